@@ -28,7 +28,6 @@ def measure(device: str, small: bool) -> Iterator[dict[str, Any]]:
         write_text(text, read_sentences(), words)
         sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]
         yield {"size": size, "words": words} | steps(folder, sentences, device)
-        devices = (device,)
         for layers, precision, workers in (
             ("mean", "float32", 1),
             ("mean", "bfloat16", 1),
@@ -41,7 +40,7 @@ def measure(device: str, small: bool) -> Iterator[dict[str, Any]]:
                 {"options": options, "weights": weights}, layers=layers, precision=precision
             )
             output = folder / "out.hdf5"
-            embed = partial(embed_file, text, output, settings, None, workers, devices, show_progress=False)
+            embed = partial(embed_file, text, output, settings, None, workers, [device], show_progress=False)
             taken = seconds(embed, device)
             yield {
                 "size": size, "words": words, "layers": layers, "precision": precision, "workers": workers,

@@ -4,12 +4,11 @@ import logging
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, nearest_name
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -283,8 +282,8 @@ def unknown_keys(options: dict[str, Any], known: Collection[str]) -> list[str]:
     """Returns the keys that are not known; raises `BiLmError` for one that looks like a known one."""
     unknown = [key for key in options if key not in known]
     for key in unknown:
-        if meant := get_close_matches(key, known, n=1, cutoff=0.8):
-            raise BiLmError(f"unknown key {key!r}: did you mean {meant[0]!r}?")
+        if meant := nearest_name(key, known, cutoff=0.8):
+            raise BiLmError(f"unknown key {key!r}: did you mean {meant!r}?")
     return unknown
 
 

@@ -35,7 +35,7 @@ class Command(NamedTuple):
     """Its first sentence is in the list of commands."""
     examples: str
     """A call in each line."""
-    add_arguments: Callable[[argparse.ArgumentParser], None]
+    add_arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
     needs_allennlp: bool = False
     resume_path: Callable[[argparse.Namespace], Path] | None = None
     """Returns the file or folder from which the same command resumes, if it is there."""

@@ -143,8 +143,7 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
     Raises `BiLmError` if a file is missing, or if it is unclear what it is for.
     """
     paths = [Path(os.path.abspath(path.expanduser())) for path in paths]
-    if missing := [path for path in paths if not path.exists()]:
-        raise BiLmError(f"file not found: {missing[0]}")
+    _check_existing(paths)
     place, is_folder = "--data", len(paths) == 1 and paths[0].is_dir()
     if is_folder:
         place = str(paths[0])
@@ -173,8 +172,7 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     Raises `BiLmError` if a file is missing.
     """
     paths = [path.expanduser() for path in paths]
-    if missing := [path for path in paths if not path.exists()]:
-        raise BiLmError(f"file not found: {missing[0]}")
+    _check_existing(paths)
     files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
     files = [file for file in files if file in paths or file.name.endswith(TEXTS)]
     if not files:
@@ -184,6 +182,11 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
         if match := _ROLE.search(file.name.lower()):
             roles.setdefault(match.lastgroup or "", []).append(file)
     return roles if {"train", "dev"} <= roles.keys() else {"": files}
+
+
+def _check_existing(paths: Sequence[Path]) -> None:
+    if missing := [path for path in paths if not path.exists()]:
+        raise BiLmError(f"file not found: {missing[0]}")
 
 
 def _listed(paths: Sequence[Path]) -> str:

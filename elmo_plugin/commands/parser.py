@@ -3,14 +3,14 @@
 import argparse
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.arguments import COMMANDS, GROUPS
 from elmo_plugin.commands.command import Command
 from elmo_plugin.commands.options import OPTIONAL_VALUES, OPTIONS, add_loudness
+from elmo_plugin.common.errors import nearest_name
 from elmo_plugin.common.streams import show, visible
 
 EPILOG = (
@@ -38,7 +38,8 @@ class CommandParser(argparse.ArgumentParser):
         for number, word in enumerate(options):
             name = word.partition("=")[0]
             if word.startswith("--") and " " not in word and name not in self._option_string_actions:
-                self.error(f"unknown option {name}{nearest(name, self._option_string_actions)}")
+                meant = nearest_name(name, self._option_string_actions)
+                self.error(f"unknown option {name}{meant and f'; did you mean {meant}?'}")
             is_value = OPTIONAL_VALUES.get(word)
             if is_value and not is_value("".join(words[number + 1 : number + 2])):
                 words[number] = f"{word}={OPTIONS[word]['const']}"
@@ -47,12 +48,6 @@ class CommandParser(argparse.ArgumentParser):
 
 def _filled(text: str) -> str:
     return textwrap.fill(text, 100, break_on_hyphens=False)
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Returns a question with the name that was probably meant, or an empty string."""
-    found = get_close_matches(name, names, n=1)
-    return f"; did you mean {found[0]}?" if found else ""
 
 
 def make_parser(command: Command, **options: Any) -> CommandParser:
@@ -85,9 +80,10 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
 def _command(parser: CommandParser, name: str) -> CommandParser:
     if name in COMMANDS:
         return make_parser(COMMANDS[name])
-    meant = get_close_matches(name, COMMANDS, n=1)
-    (make_parser(COMMANDS[meant[0]]) if meant else parser).print_usage(sys.stderr)
-    fail(f"elmo: unknown command {name}{nearest(name, COMMANDS) or '; `elmo help` lists them'}", 2)
+    meant = nearest_name(name, COMMANDS)
+    (make_parser(COMMANDS[meant]) if meant else parser).print_usage(sys.stderr)
+    hint = f"did you mean {meant}?" if meant else "`elmo help` lists them"
+    fail(f"elmo: unknown command {name}; {hint}", 2)
 
 
 def list_commands() -> str:

@@ -1,13 +1,12 @@
 """The models that come with this package, as `models/models.json` lists them."""
 
 import json
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from elmo_plugin.common.downloads import fetch
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, nearest_name
 
 BUNDLED = Path(__file__).parents[1] / "models"
 """The folder of the biLMs, the word vectors and the trained models."""
@@ -64,8 +63,8 @@ def archive_path(archive: str | Path) -> Path:
     if isinstance(archive, str) and archive in trained_models():
         return trained_models()[archive].file
     path = fetch(archive)
-    if nearest := [] if path.exists() else get_close_matches(str(archive), trained_models(), n=1):
-        raise BiLmError(f"archive {archive}: file not found; did you mean {nearest[0]!r}?")
+    if not path.exists() and (nearest := nearest_name(str(archive), trained_models())):
+        raise BiLmError(f"archive {archive}: file not found; did you mean {nearest!r}?")
     return path
 
 

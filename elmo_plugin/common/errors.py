@@ -1,8 +1,9 @@
 """The exception for a user's mistakes, in this package and in AllenNLP."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any
 
 from elmo_plugin.common.streams import visible
@@ -22,6 +23,11 @@ def check_choice(name: str, value: object, choices: Collection[Any]) -> None:
     """Raises `BiLmError` unless `value` is one of the choices."""
     if value not in choices:
         raise BiLmError(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r:.60}")
+
+
+def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
+    """Returns the name that was probably meant, or an empty string."""
+    return next(iter(get_close_matches(name, names, 1, cutoff)), "")
 
 
 def check_range(name: str, value: object, most: float = math.inf) -> None:

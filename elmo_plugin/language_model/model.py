@@ -218,7 +218,7 @@ class BiLmLanguageModel(Model):
         counts = is_target.sum(dim=1, keepdim=True).double()
         if is_distributed():  # the mean over processes, as gradients are averaged over them
             counts = dist_reduce_sum(counts) / distributed.get_world_size()
-        # The last batches of an epoch have few words: as much as half a batch they do not weigh.
+        # The few words of an epoch's last batches weigh no more than they would in half a batch.
         token_weights = 0.5 * is_target / counts.clamp(min=targets.size(1) / 2)
         arguments = (hidden.flatten(0, 1), targets.flatten())
         num_negatives = self._negatives_now()

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
@@ -72,8 +73,7 @@ def measure_perplexity(
 
     Raises `BiLmError` if the archive lacks a softmax, or the text is empty.
     """
-    if state not in STATES:
-        raise BiLmError(f"state: expected one of {', '.join(STATES)}, got {state!r}")
+    check_choice("state", state, STATES)
     for name, value in (("block-words", block_words), ("batch-size", batch_size)):
         if value < 1:
             raise BiLmError(f"--{name} must be at least 1, not {value}")

@@ -144,7 +144,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", metavar="NAME", nargs="*", choices=[*MODELS, []], help="all by default")
     names = parser.parse_args().names or list(MODELS)
-    write_licensed_documents()
+    if "coref" in names:
+        write_licensed_documents()
     for name in names:
         (training,) = find_trainings([f"{HERE}/models.jsonnet:{name}"], RUNS, seeds=[1])
         train(training.config, training.folder, file_friendly_logging=True)

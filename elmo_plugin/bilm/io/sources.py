@@ -4,7 +4,6 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -26,7 +25,7 @@ from elmo_plugin.bilm.manylangs.folder import is_model_folder, read_folder
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.downloads import fetch
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, nearest_name
 from elmo_plugin.common.files import atomic_write, atomic_write_all, remove_leftovers
 from elmo_plugin.common.formats.archives import AnyPath, ZippedPath, is_zip
 from elmo_plugin.common.outputs import refuse_folder
@@ -144,8 +143,8 @@ def _find_on_hub(source: str | Path, path: Path) -> Path:
             return fetch(f"hf://{source}")
         except BiLmError as error:
             raise BiLmError(f"{message}, and {error}") from None
-    if nearest := get_close_matches(source, MODELS, n=1):
-        message += f"; did you mean {nearest[0]!r}?"
+    if nearest := nearest_name(source, MODELS):
+        message += f"; did you mean {nearest!r}?"
     elif re.fullmatch(r"[\w-]+", source):
         message += f"; the names are {', '.join(MODELS)}"
     raise BiLmError(message)

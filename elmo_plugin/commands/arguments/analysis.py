@@ -40,10 +40,6 @@ def _add_senses(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--controls", "--json", "--device", "--precision", "--cache", "--trust")
 
 
-def _add_doctor(parser: argparse.ArgumentParser) -> None:
-    """Takes no arguments."""
-
-
 COMMANDS = (
     Command(
         "weights",
@@ -77,6 +73,5 @@ COMMANDS = (
         "Print the versions of packages, and those that each command lacks. Ends with status 1 if a command "
         "cannot run.",
         "elmo doctor\nelmo doctor > report.txt",
-        _add_doctor,
     ),
 )

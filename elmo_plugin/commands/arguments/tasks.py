@@ -109,8 +109,8 @@ COMMANDS = (
     ),
     Command(
         "demo",
-        "Show what trained models and a biLM do, on a page of this machine; without either, those of this "
-        "package. Models of one task are side by side in its tab; a biLM has its own.",
+        "Show what trained models and a biLM do, on a page of this machine; without either, "
+        "everything in this package. Models of one task are side by side in its tab; a biLM has its own.",
         "elmo demo\nelmo demo runs/*/model.tar.gz --bilm base --port 0",
         _add_demo,
     ),
@@ -128,8 +128,7 @@ COMMANDS = (
     Command(
         "ensemble",
         "Put several trained models of a task into one archive. It predicts their average, also by `allennlp "
-        "predict`. Their vocabularies and dataset readers must be the same, which holds if only the seed "
-        "differs.",
+        "predict`. They need the same vocabularies and dataset readers: train them with different seeds.",
         "elmo ensemble runs/ner/*/model.tar.gz -o ensemble.tar.gz\n"
         "elmo ensemble one.tar.gz two.tar.gz --output both.tar.gz",
         _add_ensemble,

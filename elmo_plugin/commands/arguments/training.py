@@ -41,10 +41,6 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--language", metavar="CODE", help=about)
 
 
-def _add_library(parser: argparse.ArgumentParser) -> None:
-    """Takes no arguments."""
-
-
 def _add_vocab(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     about = "one sentence per line (plain, .gz or .zst), or a quoted pattern"
@@ -100,7 +96,6 @@ COMMANDS = (
         "Print the folder of the Jsonnet library. Configurations outside of a project import its files, such "
         "as elmo.libsonnet.",
         "elmo library\nls $(elmo library)",
-        _add_library,
     ),
     Command(
         "vocab",
