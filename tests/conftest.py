@@ -15,6 +15,7 @@ import torch
 from hypothesis import settings
 from tqdm import tqdm
 
+from elmo_plugin.common.files import close_log_files
 from elmo_plugin.common.spacy_rules import SpacyRules
 from tests.small_bilm import small_options
 
@@ -96,6 +97,13 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs the folder ../shared (real data and outside figures), which is not here")
     return SHARED
+
+
+@pytest.fixture(autouse=True)
+def log_files_end_with_their_test() -> Iterator[None]:
+    """What a training logs to is gone when later tests log."""
+    yield
+    close_log_files()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 import os
 import shutil
 import tempfile
@@ -148,3 +149,11 @@ def checksum(*parts: bytes | memoryview | np.ndarray, start: int = 0) -> int:
             part = np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
         crc = zlib.crc32(part, crc)
     return crc
+
+
+def close_log_files() -> None:
+    """Closes the log files of trainings that ended, which AllenNLP leaves open in folders that may move."""
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if type(each) is logging.FileHandler]:
+        root.removeHandler(handler)
+        handler.close()

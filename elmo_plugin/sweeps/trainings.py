@@ -19,7 +19,7 @@ from allennlp.models.archival import CONFIG_NAME
 from filelock import Timeout
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import locked, write_json
+from elmo_plugin.common.files import close_log_files, locked, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.provenance import commit, provenance
 
@@ -107,13 +107,16 @@ def _locked(unfinished: Path) -> Iterator[Path]:
 def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
     recover = config.get("trainer", {}).get("type") == "bilm" and (folder / CONFIG_NAME).is_file()
     gc.collect()  # frees the model of the last training, as two may not fit in memory
-    train_model(
-        Params(copy.deepcopy(config)),
-        folder,
-        recover=recover,
-        force=not recover,
-        file_friendly_logging=file_friendly_logging,
-    )
+    try:
+        train_model(
+            Params(copy.deepcopy(config)),
+            folder,
+            recover=recover,
+            force=not recover,
+            file_friendly_logging=file_friendly_logging,
+        )
+    finally:
+        close_log_files()
 
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Every configuration is trained with every seed, once, whatever stops the sweep; its scores are reported."""
 
 import json
+import logging
 import multiprocessing
 import os
 import pkgutil
@@ -77,6 +78,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
             raise RuntimeError("out of memory")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
+        logging.getLogger().addHandler(logging.FileHandler(folder / "out.log"))
         (folder / "config.json").write_text(json.dumps(config))
         (folder / "metrics.json").write_text(
             json.dumps({METRIC: score / 100, "best_validation_loss": 1 / score})
@@ -163,6 +165,13 @@ def test_all_seeds_of_a_training_are_set_and_it_is_done_once(
     assert trained[2:] == [("ner_large", 1, False)]
     table = (tmp_path / "runs" / "table.md").read_text()
     assert table.splitlines()[-2:] == ["| ner_small | 4.00 | 4.00 |", "| ner_large | 5.00 | 5.00 |"]
+
+
+def test_no_log_stays_open_in_a_folder_that_moves(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    sweep(configs, tmp_path / "runs", 2)
+    assert not [each for each in logging.getLogger().handlers if type(each) is logging.FileHandler]
 
 
 def test_scores_are_added_to_the_scores_of_other_commands(
