@@ -63,7 +63,13 @@ def archive_path(archive: str | Path) -> Path:
     if isinstance(archive, str) and archive in trained_models():
         return trained_models()[archive].file
     path = fetch(archive)
-    if not path.exists() and (nearest := nearest_name(str(archive), trained_models())):
+    if path.exists():
+        return path
+    if other := bundled_models().get(str(archive)):
+        raise BiLmError(
+            f"archive {archive}: file not found; {archive} of this package is no trained model: {other.about}"
+        )
+    if nearest := nearest_name(str(archive), trained_models()):
         raise BiLmError(f"archive {archive}: file not found; did you mean {nearest!r}?")
     return path
 

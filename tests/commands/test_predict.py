@@ -93,3 +93,11 @@ def test_only_trusted_archives_run_code(command: str, tagger_archives: list[Path
     with pytest.raises(ConfigurationError, match="use --trust"):
         run(command, tmp_path / "run", *arguments)
     run(command, tmp_path / "run", *arguments, "--trust")
+
+
+def test_a_file_in_place_of_a_text_is_no_text(archive: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("The play ended .")
+    with pytest.raises(
+        ConfigurationError, match=r"text.txt is a file; its lines are read by: elmo predict \S+ - < "
+    ):
+        run("predict", archive, tmp_path / "text.txt")
