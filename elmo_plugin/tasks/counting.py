@@ -44,6 +44,10 @@ class ScoreMetric(Metric):
         """Returns the values of the metric by their names."""
         raise NotImplementedError
 
+    def lacks(self, scores: Any) -> str:
+        """Returns what the gold data lack, see `Scores`."""
+        return scores.lacks()
+
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """Returns the `figures` of the scores of all processes since the last reset."""
@@ -56,7 +60,7 @@ class ScoreMetric(Metric):
                 total.update(scores)
         if reset:
             self.reset()
-            if lacking := total.lacks():
+            if lacking := self.lacks(total):
                 logger.warning("the data have no %s: precision, recall and F1 are 0", lacking)
         return self.figures(total)
 

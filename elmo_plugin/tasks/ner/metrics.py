@@ -129,6 +129,10 @@ class NerF1(ScoreMetric):
         entities = figures_by_group(scores.figures()) if self._has_entities else {}
         return {"accuracy": accuracy} | entities
 
+    @overrides(check_signature=False)
+    def lacks(self, scores: NerScores) -> str:
+        return scores.lacks() if self._has_entities else ""
+
 
 def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
     """
