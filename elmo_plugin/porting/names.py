@@ -37,4 +37,7 @@ _INSTEAD = {
 }
 GONE_TYPES = {name: instead for instead, names in _INSTEAD.items() for name in names.split()}
 
-MODELS = "allennlp-models==2.10.1 (pip install --no-deps, with conllu==4.4.2 word2number py-rouge==1.1 ftfy)"
+MODELS = (
+    "allennlp-models: pip install --no-deps allennlp-models==2.10.1; "
+    "pip install conllu==4.4.2 word2number py-rouge==1.1 ftfy"
+)
