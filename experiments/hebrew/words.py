@@ -1,7 +1,7 @@
 """Writes the text of the Hebrew Bible and its words with parts of speech, for a biLM and a tagger.
 
     npm pack morphhb@2.0.2 && tar xf morphhb-2.0.2.tgz
-    python experiments/hebrew.py package/index.js runs/hebrew
+    python experiments/hebrew/words.py package/index.js runs/hebrew
 
 The text (public domain) and its annotation (CC BY 4.0) are the Open Scriptures Hebrew Bible's. Every 20
 chapters have one for dev, the tenth, and one for test, the last. `text` gets a verse on each line; `tags`
