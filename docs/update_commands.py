@@ -92,7 +92,7 @@ def meaning(action: argparse.Action, values: dict[str, object]) -> str:
 
 
 def usage(action: argparse.Action) -> str:
-    """Returns an argument as it is given: `FILE`, `--json [FILE]`."""
+    """Returns how an argument is given: `FILE`, `--json [FILE]`."""
     choices = ",".join(map(str, action.choices or []))
     value = str(action.metavar or (f"{{{choices}}}" if choices else action.dest.upper()))
     values = {"0": "", "?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}

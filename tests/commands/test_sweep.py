@@ -19,6 +19,7 @@ import torch
 from allennlp.commands import main
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.tqdm import logger as tqdm_logger
 from allennlp.common.util import SigTermReceived
 from filelock import FileLock
 
@@ -29,6 +30,7 @@ from tests.experiments.configs import BILM
 from tests.trained_tagger import tagger_config
 
 METRIC = "best_validation_f1-measure-overall"
+LOGGERS = logging.getLogger(), tqdm_logger  # AllenNLP gives both the log file of a training
 # A process that is forked from one that has used a GPU cannot train.
 PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
 
@@ -78,7 +80,8 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
             raise RuntimeError("out of memory")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        logging.getLogger().addHandler(logging.FileHandler(folder / "out.log"))
+        for logger in LOGGERS:
+            logger.addHandler(logging.FileHandler(folder / "out.log"))
         (folder / "config.json").write_text(json.dumps(config))
         (folder / "metrics.json").write_text(
             json.dumps({METRIC: score / 100, "best_validation_loss": 1 / score})
@@ -171,7 +174,8 @@ def test_no_log_stays_open_in_a_folder_that_moves(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     sweep(configs, tmp_path / "runs", 2)
-    assert not [each for each in logging.getLogger().handlers if type(each) is logging.FileHandler]
+    handlers = [handler for logger in LOGGERS for handler in logger.handlers]
+    assert not [handler for handler in handlers if type(handler) is logging.FileHandler]
 
 
 def test_scores_are_added_to_the_scores_of_other_commands(
