@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import sys
 import threading
 from collections import Counter
@@ -42,8 +43,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tries fewer examples of each property unless the slow tests run."""
+    """Tries fewer examples of each property unless slow tests run. Gives each of several workers a core."""
     settings.load_profile("slow" if config.getoption("--slow") else "quick")
+    if hasattr(config, "workerinput"):
+        torch.set_num_threads(1)
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests start
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
