@@ -18,9 +18,10 @@ PAGES = {
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
     "docs/tutorial.ipynb": "tutorial.md",
-    "elmo_plugin/models/bilm/base/README.md": "base.md",
-    "elmo_plugin/models/bilm/tiny/README.md": "tiny.md",
     "experiments/data/README.md": "data.md",
+} | {
+    str(card.relative_to(REPOSITORY)): f"models/{card.parent.name}.md"
+    for card in REPOSITORY.glob("elmo_plugin/models/*/*/README.md")
 }
 SOURCES = {page: source for source, page in PAGES.items()}
 LINK = re.compile(r"\[([^\]]*)\]\(([^)#:]+)(#[^)]*)?\)")
