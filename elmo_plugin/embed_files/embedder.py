@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -209,7 +210,9 @@ def _exit_status(workers: Mapping[int, BaseProcess]) -> str:
     sentinels = wait([worker.sentinel for worker in workers.values()], timeout=1)
     ended = [worker for worker in workers.values() if worker.sentinel in sentinels]
     for worker in ended:
-        worker.join(timeout=1)  # or its status may not be known yet
+        end = time.monotonic() + 1
+        while worker.exitcode is None and time.monotonic() < end:
+            time.sleep(0.001)  # the pool's thread has fetched the status, and is about to store it
     codes = [worker.exitcode or 0 for worker in ended]
     code = next((code for code in codes if code not in (0, -signal.SIGTERM)), -signal.SIGTERM)
     return signal.Signals(-code).name if code < 0 else f"status {code}"

@@ -6,11 +6,13 @@ import signal
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embed_files import EmbedSettings, embed_file
+from elmo_plugin.embed_files.embedder import _exit_status
 from tests.embed_files.conftest import LINES, write_text
 from tests.embed_files.test_kills import PROCESSES, embed_silently
 
@@ -45,6 +47,23 @@ def test_the_error_of_a_worker_is_raised(
     monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
     with pytest.raises(BiLmError, match=r"text\.txt, line 1: the sentence has 7 words"):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, max_words=3), workers=2)
+
+
+def test_the_signal_is_that_of_the_worker_whose_status_another_thread_still_stores() -> None:
+    class Ended:
+        def __init__(self, *codes: int | None) -> None:
+            self.sentinel, writer = os.pipe()
+            os.close(writer)  # readable from now on, as that of a process that has ended
+            self.codes = list(codes)
+
+        @property
+        def exitcode(self) -> int | None:
+            return self.codes.pop(0) if len(self.codes) > 1 else self.codes[0]
+
+    workers: Any = {1: Ended(None, None, -signal.SIGKILL), 2: Ended(-signal.SIGTERM)}
+    assert _exit_status(workers) == "SIGKILL"
+    for worker in workers.values():
+        os.close(worker.sentinel)
 
 
 @pytest.mark.slow
