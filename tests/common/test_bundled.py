@@ -34,8 +34,8 @@ def test_name_wins_over_a_file_and_a_path_is_never_a_name(
     assert archive_path("./ner") == archive_path(Path("ner")) == Path("ner")
 
 
-def test_a_bilm_is_no_trained_model() -> None:
-    with pytest.raises(BiLmError, match="base of this package is no trained model: biLM, vectors of 512"):
+def test_a_bilm_is_not_a_trained_model() -> None:
+    with pytest.raises(BiLmError, match="base of this package is not a trained model: biLM, vectors of 512"):
         archive_path("base")
 
 
