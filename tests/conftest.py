@@ -105,7 +105,7 @@ def shared() -> Path:
 
 @pytest.fixture(autouse=True)
 def log_files_end_with_their_test() -> Iterator[None]:
-    """What a training logs to is gone when later tests log."""
+    """Closes the logs of trainings, so that no later test logs to them."""
     yield
     close_log_files()
 

@@ -41,6 +41,8 @@ class Command(NamedTuple):
     """Returns the file or folder from which the same command resumes, if it is there."""
     outputs: Callable[[argparse.Namespace], Sequence[str | Path]] = output_paths
     """Returns the files that the command writes, if they are not the values of its arguments."""
+    check_arguments: Callable[[argparse.Namespace], None] = lambda args: None
+    """Raises `BiLmError` for values that are wrong in this command, before it is imported."""
 
     @property
     def summary(self) -> str:
@@ -56,6 +58,7 @@ class Command(NamedTuple):
             raise BiLmError("- stands for one file: name the others")
         for path in paths:
             path.check()
+        self.check_arguments(args)
 
     def load(self) -> Run:
         """Imports the function that runs the command, often with torch or AllenNLP: this takes seconds."""

@@ -1,7 +1,6 @@
 """`elmo predict`: shows predictions in a terminal, or answers the questions of a file of SQuAD."""
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,12 +23,6 @@ from elmo_plugin.tasks.squad import SquadPredictor, SquadReader, read_squad
 
 
 def run(args: argparse.Namespace) -> None:
-    if bool(args.squad) == bool(args.texts):
-        raise BiLmError("expected TEXT, or --squad FILE")
-    if file := next(filter(os.path.isfile, args.texts), None):
-        raise BiLmError(
-            f"TEXT: {file} is a file; its lines are read by: elmo predict {args.archive} - < {file}"
-        )
     number = cuda_number(args.device)
     if args.squad:
         predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust)

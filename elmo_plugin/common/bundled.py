@@ -67,7 +67,8 @@ def archive_path(archive: str | Path) -> Path:
         return path
     if other := bundled_models().get(str(archive)):
         raise BiLmError(
-            f"archive {archive}: file not found; {archive} of this package is not a trained model: {other.about}"
+            f"archive {archive}: file not found; {archive} of this package is not a trained model: "
+            f"{other.about}"
         )
     if nearest := nearest_name(str(archive), trained_models()):
         raise BiLmError(f"archive {archive}: file not found; did you mean {nearest!r}?")

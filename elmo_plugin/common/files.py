@@ -152,7 +152,7 @@ def checksum(*parts: bytes | memoryview | np.ndarray, start: int = 0) -> int:
 
 
 def close_log_files() -> None:
-    """Closes the log files of trainings that ended, which AllenNLP leaves open in folders that may move."""
+    """Closes the log files that AllenNLP left open when its trainings ended. Their folders may move now."""
     for logger in (logging.getLogger(), logging.getLogger("tqdm")):  # the second for progress bars
         for handler in [each for each in logger.handlers if type(each) is logging.FileHandler]:
             logger.removeHandler(handler)

@@ -23,10 +23,6 @@ class Scores:
         for name, value in vars(scores).items():
             setattr(self, name, getattr(self, name) + value)
 
-    def lacks(self) -> str:
-        """Returns the name of the items that the gold data lack, so that F1 is 0; empty if they have some."""
-        return ""
-
 
 class ScoreMetric(Metric):
     """
@@ -45,8 +41,8 @@ class ScoreMetric(Metric):
         raise NotImplementedError
 
     def lacks(self, scores: Any) -> str:
-        """Returns what the gold data lack, see `Scores`."""
-        return scores.lacks()
+        """Returns the name of the items that the gold data lack, so that F1 is 0; empty if they have some."""
+        return ""
 
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:

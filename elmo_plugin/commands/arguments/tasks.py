@@ -1,6 +1,7 @@
 """The arguments of the commands for trained models of tasks."""
 
 import argparse
+import os
 
 from elmo_plugin.commands.command import Command, output_paths
 from elmo_plugin.commands.options import (
@@ -13,6 +14,7 @@ from elmo_plugin.commands.options import (
     add_options,
     positive_int,
 )
+from elmo_plugin.common.errors import BiLmError
 
 MAX_CHARACTERS = 10_000
 SCORED = {
@@ -45,6 +47,15 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
 def _predict_outputs(args: argparse.Namespace) -> list[OutputPath]:
     """Returns the files. The command prints predictions to standard output itself."""
     return [path for path in output_paths(args) if path != STANDARD_OUTPUT]
+
+
+def _check_predict(args: argparse.Namespace) -> None:
+    if bool(args.squad) == bool(args.texts):
+        raise BiLmError("expected TEXT, or --squad FILE")
+    if file := next(filter(os.path.isfile, args.texts), None):
+        raise BiLmError(
+            f"TEXT: {file} is a file; its lines are read by: elmo predict {args.archive} - < {file}"
+        )
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
@@ -106,6 +117,7 @@ COMMANDS = (
         _add_predict,
         needs_allennlp=True,
         outputs=_predict_outputs,
+        check_arguments=_check_predict,
     ),
     Command(
         "demo",

@@ -58,10 +58,6 @@ class CorefScores(Scores):
         self.documents += 1
         self._sums += [count(gold_clusters, unique) for count in COUNTERS.values()]
 
-    @overrides
-    def lacks(self) -> str:
-        return "clusters" if self.documents and not self.counts()["mention"].recall_denominator else ""
-
     def counts(self) -> dict[str, CorefCounts]:
         """Returns the counts of "muc", "bcub", "ceafe" and "mention"."""
         return {name: CorefCounts(*row) for name, row in zip(COUNTERS, self._sums.tolist(), strict=True)}
@@ -179,6 +175,10 @@ class CorefConll(ScoreMetric):
             for group, figures in groups.items()
             for name, figure in figures._asdict().items()
         }
+
+    @overrides(check_signature=False)
+    def lacks(self, scores: CorefScores) -> str:
+        return "clusters" if scores.documents and not scores.counts()["mention"].recall_denominator else ""
 
 
 def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str, Any]]:

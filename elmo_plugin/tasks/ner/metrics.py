@@ -69,10 +69,6 @@ class NerScores(Scores):
         if is_common:  # without types, a chunk may continue to the end
             self.correct[last[0].kind] += 1
 
-    @overrides
-    def lacks(self) -> str:
-        return "entities" if self.words and not self.gold else ""
-
     def figures(self, whole: float = 1.0) -> dict[str, Figures]:
         """Returns the figures as parts of `whole`: "overall", and of each type by its name."""
         correct, predicted, gold = self.correct, self.predicted, self.gold
@@ -131,7 +127,7 @@ class NerF1(ScoreMetric):
 
     @overrides(check_signature=False)
     def lacks(self, scores: NerScores) -> str:
-        return scores.lacks() if self._has_entities else ""
+        return "entities" if self._has_entities and scores.words and not scores.gold else ""
 
 
 def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:

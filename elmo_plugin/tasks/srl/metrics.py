@@ -55,11 +55,6 @@ class SrlScores(Scores):
         self.propositions += 1
         self.perfect += all(role == VERB for role, _ in right ^ found)
 
-    @overrides
-    def lacks(self) -> str:
-        correct, _, missed = self.overall()
-        return "arguments" if self.propositions and not correct + missed else ""
-
     def overall(self) -> SrlCounts:
         """Returns the counts of all arguments."""
         groups = self._sums(lambda kind, role: None if role == VERB else "overall")
@@ -135,6 +130,11 @@ class SrlF1(ScoreMetric):
         groups = {"overall": scores.overall(), **scores.role_counts()}
         groups |= {f"kind-{kind}": counts for kind, counts in scores.kind_counts().items()}
         return figures_by_group({group: counts.figures() for group, counts in groups.items()})
+
+    @overrides(check_signature=False)
+    def lacks(self, scores: SrlScores) -> str:
+        correct, _, missed = scores.overall()
+        return "arguments" if scores.propositions and not correct + missed else ""
 
 
 def score_srl(gold_path: str, system_path: str) -> tuple[list[str], dict[str, Any]]:
