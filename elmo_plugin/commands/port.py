@@ -9,8 +9,8 @@ from typing import Any
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.options import STANDARD_OUTPUT
 from elmo_plugin.common.files import atomic_write, read_bytes
+from elmo_plugin.config_check import Mistake, mistakes
 from elmo_plugin.porting import Note, port_config
-from elmo_plugin.porting.check import Mistake, mistakes
 from elmo_plugin.porting.dry_run import dry_run
 from elmo_plugin.porting.source import NUMBER_VARIABLE, read_config, to_json, with_values
 

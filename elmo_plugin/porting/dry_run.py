@@ -21,7 +21,7 @@ from allennlp.data.tokenizers import spacy_tokenizer
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.common.errors import BiLmError, raise_stop
-from elmo_plugin.porting.check import NO_SPACY_MODEL, options_of
+from elmo_plugin.config_check import NO_SPACY_MODEL, options_of
 from elmo_plugin.porting.config import Config, Porting
 
 _DATA = {
