@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from elmo_plugin.bilm import check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, remove_leftovers, write_json
+from elmo_plugin.common.files import atomic_write, remove_leftovers
 from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.common.progress import progress_bar
@@ -60,21 +60,19 @@ def prepare_corpus(
 ) -> Corpus:
     """
     Tokenizes each shard once into the folder `corpora` of the cache, by default `$ELMO_PLUGIN_CACHE`, or
-    `elmo_plugin` in torch's hub folder; `num_processes` shards at a time. From then on it is only opened.
+    `elmo_plugin` in torch's hub folder; `num_processes` shards at a time. From then on it
+    is known by its content and only opened.
 
     Raises `BiLmError` as `prepare` does; then nothing of that shard is left.
     """
     cache = cache_directory or os.environ.get("ELMO_PLUGIN_CACHE") or f"{torch.hub.get_dir()}/elmo_plugin"
     directory = Path(cache) / "corpora"
-    found = {shard: find_prepared(shard, directory, chunk_tokens) for shard in shards}
-    prepared = {shard: chunks for shard, chunks in found.items() if chunks is not None}
-    missing = [shard for shard in found if shard not in prepared]
-    if missing:
-        prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
-        with ProcessPoolExecutor(num_processes) if num_processes > 1 else nullcontext() as pool:
-            made = (pool.map if pool else map)(prepare_one, missing)
-            bar = progress_bar(iterable=made, total=len(missing), desc="preparing text")
-            prepared |= zip(missing, bar, strict=True)
+    distinct = list(dict.fromkeys(shards))
+    prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
+    with ProcessPoolExecutor(num_processes) if num_processes > 1 else nullcontext() as pool:
+        made = (pool.map if pool else map)(prepare_one, distinct)
+        bar = progress_bar(iterable=made, total=len(distinct), desc="preparing text")
+        prepared = dict(zip(distinct, bar, strict=True))
     in_order = [prepared[shard] for shard in shards]
     contents = " ".join(chunks[0].path.parent.name for chunks in in_order)
     return Corpus(
@@ -114,13 +112,6 @@ def read_sentences(shard: str) -> Iterator[list[str]]:
         raise BiLmError(f"{shard} is empty; remove it from the data path")
 
 
-def find_prepared(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles] | None:
-    """Returns the chunks of a shard if they can be found without reading the shard."""
-    with _naming_shard(shard, directory):
-        content = _recorded_content(shard, directory)
-    return _open(_folder(directory, content, chunk_tokens)) if content is not None else None
-
-
 def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles]:
     """
     Returns the chunks of a shard, written to `directory` if they are missing; if several
@@ -133,13 +124,9 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
     with _naming_shard(shard, directory):
         directory.mkdir(parents=True, exist_ok=True)
         stamp = _stamp(shard)
-        content = _recorded_content(shard, directory) or _content(shard)
-        folder = _folder(directory, content, chunk_tokens)
+        folder = directory / f"{_content(shard)}-{chunk_tokens}-v{_FORMAT}"
         with FileLock(f"{folder}.lock"):
-            chunks = _open(folder) or _write(shard, stamp, folder, chunk_tokens)
-        record = {"path": str(Path(shard).resolve()), "stamp": stamp, "content": content}
-        write_json(_record(shard, directory), record)
-        return chunks
+            return _open(folder) or _write(shard, stamp, folder, chunk_tokens)
 
 
 @contextmanager
@@ -156,10 +143,6 @@ def _naming_shard(shard: str, directory: Path) -> Iterator[None]:
             f"cannot prepare {shard} for training ({error}); prepared text is written to {directory}, "
             "or where $ELMO_PLUGIN_CACHE says"
         ) from None
-
-
-def _folder(directory: Path, content: str, chunk_tokens: int) -> Path:
-    return directory / f"{content}-{chunk_tokens}-v{_FORMAT}"
 
 
 def _open(folder: Path) -> list[ChunkFiles] | None:
@@ -220,18 +203,3 @@ def _stamp(shard: str) -> list[int]:
     """Returns a value that changes when the file is written to."""
     status = Path(shard).stat()
     return [status.st_size, status.st_mtime_ns]
-
-
-def _record(shard: str, directory: Path) -> Path:
-    """Returns the path of a file's recorded digest, so that the file need not be read again."""
-    path = bytes(Path(shard).resolve())
-    return directory / "contents" / f"{blake2b(path, digest_size=16).hexdigest()}.json"
-
-
-def _recorded_content(shard: str, directory: Path) -> str | None:
-    stamp = _stamp(shard)
-    try:
-        record = read_json(_record(shard, directory), "the record of a shard")
-        return str(record["content"]) if record["stamp"] == stamp else None
-    except (BiLmError, KeyError, TypeError):
-        return None
