@@ -1,14 +1,13 @@
 """A bidirectional GRU that trains faster than torch's on a CPU."""
 
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
-from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.encoders.recurrences import GruRecurrence, read_both_ways
+from elmo_plugin.encoders.recurrences import GruRecurrence, SizedEncoder, read_both_ways
 
 
 @Seq2SeqEncoder.register("bidirectional_gru")
-class BidirectionalGru(Seq2SeqEncoder):
+class BidirectionalGru(SizedEncoder):
     """
     A layer of a GRU that reads in both directions. It equals AllenNLP's `gru` with `bidirectional`, runs both
     directions at once, and loads its weights.
@@ -24,7 +23,7 @@ class BidirectionalGru(Seq2SeqEncoder):
     """
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
-        super().__init__()
+        super().__init__(input_size, 2 * hidden_size, is_bidirectional=True)
         # The parameters have the names of AllenNLP's encoder.
         self._module = nn.GRU(input_size, hidden_size, bidirectional=True)
 
@@ -34,15 +33,3 @@ class BidirectionalGru(Seq2SeqEncoder):
         The padding comes after the words.
         """
         return read_both_ways(self._module, GruRecurrence.apply, inputs, mask)
-
-    @overrides
-    def get_input_dim(self) -> int:
-        return self._module.input_size
-
-    @overrides
-    def get_output_dim(self) -> int:
-        return 2 * self._module.hidden_size
-
-    @overrides
-    def is_bidirectional(self) -> bool:
-        return True

@@ -5,14 +5,13 @@ from typing import cast
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.input_variational_dropout import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
-from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.encoders.recurrences import LstmRecurrence, read_both_ways
+from elmo_plugin.encoders.recurrences import LstmRecurrence, SizedEncoder, read_both_ways
 
 
 @Seq2SeqEncoder.register("variational_bilstm")
-class VariationalBiLstm(Seq2SeqEncoder):
+class VariationalBiLstm(SizedEncoder):
     """
     Bidirectional LSTM layers of any sizes, with variational dropout (Gal and Ghahramani, 2016) on the input
     of each layer: one mask for all time steps of a sentence.
@@ -43,7 +42,7 @@ class VariationalBiLstm(Seq2SeqEncoder):
             raise ConfigurationError(
                 f"variational_bilstm: hidden_sizes must have the size of each layer, not {hidden_sizes}"
             )
-        super().__init__()
+        super().__init__(input_size, 2 * hidden_sizes[-1], is_bidirectional=True)
         self.dropout = InputVariationalDropout(dropout)
         self.recurrent_dropout = recurrent_dropout
         input_sizes = [input_size, *(2 * size for size in hidden_sizes)]
@@ -51,7 +50,6 @@ class VariationalBiLstm(Seq2SeqEncoder):
             nn.LSTM(inputs, hidden, batch_first=True, bidirectional=True)
             for inputs, hidden in zip(input_sizes[:-1], hidden_sizes, strict=True)
         )
-        self._input_dim, self._output_dim = input_sizes[0], input_sizes[-1]
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """
@@ -64,15 +62,3 @@ class VariationalBiLstm(Seq2SeqEncoder):
                 cast(nn.LSTM, layer), LstmRecurrence.apply, self.dropout(inputs), mask, recurrent_dropout
             )
         return inputs
-
-    @overrides
-    def get_input_dim(self) -> int:
-        return self._input_dim
-
-    @overrides
-    def get_output_dim(self) -> int:
-        return self._output_dim
-
-    @overrides
-    def is_bidirectional(self) -> bool:
-        return True
