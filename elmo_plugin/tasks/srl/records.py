@@ -26,14 +26,14 @@ def sentences_in(record: Record) -> Iterator[SrlSentence]:
     """
     line, fields = record
     sentences = fields.get("sentences") or []
-    for sentence in (_are(dict, sentences) and sentences) or [fields]:
+    for sentence in (is_list_of(sentences, dict) and sentences) or [fields]:
         try:
             yield _sentence(sentence)._replace(location=line.location)
         except ValueError as error:
             raise ConfigurationError(f"{line.location}: {error}") from None
 
 
-def _are(kind: type, values: Any) -> bool:
+def is_list_of(values: Any, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
@@ -43,16 +43,16 @@ def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:
 
 def _sentence(fields: dict[str, Any]) -> SrlSentence:
     words, frames = _first(fields, _WORDS), _first(fields, _FRAMES)
-    if not _are(str, words) or not words or not all(words):
+    if not is_list_of(words, str) or not words or not all(words):
         raise ValueError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
-    if not _are(dict, frames):  # of one predicate
+    if not is_list_of(frames, dict):  # of one predicate
         frames = [fields]
     return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames))
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
     tags, roles = _first(frame, _TAGS), _first(frame, _ROLES)
-    if _are(str, tags) and len(tags) == len(words):
+    if is_list_of(tags, str) and len(tags) == len(words):
         arguments = tags_to_arguments(tags)
     elif tags is None and isinstance(roles, list):
         arguments = [_argument(role, words) for role in roles]

@@ -9,8 +9,8 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
-    NOTHING,
-    TABS,
+    NO_ANNOTATION,
+    TAB_HINT,
     is_predicate,
     line_kind,
     locate_label_errors,
@@ -61,9 +61,8 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
     _check_format(rows)
     columns = list(zip(*(row for _, row in rows), strict=True))
     words, parts_of_speech, lemmas, framesets = columns[3], columns[4], columns[6], columns[7]
-    framed = [
-        word for word in range(len(rows)) if lemmas[word] not in NOTHING and framesets[word] not in NOTHING
-    ]
+    frames = list(zip(lemmas, framesets, strict=True))
+    framed = [word for word, frame in enumerate(frames) if not set(frame) & set(NO_ANNOTATION)]
     label_columns = columns[FIXED_COLUMNS:]
     if label_columns and not any(label_columns[-1]):
         label_columns.pop()  # after the last tab
@@ -85,11 +84,11 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
             verbs = [framed[number]]
         if not verbs:
             raise ConfigurationError(
-                f"{location}: {column} of the sentence that begins here lacks its predicate, (V*); {TABS}"
+                f"{location}: {column} of the sentence that begins here lacks its predicate, (V*); {TAB_HINT}"
             )
         word = verbs[0]
-        kind = predicate_kind(parts_of_speech[word], f"{lemmas[word]}.{framesets[word]}")
-        lemma = words[word] if lemmas[word] in NOTHING else lemmas[word]
+        kind = predicate_kind(parts_of_speech[word], ".".join(frames[word]))
+        lemma = words[word] if lemmas[word] in NO_ANNOTATION else lemmas[word]
         predicates.append(Predicate(word, lemma, kind, arguments))
     return SrlSentence(unescape_words(rows, words), predicates, location)
 
@@ -105,7 +104,7 @@ def _check_format(rows: list[Row]) -> None:
             f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …; "
             "format: 'conll2005' reads words and propositions"
         )
-    check_columns(rows, len(first), f"as in line {line.number}; {TABS}")
+    check_columns(rows, len(first), f"as in line {line.number}; {TAB_HINT}")
 
 
 def _are_counting(numbers: Sequence[str]) -> bool:
