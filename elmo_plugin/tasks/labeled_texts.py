@@ -12,8 +12,7 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
-from elmo_plugin.tasks.records import find_field, parse_records
-from elmo_plugin.tasks.skipped import Skipped, UnusableExample
+from elmo_plugin.tasks.records import Skipped, UnusableExample, find_field, parse_records
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)
@@ -102,7 +101,7 @@ class LabeledTextsReader(TaskDatasetReader):
                 if reason is None and not all(texts):
                     raise UnusableExample("that are blank", "the text is blank")
             except ConfigurationError as error:
-                skipped.add_unusable(error, line.location, line.place)
+                skipped.skip_or_raise(error, line.location, line.place)
                 continue
             if reason is None:
                 yield *texts, label

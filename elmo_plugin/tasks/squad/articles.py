@@ -13,8 +13,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.records import Record, detect_format, parse_records
-from elmo_plugin.tasks.skipped import Skipped, UnusableExample
+from elmo_plugin.tasks.records import Record, Skipped, UnusableExample, detect_format, parse_records
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +97,7 @@ def parse_squad(lines: Iterable[Line], options: SquadOptions, skipped: Skipped) 
         try:
             parsed = parser.parse(paragraph, location)
         except UnusableExample as error:
-            skipped.add_unusable(error, location, location)
+            skipped.skip_or_raise(error, location, location)
         else:
             yield parsed
     if parser.repaired:
@@ -182,7 +181,7 @@ class _SquadParser:
             try:
                 questions += self._parse_question(item, text, place)
             except UnusableExample as error:
-                self._skipped.add_unusable(error, place, str(identifier))
+                self._skipped.skip_or_raise(error, place, str(identifier))
         return Paragraph(location, text, questions)
 
     def _parse_question(self, item: Any, paragraph: str, location: str) -> list[Question]:

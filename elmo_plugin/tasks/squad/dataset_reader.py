@@ -12,7 +12,7 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
-from elmo_plugin.tasks.skipped import Skipped, UnusableExample
+from elmo_plugin.tasks.records import Skipped, UnusableExample
 from elmo_plugin.tasks.squad.articles import Answer, Question, SquadOptions, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
@@ -97,7 +97,7 @@ class SquadReader(TaskDatasetReader):
                 try:
                     tokenized = self.tokenize(paragraph.text)
                 except ConfigurationError as error:
-                    skipped.add_unusable(error, paragraph.location, paragraph.location)
+                    skipped.skip_or_raise(error, paragraph.location, paragraph.location)
                     continue
                 too_long += self._is_too_long(tokenized)
             if self._is_too_long(tokenized):
@@ -115,7 +115,7 @@ class SquadReader(TaskDatasetReader):
                     words = self._split_question(question)
                     inside_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
                 except ConfigurationError as error:
-                    skipped.add_unusable(error, place, name)
+                    skipped.skip_or_raise(error, place, name)
                 else:
                     yield tokenized, question, words
         if too_long:
