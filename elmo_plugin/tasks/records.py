@@ -106,7 +106,7 @@ def parse_records(
 
 def detect_format(first: Line) -> str | None:
     """Returns the format of a file, by its name and its first line that is not blank, or `None`."""
-    if _is_json(first):
+    if is_json(first):
         return "jsonl"
     if first.text.startswith("__label__"):
         return "fasttext"
@@ -126,13 +126,14 @@ def find_field(record: Record, usual: Sequence[str], option: str, name: str | No
         if field in known:
             return known[field]
     expected = f"such as {usual[0]!r} (option {option})" if name is None else f"{name!r} ({option})"
-    hint = "" if _is_json(line) else "; the option columns names those of a table without a header"
+    hint = "" if is_json(line) else "; the option columns names those of a table without a header"
     raise ConfigurationError(
         f"{line.location}: expected a field {expected}, got {', '.join(map(repr, fields))}{hint}"
     )
 
 
-def _is_json(line: Line) -> bool:
+def is_json(line: Line) -> bool:
+    """Returns whether a file with this first line is JSON: an object, or a list of objects."""
     return line.text.lstrip().startswith(("{", "["))
 
 

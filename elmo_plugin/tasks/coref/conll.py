@@ -22,7 +22,7 @@ from elmo_plugin.tasks.conll2012 import (
 from elmo_plugin.tasks.coref.clusters import format_clusters, parse_clusters
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, document_in, genre_in
 from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines
-from elmo_plugin.tasks.records import parse_records
+from elmo_plugin.tasks.records import is_json, parse_records
 
 _TITLE = re.compile(r"(?P<name>.+?);?(?:\s*part\s+(?P<part>\d+))?", re.ASCII)
 _NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
@@ -55,7 +55,7 @@ def parse_documents(
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)
-        if format == "jsonl" or (format == "auto" and first.text.lstrip().startswith(("{", "["))):
+        if format == "jsonl" or (format == "auto" and is_json(first)):
             yield from map(document_in, parse_records(lines, format="jsonl"))
         else:
             yield from _parse_columns(lines, only_clusters)

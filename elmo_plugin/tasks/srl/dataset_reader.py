@@ -18,7 +18,7 @@ from elmo_plugin.tasks.dataset_reader import (
     read_text_lines,
     sentence_fields,
 )
-from elmo_plugin.tasks.records import parse_records
+from elmo_plugin.tasks.records import is_json, parse_records
 from elmo_plugin.tasks.srl.props import parse_conll2005, parse_props, parse_words_and_props
 from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012, sentences_in
 from elmo_plugin.tasks.srl.spans import arguments_to_tags
@@ -111,7 +111,7 @@ def _parse(lines: Iterable[Line], format: str, has_words: bool) -> Iterator[SrlS
 
 
 def _find_format(first: Line, has_words: bool) -> str:
-    if first.text.lstrip().startswith(("{", "[")):
+    if is_json(first):
         return "jsonl"
     if has_words:
         is_2012 = not first.file.removesuffix(compression(first.file)).endswith(".props")
