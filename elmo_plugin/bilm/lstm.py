@@ -17,7 +17,7 @@ from elmo_plugin.bilm.lstm_frozen import pack_batched, pack_sequential, run_batc
 from elmo_plugin.bilm.lstm_training import run_training
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, check_choice
 
 RECURRENCES = {
     "reference": Recurrence(check_float32, run_reference, has_gradients=True),
@@ -74,8 +74,7 @@ def lstm_layers(
     needs_gradient = torch.is_grad_enabled() and _require_gradient(directions, inputs, state)
     if recurrence == "auto":
         recurrence = _fastest(needs_gradient, inputs[0], batch_sizes, options, precision)
-    if recurrence not in RECURRENCES:
-        raise BiLmError(f"recurrence must be auto or one of {', '.join(RECURRENCES)}, not {recurrence!r}")
+    check_choice("recurrence", recurrence, RECURRENCES)
     pack, run, has_gradients = RECURRENCES[recurrence]
     if needs_gradient and not has_gradients:
         raise BiLmError(f"the {recurrence} recurrence does not support gradients; auto and training do")

@@ -58,7 +58,7 @@ class Cache(Protocol):
 
 class BiLm(BiLmNetwork):
     """
-    A bidirectional language model (biLM), which embeds words in their context: ELMo.
+    A bidirectional language model (biLM) that gives each word a vector for its context.
 
         bilm = BiLm.from_pretrained("base")
         text = bilm.encode("The play ended.")         # text.words; text.vectors, shape (words, dim)

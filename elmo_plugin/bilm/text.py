@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm.characters import as_words
 from elmo_plugin.bilm.layers import Layers, select_layers
-from elmo_plugin.common.errors import BiLmError, check_choice, check_range
+from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.typography import Word
 
@@ -67,7 +67,7 @@ def check_encoding(pooling: str | None, output: str, tokenizer: Tokenizer, batch
     check_choice("output", output, OUTPUTS)
     if not callable(tokenizer):
         check_choice("tokenizer", tokenizer, TOKENIZERS)
-    check_range("batch_size", batch_size)
+    check_at_least("batch_size", batch_size)
 
 
 def encode_texts(

@@ -55,7 +55,7 @@ class Command(NamedTuple):
         inputs = [path for value in values for path in (value if isinstance(value, list) else [value])]
         paths = [path for path in inputs if isinstance(path, InputPath)]
         if sum(path == "-" for path in paths) > 1 or list(self.outputs(args)).count(STANDARD_OUTPUT) > 1:
-            raise BiLmError("- stands for one file: name the others")
+            raise BiLmError("- (standard input or output) can be used once: give file names for the others")
         for path in paths:
             path.check()
         self.check_arguments(args)
@@ -110,7 +110,7 @@ def _standard_input_as_file(args: argparse.Namespace) -> Iterator[None]:
         yield
         return
     if sys.stdin is None:
-        raise BiLmError("standard input: it is closed")
+        raise BiLmError("standard input is closed")
     with tempfile.TemporaryDirectory(prefix="elmo_") as folder:
         copy = Path(folder) / "standard input"
         with open(copy, "wb") as file:

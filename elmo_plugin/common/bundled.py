@@ -66,9 +66,10 @@ def archive_path(archive: str | Path) -> Path:
     if path.exists():
         return path
     if other := bundled_models().get(str(archive)):
+        kind = "a biLM" if other.path.startswith("bilm") else "a table of word vectors"
         raise BiLmError(
-            f"archive {archive}: file not found; {archive} of this package is not a trained model: "
-            f"{other.about}"
+            f"archive {archive}: file not found, and {archive} is {kind}, not a trained model: "
+            f"expected one of {', '.join(trained_models())}"
         )
     if nearest := nearest_name(str(archive), trained_models()):
         raise BiLmError(f"archive {archive}: file not found; did you mean {nearest!r}?")

@@ -28,8 +28,8 @@ from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, check_keys
 from elmo_plugin.embed_files.settings import (
     MAX_PROCESSES,
     EmbedSettings,
+    check_at_least,
     check_choice,
-    check_range,
     check_settings,
 )
 
@@ -131,7 +131,7 @@ def _format_of(output: Path, output_format: str | None) -> str:
 def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
     """Returns the device of each worker. Raises `BiLmError` if a GPU is missing."""
     if workers is not None:
-        check_range("workers", workers, MAX_PROCESSES)
+        check_at_least("workers", workers, most=MAX_PROCESSES)
     devices = [str(get_device(device)) for device in devices]
     return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
 

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
-from elmo_plugin.common.errors import check_choice
+from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
@@ -75,8 +75,7 @@ def measure_perplexity(
     """
     check_choice("state", state, STATES)
     for name, value in (("block-words", block_words), ("batch-size", batch_size)):
-        if value < 1:
-            raise BiLmError(f"--{name} must be at least 1, not {value}")
+        check_at_least(f"--{name}", value)
     device = str(get_device(device))
     shards = find_shards(*texts)
     bilm, softmax, numbers, unknown = _load(archive, precision, device)

@@ -97,8 +97,9 @@ def _check(annotation: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
         yield from min(texts or attempts, key=len)
     elif annotation in _NUMBERS and isinstance(value, str):
         number = _number(value)
+        expected = "true or false" if annotation is bool else "a number"
         yield Mistake(
-            keys, _NO_NUMBER if number is not ... else f"expected a number, found {value!r}", number
+            keys, _NO_NUMBER if number is not ... else f"expected {expected}, found {value!r}", number
         )
     elif origin in (list, tuple, set):
         for number, item in enumerate(value if isinstance(value, list) else ()):
@@ -144,7 +145,7 @@ def _check_object(cls: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
         if name in options:
             yield from _check(options[name].annotation, item, (*keys, name))
         elif name != "type" and not is_open:
-            reason = f"{kind or cls.__name__} does not take this key" if keys else "no key of a configuration"
+            reason = f"{kind or cls.__name__} does not take this key" if keys else "unknown key"
             yield Mistake((*keys, name), reason)
     for name, option in options.items():
         is_plain = option.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)

@@ -75,7 +75,7 @@ class LabeledTextsReader(TaskDatasetReader):
         self._skip_bad = skip_bad
 
     def reason_to_skip(self, texts: list[list[Token]], label: str | None) -> str | None:
-        """Returns why a record is skipped as is the custom, or `None`."""
+        """Returns why the usual training sets leave this record out, or `None`."""
         return None
 
     def read_records(self, lines: Iterable[Line], examples: str) -> Iterator[tuple[Any, ...]]:
@@ -102,7 +102,7 @@ class LabeledTextsReader(TaskDatasetReader):
                 if reason is None and not all(texts):
                     raise UnusableExample("that are blank", "the text is blank")
             except ConfigurationError as error:
-                skipped.add_unusable(error, line.location, line.place)
+                skipped.skip_or_raise(error, line.location, line.place)
                 continue
             if reason is None:
                 yield *texts, label

@@ -144,7 +144,7 @@ def _table_records(
         else:
             message = f"expected {len(columns)} columns ({', '.join(columns)}), got {len(row)}"
             error = UnusableExample("with more or fewer columns", message)
-            skipped.add_unusable(error, line.location, line.place)
+            skipped.skip_or_raise(error, line.location, line.place)
 
 
 def _find_delimiter(first: Line, columns: Sequence[str] | None) -> str:

@@ -33,8 +33,8 @@ class Skipped:
         """Adds an example by its name: its id, or its line."""
         self._names[reason].append(name)
 
-    def add_unusable(self, error: ConfigurationError, location: str, name: str) -> None:
-        """Adds an example if `skip_bad`, or raises `ConfigurationError`, beginning with the location."""
+    def skip_or_raise(self, error: ConfigurationError, location: str, name: str) -> None:
+        """Skips an example if `skip_bad`, or raises `ConfigurationError`, beginning with the location."""
         if not self._skip_bad:
             hint = ", and" if "; " in str(error) else ";"
             hint = "" if self._skip_bad is None else f"{hint} skip_bad leaves it out"

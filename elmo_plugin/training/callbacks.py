@@ -11,6 +11,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
 from elmo_plugin.bilm import has_bfloat16
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.process import keep_freed_memory
 
 MATMUL_PRECISIONS = ("highest", "high", "medium")  # of `torch.set_float32_matmul_precision`
@@ -83,9 +84,7 @@ class MatmulPrecision(TrainerCallback):
 
     def __init__(self, serialization_dir: str, precision: str = "medium") -> None:
         super().__init__(serialization_dir)
-        if precision not in MATMUL_PRECISIONS:
-            expected = f"expected one of {', '.join(MATMUL_PRECISIONS)}"
-            raise ConfigurationError(f"matmul_precision: {expected}, got {precision!r}")
+        check_choice("matmul_precision", precision, MATMUL_PRECISIONS, ConfigurationError)
         self._precision = precision
 
     @overrides

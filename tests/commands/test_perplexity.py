@@ -202,8 +202,8 @@ def test_a_vocabulary_without_the_special_words_is_refused(text: str, tmp_path: 
     [
         ({"texts": ["absent-*.txt"]}, r"no file matches the data path absent-\*\.txt"),
         ({"archive": "absent.tar.gz"}, "biLM not found: absent.tar.gz"),
-        ({"batch_size": 0}, "--batch-size must be at least 1, not 0"),
-        ({"block_words": 0}, "--block-words must be at least 1, not 0"),
+        ({"batch_size": 0}, "--batch-size: expected at least 1, got 0"),
+        ({"block_words": 0}, "--block-words: expected at least 1, got 0"),
         ({"state": "none"}, "state: expected one of carry, reset, got 'none'"),
         ({"device": "cuda:99"}, "(?i)gpu"),
     ],

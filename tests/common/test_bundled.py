@@ -35,7 +35,7 @@ def test_name_wins_over_a_file_and_a_path_is_never_a_name(
 
 
 def test_a_bilm_is_not_a_trained_model() -> None:
-    with pytest.raises(BiLmError, match="base of this package is not a trained model: biLM, vectors of 512"):
+    with pytest.raises(BiLmError, match="and base is a biLM, not a trained model: expected one of ner, "):
         archive_path("base")
 
 

@@ -60,13 +60,13 @@ def read_lines(path: str) -> Iterator[bytes]:
 def standard_input_lines() -> Iterator[bytes]:
     """Yields standard input's lines as `read_lines` does. Raises `BiLmError` if it is closed or empty."""
     if sys.stdin is None:
-        raise BiLmError("standard input: it is closed")
+        raise BiLmError("standard input is closed")
     is_empty = True
     for line in _text_lines(_lines(sys.stdin.buffer), "standard input"):
         is_empty = False
         yield line
     if is_empty:
-        raise BiLmError("the standard input is empty")
+        raise BiLmError("standard input is empty")
 
 
 def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:

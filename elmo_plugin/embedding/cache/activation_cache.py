@@ -13,6 +13,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError, BiLmOutput
 from elmo_plugin.bilm.io import DTYPES
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.process import ForkSafeLock
 from elmo_plugin.embedding.cache.sqlite_store import SqliteStore
 
@@ -84,8 +85,7 @@ class ActivationCache:
     """
 
     def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
-        if dtype not in DTYPES:
-            raise BiLmError(f"the dtype of a cache is {' or '.join(DTYPES)}, not {dtype!r}")
+        check_choice("the dtype of a cache", dtype, DTYPES)
         self.store = store
         self.dtype = dtype
         self._identity = type(self), place, dtype

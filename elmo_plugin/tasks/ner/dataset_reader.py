@@ -10,6 +10,7 @@ from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.dataset_reader import (
     Line,
@@ -82,12 +83,9 @@ class Conll2003Reader(TaskDatasetReader):
             ("source_encoding", source_encoding, SOURCE_ENCODINGS),
             ("tag_encoding", tag_encoding, ("BIO", "BIOUL")),
         ):
-            if value not in known:
-                raise ConfigurationError(
-                    f"ner_conll2003: {option} is one of {', '.join(known)}, not {value!r}"
-                )
+            check_choice(f"ner_conll2003: {option}", value, known, ConfigurationError)
         if separator is not None and len(separator) != 1:
-            raise ConfigurationError(f"ner_conll2003: separator is one character, not {separator!r}")
+            raise ConfigurationError(f"ner_conll2003: separator: expected one character, got {separator!r}")
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
         self._word_column, self._tag_column = word_column, tag_column

@@ -12,6 +12,7 @@ from allennlp.modules.conditional_random_field import ConditionalRandomField, al
 from allennlp.nn import InitializerApplicator
 from torch import BoolTensor, LongTensor, Tensor, nn
 
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
@@ -150,8 +151,8 @@ def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tenso
 
 def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str:
     """Returns the encoding of a vocabulary's tags. Raises `ConfigurationError` if it is another."""
-    if tag_encoding not in ("BIO", "BIOUL", "plain", None):
-        raise ConfigurationError(f"ner_bilstm_crf: tag_encoding is BIO, BIOUL or plain, not {tag_encoding!r}")
+    if tag_encoding is not None:
+        check_choice("tag_encoding", tag_encoding, ("BIO", "BIOUL", "plain"), ConfigurationError)
     tags = parse_tags(set(labels))
     if tag_encoding == "plain" or (tag_encoding is None and tags is None):
         return "plain"

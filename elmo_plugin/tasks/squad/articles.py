@@ -98,7 +98,7 @@ def parse_squad(lines: Iterable[Line], options: SquadOptions, skipped: Skipped) 
         try:
             parsed = parser.parse(paragraph, location)
         except UnusableExample as error:
-            skipped.add_unusable(error, location, location)
+            skipped.skip_or_raise(error, location, location)
         else:
             yield parsed
     if parser.repaired:
@@ -182,7 +182,7 @@ class _SquadParser:
             try:
                 questions += self._parse_question(item, text, place)
             except UnusableExample as error:
-                self._skipped.add_unusable(error, place, str(identifier))
+                self._skipped.skip_or_raise(error, place, str(identifier))
         return Paragraph(location, text, questions)
 
     def _parse_question(self, item: Any, paragraph: str, location: str) -> list[Question]:

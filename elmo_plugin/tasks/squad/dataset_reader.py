@@ -11,6 +11,7 @@ from allennlp.data.samplers import BatchSampler, BucketBatchSampler
 from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
+from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 from elmo_plugin.tasks.squad.articles import Answer, Question, SquadOptions, parse_squad
@@ -74,8 +75,8 @@ class SquadReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        if max_paragraph_words is not None and max_paragraph_words < 1:
-            raise ConfigurationError(f"squad_v1: max_paragraph_words is 1 or more, not {max_paragraph_words}")
+        if max_paragraph_words is not None:
+            check_at_least("squad_v1: max_paragraph_words", max_paragraph_words, error=ConfigurationError)
         self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
         self.options = SquadOptions(repair_offsets, skip_unanswerable, skip_bad)
@@ -97,7 +98,7 @@ class SquadReader(TaskDatasetReader):
                 try:
                     tokenized = self.tokenize(paragraph.text)
                 except ConfigurationError as error:
-                    skipped.add_unusable(error, paragraph.location, paragraph.location)
+                    skipped.skip_or_raise(error, paragraph.location, paragraph.location)
                     continue
                 too_long += self._is_too_long(tokenized)
             if self._is_too_long(tokenized):
@@ -115,7 +116,7 @@ class SquadReader(TaskDatasetReader):
                     words = self._split_question(question)
                     inside_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
                 except ConfigurationError as error:
-                    skipped.add_unusable(error, place, name)
+                    skipped.skip_or_raise(error, place, name)
                 else:
                     yield tokenized, question, words
         if too_long:

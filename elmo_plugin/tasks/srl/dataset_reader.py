@@ -9,6 +9,7 @@ from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import IndexField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.tokenizers import Token
 
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, FOLDER_PATTERNS
 from elmo_plugin.tasks.dataset_reader import (
@@ -70,8 +71,7 @@ class SrlSentenceReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        if format not in _PATTERNS:
-            raise ConfigurationError(f"format: expected one of {', '.join(_PATTERNS)}, got {format!r}")
+        check_choice("format", format, _PATTERNS, ConfigurationError)
         self.folder_patterns = _PATTERNS[format]
         self._format = format
         self._verbs_only = verbs_only

@@ -67,7 +67,7 @@ class SstBcn(Classifier):
         super().__init__(vocab, **kwargs)
         layers = [part for part in (classifier, maxout) if part is not None]
         if len(layers) != 1:
-            raise ConfigurationError("sst_bcn: give either classifier or maxout")
+            raise ConfigurationError("sst_bcn: set exactly one of `classifier` and `maxout`")
         self.contextual_encoder = contextual_encoder
         self.integrator = construct_encoder(integrator, 3 * contextual_encoder.get_output_dim())
         # A bias would have no effect: softmax is the same with it and without.

@@ -55,7 +55,7 @@ def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, mes
 
 
 def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor: NerPredictor) -> None:
-    endless = {"words": ["a"] * (predictor.longest + 1)}
+    endless = {"words": ["a"] * (predictor.default_max_words + 1)}
     message = "a text of 5,001 words is longer than max_words, 5,000"
     with pytest.raises(ConfigurationError, match=message):
         predictor.predict_json(endless)
@@ -63,9 +63,9 @@ def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor:
         predictor.predict_batch_json([{"words": ["a"]}, endless])
     patient = NerPredictor(predictor._model, predictor._dataset_reader, max_words=5_001)
     assert len(patient.predict_json(endless)["tags"]) == 5_001
-    with pytest.raises(ConfigurationError, match="max_words of a predictor is at least 1, not 0"):
+    with pytest.raises(ConfigurationError, match="max_words: expected at least 1, got 0"):
         NerPredictor(predictor._model, predictor._dataset_reader, max_words=0)
-    with pytest.raises(ConfigurationError, match="max_words of a predictor is at least 1, not '9'"):
+    with pytest.raises(ConfigurationError, match="max_words: expected a whole number, at least 1, got '9'"):
         NerPredictor(predictor._model, predictor._dataset_reader, max_words="9")  # type: ignore[arg-type]
 
 
@@ -115,7 +115,7 @@ def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
 
 
 def test_an_unknown_output_format_is_an_error_that_names_the_option(predictor: NerPredictor) -> None:
-    with pytest.raises(ConfigurationError, match="output_format is json or columns, not 'conll'"):
+    with pytest.raises(ConfigurationError, match="output_format: expected one of json, columns, got 'conll'"):
         NerPredictor(predictor._model, predictor._dataset_reader, output_format="conll")
 
 
