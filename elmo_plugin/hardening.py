@@ -137,7 +137,7 @@ def construct_arg(
 
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
-    """Loads an archive as data; see `elmo_plugin.archives.load_archive`."""
+    """Loads an archive as data."""
     with as_configuration_error():
         return archives.load_archive(*args, **kwargs)
 

@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 
 
 class Combination(NamedTuple):
-    """A selection of layers (see `select_layers`), after layer normalization if `layer_norm`."""
+    """A selection of layers, after layer normalization if `layer_norm`."""
 
     layers: Layers
     layer_norm: bool = False

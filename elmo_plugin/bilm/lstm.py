@@ -63,7 +63,7 @@ def lstm_layers(
     dropout: bool = False,
 ) -> tuple[list[list[Tensor]], LstmState | None]:
     """
-    Runs the layers one after the other, see `Recurrence.run`. `recurrence` is a key of `RECURRENCES`, or
+    Runs the layers one after the other. `recurrence` is a key of `RECURRENCES`, or
     "auto" for the fastest on this device, with gradients if they are needed. `derived` stores packed weights.
 
     Returns the outputs of each layer, and in it of each direction, and the final state if `keep_state`.

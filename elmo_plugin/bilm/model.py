@@ -77,7 +77,7 @@ class BiLm(BiLmNetwork):
     options : `BiLmOptions`
         All sizes.
     dropout : `float`
-        In training, the rate of dropout in the language models (see `DirectionalLstm`).
+        In training, the rate of dropout in the language models.
     precision : `str`
         The precision without gradients: one of `PRECISIONS`. Parameters and activations are always float32.
     max_batch_tokens : `int`
@@ -126,7 +126,7 @@ class BiLm(BiLmNetwork):
         precision: str = "float32",
         device: str | torch.device | None = None,
     ) -> "Self":
-        """Loads a model in the published layout, see `from_pretrained`. Paths may be URLs."""
+        """Loads a model in the published layout. Paths may be URLs."""
         files = {"options": str(options_file), "weights": str(weights_file)}
         return cls.from_pretrained(files, precision, device)
 
@@ -227,7 +227,7 @@ class BiLm(BiLmNetwork):
             A text, read as one sentence, or several: a list, a column of a table, an iterator. Each may also
             be a list of words, or a document of spaCy.
         layers : `str | int | Sequence[float]`
-            "all", "mean", "top", "token", a layer's number or a weight for each layer, see `select_layers`.
+            "all", "mean", "top", "token", a layer's number or a weight for each layer.
         pooling : `str | None`
             "mean" or "max" over the words of a text, or the "first" word, for one vector per text; zeros for
             a text without words. `None` for one vector per word.
@@ -308,7 +308,7 @@ class BiLm(BiLmNetwork):
         return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
 
     def digest(self, precision: str | None = None) -> bytes:
-        """Returns a digest of this biLM in a precision, see `weights_digest`."""
+        """Returns a digest of this biLM in a precision."""
         name = get_precision(precision or self.precision).name
         tensors = [*self.named_parameters(), *self.named_buffers()]
         return derive_once(

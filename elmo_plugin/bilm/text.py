@@ -32,7 +32,7 @@ Vectors = TypeVar("Vectors", Tensor, np.ndarray)
 @dataclass(frozen=True, eq=False)
 class EncodedText(Generic[Vectors]):
     """
-    words: the text's words, as the biLM reads them (see `normalize_text`)
+    words: the text's words, as the biLM reads them
     offsets: the first character of each word in the text as typed, and the one after its last; `None` for a
         list of words, and with a `tokenizer` of the caller's
     vectors: shape (words, dim), or (num_layers, words, dim) for all layers
@@ -111,7 +111,7 @@ def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
 
 
 def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output: str) -> Any:
-    """Selects layers and pools words, see `BiLm.encode`. Without words, the pooled vector is zeros."""
+    """Selects layers and pools words. Without words, the pooled vector is zeros."""
     selected = select_layers(vectors, layers)
     if pooling is not None:
         selected = POOLINGS[pooling](selected) if selected.size(-2) else selected.sum(dim=-2)
@@ -119,7 +119,7 @@ def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output:
 
 
 def cosine_similarities(first: Any, second: Any) -> Tensor:
-    """Returns the cosines of two lists of vectors, see `BiLm.similarity`."""
+    """Returns the cosines of two lists of vectors."""
     try:
         one, other = map(_rows, (first, second))
         return nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T

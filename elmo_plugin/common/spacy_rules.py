@@ -29,7 +29,7 @@ class SpacyRules:
         self._rules = self._load()
 
     def words(self, text: str) -> list[Word]:
-        """Returns the words of a text, without white space; see `NormalizedText`."""
+        """Returns the words of a text, without white space."""
         return [word for sentence in self.sentences(text) for word in sentence]
 
     def sentences(self, text: str) -> list[list[Word]]:

@@ -57,11 +57,11 @@ def measure_perplexity(
     batch_size : `int`
         The number of blocks, or sentences, that are read in parallel.
     per_sentence : `str`, optional
-        A file that gets a JSON object for each sentence, see `sentence_as_json`.
+        A file that gets a JSON object for each sentence.
     device : `str`
         "cpu", "cuda" or "cuda:N".
     precision : `str`
-        The precision of the biLM, see `BiLm`. The softmax is in float32.
+        The precision of the biLM. The softmax is in float32.
     cache_directory : `str`, optional
         Where tokenized text is kept.
 

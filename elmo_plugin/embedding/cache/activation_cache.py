@@ -141,7 +141,7 @@ class MemoryCache(ActivationCache):
     max_gb : `float`, optional (default = `4.0`)
         Its size in gigabytes (10^9 bytes).
     dtype : `str`, optional (default = `"float32"`)
-        "float32" or "float16", see `ActivationCache`.
+        "float32" or "float16".
     """
 
     def __init__(self, max_gb: float = 4.0, dtype: str = "float32") -> None:
@@ -160,7 +160,7 @@ class SqliteCache(ActivationCache):
     max_gb : `float`, optional (default = `100.0`)
         The size in gigabytes (10^9 bytes) from which on nothing is added to the file.
     dtype : `str`, optional (default = `"float32"`)
-        "float32" or "float16", see `ActivationCache`.
+        "float32" or "float16".
     """
 
     def __init__(self, path: str, max_gb: float = 100.0, dtype: str = "float32") -> None:
@@ -172,7 +172,7 @@ class SqliteCache(ActivationCache):
 
 def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tuple[list[bytes], list[int]]:
     """
-    Returns the key of each sentence, a hash of its characters, of the biLM (see `BiLm.digest`) and of the
+    Returns the key of each sentence, a hash of its characters, of the biLM and of the
     type of the stored vectors, and its number of words. `character_ids` has shape (batch, time, characters),
     any integer type, and any number of rows of zeros after a sentence's last word.
     """

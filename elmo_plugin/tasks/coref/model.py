@@ -81,7 +81,7 @@ class CorefSpanRanking(TaskModel):
     may_cross : `bool`, optional (default = `False`)
         Keep spans that cross others.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
     """
 
     default_predictor = "elmo_coref"

@@ -52,7 +52,7 @@ class NerBiLstmCrf(TaskModel):
         The encoding of the tags: "BIO" or "BIOUL", as in the dataset reader; "plain" for tags of any kind, or
         `None` to find it from `vocab`.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
 
     Raises `ConfigurationError` if the tags in `vocab` are in another encoding, or are plain.
     """

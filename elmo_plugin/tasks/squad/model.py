@@ -60,7 +60,7 @@ class SquadBidafSelfAttention(TaskModel):
     other_answers : `int`, optional (default = `4`)
         The number of answers of a prediction next to the best.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
     """
 
     default_predictor = "elmo_squad"

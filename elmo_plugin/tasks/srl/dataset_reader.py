@@ -43,7 +43,7 @@ class SrlSentenceReader(TaskDatasetReader):
     conll2005: the columns of CoNLL-2005, in files whose names end in `.props`. The words are in the first
         column of a file with "words" instead of "props" in its path, such as `words/train.words` for
         `props/train.props`; without "props" in the path, they are in the first column of the same file.
-    jsonl: words and frames in JSON lines, in files whose names end in `.jsonl`; see `sentences_in`
+    jsonl: words and frames in JSON lines, in files whose names end in `.jsonl`
 
     `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by the Penn
     Treebank become plain text, as in the training of biLMs: `(` for `-LRB-`.

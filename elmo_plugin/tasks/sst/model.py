@@ -47,7 +47,7 @@ class SstBcn(Classifier):
     dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the sentence as one vector.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
     """
 
     default_predictor = "elmo_sst"
