@@ -10,7 +10,6 @@ several calls are in `WORK/installs.json`; the table is printed from it. Needs u
 """
 
 import argparse
-import doctest
 import json
 import os
 import shutil
@@ -22,16 +21,17 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(REPOSITORY))
+
+from tests.documents import checked_script, read_blocks  # noqa: E402
+
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 
 
 def python_block(document: str, then: str = "") -> str:
-    """Returns the shell line that runs the first block of Python of a document, without what it prints."""
-    text = (REPOSITORY / document).read_text(encoding="utf-8")
-    block = text.partition("```python\n")[2].partition("```")[0]
-    if ">>>" in block:
-        block = doctest.script_from_examples(block)
-    return f"python - <<'END'\n{block}{then}END\n"
+    """Returns the shell line that runs the first block of Python of a document, and checks what it prints."""
+    block = next(each for each in read_blocks(REPOSITORY / document) if each.language == "python")
+    return f"python - <<'END'\n{checked_script(block.text)}{then}END\n"
 
 
 TEXT = "printf 'the cat sat .\\nthe play ended .\\n' > corpus.txt\n"
