@@ -20,6 +20,7 @@ from typing import Any
 
 import _jsonnet
 import pytest
+import spacy
 from allennlp.commands import parse_args
 from markdown_it import MarkdownIt
 
@@ -229,7 +230,6 @@ def test_toml_can_be_read(block: Block) -> None:
 
 @blocks_in("ini")
 def test_spacys_configurations_construct_their_model(block: Block) -> None:
-    spacy = pytest.importorskip("spacy")
     above = "[components]\n[components.tok2vec]\n[components.tok2vec.model]\n"
     config = spacy.util.load_config_from_str(above + block.text)
     embed = config["components"]["tok2vec"]["model"]["embed"]

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import spacy
 import torch
 
-spacy = pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
-
-import elmo_plugin  # noqa: E402
-from elmo_plugin import BiLm, Elmo, ElmoEmbedder, ElmoRepresentations  # noqa: E402
-from elmo_plugin.bilm import BiLmError  # noqa: E402
+import elmo_plugin
+from elmo_plugin import BiLm, Elmo, ElmoEmbedder, ElmoRepresentations
+from elmo_plugin.bilm import BiLmError
 
 TEXT, WORDS = "The play ended.", ["The", "play", "ended", "."]
 

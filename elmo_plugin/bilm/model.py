@@ -24,7 +24,6 @@ from elmo_plugin.bilm.io import (
 )
 from elmo_plugin.bilm.layers import Layers, check_layers
 from elmo_plugin.bilm.network import BiLmNetwork, BiLmOutput, without_gradients
-from elmo_plugin.bilm.precision import get_precision
 from elmo_plugin.bilm.text import (
     EncodedText,
     TextOptions,
@@ -80,6 +79,7 @@ class BiLm(BiLmNetwork):
         In training, the rate of dropout in the language models.
     precision : `str`
         The precision without gradients: one of `PRECISIONS`. Parameters and activations are always float32.
+        A machine without the instructions of a precision computes in float32, with one warning.
     max_batch_tokens : `int`
         Without gradients, a batch with more tokens than this, padding included, is computed in chunks of
         whole sentences, to bound the memory.
@@ -157,7 +157,7 @@ class BiLm(BiLmNetwork):
         Raises `BiLmError`, naming the first wrong one, unless these are lists of words.
         """
         sentences = as_sentences(sentences)
-        precision, derived = get_precision(self.precision), self.derived_values()
+        precision, derived = self.computed_precision(), self.derived_values()
         lengths = list(map(len, sentences))
         by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
         device = self.boundaries.device
@@ -297,7 +297,7 @@ class BiLm(BiLmNetwork):
         cache: Cache | None = None,
     ) -> BiLmOutput:
         """Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place."""
-        precision = precision or self.precision  # also if another thread changes the biLM's meanwhile
+        precision = self.computed_precision(precision).name  # also if another thread changes it meanwhile
 
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, precision=precision, max_batch_tokens=max_batch_tokens)
@@ -308,8 +308,8 @@ class BiLm(BiLmNetwork):
         return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
 
     def digest(self, precision: str | None = None) -> bytes:
-        """Returns a digest of this biLM in a precision."""
-        name = get_precision(precision or self.precision).name
+        """Returns a digest of this biLM in the precision that is computed."""
+        name = self.computed_precision(precision).name
         tensors = [*self.named_parameters(), *self.named_buffers()]
         return derive_once(
             self.derived_values(), ("digest", name), weights_digest, self.options, name, tensors

@@ -158,7 +158,6 @@ class FrozenCharCnn:
 
     def __init__(self, encoder: CachedTokenEncoder, precision: Precision) -> None:
         projection = encoder.projection
-        precision.check(projection.weight.device)
         vectors = encoder.character_embedding.weight
         self._tables = [_table(vectors, convolution) for convolution in encoder.convolutions]
         self._highways = [precision.pack(*layer.joined_weights()) for layer in encoder.highways]

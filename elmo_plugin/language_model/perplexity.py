@@ -96,7 +96,7 @@ def measure_perplexity(
         "vocabulary_size": len(numbers),
         "state": state,
         **({"block_words": block_words} if state == "carry" else {}),
-        "precision": precision,
+        "precision": bilm.computed_precision().name,
     }
 
 

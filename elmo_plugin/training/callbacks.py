@@ -1,6 +1,5 @@
 """Trainer callbacks for the speed of training: bfloat16, rounded matrix products, and freed memory."""
 
-import logging
 from typing import Any
 
 import torch
@@ -10,21 +9,17 @@ from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
-from elmo_plugin.bilm import has_bfloat16
+from elmo_plugin.bilm import precision_on
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.process import keep_freed_memory
 
 MATMUL_PRECISIONS = ("highest", "high", "medium")  # of `torch.set_float32_matmul_precision`
 
-logger = logging.getLogger(__name__)
-
 
 def bfloat16_autocast(device: str) -> torch.autocast:
     """Returns autocast in bfloat16. On a CPU that cannot multiply bfloat16 it is off, with a warning."""
-    is_possible = device != "cpu" or has_bfloat16()
-    if not is_possible:
-        logger.warning("This CPU lacks instructions for bfloat16: training computes in float32")
-    return torch.autocast(device, torch.bfloat16, enabled=is_possible)
+    computed = precision_on(torch.device(device), "bfloat16")
+    return torch.autocast(device, torch.bfloat16, enabled=computed.name == "bfloat16")
 
 
 @TrainerCallback.register("bfloat16")
