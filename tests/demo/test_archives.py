@@ -14,7 +14,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.archives import _score, load_archives, task_of, task_tabs
 from elmo_plugin.demo.tasks import TABS, TASKS
 from elmo_plugin.demo.views import views
-from elmo_plugin.language_model import BiLmLanguageModel
+from elmo_plugin.language_model.model import BiLmLanguageModel
 
 INPUTS = {
     "ner": {"sentence": "Ada lives in Rome ."},
