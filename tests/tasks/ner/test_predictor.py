@@ -9,7 +9,7 @@ from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
-from elmo_plugin.demo.views import views
+from elmo_plugin.predictions.views import views
 from elmo_plugin.tasks.ner import Conll2003Reader, NerPredictor, score_tagged
 from elmo_plugin.tasks.ner.metrics import NerF1
 from tests.tasks.ner.test_model import SENTENCES, tagger
