@@ -159,7 +159,7 @@ def test_a_project_uses_the_users_files_where_they_are(
     assert config["train_data_path"] == str(tmp_path / folder / "train.txt")
     assert config["validation_data_path"] == str(tmp_path / folder / "dev.txt")
     assert not Path("project/data").exists()
-    assert f"{folder}/train.txt: 1 examples; labels: O (2), U-PER (1)" in capsys.readouterr().out
+    assert f"{folder}/train.txt: 1 examples; entities: PER (1)" in capsys.readouterr().out
 
 
 def test_data_that_cannot_be_read_leave_no_project(tmp_path: Path) -> None:
