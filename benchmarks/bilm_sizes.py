@@ -37,7 +37,7 @@ from training import Learner, make_loader, passes
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.provenance import provenance
-from elmo_plugin.language_model import BiLmLanguageModel
+from elmo_plugin.language_model.model import BiLmLanguageModel
 
 CONFIG = REPOSITORY / "training_config" / "bilm_base.jsonnet"
 ROUNDS = 5  # the first, in which each lays out its weights, does not count

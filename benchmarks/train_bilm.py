@@ -42,8 +42,10 @@ from training import NAMESPACE, frequent_words, make_loader, passes
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, PADDING
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.provenance import provenance
-from elmo_plugin.language_model import BiLmLanguageModel, BiLmStreamLoader, BiLmTextReader
 from elmo_plugin.language_model.corpus import read_sentences as read_shard
+from elmo_plugin.language_model.loader import BiLmStreamLoader
+from elmo_plugin.language_model.model import BiLmLanguageModel
+from elmo_plugin.language_model.reader import BiLmTextReader
 
 # The two that are measured, and how the names of their figures begin.
 PREFIXES = {"peer": "peer_", "ours": ""}

@@ -28,7 +28,7 @@ from torch import nn
 from training import NAMESPACE, Learner, frequent_words, make_loader, passes
 
 from elmo_plugin.bilm import BiLmOptions
-from elmo_plugin.language_model import BiLmLanguageModel
+from elmo_plugin.language_model.model import BiLmLanguageModel
 
 PREFIXES = {"peer": "peer_", "ours": ""}
 REPORT_EVERY = 100  # steps

@@ -31,7 +31,7 @@ from training import Learner, make_loader, passes
 
 from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.provenance import provenance
-from elmo_plugin.language_model import BiLmStreamLoader
+from elmo_plugin.language_model.loader import BiLmStreamLoader
 
 CONFIGS = REPOSITORY / "training_config"
 # The addition of each recipe to the configuration, in Jsonnet.

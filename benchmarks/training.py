@@ -12,7 +12,8 @@ from allennlp.training.optimizers import Optimizer
 from torch import nn
 from train_step import train_step
 
-from elmo_plugin.language_model import BiLmStreamLoader, BiLmTextReader
+from elmo_plugin.language_model.loader import BiLmStreamLoader
+from elmo_plugin.language_model.reader import BiLmTextReader
 
 NAMESPACE = "words"
 

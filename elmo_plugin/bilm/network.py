@@ -26,9 +26,9 @@ from elmo_plugin.bilm.characters import (
     sentences_to_character_ids,
 )
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
+from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
 from elmo_plugin.bilm.lstm import DirectionalLstm, lstm_layers, zero_state
 from elmo_plugin.bilm.lstm_cell import LstmState, concat_states, map_state
-from elmo_plugin.bilm.manylangs.token_encoder import make_token_encoder
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.precision import Precision, get_precision, precision_on
 from elmo_plugin.bilm.token_encoder import CachedTokenEncoder

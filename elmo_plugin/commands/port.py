@@ -3,15 +3,19 @@
 import argparse
 import os
 import sys
-from functools import partial
+import tempfile
 from typing import Any
+
+from allennlp.commands.train import TrainModel
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.options import STANDARD_OUTPUT
+from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
+from elmo_plugin.config_check import NO_SPACY_MODEL, Mistake, mistakes
 from elmo_plugin.porting import Note, port_config
-from elmo_plugin.porting.check import Mistake, mistakes
-from elmo_plugin.porting.dry_run import dry_run
 from elmo_plugin.porting.source import NUMBER_VARIABLE, read_config, to_json, with_values
 
 
@@ -44,16 +48,33 @@ def run(args: argparse.Namespace) -> None:
         temporary.write_text(to_json(config), encoding="utf-8")
     if args.output != STANDARD_OUTPUT:
         _print(f"wrote {args.output}")
-    if args.dry_run or args.data:
+    if args.dry_run:
         if left:
             raise BiLmError(f"dry run: {'; '.join(left)}")
-        values = {**os.environ, **given}
-        dry_run(with_values(config, values), args.data, args.bilm, partial(_print, "dry run: "))
+        _dry_run(with_values(config, {**os.environ, **given}))
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
 
 
-def _print(*texts: str) -> None:
-    print("".join(texts), file=sys.stderr)
+def _dry_run(config: dict[str, Any]) -> None:
+    """Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch."""
+    trainer = config.get("trainer", {})
+    trainer = {"type": trainer} if isinstance(trainer, str) else trainer
+    config = config | {"trainer": trainer | {"cuda_device": -1}}
+    config.pop("distributed", None)
+    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder:
+        try:
+            loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
+            loop.trainer.batch_outputs(next(iter(loop.trainer.data_loader)), for_training=True)
+        except SystemExit:  # of spaCy's download
+            raise BiLmError(f"dry run: spaCy's model {NO_SPACY_MODEL}") from None
+        except Exception as error:  # readers and models can raise anything
+            raise_stop(error)
+            kind = "" if isinstance(error, ConfigurationError | BiLmError) else f"{type(error).__name__}: "
+            raise BiLmError(f"dry run: {kind}{' '.join(str(error).split())}") from error
+
+
+def _print(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def _to_number(config: Any, mistake: Mistake) -> Note:

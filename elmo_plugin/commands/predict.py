@@ -18,7 +18,7 @@ from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.process import cuda_number
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show
-from elmo_plugin.demo.terminal import show_predictions
+from elmo_plugin.predictions.terminal import show_predictions
 from elmo_plugin.tasks.squad import SquadPredictor, SquadReader, read_squad
 
 

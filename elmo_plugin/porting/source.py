@@ -12,13 +12,13 @@ import _jsonnet
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.config_check import VARIABLE
 from elmo_plugin.porting.config import Config
 
 _TEXT_OR_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|#[^\n]*|/\*.*?\*/', re.S)
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 # Characters for private use stand around the name of a variable; the first also says if it is a number.
 TEXT_VARIABLE, NUMBER_VARIABLE, _END = "\ue000", "\ue001", "\ue002"
-_VARIABLE = re.compile(f"([{TEXT_VARIABLE}{NUMBER_VARIABLE}])([^{_END}]*){_END}")
 _FUNCTIONS = {TEXT_VARIABLE: 'std.extVar("{}")', NUMBER_VARIABLE: 'std.parseJson(std.extVar("{}"))'}
 _ANY_VALUE = "1"  # text and JSON
 
@@ -86,14 +86,9 @@ def with_values(config: Any, variables: Mapping[str, str]) -> Any:
         return [with_values(value, variables) for value in config]
     if not isinstance(config, str):
         return config
-    filled = _VARIABLE.sub(lambda mark: variables.get(mark[2], mark[0]), config)
+    filled = VARIABLE.sub(lambda mark: variables.get(mark[2], mark[0]), config)
     is_number = config.startswith(NUMBER_VARIABLE) and filled != config
     return parse_json(filled, f"the variable {config[1:-1]}") if is_number else filled
-
-
-def is_variable(text: str) -> bool:
-    """Returns whether a text is an external variable and nothing else."""
-    return _VARIABLE.fullmatch(text) is not None
 
 
 def to_json(config: Config) -> str:
@@ -102,9 +97,9 @@ def to_json(config: Config) -> str:
 
 
 def _with_functions(literal: re.Match[str]) -> str:
-    if not _VARIABLE.search(literal[0]):
+    if not VARIABLE.search(literal[0]):
         return literal[0]
-    jsonnet = _VARIABLE.sub(lambda mark: f'" + {_FUNCTIONS[mark[1]].format(mark[2])} + "', literal[0])
+    jsonnet = VARIABLE.sub(lambda mark: f'" + {_FUNCTIONS[mark[1]].format(mark[2])} + "', literal[0])
     return jsonnet.removeprefix('"" + ').removesuffix(' + ""').replace(' + "" + ', " + ")
 
 

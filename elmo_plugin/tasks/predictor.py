@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from copy import copy
 from inspect import signature
-from typing import Any, ClassVar
+from itertools import accumulate
+from typing import Any, ClassVar, cast
 
 from allennlp.common import JsonDict, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import Field, ListField, TextField
+from allennlp.data.fields import Field, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.models import Model
 from allennlp.predictors import Predictor
@@ -19,7 +20,7 @@ from elmo_plugin.common.formats.json_files import check_characters
 from elmo_plugin.common.typography import BYTE_ORDER_MARK, normalize_text
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import MemoryCache
-from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, raw_text_tokenizer
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, as_typed, raw_text_tokenizer
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
 TOO_LONG_HINT = "split it, or allow more (--predictor-args '{\"max_words\": N}') if there is memory"
@@ -189,6 +190,21 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
     if not tokens:
         raise ConfigurationError(f"{name}: no words in the input {json_dict!r}")
     return tokens
+
+
+def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
+    """
+    Returns the "text" of an instance as typed, and the first character of each word and the one after its
+    last; without a text, its words joined by spaces.
+    """
+    tokens = cast(TextField, instance["tokens"]).tokens
+    places = [(token.idx, token.idx_end) for token in tokens]
+    text = cast(MetadataField, instance["text"]).metadata if "text" in instance.fields else None
+    if text is None or any(None in place for place in places):
+        words = list(map(as_typed, tokens))
+        starts = accumulate((len(word) + 1 for word in words), initial=0)
+        return " ".join(words), [(start, start + len(word)) for word, start in zip(words, starts)]  # noqa: B905
+    return text, cast(list[tuple[int, int]], places)
 
 
 def _without_mark(word: str) -> str:

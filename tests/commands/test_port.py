@@ -1,4 +1,4 @@
-"""`elmo port` writes the new configuration, and tries it with stand-ins."""
+"""`elmo port` writes the new configuration, and tries it."""
 
 import io
 import json
@@ -10,38 +10,42 @@ import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.bilm import BiLmOptions
 from tests.commands.run import run
 from tests.conftest import REPOSITORY
-from tests.porting.check_training import train_an_epoch
 from tests.porting.public_configs import CONFIGS, write_data
 
-CORE = ("simple tagger", "classifier", "bag of embeddings")  # whose models AllenNLP itself has
+FIXTURES = REPOSITORY / "tests" / "fixtures"
 
 
 @pytest.fixture
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A folder with `old.json`, and data in `data`."""
     kind, make = CONFIGS[getattr(request, "param", "simple tagger")]
-    write_data(kind, tmp_path / "data", REPOSITORY / "tests" / "fixtures")
+    write_data(kind, tmp_path / "data", FIXTURES)
     (tmp_path / "old.json").write_text(json.dumps(make()))
     return tmp_path
 
 
-@pytest.mark.parametrize("old", CORE, indirect=True)
 def test_it_ports_and_tries_a_configuration(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run("port", old / "old.json", "-o", old / "new.json", "--dry-run", "--data", old / "data")
+    config = json.loads((old / "old.json").read_text())
+    elmo = {"type": "elmo_token_embedder"} | {
+        f"{kind}_file": str(FIXTURES / "bilm" / name)
+        for kind, name in (("options", "options.json"), ("weight", "weights.hdf5"))
+    }
+    config["model"]["text_field_embedder"]["elmo"] = elmo
+    config["model"]["encoder"]["input_size"] = (
+        2 * BiLmOptions.from_file(elmo["options_file"]).lstm.projection_dim
+    )
+    for role in ("train", "validation"):
+        config[f"{role}_data_path"] = str(next((old / "data").glob("train*")))
+    (old / "old.json").write_text(json.dumps(config | {"distributed": {"cuda_devices": [0, 1]}}))
+    run("port", old / "old.json", "-o", old / "new.json", "--dry-run")
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "iterator: now `data_loader`\n" in printed.err
-    assert "elmo: a random biLM with 256 dimensions stands in\n" in printed.err
-    assert "train_data_path" in Params.from_file(str(old / "new.json"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("old", CORE, indirect=True)
-def test_what_it_wrote_trains_an_epoch(old: Path) -> None:
-    run("port", old / "old.json", "-o", old / "new.json")
-    train_an_epoch(old / "new.json", old / "data")
+    assert "dry run: built the reader, vocabulary, model and trainer, and ran one batch\n" in printed.err
+    assert "distributed" in Params.from_file(str(old / "new.json"))
 
 
 def test_standard_streams(
@@ -71,7 +75,7 @@ def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("simple tagger", ["--dry-run"], "^train_data_path: 'https.*' not found: pass --data DIR"),
+        ("simple tagger", ["--dry-run"], "^dry run: "),
         ("quarel", ["--dry-run"], "^dry run: dataset_reader.type: 'quarel' was removed: .*; model.type: .*"),
         (
             "bcn",

@@ -11,7 +11,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.language_model import BiLmLanguageModel
+from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.language_model.own_text import RECIPES
 
 LIBRARY = "(import '../elmo_plugin/jsonnet/bilm.libsonnet')"

@@ -15,7 +15,8 @@ from allennlp.training.learning_rate_schedulers import LinearWithWarmup
 from overrides import overrides
 from torch import distributed
 
-from elmo_plugin.language_model import AtomicCheckpointer, BiLmTrainer
+from elmo_plugin.language_model.checkpointer import AtomicCheckpointer
+from elmo_plugin.language_model.trainer import BiLmTrainer
 from elmo_plugin.training import ResumableMovingAverage
 
 BATCHES = 7  # in an epoch

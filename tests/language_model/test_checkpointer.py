@@ -10,7 +10,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_plugin.common.formats.torch_files import save_tensors
-from elmo_plugin.language_model import AtomicCheckpointer
+from elmo_plugin.language_model.checkpointer import AtomicCheckpointer
 from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel
 from tests.payload import Payload
 

@@ -12,8 +12,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.language_model import BiLmStreamLoader, BiLmTextReader
 from elmo_plugin.language_model import loader as loader_module
+from elmo_plugin.language_model.loader import BiLmStreamLoader
+from elmo_plugin.language_model.reader import BiLmTextReader
 
 TEXT = {"one.txt": "the cat sat\nthe dog sat down\n", "two.txt": "a cat ran away from the dog\nwhy ?\n"}
 

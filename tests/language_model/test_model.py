@@ -7,7 +7,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.language_model import BiLmLanguageModel
+from elmo_plugin.language_model.model import BiLmLanguageModel
 from tests.bilm.direction import run_direction
 from tests.conftest import BILM_SENTENCES
 from tests.language_model.small_models import (

@@ -9,8 +9,7 @@ from allennlp.common import Tqdm
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.progress import describe_seconds
-from elmo_plugin.language_model import BiLmProgress
-from elmo_plugin.language_model.progress import log_above_bars
+from elmo_plugin.language_model.progress import BiLmProgress, log_above_bars
 from tests.language_model.stateful import StatefulModel, make_trainer
 
 

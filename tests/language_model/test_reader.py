@@ -6,7 +6,7 @@ import zstandard
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 
-from elmo_plugin.language_model import BiLmTextReader
+from elmo_plugin.language_model.reader import BiLmTextReader
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from allennlp.training.moving_average import MovingAverage
 from torch import distributed
 
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
-from elmo_plugin.language_model import BiLmTrainer
+from elmo_plugin.language_model.trainer import BiLmTrainer
 from elmo_plugin.language_model.training_state import random_states, set_random_states
 from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel, make_trainer
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import elmo_plugin.register  # noqa: F401
+from elmo_plugin.config_check import mistakes
 from elmo_plugin.porting import first_old_key, port_config
-from elmo_plugin.porting.check import mistakes
 from elmo_plugin.porting.rules import RULES
 from elmo_plugin.porting.trainer import TRAINER_KEYS
 from tests.conftest import REPOSITORY

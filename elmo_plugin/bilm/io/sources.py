@@ -19,9 +19,9 @@ from elmo_plugin.bilm.io.hdf5_weights import (
     read_weights,
     write_weights,
 )
+from elmo_plugin.bilm.io.manylangs import is_model_folder, read_folder
 from elmo_plugin.bilm.io.readme import CARD_NAME, Card, model_card, read_card
 from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, read_archive
-from elmo_plugin.bilm.manylangs.folder import is_model_folder, read_folder
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.downloads import fetch

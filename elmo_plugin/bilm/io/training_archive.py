@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
+from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
 from elmo_plugin.bilm.lstm import DirectionalLstm
-from elmo_plugin.bilm.manylangs.token_encoder import make_token_encoder
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import BiLmError

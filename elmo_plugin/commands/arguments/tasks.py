@@ -98,12 +98,8 @@ def _add_port(parser: argparse.ArgumentParser) -> None:
     about = "value of std.extVar(NAME); others stay"
     add("--ext-var", action="append", default=[], metavar="NAME=VALUE", help=about)
     add("--native", action="store_true", help="make elmo_token_embedder this package's elmo")
-    group = parser.add_argument_group("a trial")
     about = "also make reader, vocabulary, model and trainer, and run one batch"
-    group.add_argument("--dry-run", action="store_true", help=about)
-    about = "folder with train*, dev* and test*, in the place of missing files"
-    group.add_argument("--data", type=InputPath, metavar="DIR", help=about)
-    add_options(group, "--bilm", default="tiny")
+    add("--dry-run", action="store_true", help=about)
 
 
 COMMANDS = (
@@ -149,8 +145,7 @@ COMMANDS = (
     Command(
         "port",
         "Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1. Each change, and each "
-        "part that is left to do, is printed; the output is standard output by default. With --dry-run, the "
-        "biLM and the data of --bilm and --data take the place of files that are missing.",
+        "part that is left to do, is printed; the output is standard output by default.",
         "elmo port old.jsonnet -o new.json\nelmo port model.tar.gz -o new.tar.gz",
         _add_port,
         needs_allennlp=True,

@@ -23,7 +23,7 @@ from elmo_plugin.tasks.ner.encodings import SOURCE_ENCODINGS, find_kind, read_ta
 from elmo_plugin.tasks.ner.layout import find_columns
 from elmo_plugin.tasks.ner.sentences import TaggedSentence, sentences_of_json, sentences_of_table
 from elmo_plugin.tasks.ner.table import gather_lines, read_table
-from elmo_plugin.tasks.ner.tags import spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import ENCODINGS, spans_to_tags, tags_to_spans
 
 logger = logging.getLogger(__name__)
 
@@ -95,6 +95,7 @@ class Conll2003Reader(TaskDatasetReader):
         # as found in the first file, for others of the same data set
         self._columns: tuple[list[str], int, int, int] | None = None
         self._kind: str | None = None
+        self._encoding = source_encoding if source_encoding in (*ENCODINGS, "IO") else None
 
     @overrides
     def read_lines(self, file_path: str) -> Iterator[Line]:
@@ -127,6 +128,8 @@ class Conll2003Reader(TaskDatasetReader):
             self._kind = self._kind or (None if set(values) == {"O"} else source)
         tags, encoding = read_tags(file, sentences, source)
         logger.info("%s: %s, %s", file, columns, encoding)
+        found = encoding.partition(" ")[0]
+        self._encoding = self._encoding or (found if found in (*ENCODINGS, "IO") else None)
         for sentence in sentences:
             labels = sentence.tags
             if tags is not None and not {"O"}.issuperset(labels):
@@ -158,7 +161,7 @@ class Conll2003Reader(TaskDatasetReader):
         """
         fields = sentence_fields(tokens)
         if tags is not None:
-            fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]))
+            fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]), encoding=self._encoding)
             fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
 

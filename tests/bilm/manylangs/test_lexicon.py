@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.bilm.manylangs.folder import read_lexicon
-from elmo_plugin.bilm.manylangs.token_encoder import LexiconLookup
+from elmo_plugin.bilm.io.manylangs import read_lexicon
+from elmo_plugin.bilm.lexicon_encoder import LexiconLookup
 from elmo_plugin.bilm.options import LexiconCnnOptions
 from tests.bilm.manylangs.model_folder import CHARACTERS, WORDS
 

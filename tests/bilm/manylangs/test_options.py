@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from elmo_plugin.bilm import BiLmError, BiLmOptions
-from elmo_plugin.bilm.manylangs.folder import RELEASED_NETWORK, read_options
+from elmo_plugin.bilm.io.manylangs import RELEASED_NETWORK, read_options
 from tests.bilm.manylangs.model_folder import ONLY_CHARACTERS, ONLY_WORDS, network, write_model
 
 

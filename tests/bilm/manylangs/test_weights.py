@@ -10,7 +10,7 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.manylangs.folder import read_folder
+from elmo_plugin.bilm.io.manylangs import read_folder
 from tests.bilm.manylangs.model_folder import write_model
 from tests.payload import Payload
 

@@ -13,9 +13,9 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import decode, standard_input_lines
 from elmo_plugin.common.streams import visible
-from elmo_plugin.demo.archives import load_archives
-from elmo_plugin.demo.tasks import Task
-from elmo_plugin.demo.views import Bars, Mark, Part, nest, percent, views
+from elmo_plugin.predictions.loaded import load_archives
+from elmo_plugin.predictions.tasks import Task
+from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent, views
 
 _COLORS = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_blue", "bright_green")
 _WIDTH = 30  # of the bar of probability 1

@@ -11,10 +11,12 @@ from allennlp.predictors import Predictor
 
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.demo.archives import _score, load_archives, task_of, task_tabs
-from elmo_plugin.demo.tasks import TABS, TASKS
-from elmo_plugin.demo.views import views
-from elmo_plugin.language_model import BiLmLanguageModel
+from elmo_plugin.demo.tab import TABS
+from elmo_plugin.demo.task_tab import task_tabs
+from elmo_plugin.language_model.model import BiLmLanguageModel
+from elmo_plugin.predictions.loaded import _score, load_archives, task_of
+from elmo_plugin.predictions.tasks import TASKS
+from elmo_plugin.predictions.views import views
 
 INPUTS = {
     "ner": {"sentence": "Ada lives in Rome ."},

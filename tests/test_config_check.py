@@ -2,17 +2,18 @@
 
 # fmt: off
 
-from typing import Any
+from typing import Any, List  # noqa: UP035
 
 import pytest
-from allennlp.commands.train import TrainModel
+from allennlp.commands import train
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
+from allennlp.models import Model
 
 import elmo_plugin.hardening
 import elmo_plugin.register
-from elmo_plugin.porting.check import mistakes
+from elmo_plugin.config_check import mistakes
 from tests.porting.public_configs import Config
 
 VALID: Config = {"dataset_reader": {"type": "conll2003", "tag_label": "pos"},
@@ -38,36 +39,70 @@ def test_a_valid_configuration_has_none() -> None:
 
 
 @pytest.mark.parametrize(("changes", "found"), [({"trainer__nonsense": 1},
-    ["trainer.nonsense: gradient_descent does not take this key"]), ({"model__encoder__type": "lstmm"},
+    ["trainer.nonsense: unknown key of gradient_descent"]), ({"model__encoder__type": "lstmm"},
     ["model.encoder.type: 'lstmm' is not registered"]), ({"model__type": "bcn"},
     ["model.type: 'bcn' is not registered: list its package"]), ({"model__encoder": {"type": "lstm",
     "hidden_size": 5}}, ["model.encoder.input_size: is required"]), ({"trainer__optimizer": {"type": "adam",
-    "lr": []}}, []), ({"model__encoder__hidden_size": "5", "trainer__optimizer__lr": "x",
+    "lr": []}}, ["trainer.optimizer.lr: expected a number, found []"]),
+    ({"model__encoder__hidden_size": "5", "trainer__optimizer__lr": "x",
     "data_loader__batch_size": "\ue000N\ue002", "trainer__cuda_device": "-1"},
-    ["model.encoder.hidden_size: expected a number, found text",
-    "data_loader.batch_size: expected a number, found text",
-    "trainer.cuda_device: expected a number, found text",
+    ["model.encoder.hidden_size: expected a whole number, found text",
+    "data_loader.batch_size: expected a whole number, found text",
+    "trainer.cuda_device: expected a whole number, found text",
     "trainer.optimizer.lr: expected a number, found 'x'"]), ({"dataset_reader__lazy": True},
-    ["dataset_reader.lazy: conll2003 does not take this key"])])
+    ["dataset_reader.lazy: unknown key of conll2003"]), ({"model__encoder__bidirectional": "yes",
+    "model__encoder__num_layers": 1.5, "model__calculate_span_f1": "true", "model__label_namespace": 3,
+    "datasets_for_vocab_creation": "train", "model__encoder__hiden_size": 1,
+    "model__text_field_embedder": []},
+    ["model.encoder.bidirectional: expected true or false, found 'yes'",
+    "model.encoder.num_layers: expected a whole number, found 1.5",
+    "model.calculate_span_f1: expected true or false, found text",
+    "model.label_namespace: expected text, found 3",
+    "datasets_for_vocab_creation: expected a list, found 'train'",
+    "model.encoder.hiden_size: unknown key of lstm; did you mean hidden_size?",
+    "model.text_field_embedder: expected an object or the name of a type, found []"]), ({"trainor": {}},
+    ["trainor: unknown key; did you mean trainer?"]), ({"include_in_archive": ["x.txt"],
+    "model__initializer": {"regexes": [[".*", {"type": "normal", "mean": "0"}]]}},
+    ["model.initializer.regexes.0.1.mean: expected a number, found text"]), ({"model__encoder__type": []},
+    ["model.encoder.type: expected text, found []"])])
 def test_all_mistakes_are_found(changes: Any, found: list[str]) -> None:
     texts = [str(mistake) for mistake in mistakes(changed(**changes))]
     assert len(texts) == len(found)
     assert sorted(texts) == sorted(text for text in texts for start in found if text.startswith(start))
 
 
+@Model.register("takes_some")
+class TakesSome(Model):
+    def __init__(self, vocab: Any, sizes: List, **kwargs: Any) -> None:  # noqa: UP006
+        super().__init__(vocab, **{name: kwargs[name] for name in kwargs if name != "extra"})
+
+
+@Model.register("reads_all")
+class ReadsAll(Model):
+    @classmethod
+    def from_params(cls, params: Any, **_: Any) -> Any:
+        return params
+
+
+@pytest.mark.parametrize("model", [{"type": "takes_some", "sizes": [1, "a"], "extra": 3},
+    {"type": "reads_all", "x": 3}])
+def test_what_a_class_of_a_user_may_take_is_no_mistake(model: Any) -> None:
+    assert mistakes(changed(model=model)) == []
+
+
 @pytest.mark.parametrize(("changes", "message"), [({"trainer__nonsense": 1, "trainer__other": 2},
-    r"^trainer.nonsense, trainer.other: .* does not take this key$"),
+    r"^trainer.nonsense: unknown key of gradient_descent; trainer.other: unknown key of gradient_descent$"),
     ({"trainer__num_serialized_models_to_keep": 2},
     r"^trainer.num_serialized_models_to_keep: now `checkpointer.keep_most_recent.*elmo port"),
     ({"model__encoder__type": "intra_sentence_attention"},
-    r"^model.encoder.type: .* was removed: .* elmo port$"), ({"model__regularizer": [],
+    r"^model.encoder.type: .* was removed: "), ({"model__regularizer": [],
     "iterator": {"type": "basic"}}, r"^model.regularizer: .* elmo port$"),
     ({"model__encoder__hidden_size": "5", "trainer__optimizer__lr": "0.1"},
-    r"^model.encoder.hidden_size, trainer.optimizer.lr: expected a number, .*std.parseJson")])
+    r"^model.encoder.hidden_size: expected a whole number, .*trainer.optimizer.lr: .*std.parseJson")])
 def test_training_with_hardening_ends_in_one_sentence(changes: Any, message: str, tmp_path: Any) -> None:
-    params = Params(changed(**changes))
     with pytest.raises(ConfigurationError, match=message):
-        TrainModel.from_params(params, serialization_dir=str(tmp_path), local_rank=0)
+        train.train_model(Params(changed(**changes)), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_model_of_spacy_that_cannot_be_downloaded_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,6 +110,6 @@ def test_a_model_of_spacy_that_cannot_be_downloaded_is_one_sentence(monkeypatch:
         raise SystemExit(1)
 
     monkeypatch.setattr(elmo_plugin.hardening, "GET_SPACY_MODEL", fail)
-    message = r"^tokenizer: spaCy's model en_core_web_sm is not installed: .*\"spacy_rules\""
+    message = r"^spaCy's model en_core_web_sm is not installed: .*\"spacy_rules\""
     with pytest.raises(ConfigurationError, match=message):
         DatasetReader.from_params(Params({"type": "text_classification_json", "tokenizer": "spacy"}))

@@ -19,7 +19,7 @@ from typing import Any, cast
 from torch import Tensor
 
 from elmo_plugin.bilm.io.allennlp_layout import TensorMapping, highway_mappings, lstm_mappings
-from elmo_plugin.bilm.manylangs.token_encoder import (
+from elmo_plugin.bilm.lexicon_encoder import (
     BOUNDARIES,
     FIRST_MARK,
     LAST_MARK,

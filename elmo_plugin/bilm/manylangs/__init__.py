@@ -1,1 +1,0 @@
-"""Models of ELMoForManyLangs: reading their folders, and their token encoder."""

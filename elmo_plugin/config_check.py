@@ -1,0 +1,189 @@
+"""Compares a configuration with the registered classes, without making any of them: all mistakes at once."""
+
+import inspect
+import json
+import re
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from inspect import Parameter
+from itertools import repeat
+from pathlib import Path
+from typing import Any, NamedTuple, get_args, get_origin
+
+from allennlp.common import FromParams, Lazy, Registrable
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.from_params import infer_constructor_params, infer_method_params
+
+from elmo_plugin.common.errors import nearest_name
+
+VARIABLE = re.compile("([\ue000\ue001])([^\ue002]*)\ue002")  # external, as `elmo port` marks it: text, number
+MISSING = "is required"
+NO_SPACY_MODEL = 'is not installed: the tokenizer "spacy_rules" of elmo_plugin.plugin needs no download'
+_FROM_PARAMS = FromParams.from_params.__func__  # type: ignore[attr-defined]
+_KINDS: dict[Any, tuple[str, Any]] = {
+    bool: ("true or false", int),
+    int: ("a whole number", int),
+    float: ("a number", int | float),
+    str: ("text", str | Path),
+}
+_NUMBERS = (int, float, bool)
+# Arguments that AllenNLP passes, not a configuration.
+_PASSED = {
+    "vocab", "serialization_dir", "local_rank", "reader", "data_path", "model_parameters", "optimizer",
+    "parameters", "model", "data_loader", "instances", "trainer",
+}  # fmt: skip
+# Take no other keywords, whatever subclasses pass on; those of users may take some out.
+_CLOSED, _KNOWN = {"DatasetReader", "Model", "Trainer"}, {"allennlp", "allennlp_models", "elmo_plugin"}
+
+_INSTEAD = {
+    "its parser is in allennlp-semparse, for AllenNLP before 2": "atis atis_parser nlvr nlvr_coverage_parser "
+    "nlvr_direct_parser wikitables wikitables_mml_parser wikitables_erm_parser text2sql quarel quarel_parser "
+    "quarel_parser_zeroshot template_text2sql",
+    "take seq2seq with simple_seq2seq for each target": "event2mind",
+    "take elmo_token_embedder, with one biLM for each language": "elmo_token_embedder_multilang",
+    "take biaffine_parser, for one language": "biaffine_parser_multilang",
+    "take universal_dependencies, for one language": "universal_dependencies_multilang",
+    "take pretrained_transformer": "openai_transformer openai_transformer_embedder "
+    "openai_transformer_byte_pair",
+    "take pretrained_transformer_mismatched": "bert-pretrained bert-basic-pretrained",
+    "take single_id with feature_name tag_, dep_ or ent_type_": "pos_tag dependency_label ner_tag",
+    "take pytorch_transformer": "intra_sentence_attention multi_granularity_transformer",
+    "take basic_classifier with pretrained_transformer": "bert_for_classification",
+    "take srl": "open_ie",
+    "take a callback of AllenNLP 2": "post_to_url",
+}
+_GONE_TYPES = {name: instead for instead, names in _INSTEAD.items() for name in names.split()}
+_MODELS = (
+    "allennlp-models: pip install --no-deps allennlp-models==2.10.1; "
+    "pip install conllu==4.4.2 word2number py-rouge==1.1 ftfy"
+)
+
+
+class Mistake(NamedTuple):
+    """
+    keys: that lead to it
+    reason: what is wrong
+    number: for text, or a variable, where a number is expected: the number, or `None` for a variable
+    """
+
+    keys: tuple[str | int, ...]
+    reason: str
+    number: Any = ...
+
+    @property
+    def place(self) -> str:
+        return ".".join(map(str, self.keys))
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
+
+
+def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
+    """Returns all mistakes in a configuration for `allennlp train` that its registered classes reveal."""
+    from allennlp.commands.train import TrainModel
+
+    top = ("random_seed", "numpy_seed", "pytorch_seed", "distributed", "evaluation", "include_in_archive")
+    return list(_check_object(TrainModel, {key: config[key] for key in config if key not in top}, ()))
+
+
+def options_of(cls: Any, kind: str | None) -> dict[str, Parameter]:
+    """Returns the options of a registered class."""
+    made, name = _resolve(cls, kind)
+    options = infer_method_params(made, getattr(made, name)) if name else infer_constructor_params(made)
+    return {name: option for name, option in options.items() if name != "self"}
+
+
+def _resolve(cls: Any, kind: str | None) -> tuple[Any, str | None]:
+    """Returns the class that is made, and its constructor unless it is `__init__`."""
+    kind = (kind or cls.default_implementation) if cls in Registrable._registry else None
+    return cls.resolve_class_name(kind) if kind else (cls, None)
+
+
+def _check(annotation: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator[Mistake]:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if value is None:
+        return
+    if origin is Lazy:  # below the top, code passes more arguments than are known here
+        for mistake in _check(arguments[0], value, keys):
+            if len(keys) == 1 or mistake.reason != MISSING or len(mistake.keys) > len(keys) + 1:
+                yield mistake
+    elif origin in (typing.Union, types.UnionType):
+        attempts = [list(_check(kind, value, keys)) for kind in arguments if kind is not types.NoneType]
+        texts = [found for found in attempts if found and found[0].number is not ... and str not in arguments]
+        yield from min(texts or attempts, key=lambda found: (len(found), [-len(each.keys) for each in found]))
+    elif annotation in list(_KINDS):
+        kind, accepted = _KINDS[annotation]
+        if not isinstance(value, accepted):
+            number = _number(value) if isinstance(value, str) else ...
+            found = f"{value!r:.80}" if number is ... else "text: use std.parseJson(std.extVar(…))"
+            yield Mistake(keys, f"expected {kind}, found {found}", number)
+    elif origin in (list, tuple, set):
+        if not isinstance(value, list | tuple | set):
+            yield Mistake(keys, f"expected a list, found {value!r:.80}")
+            return
+        is_fixed = origin is tuple and Ellipsis not in arguments
+        kinds = arguments if is_fixed else repeat((*arguments, Any)[0])
+        for position, (item, kind) in enumerate(zip(value, kinds, strict=False)):
+            yield from _check(kind, item, (*keys, position))
+    elif origin in (dict, Mapping):
+        for name, item in value.items() if isinstance(value, Mapping) else ():
+            yield from _check((*arguments, Any, Any)[1], item, (*keys, name))
+    elif inspect.isclass(annotation) and issubclass(annotation, FromParams):
+        yield from _check_object(annotation, value, keys)
+
+
+def _number(text: str) -> Any:
+    """Returns the number, the truth value, `None` for a variable, or `...` for other text."""
+    if VARIABLE.fullmatch(text):
+        return None
+    try:
+        value = json.loads(text.lower())
+    except (ValueError, RecursionError):
+        return ...
+    return value if isinstance(value, _NUMBERS) else ...
+
+
+def _check_object(cls: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator[Mistake]:
+    value = {"type": value} if isinstance(value, str) else value
+    if not isinstance(value, Mapping):
+        yield Mistake(keys, f"expected an object or the name of a type, found {value!r:.80}")
+        return
+    is_base = cls in Registrable._registry
+    kind = value.get("type", getattr(cls, "default_implementation", None))
+    if is_base and not isinstance(kind, str):
+        found = MISSING if kind is None else f"expected text, found {kind!r:.80}"
+        yield Mistake((*keys, "type"), found)
+        return
+    try:
+        made, _ = _resolve(cls, kind)
+        options = options_of(cls, kind)
+    except ConfigurationError:
+        yield Mistake((*keys, "type"), _unregistered(kind))
+        return
+    own = made.from_params.__func__ if hasattr(made, "from_params") else _FROM_PARAMS
+    if own is not _FROM_PARAMS and not own.__module__.startswith("elmo_plugin."):
+        return  # it reads its parameters itself
+    takes_all = any(option.kind is Parameter.VAR_KEYWORD for option in options.values())
+    is_closed = made.__module__.split(".")[0] in _KNOWN and _CLOSED & {base.__name__ for base in made.__mro__}
+    for name, item in value.items():
+        if name in options:
+            yield from _check(options[name].annotation, item, (*keys, name))
+        elif name != "type" and (is_closed or not takes_all):
+            nearest = nearest_name(name, options)
+            of_type = f" of {kind or cls.__name__}" if keys else ""
+            hint = f"; did you mean {nearest}?" if nearest else ""
+            yield Mistake((*keys, name), f"unknown key{of_type}{hint}")
+    for name, option in options.items():
+        is_plain = option.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        is_passed = name in _PASSED and (keys or name not in ("data_loader", "model", "trainer"))
+        if is_plain and option.default is Parameter.empty and name not in value and not is_passed:
+            yield Mistake((*keys, name), MISSING)
+
+
+def _unregistered(kind: str) -> str:
+    if kind in _GONE_TYPES:
+        return f"{kind!r} was removed: {_GONE_TYPES[kind]}"
+    install = "" if find_spec("allennlp_models") else f", or install {_MODELS}"
+    return f"{kind!r} is not registered: list its package in .allennlp_plugins{install}"

@@ -1,0 +1,1 @@
+"""What a trained model says: in a terminal, in files, as HTML."""
