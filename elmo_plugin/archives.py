@@ -213,7 +213,7 @@ def check_config(config: Mapping[str, Any], name: str) -> None:
         if not isinstance(value, str):
             continue
         if key == "type" and value not in registered and "." not in value:
-            raise BiLmError(f"{place}: {value!r} is not registered; name its package by --include-package")
+            raise BiLmError(f"{place}: {value!r} is not registered: list its package in .allennlp_plugins")
         if value not in registered and _is_importable(value):
             raise BiLmError(f"{place}: {value} would be imported; {_TRUST}")
         if not _FROM_WEIGHTS & {keys[-1:], keys[-2:]} and _is_file(key, value):
