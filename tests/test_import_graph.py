@@ -28,7 +28,7 @@ ALLOWED["commands"] = ALLOWED["demo"] | APPLICATIONS | {"demo", "porting", "elmo
 ALLOWED["shims"] = {"common"}
 ALLOWED["quiet"] = set()
 ALLOWED["hardening"] = {"common", "archives", "porting"}
-ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives"}  # lazily
+ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives", "predictions"}  # lazily
 CORE = {"torch", "numpy", "h5py", "zstandard", "safetensors", "filelock", "tqdm"}
 WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     "elmo_plugin.bilm",
