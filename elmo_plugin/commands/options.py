@@ -7,7 +7,7 @@ from collections.abc import Callable
 from glob import iglob
 from typing import Any
 
-from elmo_plugin.common.bundled import archive_path
+from elmo_plugin.common.bundled import archive_path, model_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 
@@ -62,6 +62,9 @@ class ArchivePath(InputPath):
     """A trained model: the name of one in this package, its archive, or the folder of the training."""
 
     kind = "archive"
+
+    def __new__(cls, path: str) -> "ArchivePath":
+        return super().__new__(cls, str(model_name(path)))  # type: ignore[return-value]
 
     def check(self) -> None:
         if is_url(self):

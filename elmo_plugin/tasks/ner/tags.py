@@ -8,7 +8,8 @@ from allennlp.modules.conditional_random_field.conditional_random_field import i
 
 ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES"}
 """The letters of each encoding that is found."""
-_LETTERS = {"BIOUL": "BILU", "BIOES": "BIES", "BMES": "BMES"}  # first, inner, last and only; others: BIIB
+# The letters of the first, inner, last and only word of an entity.
+_LETTERS = {"BIOUL": (*"BILU",), "BIOES": (*"BIES",), "BMES": (*"BMES",)}
 _BIOUL = {"S": "U", "E": "L", "M": "I"}
 _TAG = re.compile(r"([BIESULM])(?:[-_](\S+))?|(\S+)[-_]([BIESULM])", re.IGNORECASE)
 
@@ -88,7 +89,7 @@ def spans_to_tags(spans: Iterable[Span], length: int, encoding: str) -> list[str
     Returns the tags of a sentence of `length` words, in one of `ENCODINGS`, or types alone for "IO". Inverts
     `tags_to_spans`.
     """
-    begin, inner, end, single = list(_LETTERS.get(encoding, "BIIB"))
+    begin, inner, end, single = _LETTERS.get(encoding, ("B", "I", "I", "B"))
     tags = ["O"] * length
     for kind, (first, last) in spans:
         letters = [begin, *inner * (last - first - 1), end] if last > first else [single]
