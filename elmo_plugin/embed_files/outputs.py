@@ -1,10 +1,12 @@
 """
-The formats of outputs: HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before 1.0, and
-safetensors, for any program to map into memory.
+The formats of outputs: HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before 1.0,
+safetensors, for any program to map into memory, NumPy's npz, and CSV.
 """
 
+import csv
 import json
 import math
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,11 +55,7 @@ def _write_hdf5(
         has_index = settings.keep_sentences and settings.keys == "line"
         index = bytearray()  # takes as much memory as the sentences, six bytes a word
         line = 0
-        for chunk in chunks:
-            with np.load(chunk) as stored:
-                sentences = split_lines(stored["sentences"])
-                # Shape of each: (words, ..., dim)
-                arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
+        for sentences, _, arrays in map(_read_chunk, chunks):
             keys = {}
             for sentence, array in zip(sentences, arrays, strict=True):
                 keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
@@ -71,6 +69,13 @@ def _write_hdf5(
             text = b"{" + index[2:] + b"}"
             string = np.frombuffer(text, h5py.string_dtype(length=len(text)))
             file.create_dataset("sentence_to_index", data=string, track_times=False)
+
+
+def _read_chunk(chunk: Path) -> tuple[list[str], list[str], list[np.ndarray]]:
+    """Returns the sentences, their words with a space between, and vectors of shape (words, ..., dim)."""
+    with np.load(chunk) as stored:
+        arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
+        return split_lines(stored["sentences"]), split_lines(stored["texts"]), arrays
 
 
 def _write_array(file: h5py.File, key: str, array: np.ndarray, gzip: int | None) -> None:
@@ -168,7 +173,55 @@ def _read_safetensors_description(path: Path) -> dict[str, Any] | None:
         return None
 
 
+def _write_npz(
+    path: Path,
+    chunks: Sequence[Path],
+    settings: EmbedSettings,
+    row_shape: tuple[int, ...],
+    description: dict[str, Any],
+) -> None:
+    """Writes an array for each line, named by its number from 0, as HDF5's datasets are."""
+    arrays = (array for chunk in chunks for array in _read_chunk(chunk)[2])
+    with zipfile.ZipFile(path, "w") as file:  # in pieces, because numpy needs all arrays in memory
+        file.comment = json.dumps(description, sort_keys=True).encode()
+        for line, array in enumerate(arrays):
+            with file.open(f"{line}.npy", "w", force_zip64=True) as target:
+                np.lib.format.write_array(target, np.moveaxis(array, 0, -2), allow_pickle=False)
+
+
+def _read_npz_description(path: Path) -> dict[str, Any] | None:
+    try:
+        with zipfile.ZipFile(path) as file:
+            return json.loads(file.comment)
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return None
+
+
+def _write_csv(
+    path: Path,
+    chunks: Sequence[Path],
+    settings: EmbedSettings,
+    row_shape: tuple[int, ...],
+    description: dict[str, Any],
+) -> None:
+    """
+    Writes a row for each word: the numbers of its line and of the word, from 0, the word, and its values, of
+    all layers one layer after the other. The description has no place there.
+    """
+    names = ["_".join(map(str, index)) for index in np.ndindex(*row_shape)]
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["sentence", "position", "word", *names])
+        lines = (line for chunk in chunks for line in zip(*_read_chunk(chunk)[1:], strict=True))
+        for line, (text, rows) in enumerate(lines):
+            for position, (word, row) in enumerate(zip(text.split(), rows, strict=True)):
+                shown = word if settings.keep_sentences else ""
+                writer.writerow([line, position, shown, *row.ravel().astype(str)])
+
+
 OUTPUT_FORMATS = {
     "hdf5": OutputFormat((".hdf5", ".h5"), _write_hdf5, _read_hdf5_description),
     "safetensors": OutputFormat((".safetensors",), _write_safetensors, _read_safetensors_description),
+    "npz": OutputFormat((".npz",), _write_npz, _read_npz_description),
+    "csv": OutputFormat((".csv",), _write_csv, lambda path: None),
 }

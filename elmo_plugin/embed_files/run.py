@@ -58,7 +58,7 @@ def embed_file(
     settings : `EmbedSettings`
         The biLM, and the form of the output.
     output_format : `str`, optional
-        "hdf5" or "safetensors"; by default by the suffix of the output.
+        One of `OUTPUT_FORMATS`; by default by the suffix of the output.
     workers : `int`, optional
         The number of processes that embed. The output does not depend on it. By default one for each GPU, or
         one.
@@ -122,7 +122,7 @@ def _format_of(output: Path, output_format: str | None) -> str:
     formats = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.suffixes}
     output_format = output_format or formats.get(output.suffix)
     if output_format is None:
-        raise BiLmError(f"{output}: unknown extension; pass --format or use {', '.join(formats)}")
+        raise BiLmError(f"{output}: unknown suffix {output.suffix!r}: use {', '.join(formats)}, or --format")
     check_choice("format", output_format, OUTPUT_FORMATS)
     refuse_folder(output)
     return output_format

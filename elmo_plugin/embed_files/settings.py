@@ -49,7 +49,7 @@ class EmbedSettings:
         A longer sentence is an error: the text probably does not have one sentence per line.
     """
 
-    bilm: str | dict[str, str]
+    bilm: str | dict[str, str] = "base"
     layers: str = "all"
     placement: str | None = None
     tokenizer: str = "whitespace"

@@ -125,6 +125,23 @@ def test_a_bilm_is_named_in_all_ways(
     assert datasets(tmp_path / "tiny.hdf5")["1"].shape == (2, BiLm.from_pretrained("tiny").output_dim)
 
 
+def test_without_options_the_vectors_are_the_mean_of_the_layers_of_base(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = BiLm.from_pretrained("base").embed([LINES[0].split()])[0].mean(dim=0)
+    for output in ([tmp_path / "one.npz"], ["-o", tmp_path / "other.npz"]):
+        embed(monkeypatch, text, *output)
+        with np.load(output[-1]) as arrays:
+            np.testing.assert_allclose(arrays["0"], expected, atol=1e-5)
+            assert arrays.files == list("012345") and arrays["2"].shape == (0, 512)
+
+
+@pytest.mark.parametrize("output", [[], ["a.npz", "-o", "b.npz"]])
+def test_one_output_is_named(output: list[str], text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises((SystemExit, ConfigurationError)):
+        embed(monkeypatch, text, *output)
+
+
 def test_a_mixture_is_that_of_a_trained_model(
     files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +178,6 @@ def test_options_reach_the_file(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--all"], "give one biLM"),
         (["--all", "--bilm", "tiny", "--options-file", "o", "--weight-file", "w"], "give one biLM"),
         (["--mix", "ner", "--bilm", "tiny"], "give one biLM"),
         (["--all", "--options-file", "o"], "go together"),

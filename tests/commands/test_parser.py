@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allennlp.commands.subcommand import Subcommand
 from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin import __version__
+from elmo_plugin.commands.arguments import COMMANDS
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.options import ArchivePath, device, seeds
-from elmo_plugin.commands.parser import parse
+from elmo_plugin.commands.parser import make_parser, parse
+from elmo_plugin.commands.suggestions import COMMANDS_BY_MEANING, OPTIONS_BY_MEANING
 from elmo_plugin.common.errors import BiLmError
 
 
@@ -46,6 +49,24 @@ def test_help_about_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) ->
     [
         (["embde", "a.txt"], "elmo embed ", "elmo: unknown command embde; did you mean embed?"),
         (["help", "swep"], "elmo sweep ", "elmo: unknown command swep; did you mean sweep?"),
+        (["train", "c.jsonnet"], "elmo COMMAND", "train; did you mean allennlp train config.jsonnet -s run?"),
+        (["trian"], "elmo COMMAND", "did you mean allennlp train config.jsonnet -s run?"),
+        (["list"], "elmo models ", "elmo: unknown command list; did you mean elmo models?"),
+        (["evaluate"], "elmo COMMAND", "allennlp evaluate model.tar.gz FILE or elmo score TASK FILE?"),
+        (["Fine_Tune"], "elmo COMMAND", "did you mean allennlp train"),
+        (["ner", "Ada."], "elmo predict ", "did you mean elmo predict ner TEXT?"),
+        (["help", "serve"], "elmo demo ", "did you mean elmo demo?"),
+        (["version"], "elmo COMMAND", "did you mean elmo --version?"),
+        (["embed", "a", "b", "--gpu"], "elmo embed ", "option --gpu; did you mean --device cuda?"),
+        (["embed", "-gpu"], "elmo embed ", "option -gpu; did you mean --device cuda?"),
+        (["embed", "--Model=base"], "elmo embed ", "option --Model; did you mean --bilm?"),
+        (["predict", "--model", "ner"], "elmo predict ", "option --model; give ARCHIVE without an option"),
+        (["predict", "--text", "a"], "elmo predict ", "option --text; give TEXT without an option"),
+        (["embed", "--layers", "mean"], "elmo embed ", "did you mean --all, --top or --mean?"),
+        (["neighbors", "--top_k", "3"], "elmo neighbors ", "option --top_k; did you mean -k?"),
+        (["embed", "-output", "b.npz"], "elmo embed ", "option -output; did you mean --output?"),
+        (["score", "--gpu"], "elmo score ", "unknown option --gpu\n"),
+        (["--bilm", "base", "embed"], "elmo COMMAND", "options of a command stand after its name"),
         (["xyz"], "elmo COMMAND", "elmo: unknown command xyz; `elmo help` lists them"),
         (["embed", "--precison", "int8"], "elmo embed ", "option --precison; did you mean --precision?"),
         (["embed", "a", "b", "--prec", "int8", "--top"], "elmo embed ", "unknown option --prec; did you"),
@@ -63,6 +84,28 @@ def test_a_wrong_call_names_what_was_meant(
     status, out, err = ended(capsys, *arguments)
     assert (status, out) == (2, "")
     assert err.startswith(f"usage: {usage}") and message in err
+
+
+def test_each_command_that_is_proposed_exists() -> None:
+    for target, words in COMMANDS_BY_MEANING.items():
+        assert not COMMANDS.keys() & set(words.split()), target
+        for line in target.replace("TASK", "ner").split(" or "):
+            program, name, *rest = line.split()
+            if program == "allennlp":
+                assert name in Subcommand.list_available()
+            elif name not in ("help", "--version"):
+                assert parse([name, *rest])[0] == COMMANDS[name]
+
+
+def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
+    parsers = [make_parser(command) for command in COMMANDS.values()]
+    for target in OPTIONS_BY_MEANING:
+        name, _, value = target.partition(" ")
+        found = [parser for parser in parsers if parser._has(target)]
+        assert found, target
+        for action in [each._option_string_actions[name] for each in found if value and "," not in target]:
+            assert action.nargs != 0 and value in (action.choices or [value]), target
+            assert action.type is None or (callable(action.type) and action.type(value)), target
 
 
 @pytest.mark.parametrize(

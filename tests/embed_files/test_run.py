@@ -309,13 +309,13 @@ def test_wrong_files_and_numbers_are_named(settings: EmbedSettings, text: Path, 
     wrong: list[tuple[str, Path, Path, dict[str, Any]]] = [
         ("absent: file not found", tmp_path / "absent", tmp_path / "out.hdf5", {}),
         ("is a directory", text, tmp_path / "bilm", {"output_format": "hdf5"}),
-        ("out: unknown extension; pass --format or use .hdf5", text, tmp_path / "out", {}),
+        ("out: unknown suffix '': use .hdf5, .h5, .safetensors, .npz, .csv, or", text, tmp_path / "out", {}),
         ("workers: expected 1 to", text, tmp_path / "out.hdf5", {"workers": 0}),
         (
-            "format: expected one of hdf5, safetensors, got 'npz'",
+            "format: expected one of hdf5, safetensors, npz, csv, got 'npy'",
             text,
             tmp_path / "out",
-            {"output_format": "npz"},
+            {"output_format": "npy"},
         ),
     ]
     for message, source, output, options in wrong:
