@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo_plugin.bilm.arguments import explained
 from elmo_plugin.bilm.autograd import untraced
 from elmo_plugin.bilm.batching import number_words, split_by_tokens
 from elmo_plugin.bilm.characters import as_sentences, in_order, sentences_to_character_ids
@@ -92,7 +93,13 @@ class BiLm(BiLmNetwork):
 
     card: Card | None = None
 
+    @property
+    def device(self) -> torch.device:
+        """Where the biLM computes; `to` moves it."""
+        return self.boundaries.device
+
     @classmethod
+    @explained
     def from_pretrained(
         cls, source: Source, precision: str = "float32", device: str | torch.device | None = None
     ) -> "Self":
@@ -119,6 +126,7 @@ class BiLm(BiLmNetwork):
         return bilm if target is None else bilm.to(target)
 
     @classmethod
+    @explained
     def from_files(
         cls,
         options_file: str | Path,
@@ -137,6 +145,7 @@ class BiLm(BiLmNetwork):
         write_card(folder, checkpoint)
 
     @untraced
+    @explained
     @torch.no_grad()
     def embed(self, sentences: Iterable[Iterable[Any]], cache: Cache | None = None) -> list[Tensor]:
         """
@@ -160,7 +169,7 @@ class BiLm(BiLmNetwork):
         precision, derived = get_precision(self.precision), self.derived_values()
         lengths = list(map(len, sentences))
         by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
-        device = self.boundaries.device
+        device = self.device
         vectors: list[Any] = [None] * len(sentences)
         for chunk in split_by_tokens([lengths[number] for number in by_length], self.max_batch_tokens):
             some = [sentences[number] for number in by_length[chunk]]
@@ -206,6 +215,7 @@ class BiLm(BiLmNetwork):
     def encode(
         self, texts: Iterable[Any], *, output: Literal["numpy"], **_: "Unpack[TextOptions]"
     ) -> np.ndarray: ...
+    @explained
     def encode(
         self,
         texts: Iterable[Any],
@@ -272,12 +282,19 @@ class BiLm(BiLmNetwork):
         no_words = torch.zeros(self.num_layers, 0, self.output_dim)
         return stack(vectors) if vectors else select(no_words)[None][:0]
 
+    @overload
     @staticmethod
-    def similarity(first: Any, second: Any) -> Tensor:
+    def similarity(first: np.ndarray, second: np.ndarray) -> np.ndarray: ...
+    @overload
+    @staticmethod
+    def similarity(first: Any, second: Any) -> Tensor: ...
+    @staticmethod
+    @explained
+    def similarity(first: Any, second: Any) -> Any:
         """
         Returns the cosine of each vector of `first` with each of `second`, shape (first vectors, second
         vectors). Each is a vector or several, as tensors or arrays, such as `encode(texts, pooling="mean")`
-        returns. The cosine with a vector of zeros is 0.
+        returns; the cosines are an array if both are. The cosine with a vector of zeros is 0.
         """
         return cosine_similarities(first, second)
 
@@ -287,7 +304,7 @@ class BiLm(BiLmNetwork):
         device.
         """
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
-        return torch.from_numpy(ids).to(self.boundaries.device)
+        return torch.from_numpy(ids).to(self.device)
 
     def forward_cached(
         self,

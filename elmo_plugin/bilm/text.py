@@ -118,17 +118,25 @@ def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output:
     return selected.numpy(force=True) if output == "numpy" else selected
 
 
-def cosine_similarities(first: Any, second: Any) -> Tensor:
+def cosine_similarities(first: Any, second: Any) -> Any:
     """Returns the cosines of two lists of vectors, see `BiLm.similarity`."""
     try:
         one, other = map(_rows, (first, second))
-        return nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T
+        cosines = nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T
     except (TypeError, ValueError, RuntimeError, IndexError):
         shown = [getattr(vectors, "shape", None) or f"{vectors!r:.40}" for vectors in (first, second)]
         raise BiLmError(
             'similarity: expected vectors of one size, as encode(texts, pooling="mean") returns, got '
             f"{shown[0]} and {shown[1]}"
         ) from None
+    return cosines.numpy(force=True) if _is_array(first) and _is_array(second) else cosines
+
+
+def _is_array(vectors: Any) -> bool:
+    """Returns whether vectors are numpy's, in an array or a list."""
+    if isinstance(vectors, list | tuple):
+        return bool(vectors) and all(map(_is_array, vectors))
+    return isinstance(vectors, np.ndarray)
 
 
 def _rows(vectors: Any) -> Tensor:

@@ -11,7 +11,8 @@ from elmo_plugin import __version__
 from elmo_plugin.commands.arguments import COMMANDS, GROUPS
 from elmo_plugin.commands.command import Command
 from elmo_plugin.commands.options import OPTIONAL_VALUES, OPTIONS, add_loudness
-from elmo_plugin.commands.suggestions import COMMANDS_BY_MEANING, OPTIONS_BY_MEANING, suggest
+from elmo_plugin.commands.suggestions import COMMANDS_BY_MEANING, OPTIONS_BY_MEANING
+from elmo_plugin.common.errors import meant_name
 from elmo_plugin.common.streams import show, visible
 
 EPILOG = (
@@ -56,7 +57,7 @@ class CommandParser(argparse.ArgumentParser):
         return not is_value and (name[:2] not in known or f"-{name}" in known)
 
     def _hint(self, name: str) -> str:
-        meant = suggest(name, self._option_string_actions, OPTIONS_BY_MEANING, self._has)
+        meant = meant_name(name, self._option_string_actions, OPTIONS_BY_MEANING, self._has)
         if meant.isupper():
             return f"; give {meant} without an option"
         if not meant and self.prog == "elmo":
@@ -104,7 +105,7 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
 def _command(parser: CommandParser, name: str) -> CommandParser:
     if name in COMMANDS:
         return make_parser(COMMANDS[name])
-    meant = suggest(name, COMMANDS, COMMANDS_BY_MEANING, bool)
+    meant = meant_name(name, COMMANDS, COMMANDS_BY_MEANING, bool)
     words = [*meant.removeprefix("elmo ").split(), ""]
     (make_parser(COMMANDS[words[0]]) if words[0] in COMMANDS else parser).print_usage(sys.stderr)
     hint = f"did you mean {meant}?" if meant else "`elmo help` lists them"

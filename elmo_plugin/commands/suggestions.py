@@ -1,11 +1,4 @@
-"""What people type for our commands and options, by what they mean; and the nearest of all names."""
-
-import re
-from collections.abc import Callable, Iterable, Mapping
-
-from elmo_plugin.common.errors import nearest_name
-
-_SPELLED_ALIKE = 0.75  # so that no word of the tables is proposed for an unlike one
+"""What people type for our commands and options, by what they mean."""
 
 COMMANDS_BY_MEANING = {
     "allennlp train config.jsonnet -s run": "train fit training learn fine-tune finetune resume recover",
@@ -60,7 +53,7 @@ OPTIONS_BY_MEANING = {
     "--options-file": "options config config-file options-json options-path",
     "--weight-file": "weights weights-file weight-path weights-path hdf5 weight",
     "TEXT": "text texts input inputs input-file in infile in-file i file files f data corpus sentence"
-    " sentences source src dataset document documents passage question premise hypothesis path filename train",
+    " sentences source src dataset document documents passage question premise path filename train",
     "--all, --top or --mean": "layer layers",
     "--mean": "average avg mean-pooling pool pooling averaged average-layers",
     "--top": "last top-layer last-layer final top-only",
@@ -106,8 +99,8 @@ OPTIONS_BY_MEANING = {
     "--open": "browser open-browser launch show",
     "--predicates": "verbs predicate srl-predicates predicate-model tagger",
     "--squad": "questions question-file evaluate batch-file",
-    "--data": "train train-data training-data dataset input inputs dev test valid files file data-path data-dir"
-    " text texts corpus",
+    "--data": "train train-data training-data dataset input inputs dev test valid files file data-path"
+    " data-dir text texts corpus",
     "--reader": "dataset-reader reader-options columns column format label text-column",
     "--dry-run": "check test try validate trial",
     "--native": "convert new rewrite plugin",
@@ -134,27 +127,3 @@ OPTIONS_BY_MEANING = {
     "FILE": "files file gold system predictions prediction data input key response pred",
 }
 """Options, or arguments without one, in capitals. The first counts that the command has."""
-
-
-def suggest(typed: str, names: Iterable[str], table: Mapping[str, str], exists: Callable[[str], bool]) -> str:
-    """
-    Returns what was probably meant: one of the names, or what a table has for a word if that exists; else an
-    empty string.
-    """
-    own = {_plain(name): name for name in names}
-    meant = {
-        _plain(word): target
-        for target, words in reversed(table.items())  # the first counts
-        if exists(target)
-        for word in words.split()
-    }
-    word, known = _plain(typed), meant | own
-    return (
-        known.get(word)
-        or known.get(nearest_name(word, known, _SPELLED_ALIKE))
-        or own.get(nearest_name(word, own), "")
-    )
-
-
-def _plain(name: str) -> str:
-    return re.sub("[-_]", "", name.lower())

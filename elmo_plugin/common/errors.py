@@ -1,7 +1,8 @@
 """The exception for a user's mistakes, in this package and in AllenNLP."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from elmo_plugin.common.streams import visible
 
 INSTALL_ALLENNLP = ("pip install 'elmo_plugin[allennlp]'", "pip install --no-deps allennlp==2.10.1")
+_SPELLED_ALIKE = 0.75  # so that no word of a table is proposed for an unlike one
 NEEDS_ALLENNLP = f"needs AllenNLP: {', then '.join(INSTALL_ALLENNLP)}"
 
 
@@ -28,6 +30,30 @@ def check_choice(name: str, value: object, choices: Collection[Any]) -> None:
 def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """Returns the name that was probably meant, or an empty string."""
     return next(iter(get_close_matches(name, names, 1, cutoff)), "")
+
+
+def meant_name(typed: str, names: Iterable[str], table: dict[str, str], exists: Callable[[str], bool]) -> str:
+    """
+    Returns what was probably meant: one of the names, or what a table has for a word if that exists; else an
+    empty string. The table's values are words, with spaces between.
+    """
+    own = {_plain(name): name for name in names}
+    meant = {
+        _plain(word): target
+        for target, words in reversed(table.items())  # the first counts
+        if exists(target)
+        for word in words.split()
+    }
+    word, known = _plain(typed), meant | own
+    return (
+        known.get(word)
+        or known.get(nearest_name(word, known, _SPELLED_ALIKE))
+        or own.get(nearest_name(word, own), "")
+    )
+
+
+def _plain(name: str) -> str:
+    return re.sub("[-_]", "", name.lower())
 
 
 def check_range(name: str, value: object, most: float = math.inf) -> None:

@@ -138,6 +138,7 @@ def test_without_options_the_vectors_are_the_mean_of_the_layers_of_base(
 
 @pytest.mark.parametrize("output", [[], ["a.npz", "-o", "b.npz"]])
 def test_one_output_is_named(output: list[str], text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(text.parent)
     with pytest.raises((SystemExit, ConfigurationError)):
         embed(monkeypatch, text, *output)
 

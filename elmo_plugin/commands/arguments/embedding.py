@@ -28,7 +28,11 @@ STATES = ("carry", "reset")
 TOKENIZERS = ("whitespace", "spacy")
 OUTPUT_FORMATS = ("hdf5", "safetensors", "npz", "csv")
 MAX_BATCH_TOKENS = 8192
-LANGUAGE = {"default": "en", "metavar": "CODE", "help": "language of spaCy's rules (default: %(default)s)"}
+LANGUAGE: dict[str, Any] = {
+    "default": "en",
+    "metavar": "CODE",
+    "help": "language of spaCy's rules (default: %(default)s)",
+}
 
 
 class TextStream(InputPath):
