@@ -1,4 +1,4 @@
-"""Explains wrong arguments of `BiLm`'s methods, by what other libraries call ours."""
+"""Explains wrong arguments of `BiLm`'s methods, by the names that other libraries have."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -38,7 +38,7 @@ ARGUMENTS_BY_MEANING = {
     "texts of any length are read whole": "max-length truncation truncate padding max-len max-seq-length",
     "loading runs no code of the model": "trust-remote-code",
 }
-"""What is meant by an argument of other libraries, such as sentence-transformers: the first that fits."""
+"""Our names for an argument of other libraries, such as sentence-transformers: the first that fits."""
 _ADVICE = tuple(ARGUMENTS_BY_MEANING)[-3:]  # no code
 _EXAMPLES = {
     "source": '"base", another name, a path or a URL',
@@ -64,7 +64,7 @@ def explained(method: Function) -> Function:
 
 
 def _mistake(method: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """Returns what is wrong with the arguments of a call, or an empty string."""
+    """Returns the mistake in the arguments of a call, or an empty string."""
     try:
         signature(method).bind(*args, **kwargs)
         return ""

@@ -1,4 +1,4 @@
-"""What people type for our commands and options, by what they mean."""
+"""Words that people type for our commands and options, by their meaning."""
 
 COMMANDS_BY_MEANING = {
     "allennlp train config.jsonnet -s run": "train fit training learn fine-tune finetune resume recover",

@@ -34,8 +34,8 @@ def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
 
 def meant_name(typed: str, names: Iterable[str], table: dict[str, str], exists: Callable[[str], bool]) -> str:
     """
-    Returns what was probably meant: one of the names, or what a table has for a word if that exists; else an
-    empty string. The table's values are words, with spaces between.
+    Returns the likely meaning of a word: one of the names, or a key of the table with that word among its
+    words, if it exists; else an empty string.
     """
     own = {_plain(name): name for name in names}
     meant = {

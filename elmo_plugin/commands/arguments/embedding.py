@@ -5,8 +5,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from overrides import overrides
-
 from elmo_plugin.commands.command import Command, output_paths
 from elmo_plugin.commands.options import (
     ARCHIVE,
@@ -48,7 +46,6 @@ class TextStream(InputPath):
 class _OneOutput(argparse.Action):
     """Stores OUTPUT, which is named once, with --output or without."""
 
-    @overrides
     def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
         if namespace.output is not None:
             parser.error("OUTPUT and --output: name one file")
