@@ -10,7 +10,7 @@ from typing import Any
 from elmo_plugin.common.streams import visible
 
 INSTALL_ALLENNLP = ("pip install 'elmo_plugin[allennlp]'", "pip install --no-deps allennlp==2.10.1")
-_SPELLED_ALIKE = 0.75  # so that no word of a table is proposed for an unlike one
+_SPELLED_ALIKE = 0.85  # so that no word of a table is proposed for an unlike one
 NEEDS_ALLENNLP = f"needs AllenNLP: {', then '.join(INSTALL_ALLENNLP)}"
 
 
@@ -45,10 +45,11 @@ def meant_name(typed: str, names: Iterable[str], table: dict[str, str], exists: 
         for word in words.split()
     }
     word, known = _plain(typed), meant | own
+    swapped = next((each for each in known if sorted(each) == sorted(word)), "")
     return (
         known.get(word)
-        or known.get(nearest_name(word, known, _SPELLED_ALIKE))
-        or own.get(nearest_name(word, own), "")
+        or known.get(swapped or nearest_name(word, known, _SPELLED_ALIKE))
+        or own.get(nearest_name(word, [each for each in own if len(each) > 1], 0.61), "")
     )
 
 
