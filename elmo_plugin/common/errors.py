@@ -1,8 +1,7 @@
 """The exception for a user's mistakes, in this package and in AllenNLP."""
 
 import math
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from elmo_plugin.common.streams import visible
 
 INSTALL_ALLENNLP = ("pip install 'elmo_plugin[allennlp]'", "pip install --no-deps allennlp==2.10.1")
-_SPELLED_ALIKE = 0.85  # so that no word of a table is proposed for an unlike one
 NEEDS_ALLENNLP = f"needs AllenNLP: {', then '.join(INSTALL_ALLENNLP)}"
 
 
@@ -30,31 +28,6 @@ def check_choice(name: str, value: object, choices: Collection[Any]) -> None:
 def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """Returns the name that was probably meant, or an empty string."""
     return next(iter(get_close_matches(name, names, 1, cutoff)), "")
-
-
-def meant_name(typed: str, names: Iterable[str], table: dict[str, str], exists: Callable[[str], bool]) -> str:
-    """
-    Returns the likely meaning of a word: one of the names, or a key of the table with that word among its
-    words, if it exists; else an empty string.
-    """
-    own = {_plain(name): name for name in names}
-    meant = {
-        _plain(word): target
-        for target, words in reversed(table.items())  # the first counts
-        if exists(target)
-        for word in words.split()
-    }
-    word, known = _plain(typed), meant | own
-    swapped = next((each for each in known if sorted(each) == sorted(word)), "")
-    return (
-        known.get(word)
-        or known.get(swapped or nearest_name(word, known, _SPELLED_ALIKE))
-        or own.get(nearest_name(word, [each for each in own if len(each) > 1], 0.61), "")
-    )
-
-
-def _plain(name: str) -> str:
-    return re.sub("[-_]", "", name.lower())
 
 
 def check_range(name: str, value: object, most: float = math.inf) -> None:
