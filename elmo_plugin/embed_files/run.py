@@ -24,7 +24,7 @@ from elmo_plugin.embed_files.chunks import (
     unfinished_chunks,
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
-from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, check_keys
+from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, Content, check_keys
 from elmo_plugin.embed_files.settings import (
     MAX_PROCESSES,
     EmbedSettings,
@@ -113,7 +113,8 @@ def embed_file(
                 bar.update(chunk.num_bytes)
         description |= {"text": digest.hexdigest()}
         with atomic_write(folder / file.name) as temporary:
-            OUTPUT_FORMATS[output_format].write(temporary, paths, settings, embedder.row_shape, description)
+            content = Content(paths, settings, embedder.row_shape, description)
+            OUTPUT_FORMATS[output_format].write(temporary, content)
         os.replace(folder / file.name, file)
     return True
 

@@ -1,6 +1,7 @@
 """The model card of a folder with a biLM, `README.md`, as model hubs show it."""
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from elmo_plugin.bilm.options import BiLmOptions
@@ -8,42 +9,7 @@ from elmo_plugin.common.formats.archives import AnyPath
 
 CARD_NAME = "README.md"
 
-_CARD = """---
-{card.metadata}library_name: elmo_plugin
-pipeline_tag: feature-extraction
-tags:
-- elmo
-- bilm
-- contextual-word-embeddings
----
-
-# {title}
-
-A bidirectional language model (biLM) in the layout of published ELMo models
-([Peters et al., 2018](https://aclanthology.org/N18-1202/)): `options.json` and `weights.hdf5`.
-
-|  |  |
-| --- | --- |
-| LSTMs | {lstm.n_layers} layers of {lstm.dim:,} cells per direction, projected to {lstm.projection_dim:,} |
-| token layer | {cnn.n_filters:,} character filters, {cnn.n_highway} highway layers |
-| vectors | {num_layers} layers of {output_dim:,} |
-| parameters of the biLM | {parameters:,} |
-| numbers in the file | {dtype} |
-| softmax | {softmax} |
-
-## Use
-
-```python
-from elmo_plugin.bilm import BiLm
-
-bilm = BiLm.from_pretrained("hf://USER/{title}")  # where this folder is: a path, or its address on a hub
-vectors = bilm.embed([["The", "play", "."], ["Hello"]])  # per sentence: (layers, words, {output_dim})
-```
-
-This needs elmo_plugin with its extra `download`. In a configuration of AllenNLP: `bilm: 'hf://USER/{title}'`.
-Other implementations of ELMo also read the two files.
-
-{card.training}"""
+_CARD = Path(__file__).with_name("card.md")
 _UNKNOWN = """## Training data, figures, licence
 
 Complete this before publishing: the training text, the perplexity on unseen text, and the licence of the
@@ -89,7 +55,7 @@ def model_card(
     card: Card | None = None,
 ) -> str:
     """Returns the text of a model card, including the source's `card`."""
-    return _CARD.format(
+    return _CARD.read_text(encoding="utf-8").format(
         title=title,
         cnn=options.char_cnn,
         lstm=options.lstm,
