@@ -121,7 +121,7 @@ def embed_file(
 
 def _format_of(output: Path, output_format: str | None) -> str:
     formats = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.suffixes}
-    output_format = output_format or formats.get(output.suffix)
+    output_format = output_format or formats.get(output.suffix.lower())
     if output_format is None:
         raise BiLmError(f"{output}: unknown suffix {output.suffix!r}: use {', '.join(formats)}, or --format")
     check_choice("format", output_format, OUTPUT_FORMATS)
