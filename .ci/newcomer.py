@@ -24,12 +24,14 @@ sys.path.insert(0, str(REPOSITORY))
 
 from tests.documents import DOCUMENTS, Block, checked_script, read_blocks  # noqa: E402
 
+UV = os.environ.get("UV", "uv")  # set by `uv run`
 SETS = ("none", "allennlp", "allennlp,demo", "flair", "sklearn")
 FOLDERS = ("train", "dev", "test", "data", "models", "vocabulary", "spacy", "token_characters")
 FILES = ("auto", "words", "train.txt", "ner", "base", "english", "tokens")
-SENTENCE = "Marie Curie was born in Warsaw."
-PREDICT = {name: f"elmo predict {name} '{SENTENCE}'" for name in ("ner", "srl", "coref", "sst")}
-PREDICT |= {name: f"elmo predict {name} '{SENTENCE}' 'Where was she born?'" for name in ("squad", "snli")}
+PREDICT = {  # the models that no page shows
+    "sst": "elmo predict sst 'I love this film.'",
+    "snli": "elmo predict snli 'A man sleeps on a sofa.' 'A man is asleep.'",
+}
 SERVE = """
 elmo demo --port 8811 > log 2>&1 & trap 'kill %1' EXIT
 until curl -sf http://127.0.0.1:8811/ner > page.html; do sleep 1; kill -0 %1; done
@@ -85,23 +87,29 @@ def _runnable(blocks: list[Block]) -> Iterator[tuple[str, str, str]]:
         before = block.language
 
 
-def try_out(wheel: Path, python: str, names: str, work: Path) -> list[str]:
-    """Installs a set of extras, runs what needs them, and returns what failed."""
-    folder, environment = work / "folder", work / "environment"
+def users_folder(work: Path) -> Path:
+    """Makes a new folder where files of a user are called as ours are."""
+    folder = work / "folder"
     shutil.rmtree(folder, ignore_errors=True)
     for name in FOLDERS:
         (folder / name).mkdir(parents=True)
     for name in FILES:
         (folder / name).write_text("a file of the user\n")
+    return folder
+
+
+def try_out(wheel: Path, python: str, names: str, work: Path) -> list[str]:
+    """Installs a set of extras, runs what needs them, and returns what failed."""
+    environment = work / "environment"
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     variables = kept | {"PATH": f"{environment / 'bin'}:{os.environ['PATH']}"}
     extras = frozenset() if names == "none" else frozenset(names.split(","))
 
     def install(*what: str) -> None:
         where = ["--python", environment, *what]
-        subprocess.run(["uv", "pip", "install", "-q", *where], check=True)
+        subprocess.run([UV, "pip", "install", "-q", *where], check=True)
 
-    subprocess.run(["uv", "venv", "-q", "--clear", "--python", python, environment], check=True)
+    subprocess.run([UV, "venv", "-q", "--clear", "--python", python, environment], check=True)
     install(f"{wheel}[{','.join(extras)}]" if extras else str(wheel), "torch<2.12")  # which CI has already
     if "allennlp" in extras:
         install("--no-deps", "allennlp==2.10.1")
@@ -114,7 +122,7 @@ def try_out(wheel: Path, python: str, names: str, work: Path) -> list[str]:
     for what, each in tried.items():
         if not each:
             continue
-        start = time.monotonic()
+        folder, start = users_folder(work), time.monotonic()
         run = [str(environment / "bin" / "python"), "-c", RUNNER]
         done = subprocess.run(
             run, input=json.dumps(each), capture_output=True, text=True, cwd=folder, env=variables
@@ -136,9 +144,7 @@ def main() -> None:
     parser.add_argument("--extras", nargs="+", default=SETS, help="none, or names with commas")
     args = parser.parse_args()
     pairs = [(python, names) for python in args.python for names in args.extras]
-    failed = [
-        each for pair in pairs for each in try_out(args.wheel.absolute(), *pair, args.work.absolute())
-    ]
+    failed = [each for pair in pairs for each in try_out(args.wheel.absolute(), *pair, args.work.absolute())]
     sys.exit(f"failed: {'; '.join(failed)}" if failed else 0)
 
 
