@@ -30,7 +30,7 @@ ALLOWED["commands"] |= {"elmo_plugin"}  # for its version
 ALLOWED["shims"] = {"common"}
 ALLOWED["quiet"] = set()
 ALLOWED["hardening"] = {"common", "archives", "config_check", "porting"}
-ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives"}  # lazily
+ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives", "predictions"}  # lazily
 CORE = {"torch", "numpy", "h5py", "spacy", "zstandard", "safetensors", "filelock", "tqdm"}
 WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     "elmo_plugin.bilm",

@@ -18,6 +18,7 @@ from elmo_plugin.bilm.characters import (
     PADDING,
     as_words,
     check_no_boundaries,
+    in_order,
     sentences_to_character_ids,
     word_to_character_ids,
 )

@@ -173,7 +173,6 @@ class BiLmNetwork(nn.Module):
         )
         run = partial(
             self.forward_batch,
-            precision=self.computed_precision(precision),
             derived=derived,
             keep_state=keep_state,
             boundaries=boundaries,
@@ -181,8 +180,10 @@ class BiLmNetwork(nn.Module):
         )
         needs_gradient = derived is None or any(part.requires_grad for part in state or ())
         if needs_gradient and torch.is_grad_enabled():
-            output = run(find_words(character_ids, lengths), before)
+            asked = get_precision(precision or self.precision)
+            output = run(find_words(character_ids, lengths), before, precision=asked)
         else:
+            run = partial(run, precision=self.computed_precision(precision))
             with without_gradients(character_ids.device):
                 max_tokens = max_batch_tokens or self.max_batch_tokens
                 output = _run_chunks(run, character_ids, lengths, before, max_tokens)

@@ -29,7 +29,7 @@ Tokenizer = str | Callable[[str], Iterable[Any]]
 Vectors = TypeVar("Vectors", Tensor, np.ndarray)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EncodedText(Generic[Vectors]):
     """
     words: the text's words, as the biLM reads them
@@ -41,6 +41,9 @@ class EncodedText(Generic[Vectors]):
     words: list[str]
     offsets: list[tuple[int, int]] | None
     vectors: Vectors
+
+    def __repr__(self) -> str:
+        return f"<{repr(self.words)[:200]}: vectors of shape {tuple(self.vectors.shape)}>"
 
 
 class EncodeOptions(TypedDict, total=False):

@@ -11,8 +11,7 @@ from elmo_plugin import __version__
 from elmo_plugin.commands.arguments import COMMANDS, GROUPS
 from elmo_plugin.commands.command import Command
 from elmo_plugin.commands.options import OPTIONAL_VALUES, OPTIONS, add_loudness
-from elmo_plugin.commands.suggestions import COMMANDS_BY_MEANING, OPTIONS_BY_MEANING
-from elmo_plugin.common.errors import meant_name
+from elmo_plugin.common.meanings import meant_name
 from elmo_plugin.common.streams import show, visible
 
 EPILOG = (
@@ -57,7 +56,7 @@ class CommandParser(argparse.ArgumentParser):
         return not is_value and (name[:2] not in known or f"-{name}" in known)
 
     def _hint(self, name: str) -> str:
-        meant = meant_name(name, self._option_string_actions, OPTIONS_BY_MEANING, self._has)
+        meant = meant_name(name, self._option_string_actions, "options", self._has)
         if meant.isupper():
             return f"; give {meant} without an option"
         if not meant and self.prog == "elmo":
@@ -105,7 +104,7 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
 def _command(parser: CommandParser, name: str) -> CommandParser:
     if name in COMMANDS:
         return make_parser(COMMANDS[name])
-    meant = meant_name(name, COMMANDS, COMMANDS_BY_MEANING, bool)
+    meant = meant_name(name, COMMANDS, "commands", bool)
     words = [*meant.removeprefix("elmo ").split(), ""]
     (make_parser(COMMANDS[words[0]]) if words[0] in COMMANDS else parser).print_usage(sys.stderr)
     hint = f"did you mean {meant}?" if meant else "`elmo help` lists them"

@@ -5,9 +5,8 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from elmo_plugin.analysis.probes import ProbeScore, probe_layers
+from elmo_plugin.analysis.probes import ProbeScore, TaggedSentence, guess_tags, probe_layers, read_tagged
 from elmo_plugin.analysis.representations import load_representations
-from elmo_plugin.analysis.tagged_words import TaggedSentence, guess_tags, read_tagged
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.streams import show
 

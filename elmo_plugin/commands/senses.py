@@ -4,10 +4,9 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from elmo_plugin.analysis.first_senses import read_first_senses, wordnet_first_senses
 from elmo_plugin.analysis.nearest_sense import NearestSense, SenseScore, score_senses
 from elmo_plugin.analysis.representations import load_representations
-from elmo_plugin.analysis.sense_corpus import read_senses
+from elmo_plugin.analysis.sense_corpus import read_first_senses, read_senses, wordnet_first_senses
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.streams import show
 

@@ -1,8 +1,7 @@
 """The exception for a user's mistakes, in this package and in AllenNLP."""
 
 import math
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from elmo_plugin.common.streams import visible
 
 INSTALL_ALLENNLP = ("pip install 'elmo_plugin[allennlp]'", "pip install --no-deps allennlp==2.10.1")
-_SPELLED_ALIKE = 0.75  # so that no word of a table is proposed for an unlike one
 NEEDS_ALLENNLP = f"needs AllenNLP: {', then '.join(INSTALL_ALLENNLP)}"
 
 
@@ -45,28 +43,6 @@ def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     return next(iter(get_close_matches(name, names, 1, cutoff)), "")
 
 
-def meant_name(typed: str, names: Iterable[str], table: dict[str, str], exists: Callable[[str], bool]) -> str:
-    """
-    Returns what was probably meant: one of the names, or what a table has for a word if that exists; else an
-    empty string. The table's values are words, with spaces between.
-    """
-    own = {_plain(name): name for name in names}
-    meant = {
-        _plain(word): target
-        for target, words in reversed(table.items())  # the first counts
-        if exists(target)
-        for word in words.split()
-    }
-    word, known = _plain(typed), meant | own
-    return (
-        known.get(word)
-        or known.get(nearest_name(word, known, _SPELLED_ALIKE))
-        or own.get(nearest_name(word, own), "")
-    )
-
-
-def _plain(name: str) -> str:
-    return re.sub("[-_]", "", name.lower())
 
 
 @contextmanager

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.scripts import SEGMENTED_LANGUAGES, check_script
-from elmo_plugin.common.typography import NormalizedText, Word
+from elmo_plugin.common.typography import SEGMENTED_LANGUAGES, NormalizedText, Word, check_script
 
 if TYPE_CHECKING:
     from spacy.language import Language

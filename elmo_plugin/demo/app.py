@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.scripts import SEPARATE
+from elmo_plugin.common.typography import SEPARATE
 from elmo_plugin.demo.tab import Tab
 from elmo_plugin.predictions.views import Bars, nest, percent
 

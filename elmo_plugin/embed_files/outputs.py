@@ -26,36 +26,46 @@ _HDF5_VERSION = ("v108", "v108")  # groups with very many members, and readable 
 _SAFETENSORS_TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8": "U8"}
 
 
+class Content(NamedTuple):
+    """
+    chunks: are read one at a time
+    row_shape: of a word's vectors, (num_layers, dim) or (dim,)
+    description: how the vectors were made
+    """
+
+    chunks: Sequence[Path]
+    settings: EmbedSettings
+    row_shape: tuple[int, ...]
+    description: dict[str, Any]
+
+    def lines(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Yields the words of each line, with a space between, and vectors of shape (words, ..., dim)."""
+        for _, texts, arrays in map(_read_chunk, self.chunks):
+            yield from zip(texts, arrays, strict=True)
+
+
 class OutputFormat(NamedTuple):
     """How a kind of file is written and recognized."""
 
     suffixes: tuple[str, ...]
-    write: Callable[[Path, Sequence[Path], EmbedSettings, tuple[int, ...], dict[str, Any]], None]
-    """
-    Writes the chunks, one in memory at a time, the shape of a word's vectors being (num_layers, dim) or
-    (dim,), and a description of how they were made. Raises `OSError` if the file cannot be written.
-    """
+    write: Callable[[Path, Content], None]
+    """Raises `OSError` if the file cannot be written."""
     read_description: Callable[[Path], dict[str, Any] | None]
     """Returns the description in a file, or `None` if it is damaged or of another kind."""
 
 
-def _write_hdf5(
-    path: Path,
-    chunks: Sequence[Path],
-    settings: EmbedSettings,
-    row_shape: tuple[int, ...],
-    description: dict[str, Any],
-) -> None:
+def _write_hdf5(path: Path, content: Content) -> None:
     """
     Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of
     each sentence, in UTF-8, unless there are no sentences, or they are the keys themselves.
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
-        file.attrs[_DESCRIPTION] = json.dumps(description, sort_keys=True)
+        file.attrs[_DESCRIPTION] = json.dumps(content.description, sort_keys=True)
+        settings = content.settings
         has_index = settings.keep_sentences and settings.keys == "line"
         index = bytearray()  # takes as much memory as the sentences, six bytes a word
         line = 0
-        for sentences, _, arrays in map(_read_chunk, chunks):
+        for sentences, _, arrays in map(_read_chunk, content.chunks):
             keys = {}
             for sentence, array in zip(sentences, arrays, strict=True):
                 keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
@@ -116,31 +126,29 @@ def check_keys(chunk: Chunk) -> Chunk:
     return chunk
 
 
-def _write_safetensors(
-    path: Path,
-    chunks: Sequence[Path],
-    settings: EmbedSettings,
-    row_shape: tuple[int, ...],
-    description: dict[str, Any],
-) -> None:
+def _write_safetensors(path: Path, content: Content) -> None:
     """
     Writes `vectors`, shape (words of the text, num_layers, dim) or (words of the text, dim), and `starts`,
     shape (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i + 1]`. Its words, with a
     space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`.
     """
-    starts = _starts(length for lengths in _stored(chunks, "lengths") for length in lengths)
+    starts = _starts(length for lengths in _stored(content.chunks, "lengths") for length in lengths)
     # The type, shape and rows of each tensor. Larger types come first, so that all are aligned.
     tensors: dict[str, tuple[str, tuple[int, ...], Iterable[np.ndarray]]] = {
         "starts": ("int64", starts.shape, [starts]),
-        "vectors": (settings.dtype, (int(starts[-1]), *row_shape), _stored(chunks, "vectors")),
+        "vectors": (
+            content.settings.dtype,
+            (int(starts[-1]), *content.row_shape),
+            _stored(content.chunks, "vectors"),
+        ),
     }
-    if settings.keep_sentences:
-        texts = [line.encode() for joined in _stored(chunks, "texts") for line in split_lines(joined)]
+    if content.settings.keep_sentences:
+        texts = [line.encode() for joined in _stored(content.chunks, "texts") for line in split_lines(joined)]
         text, text_starts = np.frombuffer(b"".join(texts), np.uint8), _starts(map(len, texts))
         tensors = {"text_starts": ("int64", text_starts.shape, [text_starts]), **tensors}
         tensors["text"] = "uint8", text.shape, [text]
 
-    header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(description, sort_keys=True)}}
+    header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(content.description, sort_keys=True)}}
     end = 0
     for name, (dtype, shape, _) in tensors.items():
         start, end = end, end + math.prod(shape) * np.dtype(dtype).itemsize
@@ -173,18 +181,11 @@ def _read_safetensors_description(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _write_npz(
-    path: Path,
-    chunks: Sequence[Path],
-    settings: EmbedSettings,
-    row_shape: tuple[int, ...],
-    description: dict[str, Any],
-) -> None:
+def _write_npz(path: Path, content: Content) -> None:
     """Writes an array for each line, named by its number from 0, as HDF5's datasets are."""
-    arrays = (array for chunk in chunks for array in _read_chunk(chunk)[2])
     with zipfile.ZipFile(path, "w") as file:  # in pieces, because numpy needs all arrays in memory
-        file.comment = json.dumps(description, sort_keys=True).encode()
-        for line, array in enumerate(arrays):
+        file.comment = json.dumps(content.description, sort_keys=True).encode()
+        for line, (_, array) in enumerate(content.lines()):
             with file.open(f"{line}.npy", "w", force_zip64=True) as target:
                 np.lib.format.write_array(target, np.moveaxis(array, 0, -2), allow_pickle=False)
 
@@ -197,25 +198,18 @@ def _read_npz_description(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _write_csv(
-    path: Path,
-    chunks: Sequence[Path],
-    settings: EmbedSettings,
-    row_shape: tuple[int, ...],
-    description: dict[str, Any],
-) -> None:
+def _write_csv(path: Path, content: Content) -> None:
     """
     Writes a row for each word: the numbers of its line and of the word, from 0, the word, and its values, of
     all layers one layer after the other. The description has no place there.
     """
-    names = ["_".join(map(str, index)) for index in np.ndindex(*row_shape)]
+    names = ["_".join(map(str, index)) for index in np.ndindex(*content.row_shape)]
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["sentence", "position", "word", *names])
-        lines = (line for chunk in chunks for line in zip(*_read_chunk(chunk)[1:], strict=True))
-        for line, (text, rows) in enumerate(lines):
+        for line, (text, rows) in enumerate(content.lines()):
             for position, (word, row) in enumerate(zip(text.split(), rows, strict=True)):
-                shown = word if settings.keep_sentences else ""
+                shown = word if content.settings.keep_sentences else ""
                 writer.writerow([line, position, shown, *row.ravel().astype(str)])
 
 

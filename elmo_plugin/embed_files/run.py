@@ -24,7 +24,7 @@ from elmo_plugin.embed_files.chunks import (
     unfinished_chunks,
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
-from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, check_keys
+from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, Content, check_keys
 from elmo_plugin.embed_files.settings import (
     MAX_PROCESSES,
     EmbedSettings,
@@ -113,14 +113,15 @@ def embed_file(
                 bar.update(chunk.num_bytes)
         description |= {"text": digest.hexdigest()}
         with atomic_write(folder / file.name) as temporary:
-            OUTPUT_FORMATS[output_format].write(temporary, paths, settings, embedder.row_shape, description)
+            content = Content(paths, settings, embedder.row_shape, description)
+            OUTPUT_FORMATS[output_format].write(temporary, content)
         os.replace(folder / file.name, file)
     return True
 
 
 def _format_of(output: Path, output_format: str | None) -> str:
     formats = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.suffixes}
-    output_format = output_format or formats.get(output.suffix)
+    output_format = output_format or formats.get(output.suffix.lower())
     if output_format is None:
         raise BiLmError(f"{output}: unknown suffix {output.suffix!r}: use {', '.join(formats)}, or --format")
     check_choice("format", output_format, OUTPUT_FORMATS)

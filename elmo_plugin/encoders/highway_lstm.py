@@ -7,13 +7,12 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.nn.initializers import block_orthogonal
-from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 from torch.autograd import Function
 
 from elmo_plugin.bilm import autocast_dtype, first_derivative_only, pack, rows_before, rows_in_reverse
 from elmo_plugin.common.errors import check_at_least
-from elmo_plugin.encoders.recurrences import product, product_adder
+from elmo_plugin.encoders.recurrences import SizedEncoder, product, product_adder
 
 
 class HighwayRecurrence(Function):
@@ -175,7 +174,7 @@ class HighwayLstmLayer(nn.Module):
 
 
 @Seq2SeqEncoder.register("highway_lstm")
-class HighwayLstm(Seq2SeqEncoder):
+class HighwayLstm(SizedEncoder):
     """
     LSTM layers with highway connections: the first reads forward, the second backward, and so on (He et al.,
     2017). A faster `alternating_lstm` of AllenNLP, except for recurrent dropout; loads its weights.
@@ -210,14 +209,13 @@ class HighwayLstm(Seq2SeqEncoder):
         recurrent_dropout: float = 0.0,
         input_bias: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(input_size, hidden_size, is_bidirectional=False)
         check_at_least("highway_lstm: num_layers", num_layers, error=ConfigurationError)
         sizes = [input_size, *[hidden_size] * (num_layers - 1)]
         self.layers = nn.ModuleList(
             HighwayLstmLayer(size, hidden_size, recurrent_dropout=recurrent_dropout, input_bias=input_bias)
             for size in sizes
         )
-        self._input_dim, self._output_dim = input_size, hidden_size
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """
@@ -228,7 +226,7 @@ class HighwayLstm(Seq2SeqEncoder):
         packing = pack(lengths)
         # In the type of the parameters, whatever autocast has made of the inputs.
         inputs = inputs.to(next(self.parameters()).dtype)
-        outputs = inputs.new_zeros(*mask.shape, self._output_dim)
+        outputs = inputs.new_zeros(*mask.shape, self.get_output_dim())
         if not packing.batch_sizes:
             return outputs
         # A layer in the other direction reads the same rows in another order, its own inverse.
@@ -246,15 +244,3 @@ class HighwayLstm(Seq2SeqEncoder):
             number, parameter = name.removeprefix(f"{prefix}_module.layer_").split(".cell.")
             state_dict[f"{prefix}layers.{number}.{parameter}"] = state_dict.pop(name)
         super()._load_from_state_dict(state_dict, prefix, *args)
-
-    @overrides
-    def get_input_dim(self) -> int:
-        return self._input_dim
-
-    @overrides
-    def get_output_dim(self) -> int:
-        return self._output_dim
-
-    @overrides
-    def is_bidirectional(self) -> bool:
-        return False

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 from torch.autograd import Function
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -22,6 +24,27 @@ from elmo_plugin.bilm import (
     rows_before,
     rows_in_reverse,
 )
+
+
+class SizedEncoder(Seq2SeqEncoder):
+    """The base of encoders that know their sizes when they are made."""
+
+    def __init__(self, input_dim: int, output_dim: int, is_bidirectional: bool) -> None:
+        super().__init__()
+        self._sizes = input_dim, output_dim
+        self._is_bidirectional = is_bidirectional
+
+    @overrides
+    def get_input_dim(self) -> int:
+        return self._sizes[0]
+
+    @overrides
+    def get_output_dim(self) -> int:
+        return self._sizes[1]
+
+    @overrides
+    def is_bidirectional(self) -> bool:
+        return self._is_bidirectional
 
 
 def read_both_ways(

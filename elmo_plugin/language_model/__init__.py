@@ -1,7 +1,12 @@
 """The perplexity of text under a biLM, and the training of a biLM (with AllenNLP)."""
 
-from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
-from elmo_plugin.language_model.counts import frequent_words, vocabulary_counts, write_vocabulary
+from elmo_plugin.language_model.corpus import (
+    find_shards,
+    frequent_words,
+    prepare_corpus,
+    vocabulary_counts,
+    write_vocabulary,
+)
 from elmo_plugin.language_model.own_text import describe_text, text_recipe, write_text
 from elmo_plugin.language_model.perplexity import STATES, measure_perplexity
 

@@ -1,4 +1,4 @@
-"""Text for a biLM, tokenized once into files of a cache: it is never all in memory."""
+"""Text for a biLM, tokenized once into files of a cache, never all in memory, and the counts of its words."""
 
 import glob
 import json
@@ -6,7 +6,7 @@ import os
 import shutil
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -18,13 +18,20 @@ from pathlib import Path
 import torch
 from filelock import FileLock
 
-from elmo_plugin.bilm import check_no_boundaries
+from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, remove_leftovers, write_json
+from elmo_plugin.common.files import atomic_write, remove_leftovers
 from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.language_model.chunks import RESERVED_WORDS, ChunkFiles, write_corpus_chunk
+from elmo_plugin.language_model.chunks import (
+    BEGIN_SENTENCE_TYPE,
+    END_SENTENCE_TYPE,
+    RESERVED_WORDS,
+    ChunkFiles,
+    CorpusChunk,
+    write_corpus_chunk,
+)
 
 CHUNK_TOKENS = 2**22
 _FORMAT = 2  # of prepared shards; another number for another layout
@@ -60,21 +67,19 @@ def prepare_corpus(
 ) -> Corpus:
     """
     Tokenizes each shard once into the folder `corpora` of the cache, by default `$ELMO_PLUGIN_CACHE`, or
-    `elmo_plugin` in torch's hub folder; `num_processes` shards at a time. From then on it is only opened.
+    `elmo_plugin` in torch's hub folder; `num_processes` shards at a time. From then on it
+    is known by its content and only opened.
 
     Raises `BiLmError` as `prepare` does; then nothing of that shard is left.
     """
     cache = cache_directory or os.environ.get("ELMO_PLUGIN_CACHE") or f"{torch.hub.get_dir()}/elmo_plugin"
     directory = Path(cache) / "corpora"
-    found = {shard: find_prepared(shard, directory, chunk_tokens) for shard in shards}
-    prepared = {shard: chunks for shard, chunks in found.items() if chunks is not None}
-    missing = [shard for shard in found if shard not in prepared]
-    if missing:
-        prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
-        with ProcessPoolExecutor(num_processes) if num_processes > 1 else nullcontext() as pool:
-            made = (pool.map if pool else map)(prepare_one, missing)
-            bar = progress_bar(iterable=made, total=len(missing), desc="preparing text")
-            prepared |= zip(missing, bar, strict=True)
+    distinct = list(dict.fromkeys(shards))
+    prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
+    with ProcessPoolExecutor(num_processes) if num_processes > 1 else nullcontext() as pool:
+        made = (pool.map if pool else map)(prepare_one, distinct)
+        bar = progress_bar(iterable=made, total=len(distinct), desc="preparing text")
+        prepared = dict(zip(distinct, bar, strict=True))
     in_order = [prepared[shard] for shard in shards]
     contents = " ".join(chunks[0].path.parent.name for chunks in in_order)
     return Corpus(
@@ -114,13 +119,6 @@ def read_sentences(shard: str) -> Iterator[list[str]]:
         raise BiLmError(f"{shard} is empty; remove it from the data path")
 
 
-def find_prepared(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles] | None:
-    """Returns the chunks of a shard if they can be found without reading the shard."""
-    with _naming_shard(shard, directory):
-        content = _recorded_content(shard, directory)
-    return _open(_folder(directory, content, chunk_tokens)) if content is not None else None
-
-
 def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles]:
     """
     Returns the chunks of a shard, written to `directory` if they are missing; if several
@@ -133,13 +131,9 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
     with _naming_shard(shard, directory):
         directory.mkdir(parents=True, exist_ok=True)
         stamp = _stamp(shard)
-        content = _recorded_content(shard, directory) or _content(shard)
-        folder = _folder(directory, content, chunk_tokens)
+        folder = directory / f"{_content(shard)}-{chunk_tokens}-v{_FORMAT}"
         with FileLock(f"{folder}.lock"):
-            chunks = _open(folder) or _write(shard, stamp, folder, chunk_tokens)
-        record = {"path": str(Path(shard).resolve()), "stamp": stamp, "content": content}
-        write_json(_record(shard, directory), record)
-        return chunks
+            return _open(folder) or _write(shard, stamp, folder, chunk_tokens)
 
 
 @contextmanager
@@ -156,10 +150,6 @@ def _naming_shard(shard: str, directory: Path) -> Iterator[None]:
             f"cannot prepare {shard} for training ({error}); prepared text is written to {directory}, "
             "or where $ELMO_PLUGIN_CACHE says"
         ) from None
-
-
-def _folder(directory: Path, content: str, chunk_tokens: int) -> Path:
-    return directory / f"{content}-{chunk_tokens}-v{_FORMAT}"
 
 
 def _open(folder: Path) -> list[ChunkFiles] | None:
@@ -222,16 +212,50 @@ def _stamp(shard: str) -> list[int]:
     return [status.st_size, status.st_mtime_ns]
 
 
-def _record(shard: str, directory: Path) -> Path:
-    """Returns the path of a file's recorded digest, so that the file need not be read again."""
-    path = bytes(Path(shard).resolve())
-    return directory / "contents" / f"{blake2b(path, digest_size=16).hexdigest()}.json"
+NAMESPACE = "words"
+PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
+UNKNOWN_WORD = "@@UNKNOWN@@"
 
 
-def _recorded_content(shard: str, directory: Path) -> str | None:
-    stamp = _stamp(shard)
-    try:
-        record = read_json(_record(shard, directory), "the record of a shard")
-        return str(record["content"]) if record["stamp"] == stamp else None
-    except (BiLmError, KeyError, TypeError):
-        return None
+def vocabulary_counts(corpus: Corpus) -> dict[str, int]:
+    """Counts each word of the corpus, sentence boundaries included, in the order of first appearance."""
+    counts: dict[str, int] = {}
+    for chunk in opened_chunks(corpus):
+        for word, number in _counts(chunk):
+            counts[word] = counts.get(word, 0) + number
+    return counts
+
+
+def opened_chunks(corpus: Corpus) -> Iterator[CorpusChunk]:
+    """Opens the chunks, one after the other."""
+    return (files.open(MAX_CHARACTERS_PER_TOKEN) for files in corpus.chunks)
+
+
+def _counts(chunk: CorpusChunk) -> Iterator[tuple[str, int]]:
+    """Yields each word and its count, in the order of first appearance in the text with its boundaries."""
+    first_sentence = chunk.types[: chunk.starts[1]]
+    first_after_end = max(first_sentence.max(initial=0) + 1, len(RESERVED_WORDS))
+    order = [
+        BEGIN_SENTENCE_TYPE,
+        *range(len(RESERVED_WORDS), first_after_end),
+        END_SENTENCE_TYPE,
+        *range(first_after_end, len(chunk.words)),
+    ]
+    counts = chunk.counts.tolist()
+    return ((chunk.words[number], counts[number]) for number in order)
+
+
+def frequent_words(counts: Mapping[str, int], min_count: int, max_size: int | None) -> list[str]:
+    """Returns the words in the order of descending frequency, as `Vocabulary` chooses them."""
+    by_frequency = sorted(counts, key=counts.__getitem__, reverse=True)[:max_size]
+    special = (PADDING_WORD, UNKNOWN_WORD)  # they may also be in the text
+    return [word for word in by_frequency if counts[word] >= min_count and word not in special]
+
+
+def write_vocabulary(words: list[str], folder: Path) -> None:
+    """Writes the files of a `Vocabulary`."""
+    folder.mkdir()
+    lines = {NAMESPACE: [UNKNOWN_WORD, *words], "non_padded_namespaces": ["*labels", "*tags"]}
+    for name, content in lines.items():
+        text = "".join(f"{line}\n" for line in content)
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8", newline="\n")

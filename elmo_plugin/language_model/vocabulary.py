@@ -13,8 +13,7 @@ from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
 from elmo_plugin.bilm.io import UNKNOWN_WORDS
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
-from elmo_plugin.language_model.corpus import Corpus
-from elmo_plugin.language_model.counts import opened_chunks, vocabulary_counts
+from elmo_plugin.language_model.corpus import Corpus, opened_chunks, vocabulary_counts
 
 _MAKE = "make one with `elmo vocab`"
 _CHECKED_CHUNKS = 64

@@ -12,8 +12,24 @@ from typing import Any, NamedTuple
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.porting.config import Config, Note, Porting, describe_losses, replace, type_of
 from elmo_plugin.porting.data_loaders import port_data_loaders, port_readers
-from elmo_plugin.porting.names import PREDICTORS, RENAMED_TYPES
 from elmo_plugin.porting.trainer import TRAINER_KEYS, port_callbacks, port_trainer, port_trainer_key
+
+RENAMED_TYPES: dict[str, dict[str, Any]] = {
+    "alternating_highway_lstm": {"type": "alternating_lstm", "use_highway": True},
+    "alternating_highway_lstm_cuda": {"type": "alternating_lstm", "use_highway": True},
+    "alternating_lstm_cuda": {"type": "alternating_lstm"},
+    "biattentive_classification_network": {"type": "bcn"},
+    "bidirectional_token_embedder": {"type": "bidirectional_lm_token_embedder"},
+    "textcat": {"type": "text_classification_json"},
+    "bert_adam": {"type": "huggingface_adamw"},
+}
+PREDICTORS = {
+    "machine-comprehension": "reading_comprehension",
+    "simple_seq2seq": "seq2seq",
+    "masked_lm_predictor": "masked_language_model",
+}
+"""The others have `_` instead of `-`."""
+
 
 _EMBEDDER_OPTIONS = ("type", "allow_unmatched_keys", "embedder_to_indexer_map")
 _SPLITTERS = {"word": "spacy", "simple": "letters_digits", "bert-basic": "letters_digits"}
@@ -198,7 +214,7 @@ RULES = [
         for key, new in TRAINER_KEYS.items()
     ),
     Rule("`cuda_device: [0, 1]`", "`distributed: {cuda_devices: [0, 1]}`", port_trainer),
-    Rule("other types and predictors", "as `elmo_plugin/porting/names.py` lists them", _types),
+    Rule("other types and predictors", "as `elmo_plugin/porting/rules.py` lists them", _types),
     Rule(f"`{_OLD_BUCKET}`", f"`{_BUCKET}`", _addresses),
 ]
 

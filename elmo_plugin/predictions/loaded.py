@@ -1,23 +1,22 @@
 """Trained models that predict, with the tagger of predicates that one of semantic roles needs."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elmo_plugin.archives import archive_name, load_archive
 from elmo_plugin.common.bundled import tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.embedding import layer_name, read_layer_weights
-from elmo_plugin.predictions.tasks import TASKS, Task
+from elmo_plugin.predictions.files import Input
+from elmo_plugin.predictions.prediction import Prediction
+from elmo_plugin.predictions.predictor import Predictor, task_of
+from elmo_plugin.predictions.tasks import Task
 from elmo_plugin.predictions.views import Bar, Bars
-
-if TYPE_CHECKING:
-    from allennlp.models import Model
-    from allennlp.predictors import Predictor
 
 
 class LoadedArchive:
@@ -27,7 +26,7 @@ class LoadedArchive:
     """
 
     def __init__(
-        self, path: str, task: Task, predictor: "Future[Predictor]", tagger: str | None, score: str
+        self, path: str, task: Task, predictor: Future[Predictor], tagger: str | None, score: str
     ) -> None:
         self.path, self.task, self.tagger, self.score = path, task, tagger, score
         self.name = path if path in trained_models() else archive_name(path)
@@ -39,7 +38,7 @@ class LoadedArchive:
         return not self._predictor.done()
 
     @property
-    def predictor(self) -> "Predictor":
+    def predictor(self) -> Predictor:
         """Waits for the model. Raises `BiLmError` if it cannot be loaded."""
         return self._predictor.result()
 
@@ -51,13 +50,23 @@ class LoadedArchive:
             for mix in read_layer_weights(self.predictor._model.state_dict())
         ]
 
+    def checked(self, inputs: Iterable[Input]) -> Iterator[Input]:
+        """Yields the inputs. Raises `BiLmError` if one has to name its predicates."""
+        for each in inputs:
+            if self.needs_predicates and "predicates" not in each.values:
+                raise BiLmError(
+                    f"{each.place}: say which words are predicates, by --predicates ARCHIVE, the tagger, or "
+                    'in JSON: {"sentence": "She wants to leave.", "predicates": [1]}'
+                )
+            yield each
+
     @property
     def needs_predicates(self) -> bool:
         """Whether an input has to name the predicates."""
         return self.task.name == "srl" and self.tagger is None
 
-    def predict(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the predictor's JSON. Raises `BiLmError` or `ConfigurationError` for unusable input."""
+    def predict(self, inputs: Mapping[str, Any]) -> Prediction:
+        """Returns the prediction. Raises `BiLmError` or `ConfigurationError` for unusable input."""
         inputs = {"predicates": [], **inputs} if self.needs_predicates else {**inputs}
         with self._lock:
             return self.predictor.predict_json(inputs)
@@ -83,17 +92,30 @@ def load_archives(paths: Sequence[str], trust: bool = False, cuda_device: int = 
     taggers = [path for path in models if tasks[path].name == "srl_predicates" and "srl" in names]
     if not taggers and (names := list(filter(None, map(tagger_of, paths)))):
         taggers, models[names[0]] = names[:1], load_archive(names[0], cuda_device)
-    from allennlp.predictors import Predictor
+    from allennlp.predictors import Predictor as AllenNlpPredictor
 
-    options = {"predicates": Predictor.from_archive(models[taggers[0]])} if taggers else {}
+    make = AllenNlpPredictor.from_archive
+    options = {"predicates": make(models[taggers[0]])} if taggers else {}
     loaded = []
     for path in [path for path in tasks if path not in taggers]:
         is_srl = tasks[path].name == "srl"
         predictor: Future[Predictor] = Future()
-        predictor.set_result(Predictor.from_archive(models[path], extra_args=options if is_srl else {}))
+        made = make(models[path], extra_args=options if is_srl else {})
+        predictor.set_result(Predictor(made, tasks[path]))
         tagger = taggers[0] if taggers and is_srl else None
         loaded.append(LoadedArchive(path, tasks[path], predictor, tagger, _score(path, models[path].config)))
     return loaded
+
+
+def load_one(path: str, predicates: str | None, trust: bool, cuda_device: int = -1) -> LoadedArchive:
+    """
+    Loads a trained model. `predicates` is the archive of the tagger that finds predicates, for semantic
+    roles. Raises `BiLmError` if one cannot be loaded, or is not a tagger.
+    """
+    archive, *others = load_archives([path, *([predicates] if predicates else [])], trust, cuda_device)
+    if predicates and (others or archive.tagger != predicates):
+        raise BiLmError(f"--predicates {predicates}: is not a tagger of predicates, or {path} needs none")
+    return archive
 
 
 def _score(path: str, config: Mapping[str, Any]) -> str:
@@ -107,13 +129,3 @@ def _score(path: str, config: Mapping[str, Any]) -> str:
         return f"{metric[1:]} {100 * score:.1f} % in validation" if metric.startswith("+") else ""
     except (BiLmError, KeyError, TypeError, AttributeError):  # it was copied, or has several metrics
         return ""
-
-
-def task_of(model: "Model", path: str) -> Task:
-    """Returns the task of a model, or of the members of an ensemble, by the predictor that it names."""
-    predictor = getattr(model, "members", [model])[0].default_predictor
-    if predictor is None:
-        hint = "; show a biLM by --bilm" if type(model).__name__ == "BiLmLanguageModel" else ""
-        raise BiLmError(f"archive {path}: its model, {type(model).__name__}, lacks a predictor{hint}")
-    name = predictor.removeprefix("elmo_")
-    return TASKS.get(name) or Task(name, name.replace("_", " ").capitalize(), {"sentence": 2})

@@ -10,8 +10,8 @@ from elmo_plugin.tasks.dataset_reader import Line, Row
 
 FIXED_COLUMNS = 11  # then the columns of the predicates and, as the last, the column of coreference
 FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll", "*.jsonl")
-TABS = "columns with spaces are separated by tabs"
-NOTHING = ("-", "_", "*", "")  # in a column of a word without an annotation
+TAB_HINT = "columns with spaces are separated by tabs"
+NO_ANNOTATION = ("-", "_", "*", "")  # in a column of a word without an annotation
 _MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b\s*(?P<title>.*?)\s*", re.ASCII | re.DOTALL)
 _MENTION = re.compile(r"[^*]*[()][^*]*")
 _MENTION_OR_NONE = re.compile(r"[-_]|[^*]*[()][^*]*")

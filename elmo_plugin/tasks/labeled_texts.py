@@ -12,8 +12,7 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
-from elmo_plugin.tasks.records import find_field, parse_records
-from elmo_plugin.tasks.skipped import Skipped, UnusableExample
+from elmo_plugin.tasks.records import Skipped, UnusableExample, find_field, parse_records
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)

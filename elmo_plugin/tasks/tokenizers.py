@@ -14,9 +14,8 @@ from spacy.lang.en.tokenizer_exceptions import TOKENIZER_EXCEPTIONS
 from spacy.tokens import Doc
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.scripts import SEGMENTED_LANGUAGES, check_script
 from elmo_plugin.common.spacy_rules import SpacyRules
-from elmo_plugin.common.typography import NormalizedText
+from elmo_plugin.common.typography import SEGMENTED_LANGUAGES, NormalizedText, check_script
 
 MAX_RUN = 2_000  # characters without white space take 0.3 seconds; the time grows with their square
 _MORE = "etc. No. Nos. Fig. Sgt. Lt. Col. Capt. Maj. Hon. Sr. Ave. approx."

@@ -2,10 +2,10 @@
 
 from elmo_plugin.training.callbacks import (
     BFloat16Training,
+    ElmoWeightsCallback,
     KeepFreedMemory,
     MatmulPrecision,
     bfloat16_autocast,
 )
-from elmo_plugin.training.layer_weights import ElmoWeightsCallback
 from elmo_plugin.training.learning_rate import DecayInSteps
 from elmo_plugin.training.moving_average import ResumableMovingAverage

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from elmo_plugin.analysis import probes
-from elmo_plugin.analysis.probes import LinearProbes, word_vectors
+from elmo_plugin.analysis.probes import LinearProbes, TaggedSentence, word_vectors
 from elmo_plugin.analysis.representations import Combination, Representations
-from elmo_plugin.analysis.tagged_words import TaggedSentence
 from tests.small_bilm import loud_bilm
 
 linear_model = pytest.importorskip("sklearn.linear_model")

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.analysis.first_senses import read_first_senses
-from elmo_plugin.analysis.sense_corpus import SenseSentence, Target, read_senses
+from elmo_plugin.analysis.sense_corpus import SenseSentence, Target, read_first_senses, read_senses
 
 XML = """<?xml version="1.0" encoding="UTF-8" ?>
 <corpus lang="en" source="x">

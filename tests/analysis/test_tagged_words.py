@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.analysis.tagged_words import TaggedSentence, guess_tags, read_tagged, with_control_tags
+from elmo_plugin.analysis.probes import TaggedSentence, guess_tags, read_tagged, with_control_tags
 
 TRAIN = [
     TaggedSentence(["the", "play", "the"], ["D", "N", "D"]),

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.arguments import ARGUMENTS_BY_MEANING, _fits
+from elmo_plugin.bilm.arguments import _fits
+from elmo_plugin.common.meanings import meanings
 from tests.small_bilm import loud_bilm
 
 METHODS = {
@@ -65,7 +66,9 @@ def test_a_wrong_argument_is_a_type_error_with_ours(
 
 def test_every_proposal_fits_a_method() -> None:
     names = [inspect.signature(method).parameters for method in METHODS.values()]
-    assert [target for target in ARGUMENTS_BY_MEANING if not any(_fits(target, each) for each in names)] == []
+    assert [
+        target for target in meanings()["arguments"] if not any(_fits(target, each) for each in names)
+    ] == []
 
 
 def test_a_type_error_of_the_users_function_stays() -> None:

@@ -128,7 +128,7 @@ def test_without_options_the_vectors_are_the_mean_of_the_layers_of_base(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = BiLm.from_pretrained("base").embed([LINES[0].split()])[0].mean(dim=0)
-    for output in ([tmp_path / "one.npz"], ["-o", tmp_path / "other.npz"]):
+    for output in ([tmp_path / "one.NPZ"], ["-o", tmp_path / "other.npz"]):
         embed(monkeypatch, text, *output)
         with np.load(output[-1]) as arrays:
             np.testing.assert_allclose(arrays["0"], expected, atol=1e-5)

@@ -17,8 +17,8 @@ from elmo_plugin.commands.arguments import COMMANDS
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.options import ArchivePath, device, seeds
 from elmo_plugin.commands.parser import make_parser, parse
-from elmo_plugin.commands.suggestions import COMMANDS_BY_MEANING, OPTIONS_BY_MEANING
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.meanings import meanings
 
 
 def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str, str]:
@@ -87,7 +87,7 @@ def test_a_wrong_call_names_what_was_meant(
 
 
 def test_each_command_that_is_proposed_exists() -> None:
-    for target, words in COMMANDS_BY_MEANING.items():
+    for target, words in meanings()["commands"].items():
         assert not COMMANDS.keys() & set(words.split()), target
         for line in target.replace("TASK", "ner").split(" or "):
             program, name, *rest = line.split()
@@ -99,7 +99,7 @@ def test_each_command_that_is_proposed_exists() -> None:
 
 def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
     parsers = [make_parser(command) for command in COMMANDS.values()]
-    for target in OPTIONS_BY_MEANING:
+    for target in meanings()["options"]:
         name, _, value = target.partition(" ")
         found = [parser for parser in parsers if parser._has(target)]
         assert found, target

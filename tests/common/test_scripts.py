@@ -3,8 +3,8 @@
 import pytest
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.scripts import check_script
 from elmo_plugin.common.spacy_rules import SpacyRules
+from elmo_plugin.common.typography import check_script
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from safetensors import safe_open
 
 from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, sentence_key
 from elmo_plugin.embed_files.chunks import Chunk, chunk_path, write_chunk
+from elmo_plugin.embed_files.outputs import Content
 
 DIM = 4
 DEFAULTS = EmbedSettings("")
@@ -42,7 +43,7 @@ def write_parts(folder: Path, parts: list[Part]) -> list[Path]:
 
 
 def write(name: str, path: Path, chunks: list[Path], settings: EmbedSettings) -> None:
-    OUTPUT_FORMATS[name].write(path, chunks, settings, (3, DIM), {"text": "all"})
+    OUTPUT_FORMATS[name].write(path, Content(chunks, settings, (3, DIM), {"text": "all"}))
 
 
 def joined(name: str, parts: list[Part], folder: Path, settings: EmbedSettings = DEFAULTS) -> Path:

@@ -4,7 +4,7 @@ import torch
 from allennlp.modules import Seq2SeqEncoder
 from allennlp.modules.seq2seq_encoders import GruSeq2SeqEncoder
 
-from elmo_plugin.encoders.bidirectional_gru import BidirectionalGru
+from elmo_plugin.encoders.bidirectional import BidirectionalGru
 from tests.close import assert_near
 
 

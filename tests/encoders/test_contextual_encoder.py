@@ -16,8 +16,8 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
+from elmo_plugin.encoders.bidirectional import VariationalBiLstm
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
-from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from tests.close import assert_near
 from tests.small_bilm import small_options, write_pair
 

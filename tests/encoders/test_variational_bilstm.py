@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
+from elmo_plugin.encoders.bidirectional import VariationalBiLstm
 
 INPUT_SIZE = 5
 

@@ -13,7 +13,7 @@ import zstandard
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.language_model import corpus as corpus_module
 from elmo_plugin.language_model.chunks import write_corpus_chunk
-from elmo_plugin.language_model.corpus import find_prepared, prepare, prepare_corpus, read_sentences
+from elmo_plugin.language_model.corpus import prepare, prepare_corpus, read_sentences
 
 TEXTS = ["a b a\nwhy ?\n", "c b\n", "a\nb\nc d e\n"]
 TEXT = "a b a\n\nwhy ?\nc b\nSchön\n"
@@ -92,7 +92,7 @@ def test_prepared_text_is_only_opened(
     texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = prepare_corpus(texts, tmp_path / "cache")
-    for name in ("write_corpus_chunk", "progress_bar", "_content"):
+    for name in ("write_corpus_chunk", "read_sentences"):
         monkeypatch.setattr(corpus_module, name, lambda *args, **_: pytest.fail("it is read again"))
     assert prepare_corpus(texts, tmp_path / "cache") == made
 
@@ -135,16 +135,16 @@ def test_a_shard_that_cannot_be_read_is_named(
 def test_a_shard_is_prepared_once_and_known_by_its_content(
     shard: Path, directory: Path, written: list[Path]
 ) -> None:
-    assert find_prepared(str(shard), directory) is None
     prepared = prepare(str(shard), directory)
-    assert prepare(str(shard), directory) == find_prepared(str(shard), directory) == prepared
+    assert prepare(str(shard), directory) == prepared
     copy = shard.with_name("copy.txt")
     copy.write_bytes(shard.read_bytes())
     os.utime(shard, ns=(0, 0))
-    assert find_prepared(str(shard), directory) is find_prepared(str(copy), directory) is None
     assert prepare(str(shard), directory) == prepare(str(copy), directory) == prepared
     assert len(written) == 1
-    shard.write_text("other text\n")
+    status = shard.stat()
+    shard.write_text(TEXT.swapcase())
+    os.utime(shard, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert prepare(str(shard), directory) != prepared
     assert len(written) == 2
 
@@ -164,7 +164,6 @@ def test_leftovers_of_a_killed_process_do_no_harm(shard: Path, directory: Path) 
     folder.rename(leftover / folder.name)
     assert prepare(str(shard), directory)[0].path.parent == folder
     (folder / "pieces.json").write_text("[[")
-    assert find_prepared(str(shard), directory) is None
     assert prepare(str(shard), directory)[0].tokens == 8
     assert not list(directory.glob(".*"))
 

@@ -9,7 +9,7 @@ from elmo_plugin.common.formats.archives import AnyPath
 
 CARD_NAME = "README.md"
 
-_TEMPLATE = Path(__file__).with_name("model_card.md")
+_CARD = Path(__file__).with_name("card.md")
 _UNKNOWN = """## Training data, figures, licence
 
 Complete this before publishing: the training text, the perplexity on unseen text, and the licence of the
@@ -55,7 +55,7 @@ def model_card(
     card: Card | None = None,
 ) -> str:
     """Returns the text of a model card, including the source's `card`."""
-    return _TEMPLATE.read_text(encoding="utf-8").format(
+    return _CARD.read_text(encoding="utf-8").format(
         title=title,
         cnn=options.char_cnn,
         lstm=options.lstm,

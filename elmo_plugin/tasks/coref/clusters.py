@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from elmo_plugin.tasks.conll2012 import NOTHING, LabelError
+from elmo_plugin.tasks.conll2012 import NO_ANNOTATION, LabelError
 
 NO_MENTION = "-"
 _CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|*]*)"  # 12, or as in GUM person-12
@@ -51,7 +51,7 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
 
 def _brackets(row: int, label: str) -> Iterator[tuple[bool, str, bool]]:
     """Yields the brackets at a word: first mentions of one word, then opening, then closing brackets."""
-    if label in NOTHING:
+    if label in NO_ANNOTATION:
         return
     if not _LABEL.fullmatch(label):
         raise LabelError(row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -")

@@ -9,8 +9,8 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
-    NOTHING,
-    TABS,
+    NO_ANNOTATION,
+    TAB_HINT,
     document_title,
     escape_word,
     is_predicate,
@@ -101,7 +101,7 @@ def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool
     word = 0
     if not only_clusters:
         for rows in sentences:
-            check_columns(rows, len(rows[0][1]), f"as in line {rows[0][0].number}; {TABS}")
+            check_columns(rows, len(rows[0][1]), f"as in line {rows[0][0].number}; {TAB_HINT}")
         word = _word_column(sentences, name)
         for rows in sentences:
             _add_coreference(rows, word)
@@ -159,11 +159,12 @@ def _speakers(rows: list[Row], word: int) -> list[str]:
         return [NO_SPEAKER] * len(rows)
     for line, columns in rows:
         entity = columns[speaker + 1]
-        is_entity = "*" in entity or "(" in entity or entity in NOTHING or "\t" in line.text
-        if not is_entity and width != speaker + 3 + sum(row[word + 4] not in NOTHING for _, row in rows):
+        is_entity = "*" in entity or "(" in entity or entity in NO_ANNOTATION or "\t" in line.text
+        num_frames = sum(row[word + 4] not in NO_ANNOTATION for _, row in rows)
+        if not is_entity and width != speaker + 3 + num_frames:
             raise ConfigurationError(
                 f"{line.location}: expected the speaker and the named entity in columns {speaker + 1} and "
-                f"{speaker + 2}, got {' '.join(columns[speaker : speaker + 3])!r}; {TABS}"
+                f"{speaker + 2}, got {' '.join(columns[speaker : speaker + 3])!r}; {TAB_HINT}"
             )
     return [columns[speaker] or NO_SPEAKER for _, columns in rows]
 

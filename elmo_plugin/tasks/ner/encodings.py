@@ -11,7 +11,7 @@ from elmo_plugin.tasks.ner.sentences import TaggedSentence
 from elmo_plugin.tasks.ner.tags import (
     ENCODINGS,
     OUTSIDE,
-    Tag,
+    EntityTag,
     is_legal,
     looks_like_entities,
     parse_tag,
@@ -37,7 +37,7 @@ def find_kind(tags: Sequence[str]) -> str:
 
 def read_tags(
     file: str, sentences: Sequence[TaggedSentence], source: str
-) -> tuple[dict[str, Tag] | None, str]:
+) -> tuple[dict[str, EntityTag] | None, str]:
     """
     Returns the meaning of each tag, `None` if they are plain, and a description of their encoding, by default
     that in which all are legal.
@@ -48,14 +48,14 @@ def read_tags(
     if source == "plain":
         return None, f"{len(values)} plain tags"
     if source == "IO":
-        return {value: OUTSIDE if value == "O" else Tag("I", "I", value) for value in values}, source
+        return {value: OUTSIDE if value == "O" else EntityTag("I", "I", value) for value in values}, source
     tags = parse_tags(values)
     if tags is None:
         tagged = ((line, tag) for each in sentences for line, tag in zip(each.lines, each.tags, strict=True))
         line, tag = next(
             (line, tag)
             for line, tag in tagged
-            if not (parse_tag(tag) or Tag("", "", "")).kind and tag not in ("O", "o")
+            if not (parse_tag(tag) or EntityTag("", "", "")).kind and tag not in ("O", "o")
         )
         raise ConfigurationError(
             f"{file}, line {line}: expected a tag such as O or B-PER, got {tag!r}; source_encoding: 'plain' "

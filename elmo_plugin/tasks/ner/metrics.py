@@ -23,7 +23,7 @@ _PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
 _BIO_PREFIXES = {"U": "B", "L": "I"}  # of BIOUL, unknown to conlleval.pl
 
 
-class Tag(NamedTuple):
+class ConllevalTag(NamedTuple):
     """A tag, the part before its first `-`, in BIO for BIOUL, and the rest, the type of a chunk."""
 
     text: str
@@ -31,13 +31,13 @@ class Tag(NamedTuple):
     kind: str
 
 
-OUTSIDE = Tag("O", "O", "")
+OUTSIDE = ConllevalTag("O", "O", "")
 
 
-def parse_tag(text: str) -> Tag:
+def parse_tag(text: str) -> ConllevalTag:
     """Splits a tag at its first `-`."""
     prefix, _, kind = text.partition("-")
-    return Tag(text, _BIO_PREFIXES.get(prefix, prefix), kind)
+    return ConllevalTag(text, _BIO_PREFIXES.get(prefix, prefix), kind)
 
 
 class NerScores(Scores):
@@ -49,7 +49,7 @@ class NerScores(Scores):
         self.predicted: Counter[str] = Counter()
         self.correct: Counter[str] = Counter()
 
-    def add(self, sentences: Iterable[Sequence[tuple[Tag, Tag]]]) -> None:
+    def add(self, sentences: Iterable[Sequence[tuple[ConllevalTag, ConllevalTag]]]) -> None:
         """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
         is_common = False  # in both, a chunk began at the same word, with the same type, and goes on
         last = (OUTSIDE, OUTSIDE)
@@ -79,13 +79,13 @@ class NerScores(Scores):
         }
 
 
-def _ends(last: Tag, tag: Tag) -> bool:
+def _ends(last: ConllevalTag, tag: ConllevalTag) -> bool:
     """Returns whether a chunk ends between two words."""
     changes = last.prefix not in _OUTSIDE and last.kind != tag.kind
     return changes or last.prefix in _SINGLES or last.prefix + tag.prefix in _ENDS
 
 
-def _starts(last: Tag, tag: Tag) -> bool:
+def _starts(last: ConllevalTag, tag: ConllevalTag) -> bool:
     """Returns whether a chunk starts between two words."""
     changes = tag.prefix not in _OUTSIDE and last.kind != tag.kind
     return changes or tag.prefix in _SINGLES or last.prefix + tag.prefix in _STARTS
@@ -151,7 +151,7 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
     return table, {"raw": table, **figures}
 
 
-def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
+def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[ConllevalTag, ConllevalTag]]]:
     """Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`."""
     lines = list(lines)
     texts = ["" if line.columns[:1] == [BOUNDARY] else line.text for line in lines]

@@ -25,7 +25,7 @@ _NOT_SPACES = re.compile(r"\S+", re.ASCII)  # other spaces may be part of a word
 _KEY_AND_VALUE = re.compile(r"# *\S+ +=( |$)")
 _NUMBER = re.compile(r"\d+([-.]\d+)?")  # of words in CoNLL-U; contracted words have two, and empty nodes
 
-Row = tuple[int, tuple[str, ...]]
+NumberedFields = tuple[int, tuple[str, ...]]
 """The number of a line and its fields. Python's garbage collector passes over tuples of text and numbers."""
 
 
@@ -34,7 +34,7 @@ class Table(NamedTuple):
 
     file: str
     names: list[str]
-    sentences: list[list[Row]]
+    sentences: list[list[NumberedFields]]
 
     def name(self, column: int) -> int | str:
         """Returns the name of a column as options have it, or its number."""
@@ -63,7 +63,7 @@ def read_table(
     Raises `ConfigurationError`, naming file and line, if rows differ in their number of columns.
     """
     split = _splitter(file, texts, separator)
-    rows: list[Row | None] = []
+    rows: list[NumberedFields | None] = []
     for number, text in enumerate(texts, start=1):
         fields = () if _is_boundary(text) else tuple(split(text))
         rows.append((number, fields) if any(fields) else None)
@@ -118,7 +118,7 @@ def _header(fields: Sequence[str], chosen: Collection[str]) -> list[str]:
     return _CONLLU if len(fields) == len(_CONLLU) and fields[0][:1] in ("0", "1") else []
 
 
-def _without_comments(rows: list[Row | None]) -> list[Row | None]:
+def _without_comments(rows: list[NumberedFields | None]) -> list[NumberedFields | None]:
     """Leaves out comments. They separate sentences only if nothing else does."""
     width = next((len(row[1]) for row in reversed(rows) if row and row[1][0][:1] != "#"), 0)
     unsure = {row for row in rows if row and row[1][0][:1] == "#" and not _is_word(row[1], width)}
@@ -142,7 +142,7 @@ def _is_word(fields: Sequence[str], width: int, known: Sequence[set[str]] = ()) 
     return is_tag or any(field in column for field, column in zip(fields[1:], known[1:], strict=False))
 
 
-def _separate(names: Sequence[str], rows: list[Row | None]) -> Iterator[Row | None]:
+def _separate(names: Sequence[str], rows: list[NumberedFields | None]) -> Iterator[NumberedFields | None]:
     """
     Separates sentences where a column that names them changes, and leaves out contracted words and empty
     nodes of CoNLL-U.

@@ -8,14 +8,15 @@ from allennlp.modules.conditional_random_field.conditional_random_field import i
 
 ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES"}
 """The letters of each encoding that is found."""
-_LETTERS = {"BIOUL": "BILU", "BIOES": "BIES", "BMES": "BMES"}  # first, inner, last and only; others: BIIB
+# The letters of the first, inner, last and only word of an entity.
+_LETTERS = {"BIOUL": (*"BILU",), "BIOES": (*"BIES",), "BMES": (*"BMES",)}
 _BIOUL = {"S": "U", "E": "L", "M": "I"}
 _TAG = re.compile(r"([BIESULM])(?:[-_](\S+))?|(\S+)[-_]([BIESULM])", re.IGNORECASE)
 
 Span = tuple[str, tuple[int, int]]  # the type of an entity, its first and its last word
 
 
-class Tag(NamedTuple):
+class EntityTag(NamedTuple):
     """A tag: its letter as written, the same in BIOUL, and the type of its entity, "" if it has none."""
 
     letter: str
@@ -23,10 +24,10 @@ class Tag(NamedTuple):
     kind: str
 
 
-OUTSIDE = Tag("O", "O", "")
+OUTSIDE = EntityTag("O", "O", "")
 
 
-def parse_tag(value: str) -> Tag | None:
+def parse_tag(value: str) -> EntityTag | None:
     """Returns the meaning of a tag such as "O", "B-PER", "b_per", "PER-B" or "B", or `None`."""
     if value in ("O", "o"):
         return OUTSIDE
@@ -35,12 +36,12 @@ def parse_tag(value: str) -> Tag | None:
         return None
     letter, kind, kind_first, last_letter = match.groups()
     letter = (letter or last_letter).upper()
-    return Tag(letter, _BIOUL.get(letter, letter), kind or kind_first or "")
+    return EntityTag(letter, _BIOUL.get(letter, letter), kind or kind_first or "")
 
 
-def parse_tags(values: Set[str]) -> dict[str, Tag] | None:
+def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
     """Returns the meaning of tags; `None` if any means no entity, or only some have a type."""
-    tags: dict[str, Tag] = {}
+    tags: dict[str, EntityTag] = {}
     for value in values:
         if (tag := parse_tag(value)) is None:
             return None
@@ -56,7 +57,7 @@ def looks_like_entities(values: Sequence[str]) -> bool:
     )
 
 
-def is_legal(encoding: str, before: Tag, tag: Tag) -> bool:
+def is_legal(encoding: str, before: EntityTag, tag: EntityTag) -> bool:
     """Returns whether a tag may follow another. The boundaries of a sentence are as words outside."""
     if tag.letter not in "O" + ENCODINGS[encoding]:
         return False
@@ -66,15 +67,15 @@ def is_legal(encoding: str, before: Tag, tag: Tag) -> bool:
     return is_transition_allowed(constraint, before.bioul, before.kind, tag.bioul, tag.kind)
 
 
-def tags_to_spans(tags: Iterable[Tag | str]) -> list[Span]:
+def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
     """
     Returns the entities of a sentence, from left to right. All encodings are read alike: an entity goes on
-    at each inner or last tag of its type, and whatever else is not outside begins one.
+    at each inner or last tag of its type; every other tag but `O` starts a new one.
     """
     spans: list[Span] = []
     is_open = False
     for word, item in enumerate(tags):
-        tag = item if isinstance(item, Tag) else parse_tag(item) or OUTSIDE
+        tag = item if isinstance(item, EntityTag) else parse_tag(item) or OUTSIDE
         if is_open and tag.bioul in ("I", "L") and spans[-1][0] == tag.kind:
             spans[-1] = (tag.kind, (spans[-1][1][0], word))
         elif tag.bioul != "O":
@@ -88,7 +89,7 @@ def spans_to_tags(spans: Iterable[Span], length: int, encoding: str) -> list[str
     Returns the tags of a sentence of `length` words, in one of `ENCODINGS`, or types alone for "IO". Inverts
     `tags_to_spans`.
     """
-    begin, inner, end, single = list(_LETTERS.get(encoding, "BIIB"))
+    begin, inner, end, single = _LETTERS.get(encoding, ("B", "I", "I", "B"))
     tags = ["O"] * length
     for kind, (first, last) in spans:
         letters = [begin, *inner * (last - first - 1), end] if last > first else [single]

@@ -13,8 +13,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.records import Record, detect_format, parse_records
-from elmo_plugin.tasks.skipped import Skipped, UnusableExample
+from elmo_plugin.tasks.records import Record, Skipped, UnusableExample, detect_format, parse_records
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
-from elmo_plugin.tasks.skipped import Skipped, UnusableExample
+from elmo_plugin.tasks.records import Skipped, UnusableExample
 from elmo_plugin.tasks.squad.articles import Answer, Question, SquadOptions, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 

@@ -21,8 +21,7 @@ from elmo_plugin.tasks.dataset_reader import (
 )
 from elmo_plugin.tasks.records import parse_records
 from elmo_plugin.tasks.srl.props import parse_conll2005, parse_props, parse_words_and_props
-from elmo_plugin.tasks.srl.records import sentences_in
-from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012
+from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012, sentences_in
 from elmo_plugin.tasks.srl.spans import arguments_to_tags
 
 _PATTERNS = {

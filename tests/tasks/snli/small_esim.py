@@ -10,8 +10,8 @@ from allennlp.modules import Embedding, FeedForward
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import nn
 
+from elmo_plugin.encoders.bidirectional import VariationalBiLstm
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
-from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.snli import SnliEsim, SnliReader
 
 PAIRS = Path(__file__).parents[2] / "fixtures" / "snli" / "pairs.jsonl"

@@ -9,7 +9,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.skipped import Skipped
+from elmo_plugin.tasks.records import Skipped
 from elmo_plugin.tasks.squad import Answer, read_squad
 from elmo_plugin.tasks.squad.articles import Question, SquadOptions, parse_squad
 

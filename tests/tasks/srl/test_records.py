@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.srl import SrlPredicatesReader, SrlReader
-from elmo_plugin.tasks.srl.records import sentences_in
-from elmo_plugin.tasks.srl.sentences import SrlSentence
+from elmo_plugin.tasks.srl.sentences import SrlSentence, sentences_in
 from elmo_plugin.tasks.srl.spans import Argument, arguments_to_tags
 from tests.tasks.srl.test_spans import sentences as arguments_of_sentences
 

@@ -15,8 +15,8 @@ from allennlp.modules import FeedForward, Maxout
 from torch import Tensor, nn
 
 from elmo_plugin.encoders import pool, self_biattention
+from elmo_plugin.encoders.bidirectional import VariationalBiLstm
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
-from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
 from tests.tasks.small_models import fit, tensors_of, word_embedder
 

@@ -1,18 +1,17 @@
-"""Bidirectional LSTM layers, with dropout that drops the same values at every time step."""
+"""Bidirectional layers: LSTMs with dropout that drops the same values at every time step, and a GRU."""
 
 from typing import cast
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.input_variational_dropout import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
-from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.encoders.recurrences import LstmRecurrence, read_both_ways
+from elmo_plugin.encoders.recurrences import GruRecurrence, LstmRecurrence, SizedEncoder, read_both_ways
 
 
 @Seq2SeqEncoder.register("variational_bilstm")
-class VariationalBiLstm(Seq2SeqEncoder):
+class VariationalBiLstm(SizedEncoder):
     """
     Bidirectional LSTM layers of any sizes, with variational dropout (Gal and Ghahramani, 2016) on the input
     of each layer: one mask for all time steps of a sentence.
@@ -43,7 +42,7 @@ class VariationalBiLstm(Seq2SeqEncoder):
             raise ConfigurationError(
                 f"variational_bilstm: hidden_sizes must have the size of each layer, not {hidden_sizes}"
             )
-        super().__init__()
+        super().__init__(input_size, 2 * hidden_sizes[-1], is_bidirectional=True)
         self.dropout = InputVariationalDropout(dropout)
         self.recurrent_dropout = recurrent_dropout
         input_sizes = [input_size, *(2 * size for size in hidden_sizes)]
@@ -51,7 +50,6 @@ class VariationalBiLstm(Seq2SeqEncoder):
             nn.LSTM(inputs, hidden, batch_first=True, bidirectional=True)
             for inputs, hidden in zip(input_sizes[:-1], hidden_sizes, strict=True)
         )
-        self._input_dim, self._output_dim = input_sizes[0], input_sizes[-1]
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """
@@ -65,14 +63,31 @@ class VariationalBiLstm(Seq2SeqEncoder):
             )
         return inputs
 
-    @overrides
-    def get_input_dim(self) -> int:
-        return self._input_dim
 
-    @overrides
-    def get_output_dim(self) -> int:
-        return self._output_dim
+@Seq2SeqEncoder.register("bidirectional_gru")
+class BidirectionalGru(SizedEncoder):
+    """
+    A layer of a GRU that reads in both directions. It equals AllenNLP's `gru` with `bidirectional`, runs both
+    directions at once, and loads its weights.
 
-    @overrides
-    def is_bidirectional(self) -> bool:
-        return True
+    Registered as a `Seq2SeqEncoder` with name "bidirectional_gru".
+
+    # Parameters
+
+    input_size : `int`
+        The size of the input vectors.
+    hidden_size : `int`
+        The number of cells of each direction.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        super().__init__(input_size, 2 * hidden_size, is_bidirectional=True)
+        # The parameters have the names of AllenNLP's encoder.
+        self._module = nn.GRU(input_size, hidden_size, bidirectional=True)
+
+    def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
+        """
+        Returns shape (batch, time, 2 * hidden_size), zeros at padding, for shape (batch, time, input_size).
+        The padding comes after the words.
+        """
+        return read_both_ways(self._module, GruRecurrence.apply, inputs, mask)
