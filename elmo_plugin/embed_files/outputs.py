@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 from elmo_plugin.embed_files.chunks import Chunk, split_lines
 from elmo_plugin.embed_files.settings import EmbedSettings
@@ -50,8 +51,16 @@ class OutputFormat(NamedTuple):
     suffixes: tuple[str, ...]
     write: Callable[[Path, Content], None]
     """Raises `OSError` if the file cannot be written."""
-    read_description: Callable[[Path], dict[str, Any] | None]
-    """Returns the description in a file, or `None` if it is damaged or of another kind."""
+    description_in: Callable[[Path], str | bytes]
+    """Returns the description in a file as JSON; raises any error if it is damaged or of another kind."""
+
+    def read_description(self, path: Path) -> dict[str, Any] | None:
+        """Returns the description in a file, or `None` if it has none."""
+        try:
+            return json.loads(self.description_in(path))
+        except Exception as error:  # a damaged file can make the readers raise anything
+            raise_stop(error)
+            return None
 
 
 def _write_hdf5(path: Path, content: Content) -> None:
@@ -97,12 +106,9 @@ def _write_array(file: h5py.File, key: str, array: np.ndarray, gzip: int | None)
         file.create_dataset(key, data=array, track_times=False, **options)
 
 
-def _read_hdf5_description(path: Path) -> dict[str, Any] | None:
-    try:
-        with h5py.File(path, "r") as file:
-            return json.loads(file.attrs[_DESCRIPTION])
-    except (OSError, KeyError, ValueError):
-        return None
+def _hdf5_description(path: Path) -> str:
+    with h5py.File(path, "r") as file:
+        return file.attrs[_DESCRIPTION]
 
 
 def sentence_key(sentence: str) -> str:
@@ -173,12 +179,9 @@ def _starts(lengths: Iterable[int]) -> np.ndarray:
     return np.cumsum([0, *lengths])
 
 
-def _read_safetensors_description(path: Path) -> dict[str, Any] | None:
-    try:
-        with safe_open(path, "np") as file:
-            return json.loads(file.metadata()[_DESCRIPTION])
-    except (OSError, SafetensorError, TypeError, KeyError, ValueError):
-        return None
+def _safetensors_description(path: Path) -> str:
+    with safe_open(path, "np") as file:
+        return file.metadata()[_DESCRIPTION]
 
 
 def _write_npz(path: Path, content: Content) -> None:
@@ -190,12 +193,9 @@ def _write_npz(path: Path, content: Content) -> None:
                 np.lib.format.write_array(target, np.moveaxis(array, 0, -2), allow_pickle=False)
 
 
-def _read_npz_description(path: Path) -> dict[str, Any] | None:
-    try:
-        with zipfile.ZipFile(path) as file:
-            return json.loads(file.comment)
-    except (OSError, zipfile.BadZipFile, ValueError):
-        return None
+def _npz_description(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as file:
+        return file.comment
 
 
 def _write_csv(path: Path, content: Content) -> None:
@@ -214,8 +214,8 @@ def _write_csv(path: Path, content: Content) -> None:
 
 
 OUTPUT_FORMATS = {
-    "hdf5": OutputFormat((".hdf5", ".h5"), _write_hdf5, _read_hdf5_description),
-    "safetensors": OutputFormat((".safetensors",), _write_safetensors, _read_safetensors_description),
-    "npz": OutputFormat((".npz",), _write_npz, _read_npz_description),
-    "csv": OutputFormat((".csv",), _write_csv, lambda path: None),
+    "hdf5": OutputFormat((".hdf5", ".h5"), _write_hdf5, _hdf5_description),
+    "safetensors": OutputFormat((".safetensors",), _write_safetensors, _safetensors_description),
+    "npz": OutputFormat((".npz",), _write_npz, _npz_description),
+    "csv": OutputFormat((".csv",), _write_csv, lambda path: "null"),
 }

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.arguments import COMMANDS
+from elmo_plugin.commands.command import Command
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.options import ArchivePath, device, seeds
 from elmo_plugin.commands.parser import make_parser, parse
@@ -166,6 +167,31 @@ def test_each_mix_has_its_option() -> None:
     assert args.mix == ["a.tar.gz", "b.tar.gz"] and args.seeds == [3, 7]
     assert (args.bilm, args.train, args.test) == ("tiny", "train", "test")
     assert parse(["probe", *words[5:]])[1].mix == []
+
+
+@pytest.mark.parametrize("device", ["cuda:99", "cuda:999999999999999999999"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["predict", "ner", "Ada."],
+        ["embed", "-", "a.npz"],
+        ["neighbors", "tiny", "-", "a"],
+        ["perplexity", "tiny", "-"],
+        ["probe", "tiny", "-", __file__],
+        ["senses", "tiny", "-", __file__],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_missing_gpu_is_found_before_anything_is_imported(
+    arguments: list[str], device: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert {
+        name for name in COMMANDS if "--device" in make_parser(COMMANDS[name])._option_string_actions
+    } == {*("predict", "embed", "neighbors", "perplexity", "probe", "senses")}
+    monkeypatch.delattr("elmo_plugin.archives.import_all_plugins")
+    monkeypatch.delattr(Command, "load")
+    status, _, err = ended(capsys, *arguments, "--device", device)
+    assert status == 2 and device in err and err.count("\n") == 1
 
 
 @given(st.integers(1, 50))

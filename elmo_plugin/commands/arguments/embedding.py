@@ -115,13 +115,8 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     about = "number of words at a time, padding included (default: %(default)s)"
     add("--max-batch-tokens", type=positive_int, default=MAX_BATCH_TOKENS, metavar="N", help=about)
     add_options(group, "--workers", "--dask")
-    add(
-        "--threads",
-        type=positive_int,
-        default=1,
-        metavar="N",
-        help="number of threads of each worker (default: %(default)s)",
-    )
+    about = "number of threads of each worker (default: %(default)s)"
+    add("--threads", type=positive_int, default=1, metavar="N", help=about)
     about = "processor: cpu, cuda or cuda:N, or several GPUs with commas (default: %(default)s)"
     add_options(group, "--device", type=devices, metavar="DEVICE[,…]", help=about)
 
@@ -141,12 +136,8 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add("words", metavar="WORD", nargs="+", help=about)
     about = "number of neighbours (default: %(default)s)"
     add("-k", type=positive_int, default=10, metavar="N", help=about)
-    add(
-        "--layer",
-        type=int,
-        metavar="N",
-        help="number of the layer; 0 is the token layer (default: the top layer)",
-    )
+    about = "number of the layer; 0 is the token layer (default: the top layer)"
+    add("--layer", type=int, metavar="N", help=about)
     add("--language", **LANGUAGE)
     add_options(parser, "--json", "--device", "--precision")
 
