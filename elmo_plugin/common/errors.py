@@ -43,8 +43,6 @@ def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     return next(iter(get_close_matches(name, names, 1, cutoff)), "")
 
 
-
-
 @contextmanager
 def as_configuration_error(option: str = "") -> Iterator[None]:
     """Turns a `BiLmError` into AllenNLP's `ConfigurationError`, naming the `option`."""

@@ -17,7 +17,7 @@ _MOST_LABELS = 12  # that are listed
 
 @contextmanager
 def _shown_messages() -> Iterator[None]:
-    """Prints what the readers log."""
+    """Prints the readers' log."""
     handler, logger = logging.StreamHandler(sys.stdout), logging.getLogger("elmo_plugin.tasks")
     level = logger.level
     logger.addHandler(handler)
@@ -32,7 +32,7 @@ def _shown_messages() -> Iterator[None]:
 def describe_data(config: Path) -> Iterator[str]:
     """
     Reads the files of a configuration, and yields a line with the number of examples in each file and their
-    labels. Prints what the readers log.
+    labels. Prints the readers' log.
 
     Raises `ConfigurationError` if a file cannot be read or has a label that the training data lack.
     """

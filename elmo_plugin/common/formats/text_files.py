@@ -17,7 +17,7 @@ from elmo_plugin.common.typography import BYTE_ORDER_MARK
 
 MAX_LINE_BYTES = 2**28
 MAX_BLANK_LINES = 1_000_000  # in a row
-_CHUNK = 1 << 9  # bytes of zstd, each of which may become 33,000
+_CHUNK = 1 << 9  # bytes of zstd; one may become 33,000
 _BOM = BYTE_ORDER_MARK.encode()  # some editors write it
 _NOT_TEXT = {
     b"BZh": "bzip2",

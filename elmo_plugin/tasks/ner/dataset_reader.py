@@ -55,7 +55,7 @@ class Conll2003Reader(TaskDatasetReader):
         The number of a column, from 0, or from the end if it is negative; or its name in the header of a file
         or in JSON lines.
     separator : `str`, optional (default = `None`)
-        What separates columns: a tab, a space, or the delimiter of CSV.
+        The separator of columns: a tab, a space, or the delimiter of CSV.
     label_names : `list[str]`, optional (default = `None`)
         The names of tags that JSON lines have as numbers.
     file_encoding : `str`, optional (default = `"utf-8"`)

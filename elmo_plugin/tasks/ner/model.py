@@ -88,7 +88,7 @@ class NerBiLstmCrf(TaskModel):
 
     @staticmethod
     def average_logits(logits: Sequence[CrfLogits]) -> CrfLogits:
-        """Returns the mean of all logits: of a tag, of two tags in a row, of the first and the last tag."""
+        """Returns the mean of the logits for a tag, two tags in a row, the first and the last tag."""
         emissions, masks, crfs = zip(*logits, strict=True)
         crf = copy.deepcopy(crfs[0])
         states = [member.state_dict() for member in crfs]

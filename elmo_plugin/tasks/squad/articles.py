@@ -87,7 +87,7 @@ def read_squad(path: str | os.PathLike[str], **options: bool) -> Iterator[Paragr
 
 
 def parse_squad(lines: Iterable[Line], options: SquadOptions, skipped: Skipped) -> Iterator[Paragraph]:
-    """Yields the paragraphs of the lines of a file and logs what is skipped in the end."""
+    """Yields the paragraphs of the lines of a file, and logs the skipped ones in the end."""
     lines = [line for line in lines if line.text.strip()]
     if not lines:
         return
