@@ -160,7 +160,7 @@ def _check_object(cls: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
         made, _ = _resolve(cls, kind)
         options = options_of(cls, kind)
     except ConfigurationError:
-        yield Mistake((*keys, "type"), _unregistered(kind))
+        yield Mistake((*keys, "type"), _unregistered(kind, cls))
         return
     own = made.from_params.__func__ if hasattr(made, "from_params") else _FROM_PARAMS
     if own is not _FROM_PARAMS and not own.__module__.startswith("elmo_plugin."):
@@ -182,8 +182,10 @@ def _check_object(cls: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
             yield Mistake((*keys, name), MISSING)
 
 
-def _unregistered(kind: str) -> str:
+def _unregistered(kind: str, cls: Any) -> str:
     if kind in _GONE_TYPES:
         return f"{kind!r} was removed: {_GONE_TYPES[kind]}"
+    if nearest := nearest_name(kind, Registrable._registry[cls], 0.85):
+        return f"{kind!r} is not registered; did you mean {nearest}?"
     install = "" if find_spec("allennlp_models") else f", or install {_MODELS}"
     return f"{kind!r} is not registered: list its package in .allennlp_plugins{install}"

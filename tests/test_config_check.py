@@ -40,7 +40,7 @@ def test_a_valid_configuration_has_none() -> None:
 
 @pytest.mark.parametrize(("changes", "found"), [({"trainer__nonsense": 1},
     ["trainer.nonsense: unknown key of gradient_descent"]), ({"model__encoder__type": "lstmm"},
-    ["model.encoder.type: 'lstmm' is not registered"]), ({"model__type": "bcn"},
+    ["model.encoder.type: 'lstmm' is not registered; did you mean lstm?"]), ({"model__type": "bcn"},
     ["model.type: 'bcn' is not registered: list its package"]), ({"model__encoder": {"type": "lstm",
     "hidden_size": 5}}, ["model.encoder.input_size: is required"]), ({"trainer__optimizer": {"type": "adam",
     "lr": []}}, ["trainer.optimizer.lr: expected a number, found []"]),

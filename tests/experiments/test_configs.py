@@ -61,17 +61,6 @@ def test_a_placement_adds_the_indexer_the_bilm_and_its_mix_and_nothing_else(
     assert added_by(f"elmo.at({placements}, bilm='tiny')") == expected
 
 
-def test_options_reach_the_bilm_and_the_placement() -> None:
-    options = "bilm='original', dropout=0.1, layers=[0, 1], layer_norm=true"
-    for option, changes in (
-        ("requires_grad=true", {"requires_grad": True}),
-        ("precision='int8'", {"precision": "int8"}),
-    ):
-        mix = placed(OUTPUT, dropout=0.1, layers=[0, 1], layer_norm=True)
-        added = added_by(f"elmo.at(['output'], {options}, {option})")
-        assert added == shared(bilm="original", **changes) | mix
-
-
 def test_lambda_is_a_penalty_next_to_those_of_the_task() -> None:
     penalty = [INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}]
     alone = evaluate("ner(data='data') + elmo.at(['input'], bilm='tiny', lambda=0.1)")
@@ -111,19 +100,6 @@ def test_a_placement_that_is_added_again_replaces_the_earlier_one(strength: floa
 def test_placements_with_different_bilms_are_an_error() -> None:
     with pytest.raises(RuntimeError, match="all placements of a model have the same bilm"):
         evaluate("ner(data='d') + elmo.at(['input'], bilm='tiny') + elmo.at(['output'], bilm='base')")
-
-
-def test_mixing_weights_may_be_given() -> None:
-    mixing_weights = "elmo.at(['input'], bilm='tiny', mixing_weights=[0.2, 0.8, 0])"
-    assert added_by(mixing_weights) == shared() | placed(INPUT, mixing_weights=[0.2, 0.8, 0])
-
-
-def test_a_cache_serves_all_placements() -> None:
-    at = "elmo.at(['input', 'output'], bilm='tiny', cache={type: 'sqlite', path: 'here', max_gb: 5})"
-    expected = shared() | placed(INPUT) | placed(OUTPUT)
-    del expected[f"{ELMO}.cache"]
-    cache = {"type": "sqlite", "path": "here", "max_gb": 5}
-    assert added_by(at) == expected | flat(cache, f"{ELMO}.cache")
 
 
 def test_the_slots_of_a_word_reach_the_indexer_whichever_placement_names_them() -> None:
@@ -245,19 +221,6 @@ def test_options_of_readers_are_added_to_the_tasks_own(task: str) -> None:
     assert config["dataset_reader"] == reader | {"max_instances": 8}
     validating = plain.get("validation_dataset_reader", reader) | {"max_instances": 4}
     assert config["validation_dataset_reader"] == validating
-
-
-@pytest.mark.parametrize("task", TASKS_WITH_READERS)
-def test_validation_may_have_another_reader(task: str) -> None:
-    config = evaluate(
-        f"{task}(data='d', validation_reader={{ type: 'mine' }}) + elmo.at(['input'], bilm='tiny')"
-    )
-    assert (
-        config["dataset_reader"]
-        == evaluate(f"{task}(data='d') + elmo.at(['input'], bilm='tiny')")["dataset_reader"]
-    )
-    indexers = config["dataset_reader"]["token_indexers"]
-    assert config["validation_dataset_reader"] == {"type": "mine", "token_indexers": indexers}
 
 
 def test_the_last_layer_of_semantic_roles_is_orthogonal_before_training() -> None:

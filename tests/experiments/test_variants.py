@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.experiments.configs import ELMO, EMBEDDERS, INPUT, OUTPUT, flat, read_config
+from tests.experiments.configs import EMBEDDERS, flat, read_config
 
 EXPERIMENTS = REPOSITORY / "experiments"
 FILES = sorted([*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")])
@@ -38,50 +38,6 @@ def test_there_is_every_variant_and_no_two_are_the_same(variants: dict[str, Any]
     }
     assert variants.keys() == names
     assert all(variants[a] != variants[b] for a in variants for b in variants if a < b)
-
-
-@pytest.mark.parametrize("task", OF_ONE_TASK)
-def test_a_variant_differs_from_the_base_as_its_name_says(task: str, variants: dict[str, Any]) -> None:
-    models = {
-        name.removeprefix(f"{task}_"): flat(config)
-        for name, config in variants.items()
-        if name.startswith(f"{task}_")
-    }
-    base = models["base"]
-    places = {
-        model: [place for place in (INPUT, OUTPUT) if f"{place}.dropout" in config]
-        for model, config in models.items()
-    }
-    changes = {
-        "elmo": {f"{ELMO}.bilm": "tiny"},
-        "bfloat16": {
-            f"{ELMO}.bilm": "tiny",
-            "trainer.callbacks": [*base.get("trainer.callbacks", []), {"type": "bfloat16"}],
-        },
-        "top": {f"{place}.layers": "top" for place in places["base"]},
-        "no_speakers": {"model.use_speakers": False},
-        "no_genre": {"model.use_genre": False},
-        "may_cross": {"model.may_cross": True},
-        "any_length": {"model.max_answer_words": None},
-        "by_paragraph": {"data_loader.batch_sampler.type": "bucket_by_paragraph"},
-    }
-    for model in changes.keys() & models.keys():
-        assert models[model] == base | changes[model], model
-    removed = {"no_self_attention": "model.self_attention_", "no_moving_average": "trainer.moving_average"}
-    for model in removed.keys() & models.keys():
-        assert models[model] == {k: value for k, value in base.items() if not k.startswith(removed[model])}
-    sides = {"baseline": [], "static_base": [], "token_layer": [INPUT]}
-    sides |= {"input": [INPUT], "output": [OUTPUT], "both": [INPUT, OUTPUT]}
-    for model in sides.keys() & models.keys():
-        assert places[model] == sides[model], model
-    assert models["token_layer"][f"{INPUT}.layers"] == "token"
-    for model in ("token_layer", "base_no_words"):
-        assert not any(key.startswith(WORDS) for key in models[model])
-    for model in ("static_base", "static_base_elmo"):
-        assert models[model][f"{WORDS}.pretrained_file"] == "runs/static_vectors_base.txt"
-    for model, strength in (("lambda_1", 1), ("lambda_0.001", 0.001)):
-        for regex, penalty in models.get(model, {}).get("model.regularizer.regexes", []):
-            assert "mixes" not in regex or penalty["alpha"] == strength
 
 
 @pytest.mark.parametrize("variant", [f"{task}_{one}" for task in OF_ONE_TASK for one in ("baseline", "base")])

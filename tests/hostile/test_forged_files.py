@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.common.formats.torch_files import load_plain
-from tests.bilm.manylangs.model_folder import SENTENCES, write_model
-from tests.hostile.material import Material, damaged, loads_right, random_of, times
+from elmo_plugin.bilm import BiLm
+from tests.bilm.manylangs.model_folder import SENTENCES
+from tests.hostile.material import Material, loads_right
 from tests.hostile.outcomes import Outcomes
 from tests.hostile.test_archives import files_of, packed
 
@@ -86,44 +85,3 @@ def finite_or_refused(path: Path) -> None:
     """Strides and offsets that fit are other weights, which nobody can tell; they stay in their tensors."""
     vectors = BiLm.from_pretrained(str(path)).embed(SENTENCES[:1])[0]
     assert torch.isfinite(vectors).all(), "vectors that are not finite"
-
-
-def test_models_of_manylangs(tmp_path: Path, outcomes: Outcomes) -> None:
-    """Their files have no checksum (but torch's): vectors are finite, or an error names a file."""
-    folder = write_model(tmp_path / "model")
-
-    def look() -> None:
-        for vectors in BiLm.from_pretrained(str(folder)).embed(SENTENCES):
-            assert torch.isfinite(vectors).all(), "vectors that are not finite"
-
-    names = [str(folder)]
-    generator = random_of(61)
-    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
-        content = file.read_bytes()
-        for case in times(20):
-            file.write_bytes(damaged(content, generator))
-            outcomes.run(f"{file.name} {case}", look, tmp_path / "run", names)
-        for what, other in (("empty", b""), ("binary", bytes(range(256)) * 9), ("a line", content + b"\n\n")):
-            file.write_bytes(other)
-            outcomes.run(f"{file.name} is {what}", look, tmp_path / "run", names)
-        file.write_bytes(content)
-
-
-def test_plain_values_of_torch(outcomes: Outcomes) -> None:
-    """Whatever a program of a pickle says, it is read as tensors and plain values or refused."""
-    buffer = io.BytesIO()
-    torch.save({"a": torch.arange(6.0).view(2, 3), "b": [1, "x"]}, buffer)
-    records = records_of(buffer.getvalue())
-    name = next(name for name in records if name.endswith("data.pkl"))
-    generator = random_of(63)
-
-    def look(content: bytes) -> None:
-        try:
-            load_plain(content, "weights")
-        except BiLmError as error:
-            assert str(error).startswith("weights: "), str(error)
-            raise
-
-    for case in times(75):
-        changed = zipped({**records, name: damaged(records[name], generator)})
-        outcomes.call(f"program {case}", partial(look, changed), ["weights: "])

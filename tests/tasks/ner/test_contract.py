@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from tests.tasks.contract import FIXTURES, TaskContract
+from tests.tasks.contract import FIXTURES, OnceContract
 
 
-class TestNer(TaskContract):
+class TestNer(OnceContract):
     task = "ner(data='', words=words.learned(dim=5, min_count=1), dropout=0)"
     data = FIXTURES / "ner" / "sentences.txt"
     inputs: ClassVar = [{"sentence": "Ada lives in London."}, {"words": ["Rome"]}]
