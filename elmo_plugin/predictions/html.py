@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from elmo_plugin.predictions.views import Bars, MarkedText, Part, percent
 
-# Of a span, by the numbers of `views`.
+# By the numbers that `views` gives to spans.
 _COLORS = ("#a9d1f7", "#b6e3b6", "#f7e08f", "#e3bdf0", "#a5e3e3", "#f5b8b1", "#c9cdf5", "#d3eb9a")
 HEAD = """<!DOCTYPE html>
 <html><head><meta charset="utf-8"><title>{title}</title></head>
