@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> None:
     needed = {
         "every command": (missing(""), ["pip install elmo_plugin"]),
         f"{names} new --data": (allennlp, INSTALL_ALLENNLP),
-        "demo predict": (missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
+        "demo": (missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
     optional = {
         about: (missing(name), [f"pip install 'elmo_plugin[{name}]'"]) for name, about in OPTIONAL.items()

@@ -67,15 +67,16 @@ class ArchivePath(InputPath):
         return super().__new__(cls, str(model_name(path)))  # type: ignore[return-value]
 
     def check(self) -> None:
-        if not is_url(self) and not archive_path(str(self)).exists():
+        path = str(self) if is_url(self) else str(archive_path(str(self)))  # a name wins over a file
+        if not is_url(self) and not os.path.exists(path):
             raise BiLmError(f"{self.kind} not found: {self}")
-        if os.path.isdir(self):
-            if not any(os.path.exists(os.path.join(self, name)) for name in _MODEL_FILES):
+        if os.path.isdir(path):
+            if not any(os.path.exists(os.path.join(path, name)) for name in _MODEL_FILES):
                 raise BiLmError(
                     f"{self}: expected the folder of a training, found no {_MODEL_FILES[0]} in it"
                 )
-        elif os.path.isfile(self):
-            with open(self, "rb") as file:
+        elif os.path.isfile(path):
+            with open(path, "rb") as file:
                 start = file.read(262)
             if start[:2] != b"\x1f\x8b" and start[257:] != b"ustar":
                 raise BiLmError(f"{self}: expected an archive such as model.tar.gz, got another file")

@@ -39,6 +39,9 @@ def test_name_wins_over_a_file_and_a_path_is_never_a_name(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ner").mkdir()
     assert archive_path("ner") == BUNDLED / "tasks/ner/model.tar.gz"
+    (tmp_path / "sst").touch()
+    for name in ("ner", "sst"):
+        ArchivePath(name).check()
     assert archive_path("./ner") == archive_path(Path("ner")) == Path("ner")
 
 
