@@ -15,6 +15,7 @@ from elmo_plugin.archives import load_predictor
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.options import STANDARD_OUTPUT
 from elmo_plugin.common.files import atomic_write, write_json
+from elmo_plugin.common.outputs import is_special
 from elmo_plugin.common.process import cuda_number
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show
@@ -53,7 +54,8 @@ def _write(predictor: Predictor, inputs: Iterable[Input], args: argparse.Namespa
                 bar.update()
 
         number = write_predictions(counted(), args.output, predictor.allennlp)
-    show(f"{args.output}: {number:,} predictions", file=sys.stderr)
+    if not is_special(args.output):
+        show(f"{args.output}: {number:,} prediction{'s' * (number != 1)}", file=sys.stderr)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a trained model says: in a terminal, in files, as HTML."""
+"""The predictions of a trained model: in a terminal, in files, as HTML."""
 
 FORMATS = (".jsonl", ".csv", ".conll", ".html")
 """The suffixes of files of predictions."""

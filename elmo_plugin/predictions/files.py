@@ -34,7 +34,7 @@ _COLUMNS = {  # of a table, by the first of these keys that a prediction has
     "frames": ["predicate", "index", "role", "text", "start", "end"],
     "clusters": ["cluster", "text", "start_char", "end_char"],
     "answer": ["answer", "start_char", "end_char", "probability"],
-    "label": ["label"],
+    "label": ["label", "probability"],
     "predicates": ["predicate", "index"],
     "tags": ["word", "tag"],
 }
@@ -110,8 +110,8 @@ def write_predictions(
 ) -> int:
     """
     Writes predictions to a file, which is whole or not written, in the form that its suffix names: .jsonl,
-    the inputs and predictions; .csv, a row for each entity, role, mention, answer or label; .conll, what
-    `elmo score` reads, by AllenNLP's `predictor`; or .html. Standard output and devices get JSON lines.
+    the inputs and predictions; .csv, a row for each entity, role, mention, answer or label; .conll, columns
+    for `elmo score`, by AllenNLP's `predictor`; or .html. Standard output and devices get JSON lines.
     Returns the number of predictions.
     """
     write = _jsonl if is_special(path) else _WRITERS[Path(path).suffix.lower()]
@@ -188,8 +188,11 @@ def _rows(prediction: Prediction, kind: str) -> Iterator[Mapping[str, Any]]:
         yield from ({"word": word, "tag": tag} for word, tag in pairs)
     elif kind == "entities":
         yield from prediction["entities"]
+    elif kind == "answer":
+        yield {**prediction, **_characters(prediction)}
     else:
-        yield {**prediction, **(_characters(prediction) if kind == "answer" else {})}
+        label = prediction["label"]
+        yield {"label": label, "probability": prediction.get("probabilities", {}).get(label)}
 
 
 def _characters(found: Mapping[str, Any]) -> dict[str, int]:

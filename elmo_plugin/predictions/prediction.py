@@ -1,4 +1,4 @@
-"""What a model says of one input, and how it is shown."""
+"""A prediction for one input, and how it is shown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

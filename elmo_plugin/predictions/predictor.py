@@ -24,7 +24,8 @@ _SPACE = re.compile(r"\s")
 
 class Predictor:
     """
-    Predicts with a trained model, see `load_predictor`. What it lacks, `allennlp` has: AllenNLP's predictor.
+    Predicts with a trained model, see `load_predictor`. `allennlp` is AllenNLP's predictor, which has
+    all other attributes.
     """
 
     def __init__(self, allennlp: "AllenNlpPredictor", task: Task) -> None:
@@ -52,7 +53,7 @@ class Predictor:
         # Parameters
 
         texts : `str | Sequence[str] | Iterable[str | Sequence[str]]`
-            A text; or the words of a sentence: a list or tuple of strings, none of which has a space; or any
+            A text; or the words of a sentence: a list or tuple of strings without any space; or any
             iterable of texts and lists of words, in any mixture. Models of questions and of pairs of
             sentences take two texts, or two lists of texts, or one list of pairs.
         named : `str`

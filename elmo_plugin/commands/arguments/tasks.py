@@ -41,9 +41,7 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
     add("texts", metavar="TEXT", nargs="*", help=about)
     about = "archive of the tagger that finds the predicates of sentences, for semantic roles"
     add("--predicates", type=ArchivePath, metavar="ARCHIVE", help=about)
-    about = f"write the predictions to a file in {', '.join(FORMATS)}; - is standard output, in JSON lines"
-    add_options(parser, "-o/--output", help=about)
-    add_options(parser, "--json", "--device", "--trust")
+    add_options(parser, "-o/--output", "--json", "--device", "--trust")
     add_options(parser, "--batch-size", default=32)
     group = parser.add_argument_group("all questions of a file")
     about = "answer the questions of this file, in SQuAD 1.1's JSON (plain, .gz or .zst)"
@@ -121,9 +119,9 @@ def _add_port(parser: argparse.ArgumentParser) -> None:
 COMMANDS = (
     Command(
         "predict",
-        "Show the predictions of a trained model for a text or for each line of a file, in colour on a "
-        "terminal, or write them to a file: .jsonl, .html, .csv with a row for each entity, role, mention, "
-        "answer or label, or .conll, which has entities, roles or mentions as `elmo score` reads them. With "
+        "Show the predictions of a trained model for a text or for each line of a file. They are in colour "
+        "on a terminal; --output gets .jsonl, .html, .csv with a row for each entity, role, mention, answer "
+        "or label, or .conll, which has entities, roles or mentions as `elmo score` reads them. With "
         '--squad, all questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo '
         "score squad` reads it; questions that are too long for the model are reported and skipped.",
         "elmo predict ner 'Ada moved to Lisbon.'\n"
