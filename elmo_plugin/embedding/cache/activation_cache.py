@@ -85,7 +85,7 @@ class ActivationCache:
     """
 
     def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
-        check_choice("the dtype of a cache", dtype, DTYPES)
+        check_choice("dtype", dtype, DTYPES)
         self.store = store
         self.dtype = dtype
         self._identity = type(self), place, dtype
