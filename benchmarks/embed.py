@@ -26,6 +26,7 @@ from machine import (
     matrix_product_rate,
     memory_read_rate,
     peak_memory,
+    require,
     seconds,
 )
 from material import SIZES, Sentences, cut, model_files, read_sentences, write_model
@@ -122,8 +123,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--alone", choices=PREFIXES, help=argparse.SUPPRESS)
     parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.device == "cuda" and args.precision == "int8":
-        parser.error("the precision int8 is for a CPU: leave --device cuda out, or take bfloat16")
+    require(args.precision, args.device)
     if args.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device cuda: torch finds no GPU here")
     if args.plot and not find_spec("matplotlib"):

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 from figures import report
-from machine import MEGABYTE, held_memory, in_fresh_process, peak_memory, seconds
+from machine import MEGABYTE, held_memory, in_fresh_process, peak_memory, require, seconds
 from material import SIZES, Sentences, model_files, one_sequence, read_sentences, write_model
 
 from elmo_plugin.bilm import BiLm
@@ -66,7 +66,9 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--words", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
-    return parser.parse_args()
+    args = parser.parse_args()
+    require(args.precision, "cpu")
+    return args
 
 
 def measure_placements(args: argparse.Namespace) -> dict[str, Any]:

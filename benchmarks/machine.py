@@ -16,11 +16,18 @@ from elmo_plugin.bilm.precision import get_precision
 MEGABYTE = 10**6
 
 
+def require(precision: str, device: str) -> None:
+    """Ends the program unless the machine computes in the precision: what it measured would be float32."""
+    if lacking := get_precision(precision).lacks(torch.device(device)):
+        sys.exit(f"{precision} needs {lacking}: nothing is measured")
+
+
 def matrix_product_rate(precision: str, device: str) -> float:
     """
     Operations per second of the best of several large matrix products in a precision, by torch's own product
     or, on a CPU, with a weight packed for oneDNN.
     """
+    require(precision, device)
     size = 8192 if device == "cuda" else 2048
     dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
     inputs, weight = torch.randn(2, size, size, device=device, dtype=dtype)

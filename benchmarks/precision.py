@@ -21,6 +21,7 @@ from allennlp.common.util import import_module_and_submodules
 from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import SimpleEvaluator
 from allennlp.models.archival import load_archive
+from machine import require
 from material import SIZES, Sentences, read_sentences, write_model
 
 from elmo_plugin.bilm import BiLm
@@ -60,6 +61,7 @@ def activation_errors(size: str, sentences: Sentences) -> dict[str, Any]:
         bilm = BiLm.from_files(*write_model(size, Path(folder)))
     vectors = {}
     for precision in PRECISIONS:
+        require(precision, "cpu")
         bilm.precision = precision
         vectors[precision] = torch.cat(bilm.embed(sentences), dim=1)  # Shape: (layers, words, dim)
     exact = vectors.pop("float32")

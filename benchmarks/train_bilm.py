@@ -24,7 +24,15 @@ import torch
 from allennlp.data import Vocabulary
 from allennlp.nn.util import move_to_device
 from arithmetic import training_operations
-from machine import MEGABYTE, device_name, in_fresh_process, matrix_product_rate, peak_memory, seconds
+from machine import (
+    MEGABYTE,
+    device_name,
+    in_fresh_process,
+    matrix_product_rate,
+    peak_memory,
+    require,
+    seconds,
+)
 from material import PROSE, SIZES, Sentences, one_sequence, options_of, read_sentences
 from peer_bilm import PeerBiLm, peer_batches
 from torch import nn
@@ -140,6 +148,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     args = parser.parse_args(arguments)
     if args.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device cuda: torch finds no GPU here")
+    require(args.precision, args.device)
     args.vocabulary = args.vocabulary or WORDS[args.size]
     if args.negatives >= args.vocabulary:
         parser.error(f"--negatives must be less than the vocabulary's {args.vocabulary} words")

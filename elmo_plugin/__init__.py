@@ -15,9 +15,10 @@ if TYPE_CHECKING:
         ScalarMix,
         batch_to_ids,
     )
-    from elmo_plugin.archives import load_archive, load_predictor
+    from elmo_plugin.archives import load_archive
     from elmo_plugin.bilm import BiLm, normalize_text
     from elmo_plugin.embedding import ElmoRepresentations
+    from elmo_plugin.predictions.predictor import load_predictor
 
 __version__ = "1.0.0"
 __all__ = [
@@ -36,7 +37,7 @@ _ROOMS = {
     "BiLm": "bilm",
     "ElmoRepresentations": "embedding",
     "load_archive": "archives",
-    "load_predictor": "archives",
+    "load_predictor": "predictions.predictor",
     "normalize_text": "bilm",
 }
 

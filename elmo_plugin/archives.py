@@ -41,8 +41,7 @@ _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, befor
 _TRUST = "use --trust (trust=True) if you trust this archive"
 _SPACY_MODEL = "en_core_web_sm"  # AllenNLP's default
 _CACHES = {"memory", "sqlite"}
-_IS_A_FILE = re.compile("(^|_)(path|file|filename|dir|directory|folder|ur[il])s?(_|$)")
-_MAY_BE_A_FILE = re.compile("archive|model|weights|source|config|tokenizer|vocab|initial")
+_IS_A_FILE = re.compile("(^|_)(path|file|filename|dir|directory|folder|ur[il]|model_name)s?(_|$)")
 
 
 class TrainedMix(NamedTuple):
@@ -214,7 +213,7 @@ def check_config(config: Mapping[str, Any], name: str) -> None:
         if not isinstance(value, str):
             continue
         if key == "type" and value not in registered and "." not in value:
-            raise BiLmError(f"{place}: {value!r} is not registered; name its package by --include-package")
+            raise BiLmError(f"{place}: {value!r} is not registered: list its package in .allennlp_plugins")
         if value not in registered and _is_importable(value):
             raise BiLmError(f"{place}: {value} would be imported; {_TRUST}")
         if not _FROM_WEIGHTS & {keys[-1:], keys[-2:]} and _is_file(key, value):
@@ -239,12 +238,10 @@ def _is_importable(value: str) -> bool:
 
 
 def _is_file(key: str, value: str) -> bool:
-    """Returns whether `value` is a path or a URL, not a name of something else."""
+    """Returns whether `value` is a path or a URL, by itself or by its key; no file is looked for."""
     path = PureWindowsPath(value)  # splits at / also
-    if "://" in value or path.anchor or value.startswith("~") or ".." in path.parts or _IS_A_FILE.search(key):
-        return True
-    looks_like_one = len(path.parts) > 1 or path.suffix or _MAY_BE_A_FILE.search(key)
-    return bool(looks_like_one) and os.path.exists(value)
+    leads_outside = path.anchor or value.startswith("~") or ".." in path.parts or "://" in value
+    return bool(leads_outside or _IS_A_FILE.search(key))
 
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
 
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
-    """Loads an archive as data; see `elmo_plugin.archives.load_archive`."""
+    """Loads an archive as data."""
     with as_configuration_error():
         return archives.load_archive(*args, **kwargs)
 

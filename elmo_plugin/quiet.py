@@ -65,7 +65,7 @@ def is_final(record: logging.LogRecord) -> bool:
 
 
 def is_shown(record: logging.LogRecord) -> bool:
-    """Returns whether the console shows a record: warnings, what this package reports, final figures."""
+    """Returns whether the console shows a record: warnings, reports of this package, final figures."""
     is_warning = record.levelno >= logging.WARNING and not record.getMessage().startswith(_OF_BARS)
     return is_warning or record.name.startswith("elmo_plugin.") or is_final(record)
 

@@ -21,7 +21,7 @@ import torch
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.embedding.word_table import quantize
+from elmo_plugin.embedding.word_table import KEYS_NAME, quantize, stored_keys
 from elmo_plugin.tasks import read_text_lines
 
 
@@ -82,7 +82,9 @@ def train(
     words = model.wv.index_to_key[:num_words]  # by frequency
     with atomic_write(output) as temporary:
         if output.suffix == ".safetensors":
-            temporary.write_bytes(quantize(words, torch.from_numpy(model.wv.vectors[: len(words)])))
+            content = quantize(words, torch.from_numpy(model.wv.vectors[: len(words)]))
+            temporary.write_bytes(content)
+            output.with_name(KEYS_NAME).write_bytes(stored_keys(words, content))
         else:
             model.wv.save_word2vec_format(str(temporary))
     print(f"{len(words):,} words of {model.corpus_total_words:,} tokens in {output}")

@@ -6,12 +6,12 @@ indented blocks: their options are parsed. Configurations are evaluated.
 """
 
 import argparse
-import doctest
 import json
 import re
 import shlex
 import subprocess
 import sys
+from contextlib import nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.metadata import metadata
@@ -20,13 +20,24 @@ from typing import Any
 
 import _jsonnet
 import pytest
+import spacy
 from allennlp.commands import parse_args
+from markdown_it import MarkdownIt
 
 import elmo_plugin.plugin  # noqa: F401  registers the commands
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.new import LIBRARY
 from elmo_plugin.commands.parser import parse as parse_command
-from tests.documents import DOCUMENTS, NOT_RUN, REPOSITORY, RUN_BY, Block, commands_of, read_blocks
+from tests.documents import (
+    DOCUMENTS,
+    NOT_RUN,
+    REPOSITORY,
+    RUN_BY,
+    Block,
+    checked_script,
+    commands_of,
+    read_blocks,
+)
 
 PAGES = {str(path.relative_to(REPOSITORY)): list(read_blocks(path)) for path in DOCUMENTS}
 BLOCKS = [block for blocks in PAGES.values() for block in blocks]
@@ -70,10 +81,8 @@ def test_a_pages_blocks_run_in_order(
             assert capsys.readouterr().out.endswith(block.text), block.place
         elif block.language == "bash":
             run_in_shell(block)
-        elif block.language == "python" and ">>>" in block.text:
-            run_examples(block, namespace)
         elif block.language == "python":
-            exec(compile(block.text, block.place, "exec"), namespace)
+            exec(compile(checked_script(block.text), block.place, "exec"), namespace)
 
 
 def run_in_shell(block: Block) -> None:
@@ -85,13 +94,50 @@ def run_in_shell(block: Block) -> None:
             subprocess.run(["bash", "-ec", line], check=True)
 
 
-def run_examples(block: Block, namespace: dict[str, Any]) -> None:
-    """Runs what stands after `>>>`, and compares the output."""
-    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
-    test = parser.get_doctest(block.text, namespace, block.place, str(block.document), block.line)
-    results = runner.run(test, clear_globs=False)
-    namespace.update(test.globs)
-    assert results.attempted > 0 and results.failed == 0, block.place
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)
+def test_a_copied_block_has_no_prompts(block: Block) -> None:
+    assert not re.search(r"^(>>>|\$|\.\.\.) ", block.text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_blocks_are_those_that_a_markdown_parser_finds(document: Path) -> None:
+    found = [
+        (
+            token.map[0] + 1 + (token.type == "fence"),
+            token.info.partition(" ")[0] or "commands",
+            token.content,
+        )
+        for token in MarkdownIt().parse(document.read_text(encoding="utf-8"))
+        if token.map and token.type in ("fence", "code_block")
+    ]
+    assert [(block.line, block.language, block.text) for block in read_blocks(document)] == found
+
+
+@pytest.mark.parametrize(
+    ("python", "is_right"),
+    [
+        ("print(1 + 1)  # 2", True),
+        ("print(1 + 1)  # 3", False),
+        ("print(1 + 1)  # 2: a sum", True),
+        ("print(1 + 1)  # 2 is the sum", False),
+        ("1 + 1  # 2", True),
+        ("1 + 1\n# 2", True),
+        ("1 + 1\n# 22", False),
+        ("22\n# 2", False),
+        ("None  # None", False),
+        ("x = 1  # the first\n# of two\ny = 2", True),
+        ("# A sum:\nprint(1 + 1)\n\n# Another:\nprint(3)", True),
+        ("for x in 'ab':\n    print(x)\n# a\n# b", True),
+        ("for x in 'ab':\n    print(x)\n# a", False),
+        ("for x in 'aa':\n    print(x)  # a", True),
+        ("for x in 'ab':\n    print(x)  # a", False),
+        ("print('# 1')  # # 1", True),
+        ("if True:\n    print(1)\n    # 2", False),
+    ],
+)
+def test_a_comment_after_a_statement_is_what_it_prints(python: str, is_right: bool) -> None:
+    with nullcontext() if is_right else pytest.raises(AssertionError, match="is in the document, not"):
+        exec(checked_script(python), {})
 
 
 @blocks_in("commands")
@@ -184,7 +230,6 @@ def test_toml_can_be_read(block: Block) -> None:
 
 @blocks_in("ini")
 def test_spacys_configurations_construct_their_model(block: Block) -> None:
-    spacy = pytest.importorskip("spacy")
     above = "[components]\n[components.tok2vec]\n[components.tok2vec.model]\n"
     config = spacy.util.load_config_from_str(above + block.text)
     embed = config["components"]["tok2vec"]["model"]["embed"]

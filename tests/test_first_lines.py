@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import spacy
 import torch
 
-spacy = pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
-
-import elmo_plugin  # noqa: E402
-from elmo_plugin import BiLm, Elmo, ElmoEmbedder, ElmoRepresentations  # noqa: E402
-from elmo_plugin.bilm import BiLmError  # noqa: E402
+import elmo_plugin
+from elmo_plugin import BiLm, Elmo, ElmoEmbedder, ElmoRepresentations
+from elmo_plugin.bilm import BiLmError
 
 TEXT, WORDS = "The play ended.", ["The", "play", "ended", "."]
 
@@ -129,7 +128,7 @@ TOLD = {
     "bilm.encode(TEXT, tokenizer='nltk')": "tokenizer: expected one of whitespace, spacy",
     "bilm.encode(TEXT, pooling='cls')": "pooling: expected one of None, mean, max, first",
     "bilm.encode(TEXT, layers='last')": "layers must be all, mean, top, token",
-    "bilm.encode(TEXT, batch_size='32')": "batch_size: expected a whole number of at least 1, got '32'",
+    "bilm.encode(TEXT, batch_size='32')": "batch_size: expected a whole number, at least 1, got '32'",
     "bilm.encode(TEXT, language='xy')": "spaCy lacks rules for language 'xy'",
     "bilm.encode(TEXT, tokenizer=len)": r"tokenizer\(texts\[0\]\): expected a list of words, got 15",
     "bilm.similarity(TEXT, TEXT)": r'as encode\(texts, pooling="mean"\) returns, got',

@@ -23,14 +23,15 @@ ALLOWED["archives"] = ALLOWED["embedding"] | {"embedding", "register"}
 ALLOWED["config_check"] = {"common"}
 ALLOWED["porting"] = ALLOWED["archives"] | {"archives", "config_check", "dropin"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["register"] | {"archives"})
-ALLOWED["demo"] = ALLOWED["sweeps"] | {"analysis"}
-ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"config_check", "demo", "porting"}
+ALLOWED["predictions"] = ALLOWED["sweeps"]
+ALLOWED["demo"] = ALLOWED["predictions"] | {"analysis", "predictions"}
+ALLOWED["commands"] = ALLOWED["demo"] | APPLICATIONS | {"config_check", "demo", "porting"}
 ALLOWED["commands"] |= {"elmo_plugin"}  # for its version
 ALLOWED["shims"] = {"common"}
 ALLOWED["quiet"] = set()
 ALLOWED["hardening"] = {"common", "archives", "config_check", "porting"}
-ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives"}  # lazily
-CORE = {"torch", "numpy", "h5py", "zstandard", "safetensors", "filelock", "tqdm"}
+ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives", "predictions"}  # lazily
+CORE = {"torch", "numpy", "h5py", "spacy", "zstandard", "safetensors", "filelock", "tqdm"}
 WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     "elmo_plugin.bilm",
     "elmo_plugin.embedding",
@@ -88,9 +89,9 @@ def test_imports_only_from_rooms_below_and_through_their_public_face(name: str) 
         if other == room:
             continue
         assert other in ALLOWED[room], f"{room} must not import {other}: {name} imports {imported}"
-        # The files of these four are separate tools; a room may be a single file; and `register` names the
+        # The files of these five are separate tools; a room may be a single file; and `register` names the
         # files that need AllenNLP, which their packages do not import.
-        is_face = imported in PACKAGES or other in ("common", "analysis", "demo", "porting")
+        is_face = imported in PACKAGES or other in ("common", "analysis", "predictions", "demo", "porting")
         is_face |= imported == f"elmo_plugin.{other}"
         is_face |= room == "register"
         assert is_face, f"{name} imports {imported}, an inner file of {other}: import it from a package"

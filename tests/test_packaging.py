@@ -125,7 +125,7 @@ def test_allennlp_is_asked_for_by_nobody_and_its_needs_by_an_extra_alone(
     message = email.message_from_string(metadata(distributions, "METADATA"))
     needs = [Requirement(line) for line in message.get_all("Requires-Dist", [])]
     core = {need.name for need in needs if need.marker is None}
-    assert core == {"torch", "numpy", "h5py", "zstandard", "safetensors", "filelock", "tqdm"}
+    assert core == {"torch", "numpy", "h5py", "spacy", "zstandard", "safetensors", "filelock", "tqdm"}
     assert "allennlp" not in {need.name for need in needs}
     missing = {
         Requirement(line).name.lower()

@@ -38,7 +38,6 @@ def test_the_bilm_beside_allennlp_registers_nothing() -> None:
 
 
 def test_a_blank_pipeline_of_spacy_imports_no_torch_because_of_this_package() -> None:
-    pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
     run(
         "import sys\n"
         "sys.modules['torch'] = None  # which spaCy imports where it can, and does not need\n"

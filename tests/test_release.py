@@ -11,6 +11,7 @@ import yaml
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.new import PROJECT_TASKS, new_project
+from tests.documents import DOCUMENTS, read_blocks
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 ADDRESS = "https://example.org/elmo_plugin"
@@ -79,13 +80,11 @@ def test_the_workflow_follows_the_readme_of_a_new_project(tmp_path: Path) -> Non
     assert set(workflow["jobs"]["publish"]["needs"]) == {"test", "install"}
 
 
-def test_every_extra_is_installed_and_tried_and_its_row_is_in_the_table() -> None:
-    tomllib: Any = pytest.importorskip("tomllib", reason="needs Python 3.11")
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    checks = runpy.run_path(str(REPOSITORY / ".ci" / "installs.py"))["CHECKS"]
-    assert {extra for extras in checks for extra in extras.split(",") if extra} == {
-        *project["optional-dependencies"]
-    }
-    page = (REPOSITORY / "docs/compatibility.md").read_text(encoding="utf-8")
-    tried = page.partition("\n## Tested environments\n")[2].partition("\n## ")[0]
-    assert re.findall("^\\| (?:`(.+)`|no extra) \\|", tried, re.MULTILINE) == list(checks)
+def test_what_pages_need_is_installed_and_tried() -> None:
+    newcomer = runpy.run_path(str(REPOSITORY / ".ci" / "newcomer.py"))
+    needs, steps = newcomer["needs"], newcomer["steps"]
+    tried = {frozenset(names.split(",")) - {"none"} for names in newcomer["SETS"]}
+    blocks = [block for document in DOCUMENTS for block in read_blocks(document)]
+    needed = {needs(each.document, each.line) for each in blocks if each.language in ("bash", "python")}
+    assert needed == tried - {frozenset({"allennlp", "demo"})}, "of a page that serves"
+    assert all(any(steps(document, extras) for document in DOCUMENTS) for extras in needed)

@@ -14,9 +14,9 @@ from elmo_plugin.archives import load_archive, load_predictor
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.bundled import archive_path, trained_models
 from elmo_plugin.common.formats.archives import unpack
-from elmo_plugin.demo.archives import load_archives
 from elmo_plugin.embedding.archive import ElmoMetadata
 from elmo_plugin.embedding.word_vectors import WordVectorsEmbedder, WordVectorsIndexer
+from elmo_plugin.predictions.loaded import load_archives
 from tests.conftest import REPOSITORY
 
 DATA = REPOSITORY / "experiments" / "data" / "ner"

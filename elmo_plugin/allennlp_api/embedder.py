@@ -96,13 +96,13 @@ class ElmoEmbedder:
         return self.embed_batch([sentence])[0]
 
     def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
-        """Returns the vectors of each sentence, see `embed_sentence`. Sentences may be empty."""
+        """Returns the vectors of each sentence. Sentences may be empty."""
         return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
 
     def embed_sentences(
         self, sentences: Iterable[Sequence[Word]], batch_size: int = 64
     ) -> Iterator[np.ndarray]:
-        """Yields the vectors of each sentence, see `embed_sentence`, with one batch in memory."""
+        """Yields the vectors of each sentence, with one batch in memory."""
         rest = iter(sentences)
         while batch := list(islice(rest, batch_size)):
             yield from self.embed_batch(batch)

@@ -20,12 +20,12 @@ Item = TypeVar("Item")
 
 
 class Combination(NamedTuple):
-    """A selection of layers (see `select_layers`), after layer normalization if `layer_norm`."""
+    """A selection of layers, after layer normalization if `layer_norm`."""
 
     layers: Layers
     layer_norm: bool = False
 
-    def of(self, layers: Tensor) -> Tensor:
+    def apply(self, layers: Tensor) -> Tensor:
         """Returns shape (words, dim) for layers of shape (num_layers, words, dim)."""
         return select_layers(
             functional.layer_norm(layers, layers.shape[-1:]) if self.layer_norm else layers, self.layers
@@ -45,7 +45,7 @@ class Representations(NamedTuple):
 
     def combine(self, layers: Tensor) -> Tensor:
         """Returns shape (combinations, words, dim) for layers of shape (num_layers, words, dim)."""
-        return torch.stack([each.of(layers) for each in self.combinations.values()])
+        return torch.stack([each.apply(layers) for each in self.combinations.values()])
 
 
 def layer_representations(

@@ -18,6 +18,7 @@ from elmo_plugin.bilm.characters import (
     PADDING,
     as_words,
     check_no_boundaries,
+    in_order,
     sentences_to_character_ids,
     word_to_character_ids,
 )
@@ -33,7 +34,7 @@ from elmo_plugin.bilm.lstm_cell import LstmState, map_state
 from elmo_plugin.bilm.model import BiLm, Cache
 from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
-from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16, multiply
+from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, multiply, precision_on
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.bilm.text import POOLINGS, TOKENIZERS, EncodedText, Tokenizer, check_encoding, make_tokenizer
 from elmo_plugin.common.errors import BiLmError

@@ -53,7 +53,7 @@ def convolve_by_length(
     character_ids: Tensor, embed: Callable[[Tensor], Tensor], convolutions: Sequence[nn.Conv1d]
 ) -> tuple[Tensor, Tensor]:
     """
-    Computes the maxima of all filters with their biases, see `by_length`. It is fastest if more slots of
+    Computes the maxima of all filters with their biases. It is fastest if more slots of
     padding than the widest filter covers follow each word. `embed` returns the vectors of characters, shape
     (some words, slots, channels).
 

@@ -77,7 +77,7 @@ def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
 
 
 def as_sentences(sentences: Any) -> list[list[str]]:
-    """Returns the words of each sentence, see `as_words`."""
+    """Returns the words of each sentence."""
     listed = in_order(sentences, "sentences", "a list of lists of words")
     return [as_words(sentence, f"sentences[{number}]") for number, sentence in enumerate(listed)]
 

@@ -17,7 +17,7 @@ class DerivedValues:
     """
     Values derived from frozen weights, each computed on first use: packed LSTM weights, tables of the
     character CNN, vectors of words, the state after `<S>`, digests. A biLM owns them, and replaces this
-    object when its weights change (see `BiLm.derived_values`).
+    object when its weights change.
     """
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:

@@ -14,7 +14,7 @@ MAX_INTEGER = 127
 
 
 class Int8Linear:
-    """oneDNN's product of unsigned inputs with a weight in its own layout; see `PackedLinear`."""
+    """oneDNN's product of unsigned inputs with a weight in its own layout."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         integers, steps = to_integers(weight.float())
@@ -40,7 +40,7 @@ class Int8Linear:
 
 class Int8Directions:
     """
-    Multiplies the same integers in the layout that is fastest for one row; see `PackedDirections`. Everything
+    Multiplies the same integers in the layout that is fastest for one row. Everything
     but the products is computed for all directions at once.
     """
 

@@ -17,7 +17,7 @@ from elmo_plugin.bilm.lstm_frozen import pack_batched, pack_sequential, run_batc
 from elmo_plugin.bilm.lstm_training import run_training
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, check_choice
 
 RECURRENCES = {
     "reference": Recurrence(check_float32, run_reference, has_gradients=True),
@@ -63,7 +63,7 @@ def lstm_layers(
     dropout: bool = False,
 ) -> tuple[list[list[Tensor]], LstmState | None]:
     """
-    Runs the layers one after the other, see `Recurrence.run`. `recurrence` is a key of `RECURRENCES`, or
+    Runs the layers one after the other. `recurrence` is a key of `RECURRENCES`, or
     "auto" for the fastest on this device, with gradients if they are needed. `derived` stores packed weights.
 
     Returns the outputs of each layer, and in it of each direction, and the final state if `keep_state`.
@@ -74,8 +74,7 @@ def lstm_layers(
     needs_gradient = torch.is_grad_enabled() and _require_gradient(directions, inputs, state)
     if recurrence == "auto":
         recurrence = _fastest(needs_gradient, inputs[0], batch_sizes, options, precision)
-    if recurrence not in RECURRENCES:
-        raise BiLmError(f"recurrence must be auto or one of {', '.join(RECURRENCES)}, not {recurrence!r}")
+    check_choice("recurrence", recurrence, RECURRENCES)
     pack, run, has_gradients = RECURRENCES[recurrence]
     if needs_gradient and not has_gradients:
         raise BiLmError(f"the {recurrence} recurrence does not support gradients; auto and training do")

@@ -151,7 +151,7 @@ def clip(values: Tensor, bound: float | None) -> Tensor:
 
 
 def clip_(values: Tensor, bound: float | None) -> Tensor:
-    """Bounds the absolute values in place, see `clip`."""
+    """Bounds the absolute values in place."""
     return values.clamp_(-bound, bound) if bound else values
 
 

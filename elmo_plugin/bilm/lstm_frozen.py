@@ -42,7 +42,6 @@ class PackedLayers(NamedTuple):
 
 
 def pack_sequential(layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayer]:
-    precision.check(layers[0].weights.bias.device)
     packed = []
     for layer in layers:
         input_weight, recurrent_weight, bias, projection_weight = layer.fused_weights()
@@ -57,7 +56,6 @@ def pack_sequential(layers: Sequence[LstmLayer], precision: Precision) -> list[P
 
 def pack_batched(layers: Sequence[LstmLayer], precision: Precision) -> PackedLayers:
     fused = [layer.fused_weights() for layer in layers]
-    precision.check(fused[0].bias.device)
     return PackedLayers(
         [precision.pack(weights.input_weight, weights.bias) for weights in fused],
         precision.pack_directions([weights.recurrent_weight for weights in fused]),

@@ -57,7 +57,7 @@ class _ProjectedLstm(Function):
     One layer of some directions.
 
     It saves the sigmoids of i, 2j, f, o and -2c for the backward pass, from which everything else follows by
-    products and sums (see `update_cell_`), and the clipped cells and hidden states. The results of a time
+    products and sums, and the clipped cells and hidden states. The results of a time
     step of the backward pass stay in the processor's cache; only the gradients of gates, in the type of
     products, are written for all time steps.
     """

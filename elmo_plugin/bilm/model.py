@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo_plugin.bilm.arguments import explained
 from elmo_plugin.bilm.autograd import untraced
 from elmo_plugin.bilm.batching import number_words, split_by_tokens
 from elmo_plugin.bilm.characters import as_sentences, in_order, sentences_to_character_ids
@@ -24,7 +25,6 @@ from elmo_plugin.bilm.io import (
 )
 from elmo_plugin.bilm.layers import Layers, check_layers
 from elmo_plugin.bilm.network import BiLmNetwork, BiLmOutput, without_gradients
-from elmo_plugin.bilm.precision import get_precision
 from elmo_plugin.bilm.text import (
     EncodedText,
     TextOptions,
@@ -58,7 +58,7 @@ class Cache(Protocol):
 
 class BiLm(BiLmNetwork):
     """
-    A bidirectional language model (biLM), which embeds words in their context: ELMo.
+    A bidirectional language model (biLM) that gives each word a vector for its context.
 
         bilm = BiLm.from_pretrained("base")
         text = bilm.encode("The play ended.")         # text.words; text.vectors, shape (words, dim)
@@ -77,9 +77,10 @@ class BiLm(BiLmNetwork):
     options : `BiLmOptions`
         All sizes.
     dropout : `float`
-        In training, the rate of dropout in the language models (see `DirectionalLstm`).
+        In training, the rate of dropout in the language models.
     precision : `str`
         The precision without gradients: one of `PRECISIONS`. Parameters and activations are always float32.
+        A machine without the instructions of a precision computes in float32, with one warning.
     max_batch_tokens : `int`
         Without gradients, a batch with more tokens than this, padding included, is computed in chunks of
         whole sentences, to bound the memory.
@@ -92,7 +93,13 @@ class BiLm(BiLmNetwork):
 
     card: Card | None = None
 
+    @property
+    def device(self) -> torch.device:
+        """Where the biLM computes; `to` moves it."""
+        return self.boundaries.device
+
     @classmethod
+    @explained
     def from_pretrained(
         cls, source: Source, precision: str = "float32", device: str | torch.device | None = None
     ) -> "Self":
@@ -119,6 +126,7 @@ class BiLm(BiLmNetwork):
         return bilm if target is None else bilm.to(target)
 
     @classmethod
+    @explained
     def from_files(
         cls,
         options_file: str | Path,
@@ -126,7 +134,7 @@ class BiLm(BiLmNetwork):
         precision: str = "float32",
         device: str | torch.device | None = None,
     ) -> "Self":
-        """Loads a model in the published layout, see `from_pretrained`. Paths may be URLs."""
+        """Loads a model in the published layout. Paths may be URLs."""
         files = {"options": str(options_file), "weights": str(weights_file)}
         return cls.from_pretrained(files, precision, device)
 
@@ -137,6 +145,7 @@ class BiLm(BiLmNetwork):
         write_card(folder, checkpoint)
 
     @untraced
+    @explained
     @torch.no_grad()
     def embed(self, sentences: Iterable[Iterable[Any]], cache: Cache | None = None) -> list[Tensor]:
         """
@@ -157,10 +166,10 @@ class BiLm(BiLmNetwork):
         Raises `BiLmError`, naming the first wrong one, unless these are lists of words.
         """
         sentences = as_sentences(sentences)
-        precision, derived = get_precision(self.precision), self.derived_values()
+        precision, derived = self.computed_precision(), self.derived_values()
         lengths = list(map(len, sentences))
         by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
-        device = self.boundaries.device
+        device = self.device
         vectors: list[Any] = [None] * len(sentences)
         for chunk in split_by_tokens([lengths[number] for number in by_length], self.max_batch_tokens):
             some = [sentences[number] for number in by_length[chunk]]
@@ -206,6 +215,7 @@ class BiLm(BiLmNetwork):
     def encode(
         self, texts: Iterable[Any], *, output: Literal["numpy"], **_: "Unpack[TextOptions]"
     ) -> np.ndarray: ...
+    @explained
     def encode(
         self,
         texts: Iterable[Any],
@@ -227,7 +237,7 @@ class BiLm(BiLmNetwork):
             A text, read as one sentence, or several: a list, a column of a table, an iterator. Each may also
             be a list of words, or a document of spaCy.
         layers : `str | int | Sequence[float]`
-            "all", "mean", "top", "token", a layer's number or a weight for each layer, see `select_layers`.
+            "all", "mean", "top", "token", a layer's number or a weight for each layer.
         pooling : `str | None`
             "mean" or "max" over the words of a text, or the "first" word, for one vector per text; zeros for
             a text without words. `None` for one vector per word.
@@ -272,12 +282,19 @@ class BiLm(BiLmNetwork):
         no_words = torch.zeros(self.num_layers, 0, self.output_dim)
         return stack(vectors) if vectors else select(no_words)[None][:0]
 
+    @overload
     @staticmethod
-    def similarity(first: Any, second: Any) -> Tensor:
+    def similarity(first: np.ndarray, second: np.ndarray) -> np.ndarray: ...
+    @overload
+    @staticmethod
+    def similarity(first: Any, second: Any) -> Tensor: ...
+    @staticmethod
+    @explained
+    def similarity(first: Any, second: Any) -> Any:
         """
         Returns the cosine of each vector of `first` with each of `second`, shape (first vectors, second
         vectors). Each is a vector or several, as tensors or arrays, such as `encode(texts, pooling="mean")`
-        returns. The cosine with a vector of zeros is 0.
+        returns; the cosines are an array if both are. The cosine with a vector of zeros is 0.
         """
         return cosine_similarities(first, second)
 
@@ -287,7 +304,7 @@ class BiLm(BiLmNetwork):
         device.
         """
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
-        return torch.from_numpy(ids).to(self.boundaries.device)
+        return torch.from_numpy(ids).to(self.device)
 
     def forward_cached(
         self,
@@ -297,7 +314,7 @@ class BiLm(BiLmNetwork):
         cache: Cache | None = None,
     ) -> BiLmOutput:
         """Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place."""
-        precision = precision or self.precision  # also if another thread changes the biLM's meanwhile
+        precision = self.computed_precision(precision).name  # also if another thread changes it meanwhile
 
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, precision=precision, max_batch_tokens=max_batch_tokens)
@@ -308,8 +325,8 @@ class BiLm(BiLmNetwork):
         return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
 
     def digest(self, precision: str | None = None) -> bytes:
-        """Returns a digest of this biLM in a precision, see `weights_digest`."""
-        name = get_precision(precision or self.precision).name
+        """Returns a digest of this biLM in the precision that is computed."""
+        name = self.computed_precision(precision).name
         tensors = [*self.named_parameters(), *self.named_buffers()]
         return derive_once(
             self.derived_values(), ("digest", name), weights_digest, self.options, name, tensors

@@ -30,7 +30,7 @@ from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
 from elmo_plugin.bilm.lstm import DirectionalLstm, lstm_layers, zero_state
 from elmo_plugin.bilm.lstm_cell import LstmState, concat_states, map_state
 from elmo_plugin.bilm.options import BiLmOptions
-from elmo_plugin.bilm.precision import Precision, get_precision
+from elmo_plugin.bilm.precision import Precision, get_precision, precision_on
 from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
 from elmo_plugin.common.errors import BiLmError
 
@@ -128,6 +128,10 @@ class BiLmNetwork(nn.Module):
         """Whether any weight requires gradients; if not, the biLM is frozen."""
         return any(map(attrgetter("requires_grad"), self.parameters()))
 
+    def computed_precision(self, name: str | None = None) -> Precision:
+        """Returns the precision of this name, by default the biLM's, or float32 if the device lacks it."""
+        return precision_on(self.boundaries.device, name or self.precision)
+
     @untraced
     def forward(
         self,
@@ -154,8 +158,8 @@ class BiLmNetwork(nn.Module):
         precision, max_batch_tokens : `str | None`, `int | None`
             Override the biLM's settings in this call.
 
-        Raises `BiLmError` if the number of characters per word differs from the options, if padding comes
-        before a word, or if this machine cannot compute in the precision.
+        Raises `BiLmError` if the number of characters per word differs from the options, or if padding comes
+        before a word.
         """
         if not isinstance(character_ids, Tensor):
             raise BiLmError(
@@ -169,7 +173,6 @@ class BiLmNetwork(nn.Module):
         )
         run = partial(
             self.forward_batch,
-            precision=get_precision(precision or self.precision),
             derived=derived,
             keep_state=keep_state,
             boundaries=boundaries,
@@ -177,8 +180,10 @@ class BiLmNetwork(nn.Module):
         )
         needs_gradient = derived is None or any(part.requires_grad for part in state or ())
         if needs_gradient and torch.is_grad_enabled():
-            output = run(find_words(character_ids, lengths), before)
+            asked = get_precision(precision or self.precision)
+            output = run(find_words(character_ids, lengths), before, precision=asked)
         else:
+            run = partial(run, precision=self.computed_precision(precision))
             with without_gradients(character_ids.device):
                 max_tokens = max_batch_tokens or self.max_batch_tokens
                 output = _run_chunks(run, character_ids, lengths, before, max_tokens)
@@ -259,7 +264,7 @@ class BiLmNetwork(nn.Module):
         with gradients if they are needed. `word_ids` has the word of each row for the forward and the
         backward direction, shape (rows,). `state` is before the first token of each sentence of the batch.
         """
-        precision = precision or get_precision(self.precision)
+        precision = precision or self.computed_precision()
         vectors = self.token_encoder(character_ids, precision, derived)
         inputs = [nn.functional.embedding(direction, vectors) for direction in word_ids]
         order = packing.sentences.to(vectors.device)

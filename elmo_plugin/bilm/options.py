@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
-from elmo_plugin.common.errors import BiLmError, nearest_name
+from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice, nearest_name
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -54,10 +54,10 @@ class CharCnnOptions:
 
     def __post_init__(self) -> None:
         slots = self.max_characters_per_token
-        require_number("char_cnn.max_characters_per_token", slots, 3, MAX_CHARACTERS)
+        check_at_least("char_cnn.max_characters_per_token", slots, 3, MAX_CHARACTERS)
         check_cnn("char_cnn", self.filters, slots, self.activation)
-        require_number("char_cnn.embedding.dim", self.embedding_dim, 1, MAX_SIZE)
-        require_number("char_cnn.n_highway", self.n_highway, 0, MAX_LAYERS)
+        check_at_least("char_cnn.embedding.dim", self.embedding_dim, 1, MAX_SIZE)
+        check_at_least("char_cnn.n_highway", self.n_highway, 0, MAX_LAYERS)
 
     @property
     def n_filters(self) -> int:
@@ -82,12 +82,12 @@ class LexiconCnnOptions:
     max_characters_per_word: int = 50
 
     def __post_init__(self) -> None:
-        require_number("max_characters_per_token", self.max_characters_per_word, 3, MAX_CHARACTERS)
+        check_at_least("max_characters_per_token", self.max_characters_per_word, 3, MAX_CHARACTERS)
         if self.words:
-            require_number("word_dim", self.word_dim, 1, MAX_SIZE)
+            check_at_least("word_dim", self.word_dim, 1, MAX_SIZE)
         if self.characters:
-            require_number("char_dim", self.character_dim, 1, MAX_SIZE)
-            require_number("n_highway", self.n_highway, 0, MAX_LAYERS)
+            check_at_least("char_dim", self.character_dim, 1, MAX_SIZE)
+            check_at_least("n_highway", self.n_highway, 0, MAX_LAYERS)
             check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)
         elif not self.words:
             raise BiLmError("a token encoder needs characters or words, but it has none")
@@ -135,7 +135,7 @@ class LstmOptions:
 
     def __post_init__(self) -> None:
         for name, most in (("projection_dim", MAX_SIZE), ("dim", MAX_SIZE), ("n_layers", MAX_LAYERS)):
-            require_number(f"lstm.{name}", getattr(self, name), 1, most)
+            check_at_least(f"lstm.{name}", getattr(self, name), 1, most)
         require_boolean("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
             bound = getattr(self, name)
@@ -241,12 +241,11 @@ def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activat
     if not filters:
         raise BiLmError(f"{name}.filters must be pairs of positive [width, number], not {filters}")
     for width, number in filters:
-        require_number(f"a width in {name}.filters", width, 1, MAX_CHARACTERS)
-        require_number(f"a number in {name}.filters", number, 1, MAX_SIZE)
+        check_at_least(f"a width in {name}.filters", width, 1, MAX_CHARACTERS)
+        check_at_least(f"a number in {name}.filters", number, 1, MAX_SIZE)
     if max(width for width, _ in filters) > slots:
         raise BiLmError(f"{name}.filters has a width beyond the {slots} character slots")
-    if activation not in ACTIVATIONS:
-        raise BiLmError(f"{name}.activation must be one of {ACTIVATIONS}, not {activation!r}")
+    check_choice(f"{name}.activation", activation, ACTIVATIONS)
 
 
 def check_keys(options: dict[str, Any], known: Mapping[str, Collection[str]], source: str) -> None:
@@ -290,10 +289,3 @@ def unknown_keys(options: dict[str, Any], known: Collection[str]) -> list[str]:
 def require_boolean(name: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise BiLmError(f"{name} must be true or false, not {value!r}")
-
-
-def require_number(name: str, value: Any, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise BiLmError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    if value > most:
-        raise BiLmError(f"{name} must be a whole number of at most {most:,}, not {value}")

@@ -5,9 +5,10 @@ with weights in its own layout, elsewhere torch's.
 """
 
 import faulthandler
+import logging
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Protocol
 
@@ -15,8 +16,10 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import int8
-from elmo_plugin.common.errors import BiLmError, check_choice
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.provenance import processor
+
+logger = logging.getLogger(__name__)
 
 
 class PackedLinear(Protocol):
@@ -42,8 +45,9 @@ class Precision:
     name = "float32"
     most_batched = 1 << 21  # multiplications up to which both directions are faster in one product (AVX-512)
 
-    def check(self, device: torch.device) -> None:
-        """Raises `BiLmError` if this machine cannot compute in the precision, or computes wrong results."""
+    def lacks(self, device: torch.device) -> str:
+        """Returns what the device lacks for right results in the precision; an empty string if nothing."""
+        return ""
 
     def activation_dtype(self, weight: Tensor) -> torch.dtype:
         """Returns the type of the products with a packed weight."""
@@ -71,12 +75,10 @@ class BFloat16(Precision):
     name = "bfloat16"
     most_batched = 1 << 20
 
-    def check(self, device: torch.device) -> None:
-        if device.type == "cpu" and not has_bfloat16():
-            raise BiLmError(
-                "bfloat16 is not supported on this machine: it needs a CPU with bfloat16 instructions and a "
-                "torch with oneDNN; use float32"
-            )
+    def lacks(self, device: torch.device) -> str:
+        if device.type != "cpu" or has_bfloat16():
+            return ""
+        return "a CPU with bfloat16 instructions and a torch with oneDNN"
 
     def activation_dtype(self, weight: Tensor) -> torch.dtype:
         return torch.bfloat16
@@ -87,16 +89,12 @@ class Int8(Precision):
 
     name = "int8"  # `most_batched` is of one row: for more, oneDNN's own layout is as fast or faster
 
-    def check(self, device: torch.device) -> None:
-        if device.type != "cpu":
-            raise BiLmError(f"int8 is supported on CPU only; the biLM is on the device {device}")
-        if not int8.has_int8():
-            raise BiLmError("int8 needs torch 2.1 or later with oneDNN; use float32")
-        if not int8.int8_is_exact():
-            raise BiLmError(
-                "int8 needs a CPU whose products of 8-bit integers are exact (on x86, one with VNNI "
-                "instructions), and on this one they overflow; use float32"
-            )
+    def lacks(self, device: torch.device) -> str:
+        if device.type != "cpu" or not int8.has_int8():
+            return "a CPU and a torch with oneDNN"
+        if int8.int8_is_exact():
+            return ""
+        return "a CPU whose products of 8-bit integers are exact (on x86, one with VNNI instructions)"
 
     def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
         return int8.Int8Linear(weight.detach(), None if bias is None else bias.detach().clone())
@@ -122,6 +120,18 @@ def get_precision(name: str | torch.dtype) -> Precision:
     spelled = _SHORT_NAMES.get(spelled, spelled)
     check_choice("precision", spelled, PRECISIONS)
     return PRECISIONS[spelled]
+
+
+def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
+    """Returns the precision of this name; float32, with one warning, if the device lacks its instructions."""
+    precision = get_precision(name)
+    if lacking := precision.lacks(device):
+        _warn_once("%s needs %s: float32 is computed", precision.name, lacking)
+        return FLOAT32
+    return precision
+
+
+_warn_once = cache(logger.warning)
 
 
 class PlainLinear:
@@ -229,12 +239,13 @@ def has_onednn() -> bool:
     return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
 
 
+@cache
 def has_bfloat16() -> bool:
-    """Returns whether this CPU multiplies bfloat16 numbers."""
+    """Returns whether this CPU multiplies bfloat16 numbers, as far as `ONEDNN_MAX_CPU_ISA` allows."""
     return has_onednn() and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
 
 
 def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
-    is_packed_by = {torch.float: has_onednn, torch.bfloat16: has_bfloat16}.get(weight.dtype)
-    is_onednns = weight.device.type == "cpu" and is_packed_by is not None and is_packed_by()
+    packs: dict[torch.dtype, Callable[[], bool]] = {torch.float: has_onednn, torch.bfloat16: has_bfloat16}
+    is_onednns = weight.device.type == "cpu" and weight.dtype in packs and packs[weight.dtype]()
     return OneDnnLinear(weight, bias) if is_onednns else PlainLinear(weight, bias)

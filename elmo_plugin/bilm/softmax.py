@@ -55,7 +55,7 @@ class VocabularySoftmax(nn.Module):
         generator: torch.Generator | None = None,
     ) -> tuple[Tensor, Tensor]:
         """
-        Computes the sampled softmax of Jean et al. (2015), see `forward`: each target against one sample of
+        Computes the sampled softmax of Jean et al. (2015): each target against one sample of
         `num_negatives` distinct words, drawn by frequency rank on the device of `targets`, with logits
         corrected by the logarithm of the expected count of a word in the sample. The loss is not a
         likelihood: no perplexity follows from it.

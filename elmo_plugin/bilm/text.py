@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm.characters import as_words
 from elmo_plugin.bilm.layers import Layers, select_layers
-from elmo_plugin.common.errors import BiLmError, check_choice, check_range
+from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.typography import Word
 
@@ -29,10 +29,10 @@ Tokenizer = str | Callable[[str], Iterable[Any]]
 Vectors = TypeVar("Vectors", Tensor, np.ndarray)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EncodedText(Generic[Vectors]):
     """
-    words: the text's words, as the biLM reads them (see `normalize_text`)
+    words: the text's words, as the biLM reads them
     offsets: the first character of each word in the text as typed, and the one after its last; `None` for a
         list of words, and with a `tokenizer` of the caller's
     vectors: shape (words, dim), or (num_layers, words, dim) for all layers
@@ -41,6 +41,9 @@ class EncodedText(Generic[Vectors]):
     words: list[str]
     offsets: list[tuple[int, int]] | None
     vectors: Vectors
+
+    def __repr__(self) -> str:
+        return f"<{repr(self.words)[:200]}: vectors of shape {tuple(self.vectors.shape)}>"
 
 
 class EncodeOptions(TypedDict, total=False):
@@ -67,7 +70,7 @@ def check_encoding(pooling: str | None, output: str, tokenizer: Tokenizer, batch
     check_choice("output", output, OUTPUTS)
     if not callable(tokenizer):
         check_choice("tokenizer", tokenizer, TOKENIZERS)
-    check_range("batch_size", batch_size)
+    check_at_least("batch_size", batch_size)
 
 
 def encode_texts(
@@ -111,24 +114,32 @@ def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
 
 
 def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output: str) -> Any:
-    """Selects layers and pools words, see `BiLm.encode`. Without words, the pooled vector is zeros."""
+    """Selects layers and pools words. Without words, the pooled vector is zeros."""
     selected = select_layers(vectors, layers)
     if pooling is not None:
         selected = POOLINGS[pooling](selected) if selected.size(-2) else selected.sum(dim=-2)
     return selected.numpy(force=True) if output == "numpy" else selected
 
 
-def cosine_similarities(first: Any, second: Any) -> Tensor:
-    """Returns the cosines of two lists of vectors, see `BiLm.similarity`."""
+def cosine_similarities(first: Any, second: Any) -> Any:
+    """Returns the cosines of two lists of vectors."""
     try:
         one, other = map(_rows, (first, second))
-        return nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T
+        cosines = nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T
     except (TypeError, ValueError, RuntimeError, IndexError):
         shown = [getattr(vectors, "shape", None) or f"{vectors!r:.40}" for vectors in (first, second)]
         raise BiLmError(
             'similarity: expected vectors of one size, as encode(texts, pooling="mean") returns, got '
             f"{shown[0]} and {shown[1]}"
         ) from None
+    return cosines.numpy(force=True) if _is_array(first) and _is_array(second) else cosines
+
+
+def _is_array(vectors: Any) -> bool:
+    """Returns whether vectors are numpy's, in an array or a list."""
+    if isinstance(vectors, list | tuple):
+        return bool(vectors) and all(map(_is_array, vectors))
+    return isinstance(vectors, np.ndarray)
 
 
 def _rows(vectors: Any) -> Tensor:

@@ -85,7 +85,7 @@ class CachedTokenEncoder(nn.Module):
     def forward(
         self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
     ) -> Tensor:
-        """Encodes distinct words, see `encode_words`, or looks up their vectors in the cache of `derived`."""
+        """Encodes distinct words or looks up their vectors in the cache of `derived`."""
         if derived is None:
             return self.encode_words(character_ids, precision)
         encode = partial(self.encode_words, precision=precision, derived=derived)
@@ -158,7 +158,6 @@ class FrozenCharCnn:
 
     def __init__(self, encoder: CachedTokenEncoder, precision: Precision) -> None:
         projection = encoder.projection
-        precision.check(projection.weight.device)
         vectors = encoder.character_embedding.weight
         self._tables = [_table(vectors, convolution) for convolution in encoder.convolutions]
         self._highways = [precision.pack(*layer.joined_weights()) for layer in encoder.highways]

@@ -49,16 +49,25 @@ class Command(NamedTuple):
         return self.description.partition(". ")[0].rstrip(".")
 
     def check(self, args: argparse.Namespace) -> None:
-        """Raises `BiLmError` if an input is missing, or an output is an input, a folder or another output."""
+        """
+        Raises `BiLmError` if an input or a GPU is missing, or an output is an input, a folder or another
+        output.
+        """
         values = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
         check_outputs(self.outputs(args), values)
         inputs = [path for value in values for path in (value if isinstance(value, list) else [value])]
         paths = [path for path in inputs if isinstance(path, InputPath)]
         if sum(path == "-" for path in paths) > 1 or list(self.outputs(args)).count(STANDARD_OUTPUT) > 1:
-            raise BiLmError("- stands for one file: name the others")
+            raise BiLmError("- (standard input or output) can be used once: give file names for the others")
         for path in paths:
             path.check()
         self.check_arguments(args)
+        devices = getattr(args, "device", "cpu")
+        if devices not in ("cpu", ["cpu"]) and getattr(args, "dask", None) is None:  # a cluster has its own
+            from elmo_plugin.common.process import get_device  # imports torch
+
+            for device in devices if isinstance(devices, list) else [devices]:
+                get_device(device)
 
     def load(self) -> Run:
         """Imports the function that runs the command, often with torch or AllenNLP: this takes seconds."""
@@ -110,7 +119,7 @@ def _standard_input_as_file(args: argparse.Namespace) -> Iterator[None]:
         yield
         return
     if sys.stdin is None:
-        raise BiLmError("standard input: it is closed")
+        raise BiLmError("standard input is closed")
     with tempfile.TemporaryDirectory(prefix="elmo_") as folder:
         copy = Path(folder) / "standard input"
         with open(copy, "wb") as file:

@@ -13,7 +13,6 @@ from elmo_plugin.common.streams import show
 NAMED = ("elmo_plugin", "torch", "numpy", "allennlp")
 OPTIONAL = {
     "download": "models by URL, and names such as original",
-    "spacy": "embed --tokenizer spacy",
     "figures": "weights --plot, sweep --plot",
     "cluster": "embed --dask, sweep --dask and --workers",
 }
@@ -29,7 +28,7 @@ def run(args: argparse.Namespace) -> None:
     needed = {
         "every command": (missing(""), ["pip install elmo_plugin"]),
         f"{names} new --data": (allennlp, INSTALL_ALLENNLP),
-        "demo predict": (missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
+        "demo": (missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
     optional = {
         about: (missing(name), [f"pip install 'elmo_plugin[{name}]'"]) for name, about in OPTIONAL.items()

@@ -21,7 +21,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _settings(args: argparse.Namespace) -> EmbedSettings:
-    """Raises `BiLmError` unless the arguments name exactly one biLM."""
+    """Raises `BiLmError` if the arguments name several biLMs."""
+    if args.mix is not None:
+        args.layers = "mix"
     same_names = EmbedSettings.__dataclass_fields__.keys() & vars(args).keys() - {"bilm"}
     return EmbedSettings(
         bilm=_bilm(args),
@@ -35,6 +37,6 @@ def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
         raise BiLmError("--options-file and --weight-file go together")
     pair = args.options_file and {"options": args.options_file, "weights": args.weight_file}
     named = [source for source in (args.bilm, pair, args.mix) if source is not None]
-    if len(named) != 1:
+    if len(named) > 1:
         raise BiLmError("give one biLM: --bilm, --options-file and --weight-file, or --mix")
-    return named[0]
+    return named[0] if named else "base"

@@ -1,18 +1,22 @@
 """`elmo neighbors`: finds the words of a text that are nearest to a word in its sentence."""
 
 import argparse
+import re
+from collections.abc import Callable
 from typing import Any
 
 from elmo_plugin.analysis.neighbors import Occurrence, nearest_words
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLm, BiLmError, make_tokenizer
 from elmo_plugin.common.formats.text_files import decode, read_lines
 from elmo_plugin.common.streams import show
+from elmo_plugin.common.typography import Word
 
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
-    queries = list(map(_query, args.words))
+    split = make_tokenizer("spacy", args.language)
+    queries = [_query(text, split) for text in args.words]
     lines = (decode(line, f"{args.text}, line {n}") for n, line in enumerate(read_lines(args.text), start=1))
-    sentences = [words for line in lines if (words := line.split())]
+    sentences = [[word.text for word in words] for line in lines if (words := split(line))]
     if not sentences:
         raise BiLmError(f"{args.text}: no words in this file")
     bilm = BiLm.from_pretrained(args.bilm, args.precision, args.device)
@@ -27,14 +31,14 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
-def _query(text: str) -> Occurrence:
+def _query(text: str, split: Callable[[str], list[Word]]) -> Occurrence:
     """Reads a sentence with one word in brackets, or of one word."""
-    words = text.split()
-    marked = [number for number, word in enumerate(words) if len(word) > 2 and word[0] + word[-1] == "[]"]
-    if len(words) == 1 and not marked:
-        return Occurrence(words, 0)
-    if len(marked) != 1:
-        raise BiLmError(f"WORD: expected one word in brackets, as in 'a [play] .', got {text!r}")
-    (position,) = marked
-    words[position] = words[position][1:-1]
-    return Occurrence(words, position)
+    marks = list(re.finditer(r"\[([^\s\[\]]+)\]", text))
+    start, end = marks[0].span(1) if marks else (0, len(text))
+    words = split(text[: start - 1] + text[start:end] + text[end + 1 :] if marks else text)
+    shift = len(marks[:1])  # of the opening bracket
+    marked = [n for n, word in enumerate(words) if word.end > start - shift and word.start < end - shift]
+    if len(marks) > 1 or len(marked) != 1:
+        found = f", which has the words {' '.join(word.text for word in words)}" if len(marks) == 1 else ""
+        raise BiLmError(f"WORD: expected one word in brackets, as in 'a [play].', got {text!r}{found}")
+    return Occurrence([word.text for word in words], marked[0])

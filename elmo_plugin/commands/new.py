@@ -13,6 +13,7 @@ from typing import Any
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.arguments.training import PROJECT_TASKS, PROJECTS
+from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.json_files import parse_json
@@ -40,7 +41,11 @@ _ROLE = re.compile(  # of a file, in its name
 
 
 def new_project(
-    task: str, folder: Path, files: Mapping[str, Path] | None = None, reader: Mapping[str, Any] | None = None
+    task: str,
+    folder: Path,
+    files: Mapping[str, Path] | None = None,
+    reader: Mapping[str, Any] | None = None,
+    bilm: str = "base",
 ) -> None:
     """
     Writes a project: a configuration, the library that it imports, data, inputs, requirements and a README.
@@ -55,14 +60,18 @@ def new_project(
         The user's data, by "train", "dev" and maybe "test". They are read before the folder appears.
     reader : `Mapping[str, Any]`, optional (default = `None`)
         Options of the dataset reader.
+    bilm : `str`, optional (default = `"base"`)
+        The biLM of the model; see `BiLm.from_pretrained`.
 
-    Raises `BiLmError` if the folder already exists, `ConfigurationError` if the data cannot be read, and
-    `OSError` if the folder cannot be written.
+    Raises `BiLmError` if the folder already exists, or there is no such biLM, `ConfigurationError` if the
+    data cannot be read, and `OSError` if the folder cannot be written.
     """
     with _project(task, folder, lambda project: _readme_values(task, project, files)) as project:
+        config = project / "config.jsonnet"
+        if bilm != "base":
+            write_text(config, config.read_text(encoding="utf-8").replace("bilm='base'", _bilm(bilm)))
         if files:
             shutil.rmtree(project / "data")
-            config = project / "config.jsonnet"
             write_text(config, _with_data(config.read_text(encoding="utf-8"), files, reader or {}))
             _check_data(config)
 
@@ -123,6 +132,20 @@ def _with_data(config: str, files: Mapping[str, Path], reader: Mapping[str, Any]
     values = [f"{name}={json.dumps(str(value), ensure_ascii=False)}" for name, value in arguments.items()]
     values += [f"reader={json.dumps(reader)}"] if reader else []
     return re.sub(r"data='data'(, \w+='[^']*')*", lambda _: ", ".join(values), config, count=1)
+
+
+def _bilm(source: str) -> str:
+    """Returns the arguments of `elmo.at` for a biLM. Raises `BiLmError` if it is not there."""
+    from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN  # here, as torch takes a second
+    from elmo_plugin.bilm.io import MODELS, read_checkpoint
+
+    if source in MODELS or is_url(source):
+        return f"bilm={json.dumps(source)}"
+    length = read_checkpoint(source, with_softmax=False).options.char_cnn.max_characters_per_token
+    path = os.path.expanduser(source)
+    named = json.dumps(os.path.abspath(path) if os.path.exists(path) else source, ensure_ascii=False)
+    is_longer = length != MAX_CHARACTERS_PER_TOKEN
+    return f"bilm={named}{f', max_characters_per_token={length}' if is_longer else ''}"
 
 
 def _readme_values(task: str, project: Path, files: Mapping[str, Path] | None) -> dict[str, str]:
@@ -209,14 +232,14 @@ def run(args: argparse.Namespace) -> None:
     reader = parse_json(args.reader, "--reader")
     if not isinstance(reader, dict):
         raise BiLmError(f"--reader: expected a JSON object, got {args.reader}")
-    if args.task == "bilm" and not reader:
+    if args.task == "bilm" and not reader and not args.bilm:
         new_bilm(args.folder, list(map(Path, args.data)), args.language)
         uses = "measure and use the biLM"
     elif args.task == "bilm" or args.language:
-        raise BiLmError("--language is for bilm, --reader for the other tasks")
+        raise BiLmError("--language is for bilm, --bilm and --reader are for the other tasks")
     else:
         files = find_files(list(map(Path, args.data))) if args.data else None
-        new_project(args.task, args.folder, files, reader)
+        new_project(args.task, args.folder, files, reader, args.bilm or "base")
         if files and files["dev"] == files["train"]:
             show("There is no dev file: scores on the training data will look too good (--data TRAIN DEV).")
         uses = "evaluate and predict"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from glob import iglob
 from typing import Any
 
-from elmo_plugin.common.bundled import archive_path
+from elmo_plugin.common.bundled import archive_path, model_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 
@@ -63,16 +63,22 @@ class ArchivePath(InputPath):
 
     kind = "archive"
 
+    def __new__(cls, path: str) -> "ArchivePath":
+        return super().__new__(cls, str(model_name(path)))  # type: ignore[return-value]
+
     def check(self) -> None:
-        if not is_url(self) and not archive_path(str(self)).exists():
+        if is_url(self):
+            return
+        path = archive_path(str(self))  # not `self`: a name of this package may also be a file here
+        if not path.exists():
             raise BiLmError(f"{self.kind} not found: {self}")
-        if os.path.isdir(self):
-            if not any(os.path.exists(os.path.join(self, name)) for name in _MODEL_FILES):
+        if path.is_dir():
+            if not any((path / name).exists() for name in _MODEL_FILES):
                 raise BiLmError(
                     f"{self}: expected the folder of a training, found no {_MODEL_FILES[0]} in it"
                 )
-        elif os.path.isfile(self):
-            with open(self, "rb") as file:
+        elif path.is_file():
+            with open(path, "rb") as file:
                 start = file.read(262)
             if start[:2] != b"\x1f\x8b" and start[257:] != b"ustar":
                 raise BiLmError(f"{self}: expected an archive such as model.tar.gz, got another file")

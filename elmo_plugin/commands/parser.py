@@ -1,6 +1,7 @@
 """The command line of `elmo`: parsers that suggest the nearest name, and the list of commands."""
 
 import argparse
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from elmo_plugin import __version__
 from elmo_plugin.commands.arguments import COMMANDS, GROUPS
 from elmo_plugin.commands.command import Command
 from elmo_plugin.commands.options import OPTIONAL_VALUES, OPTIONS, add_loudness
-from elmo_plugin.common.errors import nearest_name
+from elmo_plugin.common.meanings import meant_name
 from elmo_plugin.common.streams import show, visible
 
 EPILOG = (
@@ -37,13 +38,36 @@ class CommandParser(argparse.ArgumentParser):
         options = words[: words.index("--")] if "--" in words else words
         for number, word in enumerate(options):
             name = word.partition("=")[0]
-            if word.startswith("--") and " " not in word and name not in self._option_string_actions:
-                meant = nearest_name(name, self._option_string_actions)
-                self.error(f"unknown option {name}{meant and f'; did you mean {meant}?'}")
+            if self._is_unknown(name, options[number - 1] if number else ""):
+                self.error(f"unknown option {name}{self._hint(name)}")
             is_value = OPTIONAL_VALUES.get(word)
             if is_value and not is_value("".join(words[number + 1 : number + 2])):
                 words[number] = f"{word}={OPTIONS[word]['const']}"
         return self.parse_intermixed_args(words, namespace)
+
+    def _is_unknown(self, name: str, before: str) -> bool:
+        """Returns whether a word looks like an option, as `--gpu` and `-gpu` do, and is none of ours."""
+        known = self._option_string_actions
+        if " " in name or not re.match("--?[A-Za-z]", name) or name in known:
+            return False
+        if name.startswith("--"):
+            return True
+        is_value = before in known and known[before].nargs != 0
+        return not is_value and (name[:2] not in known or f"-{name}" in known)
+
+    def _hint(self, name: str) -> str:
+        meant = meant_name(name, self._option_string_actions, "options", self._has)
+        if meant.isupper():
+            return f"; give {meant} without an option"
+        if not meant and self.prog == "elmo":
+            return "; options of a command stand after its name"
+        return meant and f"; did you mean {meant}?"
+
+    def _has(self, target: str) -> bool:
+        """Returns whether all options, and arguments in capitals, of a target of the table are ours."""
+        arguments = [action.metavar for action in self._actions if not action.option_strings]
+        named = re.findall(r"-[a-z-]+|[A-Z]+", target)
+        return all(name in self._option_string_actions or name in arguments for name in named)
 
 
 def _filled(text: str) -> str:
@@ -80,8 +104,9 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
 def _command(parser: CommandParser, name: str) -> CommandParser:
     if name in COMMANDS:
         return make_parser(COMMANDS[name])
-    meant = nearest_name(name, COMMANDS)
-    (make_parser(COMMANDS[meant]) if meant else parser).print_usage(sys.stderr)
+    meant = meant_name(name, COMMANDS, "commands", bool)
+    words = [*meant.removeprefix("elmo ").split(), ""]
+    (make_parser(COMMANDS[words[0]]) if words[0] in COMMANDS else parser).print_usage(sys.stderr)
     hint = f"did you mean {meant}?" if meant else "`elmo help` lists them"
     fail(f"elmo: unknown command {name}; {hint}", 2)
 

@@ -8,17 +8,8 @@ from elmo_plugin.language_model import measure_perplexity
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    figures = measure_perplexity(
-        args.bilm,
-        args.texts,
-        args.state,
-        args.block_words,
-        args.batch_size,
-        args.per_sentence,
-        args.device,
-        args.precision,
-        args.cache,
-    )
+    options = args.batch_size, args.per_sentence, args.device, args.precision, args.cache
+    figures = measure_perplexity(args.bilm, args.texts, args.state, args.block_words, *options)
     for name, figure in figures.items():
         layout = {float: ",.3f", int: ","}.get(type(figure), "")
         show(f"{name.replace('_', ' ')}: {figure:{layout}}")

@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> None:
         from elmo_plugin.porting.archive import port_archive
 
         if args.output == STANDARD_OUTPUT:
-            raise BiLmError("an archive needs -o NEW.tar.gz")
+            raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
         return port_archive(args.source, args.output, _print)
     if wrong := [text for text in args.ext_var if not text.partition("=")[0] or "=" not in text]:
         raise BiLmError(f"--ext-var {wrong[0]}: expected NAME=VALUE")
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
         raise BiLmError(f"{name}: not UTF-8 ({error.reason} at byte {error.start})") from None
     old, fixed = read_config(text, name, given, os.environ)
     for variable in fixed:
-        _print(f'std.extVar("{variable}"): its value is written, because the file computes with it')
+        _print(f'std.extVar("{variable}"): replaced by its current value: the file uses it in an expression')
     config, notes = port_config(old, args.native)
     found = mistakes(config)
     notes += [_to_number(config, mistake) for mistake in found if mistake.number is not ...]

@@ -1,24 +1,29 @@
-"""`elmo predict`: shows predictions in a terminal, or answers the questions of a file of SQuAD."""
+"""`elmo predict`: shows or writes predictions, or answers the questions of a file of SQuAD."""
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
-from allennlp.predictors import Predictor
+from allennlp.predictors import Predictor as AllenNlpPredictor
 
 from elmo_plugin.archives import load_predictor
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.options import STANDARD_OUTPUT
 from elmo_plugin.common.files import atomic_write, write_json
+from elmo_plugin.common.outputs import is_special
 from elmo_plugin.common.process import cuda_number
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show
-from elmo_plugin.demo.terminal import show_predictions
+from elmo_plugin.predictions.files import Input, check_format, inputs_of, write_predictions
+from elmo_plugin.predictions.loaded import load_one
+from elmo_plugin.predictions.prediction import Prediction
+from elmo_plugin.predictions.predictor import Predictor
+from elmo_plugin.predictions.terminal import show_predictions
 from elmo_plugin.tasks.squad import SquadPredictor, SquadReader, read_squad
 
 
@@ -26,9 +31,31 @@ def run(args: argparse.Namespace) -> None:
     number = cuda_number(args.device)
     if args.squad:
         predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust)
-        return answer_file(predictor, args.squad, args.output, args.batch_size)
-    with _json_lines(args.json) as file:
-        show_predictions(args.archive, args.texts, args.predicates, file, args.trust, number)
+        return answer_file(predictor, args.squad, args.output or STANDARD_OUTPUT, args.batch_size)
+    archive = load_one(args.archive, args.predicates, args.trust, number)
+    inputs = archive.checked(inputs_of(args.texts, archive.task))
+    if args.output:
+        return _write(archive.predictor, inputs, args)
+    with _json_lines(args.json) as file:  # each line of a terminal has its answer at once
+        show_predictions(archive, inputs, file, 1 if args.texts == ["-"] else args.batch_size)
+
+
+def _write(predictor: Predictor, inputs: Iterable[Input], args: argparse.Namespace) -> None:
+    """Writes the predictions to --output."""
+    check_format(args.output, predictor.task)
+    if args.texts != ["-"]:
+        inputs = list(inputs)  # a mistake in a file is found before the first prediction
+    total = len(inputs) if isinstance(inputs, list) else None
+    with progress_bar(total=total, unit="text") as bar:
+
+        def counted() -> Iterator[Prediction]:
+            for prediction in predictor.predict_each(inputs, args.batch_size):
+                yield prediction
+                bar.update()
+
+        number = write_predictions(counted(), args.output, predictor.allennlp)
+    if not is_special(args.output):
+        show(f"{args.output}: {number:,} prediction{'s' * (number != 1)}", file=sys.stderr)
 
 
 @contextmanager
@@ -43,7 +70,7 @@ def _json_lines(path: str | None) -> Iterator[TextIO | None]:
             yield file
 
 
-def answer_file(predictor: Predictor, data: str, output: str, batch_size: int) -> None:
+def answer_file(predictor: AllenNlpPredictor, data: str, output: str, batch_size: int) -> None:
     """Writes the answer to each question by its id. Reports and skips questions that cannot be read."""
     if not isinstance(predictor, SquadPredictor):
         raise BiLmError("--squad: expected a model of SQuAD, got one of another task")

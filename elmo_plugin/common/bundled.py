@@ -1,6 +1,8 @@
 """The models that come with this package, as `models/models.json` lists them."""
 
 import json
+import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +13,31 @@ from elmo_plugin.common.errors import BiLmError, nearest_name
 BUNDLED = Path(__file__).parents[1] / "models"
 """The folder of the biLMs, the word vectors and the trained models."""
 _ARCHIVE = "model.tar.gz"
+_WORDS = {
+    "ner": "entities names entityrecognition namedentities namedentity namedentityrecognition conll2003 "
+    "tokenclassification",
+    "srl": "roles semanticroles semanticrolelabeling semanticrolelabelling propbank",
+    "srl_predicates": "predicates verbs",
+    "coref": "coreference coreferences coreferenceresolution corefresolution anaphora pronouns",
+    "squad": "qa questions answers questionanswering readingcomprehension rc mrc",
+    "snli": "nli mnli rte inference entailment textualentailment naturallanguageinference",
+    "sst": "sentiment sentiments sentimentanalysis sentimentclassification sst2 sst5 opinion",
+}
+"""What people call the tasks of the trained models, in lower case and without spaces and signs."""
+_WITHOUT_MODEL = (
+    (
+        "pos upos postag postags postagging partofspeech partsofspeech partofspeechtagging",
+        "tags parts of speech",
+        "tag",
+    ),
+    ("chunk chunks chunking chunker", "finds chunks", "tag"),
+    (
+        "classify classification classifier textclassification topic topics",
+        "has your labels of texts",
+        "classify",
+    ),
+)
+"""Tasks without a trained model: their words, what such a model does, and the project that trains one."""
 
 
 class BundledModel(NamedTuple):
@@ -56,26 +83,62 @@ def trained_models() -> dict[str, BundledModel]:
     return {name: model for name, model in bundled_models().items() if model.path.endswith(_ARCHIVE)}
 
 
+def model_name(archive: str | Path) -> str | Path:
+    """
+    Returns the name of the trained model that people mean by another word for its task, in any case; else
+    `archive` itself. A `Path` is never a name, nor is a word for which there is a file.
+    """
+    if not isinstance(archive, str) or archive in trained_models() or os.path.exists(archive):
+        return archive
+    return _names().get(_word(archive), archive)
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Returns the names of the trained models by all words for them."""
+    return {word: name for name in trained_models() for word in (_word(name), *_WORDS.get(name, "").split())}
+
+
+def _word(text: str) -> str:
+    """Returns the letters and digits of a text, in lower case."""
+    return re.sub(r"[\W_]", "", text.casefold())
+
+
 def archive_path(archive: str | Path) -> Path:
     """
-    Returns the path of an archive by the name of a trained model, else by `fetch`. A `Path` is never a name.
+    Returns the path of an archive by the name of a trained model, see `model_name`, else by `fetch`.
+
+    Raises `BiLmError` for a word that is neither a name nor a path.
     """
+    archive = model_name(archive)
     if isinstance(archive, str) and archive in trained_models():
         return trained_models()[archive].file
     path = fetch(archive)
-    if path.exists():
+    if os.path.exists(path):
         return path
+    for words, what, task in _WITHOUT_MODEL:
+        if _word(str(archive)) in words.split():
+            raise BiLmError(
+                f"archive {archive}: no model of this package {what}; `elmo new {task} FOLDER --data PATH` "
+                "writes a project that trains one"
+            )
     if other := bundled_models().get(str(archive)):
+        kind = "a biLM" if other.path.startswith("bilm") else "a table of word vectors"
         raise BiLmError(
-            f"archive {archive}: file not found; {archive} of this package is not a trained model: "
-            f"{other.about}"
+            f"archive {archive}: file not found, and {archive} is {kind}, not a trained model: "
+            f"expected one of {', '.join(trained_models())}"
         )
-    if nearest := nearest_name(str(archive), trained_models()):
-        raise BiLmError(f"archive {archive}: file not found; did you mean {nearest!r}?")
-    return path
+    if not isinstance(archive, str) or re.search(r"[/\\.:]", archive):
+        return path
+    close = nearest_name(_word(archive), _names(), 0.8)
+    nearest = nearest_name(archive.lower(), trained_models()) or _names().get(close)
+    hint = f"did you mean {nearest!r}? This" if nearest else "this"
+    names = ", ".join(trained_models())
+    raise BiLmError(f"archive {archive}: file not found; {hint} package has the trained models {names}")
 
 
 def tagger_of(archive: str | Path) -> str:
     """Returns the name of the model that finds the predicates for a trained model, or an empty string."""
+    archive = model_name(archive)
     model = trained_models().get(archive) if isinstance(archive, str) else None
     return model.predicates if model else ""

@@ -19,22 +19,28 @@ class BiLmError(ValueError):
         return visible(super().__str__())  # it may quote a file
 
 
-def check_choice(name: str, value: object, choices: Collection[Any]) -> None:
-    """Raises `BiLmError` unless `value` is one of the choices."""
+def check_choice(
+    name: str, value: object, choices: Collection[Any], error: type[Exception] = BiLmError
+) -> None:
+    """Raises `error` unless `value` is one of the choices."""
     if value not in choices:
-        raise BiLmError(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r:.60}")
+        raise error(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r:.60}")
+
+
+def check_at_least(
+    name: str, value: Any, least: int = 1, most: float = math.inf, error: type[Exception] = BiLmError
+) -> None:
+    """Raises `error` unless `value` is a whole number from `least` to `most`."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not is_whole or not least <= value <= most:
+        expected = f"at least {least}" if most == math.inf else f"{least} to {most:,}"
+        whole = "" if is_whole else "a whole number, "
+        raise error(f"{name}: expected {whole}{expected}, got {value!r:.60}")
 
 
 def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """Returns the name that was probably meant, or an empty string."""
     return next(iter(get_close_matches(name, names, 1, cutoff)), "")
-
-
-def check_range(name: str, value: object, most: float = math.inf) -> None:
-    """Raises `BiLmError` unless `value` is a whole number from 1 to `most`."""
-    if not isinstance(value, int) or not 1 <= value <= most:
-        expected = "a whole number of at least 1" if most == math.inf else f"1 to {most}"
-        raise BiLmError(f"{name}: expected {expected}, got {value!r:.60}")
 
 
 @contextmanager

@@ -1,12 +1,14 @@
 """The provenance of a figure: the commit of the package's code, the date, and the machine."""
 
 import datetime
+import os
 import platform
 import subprocess
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 VECTORS = ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16")
+LIMITS = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA")  # variables that forbid newer instructions
 
 
 def provenance() -> dict[str, str]:
@@ -35,7 +37,10 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def processor() -> str:
-    """Returns the processor's name, family, model and widest vectors, as reported by /proc/cpuinfo."""
+    """
+    Returns the processor's name, family, model and widest vectors, as reported by /proc/cpuinfo, and what
+    the environment forbids of them.
+    """
     path = Path("/proc/cpuinfo")
     if not path.exists():
         return platform.processor()
@@ -44,4 +49,5 @@ def processor() -> str:
     flags = known.get("flags", "").split()
     numbers = f"family {known.get('cpu family', '?')}, model {known.get('model', '?')}"
     vectors = " ".join(name for name in VECTORS if name in flags)
-    return f"{known.get('model name', platform.processor())}, {numbers}, {vectors}"
+    limits = "".join(f", {name}={os.environ[name]}" for name in LIMITS if name in os.environ)
+    return f"{known.get('model name', platform.processor())}, {numbers}, {vectors}{limits}"

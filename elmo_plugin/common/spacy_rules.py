@@ -14,7 +14,7 @@ class SpacyRules:
     """
     The tokenizer of a language, followed by `pipes`, such as "sentencizer"; no trained model is needed. spaCy
     stores each new word for ever, so the rules are loaded again after many. Threads may share them. Raises
-    `BiLmError` if spaCy is not installed, or lacks rules for the language.
+    `BiLmError` if spaCy lacks rules for the language.
     """
 
     max_new_words = 100_000
@@ -28,7 +28,7 @@ class SpacyRules:
         self._rules = self._load()
 
     def words(self, text: str) -> list[Word]:
-        """Returns the words of a text, without white space; see `NormalizedText`."""
+        """Returns the words of a text, without white space."""
         return [word for sentence in self.sentences(text) for word in sentence]
 
     def sentences(self, text: str) -> list[list[Word]]:
@@ -56,14 +56,9 @@ class SpacyRules:
 
     def _load(self) -> "tuple[Language, int]":
         """Returns new rules, and the number of words that they know."""
-        try:
-            import spacy  # here, as it takes a second
-            from spacy.util import compile_prefix_regex, compile_suffix_regex
-        except ImportError:
-            raise BiLmError(
-                "text is split by spaCy's rules: pip install 'elmo_plugin[spacy]', or use another tokenizer, "
-                'such as "whitespace"'
-            ) from None
+        import spacy  # here, as it takes a second
+        from spacy.util import compile_prefix_regex, compile_suffix_regex
+
         try:
             nlp = spacy.blank(self._language)
         except ImportError as error:

@@ -1,1 +1,1 @@
-"""A local page that shows what trained models and a biLM do, and predictions in a terminal."""
+"""A local page that shows what trained models and a biLM do."""

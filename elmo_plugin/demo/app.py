@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.typography import SEPARATE
-from elmo_plugin.demo.tasks import Tab
-from elmo_plugin.demo.views import Bars, nest, percent
+from elmo_plugin.demo.tab import Tab
+from elmo_plugin.predictions.views import Bars, nest, percent
 
 FOLDER = Path(__file__).parent
 HEADERS = {

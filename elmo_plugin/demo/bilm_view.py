@@ -16,7 +16,7 @@ from elmo_plugin.analysis.neighbors import Occurrence, by_cosine
 from elmo_plugin.bilm import BiLm, BiLmError, VocabularySoftmax, sentences_to_character_ids
 from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.common.spacy_rules import SpacyRules
-from elmo_plugin.demo.tasks import BACKGROUND, MAX_CHARACTERS, Tab, Task
+from elmo_plugin.demo.tab import BACKGROUND, MAX_CHARACTERS, Tab, Task
 from elmo_plugin.embedding import layer_name
 
 MAX_OCCURRENCES = 12

@@ -25,6 +25,7 @@ from torch import Tensor
 
 from elmo_plugin.archives import TrainedMix, load_mixes
 from elmo_plugin.bilm import BiLm, BiLmError, check_no_boundaries, make_tokenizer, select_layers
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.process import torch_threads, use_mmap_for_large_blocks
 from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
@@ -40,13 +41,10 @@ def load_mix(archive: str, placement: str | None, trust: bool = False) -> Traine
     Loads the mix of a task model, on the CPU. Raises `BiLmError` if it has none at that placement, or several
     and `placement` is `None`.
     """
-    mixes = {mix.placement: mix for mix in load_mixes(archive, trust)}
+    mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in load_mixes(archive, trust)}
     if placement is None and len(mixes) == 1:
         (placement,) = mixes
-    if placement not in mixes:
-        raise BiLmError(
-            f"archive {archive}: --placement: expected one of {', '.join(mixes)}, got {placement}"
-        )
+    check_choice(f"archive {archive}: --placement", placement, mixes)
     return mixes[placement]
 
 

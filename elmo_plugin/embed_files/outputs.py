@@ -1,19 +1,22 @@
 """
-The formats of outputs: HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before 1.0, and
-safetensors, for any program to map into memory.
+The formats of outputs: HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before 1.0,
+safetensors, for any program to map into memory, NumPy's npz, and CSV.
 """
 
+import csv
 import json
 import math
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 from elmo_plugin.embed_files.chunks import Chunk, split_lines
 from elmo_plugin.embed_files.settings import EmbedSettings
@@ -24,40 +27,54 @@ _HDF5_VERSION = ("v108", "v108")  # groups with very many members, and readable 
 _SAFETENSORS_TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8": "U8"}
 
 
+class Content(NamedTuple):
+    """
+    chunks: are read one at a time
+    row_shape: of a word's vectors, (num_layers, dim) or (dim,)
+    description: how the vectors were made
+    """
+
+    chunks: Sequence[Path]
+    settings: EmbedSettings
+    row_shape: tuple[int, ...]
+    description: dict[str, Any]
+
+    def lines(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Yields the words of each line, with a space between, and vectors of shape (words, ..., dim)."""
+        for _, texts, arrays in map(_read_chunk, self.chunks):
+            yield from zip(texts, arrays, strict=True)
+
+
 class OutputFormat(NamedTuple):
     """How a kind of file is written and recognized."""
 
     suffixes: tuple[str, ...]
-    write: Callable[[Path, Sequence[Path], EmbedSettings, tuple[int, ...], dict[str, Any]], None]
-    """
-    Writes the chunks, one in memory at a time, the shape of a word's vectors being (num_layers, dim) or
-    (dim,), and a description of how they were made. Raises `OSError` if the file cannot be written.
-    """
-    read_description: Callable[[Path], dict[str, Any] | None]
-    """Returns the description in a file, or `None` if it is damaged or of another kind."""
+    write: Callable[[Path, Content], None]
+    """Raises `OSError` if the file cannot be written."""
+    description_in: Callable[[Path], str | bytes]
+    """Returns the description in a file as JSON; raises any error if it is damaged or of another kind."""
+
+    def read_description(self, path: Path) -> dict[str, Any] | None:
+        """Returns the description in a file, or `None` if it has none."""
+        try:
+            return json.loads(self.description_in(path))
+        except Exception as error:  # a damaged file can make the readers raise anything
+            raise_stop(error)
+            return None
 
 
-def _write_hdf5(
-    path: Path,
-    chunks: Sequence[Path],
-    settings: EmbedSettings,
-    row_shape: tuple[int, ...],
-    description: dict[str, Any],
-) -> None:
+def _write_hdf5(path: Path, content: Content) -> None:
     """
     Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of
     each sentence, in UTF-8, unless there are no sentences, or they are the keys themselves.
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
-        file.attrs[_DESCRIPTION] = json.dumps(description, sort_keys=True)
+        file.attrs[_DESCRIPTION] = json.dumps(content.description, sort_keys=True)
+        settings = content.settings
         has_index = settings.keep_sentences and settings.keys == "line"
         index = bytearray()  # takes as much memory as the sentences, six bytes a word
         line = 0
-        for chunk in chunks:
-            with np.load(chunk) as stored:
-                sentences = split_lines(stored["sentences"])
-                # Shape of each: (words, ..., dim)
-                arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
+        for sentences, _, arrays in map(_read_chunk, content.chunks):
             keys = {}
             for sentence, array in zip(sentences, arrays, strict=True):
                 keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
@@ -73,6 +90,13 @@ def _write_hdf5(
             file.create_dataset("sentence_to_index", data=string, track_times=False)
 
 
+def _read_chunk(chunk: Path) -> tuple[list[str], list[str], list[np.ndarray]]:
+    """Returns the sentences, their words with a space between, and vectors of shape (words, ..., dim)."""
+    with np.load(chunk) as stored:
+        arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
+        return split_lines(stored["sentences"]), split_lines(stored["texts"]), arrays
+
+
 def _write_array(file: h5py.File, key: str, array: np.ndarray, gzip: int | None) -> None:
     """Writes vectors of shape (words, dim) or (num_layers, words, dim)."""
     if key and key not in file:
@@ -82,12 +106,9 @@ def _write_array(file: h5py.File, key: str, array: np.ndarray, gzip: int | None)
         file.create_dataset(key, data=array, track_times=False, **options)
 
 
-def _read_hdf5_description(path: Path) -> dict[str, Any] | None:
-    try:
-        with h5py.File(path, "r") as file:
-            return json.loads(file.attrs[_DESCRIPTION])
-    except (OSError, KeyError, ValueError):
-        return None
+def _hdf5_description(path: Path) -> str:
+    with h5py.File(path, "r") as file:
+        return file.attrs[_DESCRIPTION]
 
 
 def sentence_key(sentence: str) -> str:
@@ -111,31 +132,29 @@ def check_keys(chunk: Chunk) -> Chunk:
     return chunk
 
 
-def _write_safetensors(
-    path: Path,
-    chunks: Sequence[Path],
-    settings: EmbedSettings,
-    row_shape: tuple[int, ...],
-    description: dict[str, Any],
-) -> None:
+def _write_safetensors(path: Path, content: Content) -> None:
     """
     Writes `vectors`, shape (words of the text, num_layers, dim) or (words of the text, dim), and `starts`,
     shape (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i + 1]`. Its words, with a
     space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`.
     """
-    starts = _starts(length for lengths in _stored(chunks, "lengths") for length in lengths)
+    starts = _starts(length for lengths in _stored(content.chunks, "lengths") for length in lengths)
     # The type, shape and rows of each tensor. Larger types come first, so that all are aligned.
     tensors: dict[str, tuple[str, tuple[int, ...], Iterable[np.ndarray]]] = {
         "starts": ("int64", starts.shape, [starts]),
-        "vectors": (settings.dtype, (int(starts[-1]), *row_shape), _stored(chunks, "vectors")),
+        "vectors": (
+            content.settings.dtype,
+            (int(starts[-1]), *content.row_shape),
+            _stored(content.chunks, "vectors"),
+        ),
     }
-    if settings.keep_sentences:
-        texts = [line.encode() for joined in _stored(chunks, "texts") for line in split_lines(joined)]
+    if content.settings.keep_sentences:
+        texts = [line.encode() for joined in _stored(content.chunks, "texts") for line in split_lines(joined)]
         text, text_starts = np.frombuffer(b"".join(texts), np.uint8), _starts(map(len, texts))
         tensors = {"text_starts": ("int64", text_starts.shape, [text_starts]), **tensors}
         tensors["text"] = "uint8", text.shape, [text]
 
-    header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(description, sort_keys=True)}}
+    header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(content.description, sort_keys=True)}}
     end = 0
     for name, (dtype, shape, _) in tensors.items():
         start, end = end, end + math.prod(shape) * np.dtype(dtype).itemsize
@@ -160,15 +179,43 @@ def _starts(lengths: Iterable[int]) -> np.ndarray:
     return np.cumsum([0, *lengths])
 
 
-def _read_safetensors_description(path: Path) -> dict[str, Any] | None:
-    try:
-        with safe_open(path, "np") as file:
-            return json.loads(file.metadata()[_DESCRIPTION])
-    except (OSError, SafetensorError, TypeError, KeyError, ValueError):
-        return None
+def _safetensors_description(path: Path) -> str:
+    with safe_open(path, "np") as file:
+        return file.metadata()[_DESCRIPTION]
+
+
+def _write_npz(path: Path, content: Content) -> None:
+    """Writes an array for each line, named by its number from 0, as HDF5's datasets are."""
+    with zipfile.ZipFile(path, "w") as file:  # in pieces, because numpy needs all arrays in memory
+        file.comment = json.dumps(content.description, sort_keys=True).encode()
+        for line, (_, array) in enumerate(content.lines()):
+            with file.open(f"{line}.npy", "w", force_zip64=True) as target:
+                np.lib.format.write_array(target, np.moveaxis(array, 0, -2), allow_pickle=False)
+
+
+def _npz_description(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as file:
+        return file.comment
+
+
+def _write_csv(path: Path, content: Content) -> None:
+    """
+    Writes a row for each word: the numbers of its line and of the word, from 0, the word, and its values, of
+    all layers one layer after the other. The description has no place there.
+    """
+    names = ["_".join(map(str, index)) for index in np.ndindex(*content.row_shape)]
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["sentence", "position", "word", *names])
+        for line, (text, rows) in enumerate(content.lines()):
+            for position, (word, row) in enumerate(zip(text.split(), rows, strict=True)):
+                shown = word if content.settings.keep_sentences else ""
+                writer.writerow([line, position, shown, *row.ravel().astype(str)])
 
 
 OUTPUT_FORMATS = {
-    "hdf5": OutputFormat((".hdf5", ".h5"), _write_hdf5, _read_hdf5_description),
-    "safetensors": OutputFormat((".safetensors",), _write_safetensors, _read_safetensors_description),
+    "hdf5": OutputFormat((".hdf5", ".h5"), _write_hdf5, _hdf5_description),
+    "safetensors": OutputFormat((".safetensors",), _write_safetensors, _safetensors_description),
+    "npz": OutputFormat((".npz",), _write_npz, _npz_description),
+    "csv": OutputFormat((".csv",), _write_csv, lambda path: "null"),
 }

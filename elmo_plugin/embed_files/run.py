@@ -24,12 +24,12 @@ from elmo_plugin.embed_files.chunks import (
     unfinished_chunks,
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
-from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, check_keys
+from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, Content, check_keys
 from elmo_plugin.embed_files.settings import (
     MAX_PROCESSES,
     EmbedSettings,
+    check_at_least,
     check_choice,
-    check_range,
     check_settings,
 )
 
@@ -58,7 +58,7 @@ def embed_file(
     settings : `EmbedSettings`
         The biLM, and the form of the output.
     output_format : `str`, optional
-        "hdf5" or "safetensors"; by default by the suffix of the output.
+        One of `OUTPUT_FORMATS`; by default by the suffix of the output.
     workers : `int`, optional
         The number of processes that embed. The output does not depend on it. By default one for each GPU, or
         one.
@@ -113,16 +113,17 @@ def embed_file(
                 bar.update(chunk.num_bytes)
         description |= {"text": digest.hexdigest()}
         with atomic_write(folder / file.name) as temporary:
-            OUTPUT_FORMATS[output_format].write(temporary, paths, settings, embedder.row_shape, description)
+            content = Content(paths, settings, embedder.row_shape, description)
+            OUTPUT_FORMATS[output_format].write(temporary, content)
         os.replace(folder / file.name, file)
     return True
 
 
 def _format_of(output: Path, output_format: str | None) -> str:
     formats = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.suffixes}
-    output_format = output_format or formats.get(output.suffix)
+    output_format = output_format or formats.get(output.suffix.lower())
     if output_format is None:
-        raise BiLmError(f"{output}: unknown extension; pass --format or use {', '.join(formats)}")
+        raise BiLmError(f"{output}: unknown suffix {output.suffix!r}: use {', '.join(formats)}, or --format")
     check_choice("format", output_format, OUTPUT_FORMATS)
     refuse_folder(output)
     return output_format
@@ -131,7 +132,7 @@ def _format_of(output: Path, output_format: str | None) -> str:
 def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
     """Returns the device of each worker. Raises `BiLmError` if a GPU is missing."""
     if workers is not None:
-        check_range("workers", workers, MAX_PROCESSES)
+        check_at_least("workers", workers, most=MAX_PROCESSES)
     devices = [str(get_device(device)) for device in devices]
     return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from elmo_plugin.bilm import LAYER_NAMES, MAX_BATCH_TOKENS, TOKENIZERS, BiLmError
 from elmo_plugin.bilm.io import DTYPES
-from elmo_plugin.common.errors import check_choice, check_range
+from elmo_plugin.common.errors import check_at_least, check_choice
 
 LAYERS = (*LAYER_NAMES, "mix")
 KEYS = ("line", "sentence")
@@ -49,7 +49,7 @@ class EmbedSettings:
         A longer sentence is an error: the text probably does not have one sentence per line.
     """
 
-    bilm: str | dict[str, str]
+    bilm: str | dict[str, str] = "base"
     layers: str = "all"
     placement: str | None = None
     tokenizer: str = "whitespace"
@@ -77,10 +77,10 @@ def check_settings(settings: EmbedSettings, output_format: str) -> None:
     for name, values in choices.items():
         check_choice(name, getattr(settings, name), values)
     for name in ("batch_size", "max_batch_tokens", "max_words"):
-        check_range(name, getattr(settings, name))
-    check_range("threads", settings.threads, MAX_PROCESSES)
+        check_at_least(name, getattr(settings, name))
+    check_at_least("threads", settings.threads, most=MAX_PROCESSES)
     if settings.gzip is not None:
-        check_range("gzip", settings.gzip, 9)
+        check_at_least("gzip", settings.gzip, most=9)
     if output_format != "hdf5" and (settings.gzip is not None or settings.keys != "line"):
         raise BiLmError(f"{output_format} does not support compression or sentence keys: use hdf5")
     if settings.placement is not None and settings.layers != "mix":

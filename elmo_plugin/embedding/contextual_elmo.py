@@ -14,7 +14,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, BiLmError, layer_numbers
 from elmo_plugin.bilm.io import BUNDLED_MODELS, weights_digest
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata, archived_bilm
 from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
@@ -99,8 +99,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         cache: RegisteredCache = None,
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
-        if max_batch_tokens < 1:
-            raise ConfigurationError(f"max_batch_tokens must be at least 1, not {max_batch_tokens}")
+        check_at_least("max_batch_tokens", max_batch_tokens, error=ConfigurationError)
         if input is None and output is None:
             raise ConfigurationError("elmo: expected a placement: input, output or both")
         with as_configuration_error():

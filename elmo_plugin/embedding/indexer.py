@@ -9,6 +9,7 @@ from allennlp.data.tokenizers import Token
 from overrides import overrides
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, word_to_character_ids
+from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.typography import normalize_text
 
 
@@ -40,8 +41,7 @@ class ElmoTokenIndexer(TokenIndexer):
     ) -> None:
         super().__init__(token_min_padding_length)
         self._max_characters = max_characters_per_token
-        if self._max_characters < 3:
-            raise ConfigurationError(f"max_characters_per_token: expected >= 3, got {self._max_characters}")
+        check_at_least("max_characters_per_token", self._max_characters, 3, error=ConfigurationError)
         self._normalize = normalize
 
     @overrides

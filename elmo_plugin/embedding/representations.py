@@ -45,7 +45,7 @@ class ElmoRepresentations(nn.Module):
     dropout : `float`
         The rate of dropout on the representations, in training.
     mixing_weights : `Sequence[float] | None`
-        Fixed weights of the mixed layers (see `ScalarMix`), with a fixed `gamma` of 1; `None` to learn both.
+        Fixed weights of the mixed layers, with a fixed `gamma` of 1; `None` to learn both.
     requires_grad : `bool | None`
         Whether the biLM is trained with the task; `None` leaves it unchanged. biLMs are loaded frozen.
     stateful : `bool`

@@ -65,6 +65,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
         """
         Returns shape (batch, time, output_dim) for character ids of shape (batch, time, characters), of any
         integer type; both have zeros at padding. Raises `ConfigurationError` if the token indexer does not
-        fit the biLM, or this machine cannot compute in the precision.
+        fit the biLM.
         """
         return self._elmo(elmo_tokens).representations[0]

@@ -17,6 +17,8 @@ from elmo_plugin.common.errors import raise_stop
 
 BUNDLED_TABLES = ("english",)
 """The names of the tables in this package."""
+KEYS_NAME = "keys.bin"
+"""The file beside a table with what `stored_keys` returns."""
 
 
 class WordTable(NamedTuple):
@@ -47,8 +49,9 @@ def read_table(source: str) -> tuple[WordTable, str]:
     """
     if source not in BUNDLED_TABLES:
         return read_text_table(source), ""
-    content = (BUNDLED / "words" / source / "vectors.safetensors").read_bytes()
-    return table_from_bytes(content, source), blake2b(content, digest_size=16).hexdigest()
+    file = BUNDLED / "words" / source / "vectors.safetensors"
+    content, stored = file.read_bytes(), file.with_name(KEYS_NAME).read_bytes()
+    return table_from_bytes(content, source, stored), _digest(content).hex()
 
 
 def read_text_table(path: str) -> WordTable:
@@ -58,14 +61,14 @@ def read_text_table(path: str) -> WordTable:
 
     Raises `ConfigurationError`, naming the file and the line, if it has anything else.
     """
-    words: list[str] = []
+    keys: list[int] = []
     rows: list[np.ndarray] = []
     for word, row in _lines(path):
-        words.append(word)
+        keys.append(word_key(word))
         rows.append(row)
     if not rows:
         raise ConfigurationError(f"{path}: expected word vectors, got an empty file")
-    return _sorted_table(words, torch.from_numpy(np.stack(rows)), torch.empty(0))
+    return _sorted_table(np.array(keys), torch.from_numpy(np.stack(rows)), torch.empty(0))
 
 
 def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
@@ -105,17 +108,33 @@ def quantize(words: Sequence[str], vectors: Tensor) -> bytes:
     return save({"words": torch.from_numpy(text.copy()), "vectors": codes, "scales": scales})
 
 
-def table_from_bytes(content: bytes, name: str) -> WordTable:
-    """Reads what `quantize` wrote. Raises `ConfigurationError`, beginning with `name`, if it is damaged."""
+def stored_keys(words: Sequence[str], content: bytes) -> bytes:
+    """Returns the keys of a table's words, which take long to compute, after the digest of its content."""
+    return _digest(content) + np.fromiter(map(word_key, words), "<i8", len(words)).tobytes()
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).digest()
+
+
+def table_from_bytes(content: bytes, name: str, stored: bytes = b"") -> WordTable:
+    """
+    Reads what `quantize` wrote, with its `stored_keys` if they are of this content. Raises
+    `ConfigurationError`, beginning with `name`, if it is damaged.
+    """
     try:
         tensors = load(content)
-        words = bytes(tensors["words"].numpy()).decode().split("\n")
-        return _sorted_table(words, tensors["vectors"], tensors["scales"])
+        if stored[:16] == _digest(content) and len(stored) == 16 + 8 * len(tensors["scales"]):
+            keys = np.frombuffer(stored, "<i8", offset=16)
+        else:
+            words = bytes(tensors["words"].numpy()).decode().split("\n")
+            keys = np.fromiter(map(word_key, words), np.int64, len(words))
+        return _sorted_table(keys, tensors["vectors"], tensors["scales"])
     except (SafetensorError, KeyError, UnicodeError, IndexError) as error:
         raise ConfigurationError(f"{name}: the word vectors are damaged ({error})") from None
 
 
-def _sorted_table(words: Sequence[str], vectors: Tensor, scales: Tensor) -> WordTable:
-    keys, rows = np.unique(np.fromiter(map(word_key, words), np.int64, len(words)), return_index=True)
+def _sorted_table(keys: np.ndarray, vectors: Tensor, scales: Tensor) -> WordTable:
+    keys, rows = np.unique(keys.astype(np.int64), return_index=True)
     order = torch.from_numpy(rows)
     return WordTable(torch.from_numpy(keys), vectors[order], scales[order] if len(scales) else scales)

@@ -4,6 +4,6 @@ from elmo_plugin.encoders.attention import biattention, masked_attention, pool, 
 from elmo_plugin.encoders.bidirectional import BidirectionalGru, VariationalBiLstm
 from elmo_plugin.encoders.character_cnn import CharacterCnn
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder, construct_encoder
-from elmo_plugin.encoders.decoding import bio_transitions, viterbi
+from elmo_plugin.encoders.decoding import bio_transitions, forward_sums, viterbi
 from elmo_plugin.encoders.highway_lstm import HighwayLstm
 from elmo_plugin.encoders.text_fields import slice_wrapping_dim, take_rows

@@ -11,6 +11,7 @@ from torch import BoolTensor, Tensor, nn
 from torch.autograd import Function
 
 from elmo_plugin.bilm import autocast_dtype, first_derivative_only, pack, rows_before, rows_in_reverse
+from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders.recurrences import SizedEncoder, product, product_adder
 
 
@@ -209,8 +210,7 @@ class HighwayLstm(SizedEncoder):
         input_bias: bool = False,
     ) -> None:
         super().__init__(input_size, hidden_size, is_bidirectional=False)
-        if num_layers < 1:
-            raise ConfigurationError(f"highway_lstm: num_layers is at least 1, not {num_layers}")
+        check_at_least("highway_lstm: num_layers", num_layers, error=ConfigurationError)
         sizes = [input_size, *[hidden_size] * (num_layers - 1)]
         self.layers = nn.ModuleList(
             HighwayLstmLayer(size, hidden_size, recurrent_dropout=recurrent_dropout, input_bias=input_bias)

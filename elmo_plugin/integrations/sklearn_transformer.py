@@ -31,7 +31,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     pooling : `str`, optional (default = `"mean"`)
         How the vectors of a text's words become one, see `BiLm.encode`.
     tokenizer : `str | Callable`, optional (default = `"spacy"`)
-        What splits a text into words: the rules of "spacy", "whitespace", or a function such as `str.split`.
+        How a text is split into words: the rules of "spacy", "whitespace", or a function such as `str.split`.
         Texts that are lists of words stay so.
     device : `str`, optional (default = `"cpu"`)
         The device of torch on which the biLM computes, such as "cuda".

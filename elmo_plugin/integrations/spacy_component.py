@@ -52,7 +52,7 @@ class ElmoComponent:
     is one sentence.
 
     `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`. It
-    follows tokens that are merged or split later, see `get_vectors`. `span._.elmo` and `token._.elmo` are
+    follows tokens that are merged or split later. `span._.elmo` and `token._.elmo` are
     parts of it.
 
     # Parameters

@@ -17,7 +17,7 @@ from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 
 logger = logging.getLogger(__name__)
 
-ENDS = (".th", "_w*.th")  # of file names; the second if each process writes a part of the state
+FILE_SUFFIXES = (".th", "_w*.th")  # of file names; the second if each process writes a part of the state
 
 
 @Checkpointer.register("atomic")
@@ -50,7 +50,7 @@ class AtomicCheckpointer(Checkpointer):
             latest = self.find_latest_checkpoint()
             good = f"the last good checkpoint is {latest[0]}" if latest else "no earlier one exists"
             raise OSError(error.errno, f"{error.strerror or error}; {good}") from error
-        # It finds both files in place, writes neither, and removes old ones.
+        # Both files exist already, so AllenNLP only deletes old checkpoints.
         super().save_checkpoint(cast(Trainer, SimpleNamespace(get_checkpoint_state=lambda: state)))
 
     @overrides
@@ -105,8 +105,10 @@ class AtomicCheckpointer(Checkpointer):
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
         """Returns the files of a checkpoint, of all processes, the models first."""
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
-        patterns = (f"{name}_{point}{end}" for name in ("model_state", "training_state") for end in ENDS)
-        return [path for pattern in patterns for path in Path(self._serialization_dir).glob(pattern)]
+        names = [
+            f"{name}_{point}{end}" for name in ("model_state", "training_state") for end in FILE_SUFFIXES
+        ]
+        return [path for name in names for path in Path(self._serialization_dir).glob(name)]
 
     @overrides
     def _find_all_checkpoints(self) -> set[tuple[int, int]]:

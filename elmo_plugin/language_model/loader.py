@@ -17,7 +17,7 @@ from torch import distributed
 from torch.utils import data
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLmError
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.language_model.blocks import count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import Corpus, prepare_corpus
@@ -95,9 +95,7 @@ class BiLmStreamLoader(DataLoader):
     ) -> None:
         options = locals()
         for name, minimum in MINIMUM.items():
-            if options[name] < minimum:
-                message = f"bilm_stream: {name} must be at least {minimum}, not {options[name]}"
-                raise ConfigurationError(message)
+            check_at_least(f"bilm_stream: {name}", options[name], minimum, error=ConfigurationError)
         self._reader = reader
         self._data_path = data_path
         self._shards = reader.shards(data_path)

@@ -21,7 +21,7 @@ from torch import Tensor, distributed
 
 from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, map_state, pack
 from elmo_plugin.bilm.io import read_checkpoint
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.errors import as_configuration_error, check_choice
 from elmo_plugin.common.formats.torch_files import json_to_tensor
 from elmo_plugin.language_model.evaluation import perplexity
 from elmo_plugin.language_model.warm_start import adapt_softmax, take_options_from_weights
@@ -123,10 +123,7 @@ class BiLmLanguageModel(Model):
                 f"model.num_negatives: expected 1 to {num_words // 3}, a third of the vocabulary's words, "
                 f"or null (the full softmax, best for a small vocabulary), got {num_negatives}"
             )
-        if precision not in TRAINING_PRECISIONS:
-            raise ConfigurationError(
-                f"model.precision must be one of {TRAINING_PRECISIONS}, not {precision!r}"
-            )
+        check_choice("model.precision", precision, TRAINING_PRECISIONS, ConfigurationError)
         if (options is None) == (initial is None):
             raise ConfigurationError("model `bilm`: expected either options or initial")
         with as_configuration_error("model.initial"):

@@ -31,8 +31,8 @@ class Recipe(NamedTuple):
     How to train on a text of up to `words` words.
 
     size: in bilm.libsonnet
-    vocabulary: at most so many words are predicted
-    negatives: `None` for the full softmax
+    vocabulary: size limit of the softmax
+    negatives: sampled words per batch; `None` computes the full softmax
     speed: about the words per second of a CPU core
     """
 

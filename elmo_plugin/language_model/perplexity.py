@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
-from elmo_plugin.common.errors import check_choice
+from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
@@ -56,11 +56,11 @@ def measure_perplexity(
     batch_size : `int`
         The number of blocks, or sentences, that are read in parallel.
     per_sentence : `str`, optional
-        A file that gets a JSON object for each sentence, see `sentence_as_json`.
+        A file that gets a JSON object for each sentence.
     device : `str`
         "cpu", "cuda" or "cuda:N".
     precision : `str`
-        The precision of the biLM, see `BiLm`. The softmax is in float32.
+        The precision of the biLM. The softmax is in float32.
     cache_directory : `str`, optional
         Where tokenized text is kept.
 
@@ -74,8 +74,7 @@ def measure_perplexity(
     """
     check_choice("state", state, STATES)
     for name, value in (("block-words", block_words), ("batch-size", batch_size)):
-        if value < 1:
-            raise BiLmError(f"--{name} must be at least 1, not {value}")
+        check_at_least(f"--{name}", value)
     device = str(get_device(device))
     shards = find_shards(*texts)
     bilm, softmax, numbers, unknown = _load(archive, precision, device)
@@ -96,7 +95,7 @@ def measure_perplexity(
         "vocabulary_size": len(numbers),
         "state": state,
         **({"block_words": block_words} if state == "carry" else {}),
-        "precision": precision,
+        "precision": bilm.computed_precision().name,
     }
 
 

@@ -67,8 +67,8 @@ def merge(config: Config, key: str, value: Any) -> None:
             merge(there, name, content)
     elif isinstance(there, list) and isinstance(value, list):
         for item in value:
-            twins = [each for each in there if type_of(each) and type_of(each) == type_of(item)]
-            merge({"": twins[0]}, "", item) if twins else there.append(item)
+            same_type = [each for each in there if type_of(each) and type_of(each) == type_of(item)]
+            merge({"": same_type[0]}, "", item) if same_type else there.append(item)
     else:
         config[key] = value
 
@@ -79,5 +79,5 @@ def type_of(value: Any) -> str:
     return kind if isinstance(kind, str) else ""
 
 
-def without(lost: list[str]) -> str:
+def describe_losses(lost: list[str]) -> str:
     return f", without {', '.join(lost)}" if lost else ""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmo_plugin.porting.config import Config, Porting, replace, type_of, without
+from elmo_plugin.porting.config import Config, Porting, describe_losses, replace, type_of
 
 _KEYS = {"iterator": "data_loader", "validation_iterator": "validation_data_loader"}
 _DEFAULT_BATCH_SIZE = 32  # of AllenNLP 0.x
@@ -75,7 +75,7 @@ def _port_loader(porting: Porting, key: str) -> None:
         kind = type_of(loader.pop("sampler"))
         loader["shuffle"] = kind != "sequential"
         lost = [kind] if kind not in ("random", "sequential") else []
-        porting.note(f"{key}.sampler", "now `shuffle`" + without(lost), "left" if lost else "changed")
+        porting.note(f"{key}.sampler", "now `shuffle`" + describe_losses(lost), "left" if lost else "changed")
 
 
 def port_readers(porting: Porting) -> None:

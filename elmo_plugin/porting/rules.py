@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from elmo_plugin.bilm.io import MODELS
-from elmo_plugin.porting.config import Config, Note, Porting, replace, type_of, without
+from elmo_plugin.porting.config import Config, Note, Porting, describe_losses, replace, type_of
 from elmo_plugin.porting.data_loaders import port_data_loaders, port_readers
 from elmo_plugin.porting.trainer import TRAINER_KEYS, port_callbacks, port_trainer, port_trainer_key
 
@@ -151,7 +151,7 @@ def _tokenizers(porting: Porting) -> None:
                 new |= {name: old[name] for name in ("start_tokens", "end_tokens") if name in old}
             lost = sorted(name for name in old if name not in ("type", "word_splitter", *new) and old[name])
             part[key] = new
-            porting.note(f"{place}.{key}", f"now {new['type']!r}" + without(lost))
+            porting.note(f"{place}.{key}", f"now {new['type']!r}" + describe_losses(lost))
 
 
 def _keys(porting: Porting) -> None:
@@ -193,7 +193,9 @@ def _addresses(porting: Porting) -> None:
         for key, value in part.items():
             if isinstance(value, str) and _OLD_BUCKET in value:
                 part[key] = value.replace(_OLD_BUCKET, _BUCKET)
-                porting.note(f"{place}.{key}", "AllenNLP's files moved; they may be gone", "advice")
+                porting.note(
+                    f"{place}.{key}", "this download address is old and may no longer work", "advice"
+                )
 
 
 RULES = [

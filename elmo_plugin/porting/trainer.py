@@ -27,9 +27,11 @@ _CALLBACKS = {
     "log_metrics_to_wandb": "wandb",
     "track_epoch": "track_epoch_callback",
 }
-_OF_TRAINER = ("checkpoint", "track_metrics", "update_learning_rate", "update_momentum", "validate",
-               "gradient_norm_and_clip", "moving_average", "update_moving_average", "train_supervised",
-               "generate_training_batches")  # fmt: skip
+_BUILT_IN_CALLBACKS = (
+    "checkpoint", "track_metrics", "update_learning_rate", "update_momentum", "validate",
+    "gradient_norm_and_clip", "moving_average", "update_moving_average", "train_supervised",
+    "generate_training_batches",
+)  # fmt: skip
 WANDB = "AllenNLP passes an argument that wandb removed: install an older wandb"
 
 
@@ -77,7 +79,7 @@ def port_callbacks(porting: Porting) -> None:
     for number, each in enumerate(callbacks if isinstance(callbacks, list) else ()):
         kind, place = type_of(each), f"trainer.callbacks.{number}"
         options = {key: each[key] for key in each if key != "type"} if isinstance(each, dict) else {}
-        if kind in _OF_TRAINER:
+        if kind in _BUILT_IN_CALLBACKS:
             if kind.endswith("moving_average") and "moving_average" not in options:
                 options = {"moving_average": options}
             trainer.update(options)
@@ -110,4 +112,4 @@ def port_trainer(porting: Porting) -> None:
         porting.note("trainer.cuda_device", "now a number")
     if trainer.get("cuda_device") in (0, "0"):
         del trainer["cuda_device"]
-        porting.note("trainer.cuda_device", "removed: a GPU is taken if there is one", "advice")
+        porting.note("trainer.cuda_device", "removed: AllenNLP now uses a GPU by default", "advice")

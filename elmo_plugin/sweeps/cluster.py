@@ -27,8 +27,8 @@ def train_in_processes(
 ) -> list[Outcome]:
     """
     Trains several at a time, each in a process with its share of this machine's cores, and returns their
-    outcomes in order. Shows a bar of epochs for each. A training whose process dies starts again, or resumes,
-    see `train`; after the fourth death it has failed.
+    outcomes in order. Shows a bar of epochs for each. A training whose process dies starts again or
+    resumes; after the fourth death it has failed.
 
     `scheduler` is the address of a running Dask cluster, to use its workers; all machines must see
     the data and the folders of the trainings at the same paths. `packages` are modules that register classes

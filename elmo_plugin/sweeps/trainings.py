@@ -85,7 +85,7 @@ def _commit() -> str:
 
 
 def unfinished_folder(folder: Path) -> Path:
-    """Returns the folder of a training until it ends, see `train`."""
+    """Returns the folder of a training until it ends."""
     return folder.with_name(f"{folder.name}.unfinished")
 
 
@@ -148,7 +148,7 @@ def find_trainings(
     sources: Sequence[str], folder: Path, seeds: Sequence[int], overrides: str = ""
 ) -> list[Training]:
     """
-    Lists the trainings of a sweep: each configuration of the `sources`, see `read_configs`, with each of
+    Lists the trainings of a sweep: each configuration of the `sources` with each of
     the `seeds`. The training of `ner_elmo` with seed 2 is in `folder/ner_elmo/2`.
 
     Raises `ConfigurationError` if two configurations have the same name, or one is not a folder's name.

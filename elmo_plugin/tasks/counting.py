@@ -27,7 +27,7 @@ class Scores:
 class ScoreMetric(Metric):
     """
     The base of metrics that are computed from the `Scores` of all processes. A subclass has `scores_class`,
-    a `__call__` that adds examples to `self._scores`, and `figures`.
+    a `__call__` that adds examples to `self._scores`, and `metrics`.
     """
 
     supports_distributed = True
@@ -36,17 +36,17 @@ class ScoreMetric(Metric):
     def __init__(self) -> None:
         self._scores: Any = self.scores_class()
 
-    def figures(self, scores: Any) -> dict[str, float]:
+    def metrics(self, scores: Any) -> dict[str, float]:
         """Returns the values of the metric by their names."""
         raise NotImplementedError
 
-    def lacks(self, scores: Any) -> str:
-        """Returns the name of the items that the gold data lack, so that F1 is 0; empty if they have some."""
+    def missing_gold(self, scores: Any) -> str:
+        """Returns what the gold data have none of, so that F1 is 0, or an empty string."""
         return ""
 
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """Returns the `figures` of the scores of all processes since the last reset."""
+        """Returns the `metrics` of the scores of all processes since the last reset."""
         total = self._scores
         if is_distributed():
             gathered = [total] * torch.distributed.get_world_size()
@@ -56,9 +56,9 @@ class ScoreMetric(Metric):
                 total.update(scores)
         if reset:
             self.reset()
-            if lacking := self.lacks(total):
-                logger.warning("the data have no %s: precision, recall and F1 are 0", lacking)
-        return self.figures(total)
+            if missing := self.missing_gold(total):
+                logger.warning("the data have no %s: precision, recall and F1 are 0", missing)
+        return self.metrics(total)
 
     @overrides
     def reset(self) -> None:
@@ -77,10 +77,10 @@ class Figures(NamedTuple):
         return {name: round(figure, 2) for name, figure in self._asdict().items()}
 
 
-def precision_recall_f1(correct: float, predicted: float, gold: float, whole: float = 1.0) -> Figures:
-    """Returns the figures from numbers of items, as parts of `whole`; 0 if the denominator is 0."""
-    precision = whole * correct / predicted if predicted else 0.0
-    recall = whole * correct / gold if gold else 0.0
+def precision_recall_f1(correct: float, predicted: float, gold: float, scale: float = 1.0) -> Figures:
+    """Returns fractions (`scale` 1) or percentages (100) from numbers of items; 0 for a denominator of 0."""
+    precision = scale * correct / predicted if predicted else 0.0
+    recall = scale * correct / gold if gold else 0.0
     return Figures(precision, recall, harmonic_mean(precision, recall))
 
 

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 _COLUMN = re.compile(r"\S+", re.ASCII)
 UNKNOWN_TAG = -100  # the index of a tag that the vocabulary lacks; losses ignore it, no model predicts it
+ENCODING_TAGS = "encoding_tags"
 
 
 class Line(NamedTuple):
@@ -172,7 +173,20 @@ def check_columns(rows: Sequence[Row], expected: int, columns: str) -> None:
 
 
 class TagsField(SequenceLabelField):
-    """A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`."""
+    """
+    A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`. Of entities, the
+    vocabulary has the `encoding` of the file in the namespace `ENCODING_TAGS`.
+    """
+
+    def __init__(self, labels: list[str], sequence_field: TextField, encoding: str | None = None) -> None:
+        super().__init__(labels, sequence_field)
+        self.encoding = encoding
+
+    @overrides
+    def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
+        super().count_vocab_items(counter)
+        if self.encoding:
+            counter[ENCODING_TAGS][self.encoding] += 1
 
     @overrides
     def index(self, vocab: Vocabulary) -> None:

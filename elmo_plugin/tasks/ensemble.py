@@ -59,7 +59,7 @@ class Ensemble(Model):
         return cast(TaskModel, self.members[0])
 
 
-@Predictor.register("elmo_ensemble", constructor="of_members")
+@Predictor.register("elmo_ensemble", constructor="from_members")
 class EnsemblePredictor(Predictor):
     """
     Makes the default predictor of the members, to predict with the ensemble.
@@ -68,6 +68,6 @@ class EnsemblePredictor(Predictor):
     """
 
     @classmethod
-    def of_members(cls, model: Ensemble, dataset_reader: DatasetReader, **kwargs: Any) -> Predictor:
+    def from_members(cls, model: Ensemble, dataset_reader: DatasetReader, **kwargs: Any) -> Predictor:
         make_predictor = Predictor.by_name(cast(str, model.first_member.default_predictor))
         return make_predictor(model, dataset_reader, **kwargs)

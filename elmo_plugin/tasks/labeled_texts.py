@@ -74,7 +74,7 @@ class LabeledTextsReader(TaskDatasetReader):
         self._skip_bad = skip_bad
 
     def reason_to_skip(self, texts: list[list[Token]], label: str | None) -> str | None:
-        """Returns why a record is skipped as is the custom, or `None`."""
+        """Returns why the usual training sets leave this record out, or `None`."""
         return None
 
     def read_records(self, lines: Iterable[Line], examples: str) -> Iterator[tuple[Any, ...]]:

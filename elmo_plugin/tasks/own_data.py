@@ -17,7 +17,7 @@ _MOST_LABELS = 12  # that are listed
 
 @contextmanager
 def _shown_messages() -> Iterator[None]:
-    """Prints what the readers log."""
+    """Prints the readers' log."""
     handler, logger = logging.StreamHandler(sys.stdout), logging.getLogger("elmo_plugin.tasks")
     level = logger.level
     logger.addHandler(handler)
@@ -32,7 +32,7 @@ def _shown_messages() -> Iterator[None]:
 def describe_data(config: Path) -> Iterator[str]:
     """
     Reads the files of a configuration, and yields a line with the number of examples in each file and their
-    labels. Prints what the readers log.
+    labels. Prints the readers' log.
 
     Raises `ConfigurationError` if a file cannot be read or has a label that the training data lack.
     """
@@ -43,7 +43,7 @@ def describe_data(config: Path) -> Iterator[str]:
     for part in ("train", "validation", "test"):
         if (path := params.get(f"{part}_data_path")) is None:
             continue
-        number, labels, tags = 0, Counter[str](), Counter[str]()
+        number, has_entities, labels, tags = 0, False, Counter[str](), Counter[str]()
         with _shown_messages():
             for instance in DatasetReader.from_params(Params(readers[part]).duplicate()).read(path):
                 number += 1
@@ -51,9 +51,16 @@ def describe_data(config: Path) -> Iterator[str]:
                     labels[str(getattr(instance["label"], "label", None))] += 1
                 elif isinstance(field := instance.fields.get("tags"), SequenceLabelField):
                     tags.update(map(str, field.labels))
+                    has_entities |= getattr(field, "encoding", None) is not None
+        if has_entities:
+            begin = {tag: count for tag, count in tags.items() if tag[0] in "BU"}
+            tags = Counter()
+            for tag, count in begin.items():
+                tags[tag[2:] or "without a type"] += count
         counts = [f"{name} ({count:,})" for name, count in (labels or tags).most_common(_MOST_LABELS)]
         counts += ["…"] * (len(labels or tags) > _MOST_LABELS)
-        yield f"{path}: {number:,} examples" + (f"; labels: {', '.join(counts)}" if counts else "")
+        what = "entities" if has_entities else "labels"
+        yield f"{path}: {number:,} examples" + (f"; {what}: {', '.join(counts)}" if counts else "")
         known = known or labels
         if unknown := sorted(labels.keys() - known):
             raise ConfigurationError(f"{path}: the label {unknown[0]!r} is not in the training data")

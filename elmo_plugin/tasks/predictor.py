@@ -3,40 +3,40 @@
 from collections.abc import Sequence
 from copy import copy
 from inspect import signature
-from typing import Any, ClassVar
+from itertools import accumulate
+from typing import Any, ClassVar, cast
 
 from allennlp.common import JsonDict, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import Field, ListField, TextField
+from allennlp.data.fields import Field, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.errors import as_configuration_error, check_at_least, check_choice
 from elmo_plugin.common.formats.json_files import check_characters
 from elmo_plugin.common.typography import BYTE_ORDER_MARK, normalize_text
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import MemoryCache
-from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, raw_text_tokenizer
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, as_typed, raw_text_tokenizer
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
-SPLIT = "split it, or give the predictor more (--predictor-args '{\"max_words\": N}') if there is memory"
+TOO_LONG_HINT = "split it, or allow more (--predictor-args '{\"max_words\": N}') if there is memory"
 CHARACTERS_PER_WORD = 20
 
 
 class TaskPredictor(Predictor):
     """
     The base of the predictors of all tasks. The memory of some layers grows with the square of the number of
-    words, so texts of more than `max_words`, by default `longest`, are an error; before they are tokenized,
-    texts of more than 20 times as many characters. An in-memory cache serves the epochs of a training, and
-    inputs of a predictor rarely repeat, so the model predicts without it. A `tokenizer`, or its
-    configuration, splits texts instead of the dataset reader's.
+    words, so texts of more than `max_words`, by default `default_max_words`, are an error; before they are
+    tokenized, texts of more than 20 times as many characters. Predicts without the in-memory cache, which
+    only pays off over epochs. A `tokenizer`, or its configuration, replaces the dataset reader's.
     """
 
     name: ClassVar[str]  # the registered name, with which error messages begin
-    longest: ClassVar[int] = 5_000
+    default_max_words: ClassVar[int] = 5_000
 
     def __init__(
         self,
@@ -52,9 +52,8 @@ class TaskPredictor(Predictor):
             dataset_reader = copy(dataset_reader)
             dataset_reader.tokenizer = make_tokenizer(tokenizer)
         super().__init__(model, dataset_reader)
-        self._max_words = self.longest if max_words is None else max_words
-        if type(self._max_words) is not int or self._max_words < 1:
-            raise ConfigurationError(f"max_words of a predictor is at least 1, not {max_words!r}")
+        self._max_words = self.default_max_words if max_words is None else max_words
+        check_at_least(f"{self.name}: max_words", self._max_words, error=ConfigurationError)
         for module in model.modules():
             if isinstance(module, ElmoRepresentations) and isinstance(module.cache, MemoryCache):
                 module.cache = None
@@ -91,7 +90,7 @@ class TaskPredictor(Predictor):
                 if len(text) > max_characters:
                     raise ConfigurationError(
                         f"a text of {len(text):,} characters is longer than {max_characters:,}, "
-                        f"{CHARACTERS_PER_WORD} for each of max_words, {self._max_words:,}: {SPLIT}"
+                        f"{CHARACTERS_PER_WORD} for each of max_words, {self._max_words:,}: {TOO_LONG_HINT}"
                     )
                 with as_configuration_error():
                     check_characters(text, f'{self.name}: "{key}"')
@@ -101,7 +100,8 @@ class TaskPredictor(Predictor):
         for field in instance.fields.values():
             if (words := _count_words(field)) > self._max_words:
                 raise ConfigurationError(
-                    f"a text of {words:,} words is longer than max_words, {self._max_words:,}: {SPLIT}"
+                    f"a text of {words:,} words is longer than max_words, {self._max_words:,}: "
+                    + TOO_LONG_HINT
                 )
 
 
@@ -149,8 +149,7 @@ class SentencePredictor(TaskPredictor):
 
     def _checked_format(self, output_format: str, other: str) -> str:
         """Returns the format of `dump_line`. Raises `ConfigurationError` unless it is "json" or `other`."""
-        if output_format not in ("json", other):
-            raise ConfigurationError(f"{self.name}: output_format is json or {other}, not {output_format!r}")
+        check_choice(f"{self.name}: output_format", output_format, ("json", other), ConfigurationError)
         return output_format
 
     def predict(self, sentence: str) -> JsonDict:
@@ -191,6 +190,21 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
     if not tokens:
         raise ConfigurationError(f"{name}: no words in the input {json_dict!r}")
     return tokens
+
+
+def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
+    """
+    Returns the "text" of an instance as typed, and the first character of each word and the one after its
+    last; without a text, its words joined by spaces.
+    """
+    tokens = cast(TextField, instance["tokens"]).tokens
+    places = [(token.idx, token.idx_end) for token in tokens]
+    text = cast(MetadataField, instance["text"]).metadata if "text" in instance.fields else None
+    if text is None or any(None in place for place in places):
+        words = list(map(as_typed, tokens))
+        starts = accumulate((len(word) + 1 for word in words), initial=0)
+        return " ".join(words), [(start, start + len(word)) for word, start in zip(words, starts)]  # noqa: B905
+    return text, cast(list[tuple[int, int]], places)
 
 
 def _without_mark(word: str) -> str:

@@ -11,7 +11,8 @@ from allennlp.training.callbacks.log_writer import LogWriterCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
-from elmo_plugin.bilm import has_bfloat16
+from elmo_plugin.bilm import precision_on
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.process import keep_freed_memory
 from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
 
@@ -22,10 +23,8 @@ logger = logging.getLogger(__name__)
 
 def bfloat16_autocast(device: str) -> torch.autocast:
     """Returns autocast in bfloat16. On a CPU that cannot multiply bfloat16 it is off, with a warning."""
-    is_possible = device != "cpu" or has_bfloat16()
-    if not is_possible:
-        logger.warning("This CPU lacks instructions for bfloat16: training computes in float32")
-    return torch.autocast(device, torch.bfloat16, enabled=is_possible)
+    computed = precision_on(torch.device(device), "bfloat16")
+    return torch.autocast(device, torch.bfloat16, enabled=computed.name == "bfloat16")
 
 
 @TrainerCallback.register("bfloat16")
@@ -85,9 +84,7 @@ class MatmulPrecision(TrainerCallback):
 
     def __init__(self, serialization_dir: str, precision: str = "medium") -> None:
         super().__init__(serialization_dir)
-        if precision not in MATMUL_PRECISIONS:
-            expected = f"expected one of {', '.join(MATMUL_PRECISIONS)}"
-            raise ConfigurationError(f"matmul_precision: {expected}, got {precision!r}")
+        check_choice("matmul_precision", precision, MATMUL_PRECISIONS, ConfigurationError)
         self._precision = precision
 
     @overrides

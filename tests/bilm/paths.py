@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import pytest
+import torch
 from _pytest.mark import ParameterSet
 
-from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.int8 import has_int8, has_int8_row, int8_is_exact
-from elmo_plugin.bilm.precision import has_bfloat16
+from elmo_plugin.bilm import PRECISIONS, BiLm
+from elmo_plugin.bilm.int8 import has_int8_row
 
 
 class ComputePath(NamedTuple):
@@ -52,19 +52,11 @@ every_path = pytest.mark.parametrize("path", with_marks(PATHS))
 
 def skip_if_not_here(path: ComputePath) -> None:
     """Skips the test, by the path's name, where the machine cannot take it."""
-    lacks = {
-        "a CPU with bfloat16 instructions": path.device == "cpu"
-        and path.precision == "bfloat16"
-        and not has_bfloat16(),
-        "a torch with oneDNN's 8-bit products": path.precision == "int8" and not has_int8(),
-        "a CPU with exact products of 8-bit integers": path.precision == "int8" and not int8_is_exact(),
-        "a torch that multiplies a row of 8-bit integers": path.precision == "int8"
-        and path.recurrence == "batched_directions"
-        and not has_int8_row(),
-    }
-    for what, is_lacking in lacks.items():
-        if is_lacking:
-            pytest.skip(f"the path {path} needs {what}")
+    lacking = PRECISIONS[path.precision].lacks(torch.device(path.device))
+    if path[:2] == ("batched_directions", "int8") and not has_int8_row():
+        lacking = "a torch that multiplies a row of 8-bit integers"
+    if lacking:
+        pytest.skip(f"the path {path} needs {lacking}")
 
 
 def take(bilm: BiLm, path: ComputePath) -> BiLm:

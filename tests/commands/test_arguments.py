@@ -18,7 +18,7 @@ from elmo_plugin.commands.options import DTYPES as DTYPES_OF_OPTIONS
 from elmo_plugin.commands.options import PRECISIONS
 from elmo_plugin.commands.parser import make_parser
 from elmo_plugin.commands.score import SCORERS
-from elmo_plugin.demo.tasks import MAX_CHARACTERS
+from elmo_plugin.demo.tab import MAX_CHARACTERS
 from tests.conftest import REPOSITORY
 
 METAVARS = [

@@ -19,5 +19,5 @@ def run(source: str, closed: str, folder: Path) -> "subprocess.CompletedProcess[
 def test_a_closed_standard_input_is_no_empty_text(tmp_path: Path) -> None:
     ended = run("-", "0<&-", tmp_path)
     assert ended.returncode == 2 and "Traceback" not in ended.stderr
-    assert ended.stderr.endswith("\nelmo embed: standard input: it is closed\n")
+    assert ended.stderr.endswith("\nelmo embed: standard input is closed\n")
     assert not (tmp_path / "out.hdf5").exists()

@@ -13,7 +13,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules.elmo import Elmo, batch_to_ids
 from allennlp.nn.util import remove_sentence_boundaries
 
-from elmo_plugin.bilm import BiLm, has_bfloat16
+from elmo_plugin.bilm import BiLm
 from tests.small_bilm import loud_bilm, write_pair
 from tests.trained_bilm import write_training
 from tests.trained_tagger import tagger_config, train
@@ -120,9 +120,26 @@ def test_a_bilm_is_named_in_all_ways(
     for name, source in {"archive": archive, "folder": tmp_path / "bilm"}.items():
         embed(monkeypatch, text, tmp_path / f"{name}.hdf5", "--top", "--bilm", source)
         np.testing.assert_equal(datasets(tmp_path / f"{name}.hdf5"), datasets(tmp_path / "pair.hdf5"))
-    precision = "bfloat16" if has_bfloat16() else "float32"
-    embed(monkeypatch, text, tmp_path / "tiny.hdf5", "--top", "--bilm", "tiny", "--precision", precision)
+    embed(monkeypatch, text, tmp_path / "tiny.hdf5", "--top", "--bilm", "tiny", "--precision", "bfloat16")
     assert datasets(tmp_path / "tiny.hdf5")["1"].shape == (2, BiLm.from_pretrained("tiny").output_dim)
+
+
+def test_without_options_the_vectors_are_the_mean_of_the_layers_of_base(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = BiLm.from_pretrained("base").embed([LINES[0].split()])[0].mean(dim=0)
+    for output in ([tmp_path / "one.NPZ"], ["-o", tmp_path / "other.npz"]):
+        embed(monkeypatch, text, *output)
+        with np.load(output[-1]) as arrays:
+            np.testing.assert_allclose(arrays["0"], expected, atol=1e-5)
+            assert arrays.files == list("012345") and arrays["2"].shape == (0, 512)
+
+
+@pytest.mark.parametrize("output", [[], ["a.npz", "-o", "b.npz"]])
+def test_one_output_is_named(output: list[str], text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(text.parent)
+    with pytest.raises((SystemExit, ConfigurationError)):
+        embed(monkeypatch, text, *output)
 
 
 def test_a_mixture_is_that_of_a_trained_model(
@@ -161,7 +178,6 @@ def test_options_reach_the_file(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--all"], "give one biLM"),
         (["--all", "--bilm", "tiny", "--options-file", "o", "--weight-file", "w"], "give one biLM"),
         (["--mix", "ner", "--bilm", "tiny"], "give one biLM"),
         (["--all", "--options-file", "o"], "go together"),

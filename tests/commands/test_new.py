@@ -15,6 +15,7 @@ from allennlp.common.tqdm import Tqdm
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS, find_files
 from tests.conftest import REPOSITORY
+from tests.small_bilm import loud_bilm, write_pair
 
 TASKS = [task for task in PROJECT_TASKS if task != "bilm"]
 
@@ -158,7 +159,7 @@ def test_a_project_uses_the_users_files_where_they_are(
     assert config["train_data_path"] == str(tmp_path / folder / "train.txt")
     assert config["validation_data_path"] == str(tmp_path / folder / "dev.txt")
     assert not Path("project/data").exists()
-    assert f"{folder}/train.txt: 1 examples; labels: O (2), U-PER (1)" in capsys.readouterr().out
+    assert f"{folder}/train.txt: 1 examples; entities: PER (1)" in capsys.readouterr().out
 
 
 def test_data_that_cannot_be_read_leave_no_project(tmp_path: Path) -> None:
@@ -166,6 +167,39 @@ def test_data_that_cannot_be_read_leave_no_project(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"^elmo new: .*train\.jsonl, line 1: "):
         main(["new", "snli", str(tmp_path / "project"), "--data", str(tmp_path / "train.jsonl")])
     assert [file.name for file in tmp_path.iterdir()] == ["train.jsonl"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_project_has_the_bilm_that_is_named(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    write_pair(loud_bilm(), Path("mine"))
+    for name, bilm in {"named": "tiny", "own": "mine"}.items():
+        main(["new", task, name, "--bilm", bilm])
+        elmo = Params.from_file(f"{name}/config.jsonnet")["model"]["contextual_encoder"]["elmo"]
+        assert elmo["bilm"] == (bilm if name == "named" else str(tmp_path / bilm))
+
+
+def test_a_projects_words_are_as_long_as_its_bilms(tmp_path: Path) -> None:
+    write_pair(loud_bilm(char_cnn={"max_characters_per_token": 30}), tmp_path)
+    main(["new", "tag", str(tmp_path / "project"), "--bilm", str(tmp_path)])
+    config = Params.from_file(tmp_path / "project/config.jsonnet")
+    assert config["dataset_reader"]["token_indexers"]["elmo"]["max_characters_per_token"] == 30
+
+
+@pytest.mark.parametrize(
+    ("task", "bilm", "message"),
+    [
+        ("tag", "bsae", "biLM not found: bsae .*; did you mean 'base'"),
+        ("bilm", "base", "--bilm and --reader are"),
+    ],
+)
+def test_a_bilm_that_cannot_be_is_refused(task: str, bilm: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=message):
+        main(["new", task, str(tmp_path / "project"), "--bilm", bilm])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_options_of_the_reader_are_written(tmp_path: Path) -> None:
@@ -231,7 +265,7 @@ def test_raw_text_is_split_by_the_rules_of_its_language(
     [
         ("one line .\n" * 190, [], "mine.txt: expected at least 191 lines to train"),
         ("a </S> b\n" * 200, [], "mine.txt, line 1: the sentence contains </S>"),
-        ("one line .\n", ["--reader", '{"a": 1}'], "--language is for bilm, --reader for the other tasks"),
+        ("one line .\n", ["--reader", '{"a": 1}'], "--bilm and --reader are for the other tasks"),
     ],
 )
 def test_text_that_cannot_train_a_bilm_leaves_no_project(

@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allennlp.commands.subcommand import Subcommand
 from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin import __version__
+from elmo_plugin.commands.arguments import COMMANDS
+from elmo_plugin.commands.command import Command
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.options import ArchivePath, device, seeds
-from elmo_plugin.commands.parser import parse
+from elmo_plugin.commands.parser import make_parser, parse
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.meanings import meanings
 
 
 def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str, str]:
@@ -46,6 +50,24 @@ def test_help_about_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) ->
     [
         (["embde", "a.txt"], "elmo embed ", "elmo: unknown command embde; did you mean embed?"),
         (["help", "swep"], "elmo sweep ", "elmo: unknown command swep; did you mean sweep?"),
+        (["train", "c.jsonnet"], "elmo COMMAND", "train; did you mean allennlp train config.jsonnet -s run?"),
+        (["trian"], "elmo COMMAND", "did you mean allennlp train config.jsonnet -s run?"),
+        (["list"], "elmo models ", "elmo: unknown command list; did you mean elmo models?"),
+        (["evaluate"], "elmo COMMAND", "allennlp evaluate model.tar.gz FILE or elmo score TASK FILE?"),
+        (["Fine_Tune"], "elmo COMMAND", "did you mean allennlp train"),
+        (["ner", "Ada."], "elmo predict ", "did you mean elmo predict ner TEXT?"),
+        (["help", "serve"], "elmo demo ", "did you mean elmo demo?"),
+        (["version"], "elmo COMMAND", "did you mean elmo --version?"),
+        (["embed", "a", "b", "--gpu"], "elmo embed ", "option --gpu; did you mean --device cuda?"),
+        (["embed", "-gpu"], "elmo embed ", "option -gpu; did you mean --device cuda?"),
+        (["embed", "--Model=base"], "elmo embed ", "option --Model; did you mean --bilm?"),
+        (["predict", "--model", "ner"], "elmo predict ", "option --model; give ARCHIVE without an option"),
+        (["predict", "--text", "a"], "elmo predict ", "option --text; give TEXT without an option"),
+        (["embed", "--layers", "mean"], "elmo embed ", "did you mean --all, --top or --mean?"),
+        (["neighbors", "--top_k", "3"], "elmo neighbors ", "option --top_k; did you mean -k?"),
+        (["embed", "-output", "b.npz"], "elmo embed ", "option -output; did you mean --output?"),
+        (["score", "--gpu"], "elmo score ", "unknown option --gpu\n"),
+        (["--bilm", "base", "embed"], "elmo COMMAND", "options of a command stand after its name"),
         (["xyz"], "elmo COMMAND", "elmo: unknown command xyz; `elmo help` lists them"),
         (["embed", "--precison", "int8"], "elmo embed ", "option --precison; did you mean --precision?"),
         (["embed", "a", "b", "--prec", "int8", "--top"], "elmo embed ", "unknown option --prec; did you"),
@@ -63,6 +85,28 @@ def test_a_wrong_call_names_what_was_meant(
     status, out, err = ended(capsys, *arguments)
     assert (status, out) == (2, "")
     assert err.startswith(f"usage: {usage}") and message in err
+
+
+def test_each_command_that_is_proposed_exists() -> None:
+    for target, words in meanings()["commands"].items():
+        assert not COMMANDS.keys() & set(words.split()), target
+        for line in target.replace("TASK", "ner").split(" or "):
+            program, name, *rest = line.split()
+            if program == "allennlp":
+                assert name in Subcommand.list_available()
+            elif name not in ("help", "--version"):
+                assert parse([name, *rest])[0] == COMMANDS[name]
+
+
+def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
+    parsers = [make_parser(command) for command in COMMANDS.values()]
+    for target in meanings()["options"]:
+        name, _, value = target.partition(" ")
+        found = [parser for parser in parsers if parser._has(target)]
+        assert found, target
+        for action in [each._option_string_actions[name] for each in found if value and "," not in target]:
+            assert action.nargs != 0 and value in (action.choices or [value]), target
+            assert action.type is None or (callable(action.type) and action.type(value)), target
 
 
 @pytest.mark.parametrize(
@@ -123,6 +167,31 @@ def test_each_mix_has_its_option() -> None:
     assert args.mix == ["a.tar.gz", "b.tar.gz"] and args.seeds == [3, 7]
     assert (args.bilm, args.train, args.test) == ("tiny", "train", "test")
     assert parse(["probe", *words[5:]])[1].mix == []
+
+
+@pytest.mark.parametrize("device", ["cuda:99", "cuda:999999999999999999999"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["predict", "ner", "Ada."],
+        ["embed", "-", "a.npz"],
+        ["neighbors", "tiny", "-", "a"],
+        ["perplexity", "tiny", "-"],
+        ["probe", "tiny", "-", __file__],
+        ["senses", "tiny", "-", __file__],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_missing_gpu_is_found_before_anything_is_imported(
+    arguments: list[str], device: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert {
+        name for name in COMMANDS if "--device" in make_parser(COMMANDS[name])._option_string_actions
+    } == {*("predict", "embed", "neighbors", "perplexity", "probe", "senses")}
+    monkeypatch.delattr("elmo_plugin.archives.import_all_plugins")
+    monkeypatch.delattr(Command, "load")
+    status, _, err = ended(capsys, *arguments, "--device", device)
+    assert status == 2 and device in err and err.count("\n") == 1
 
 
 @given(st.integers(1, 50))

@@ -95,9 +95,47 @@ def test_only_trusted_archives_run_code(command: str, tagger_archives: list[Path
     run(command, tmp_path / "run", *arguments, "--trust")
 
 
-def test_a_file_in_place_of_a_text_is_no_text(archive: Path, tmp_path: Path) -> None:
-    (tmp_path / "text.txt").write_text("The play ended .")
-    with pytest.raises(
-        ConfigurationError, match=r"text.txt is a file; its lines are read by: elmo predict \S+ - < "
-    ):
-        run("predict", archive, tmp_path / "text.txt")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["texts.txt", "texts.txt"], "texts.txt is a file; its lines are read if it is the only TEXT"),
+        (["missing.txt"], "TEXT: file not found: missing.txt"),
+        (["folder"], "TEXT: folder is a directory"),
+        (
+            ["texts.txt", "-o", "out.xlsx"],
+            r"expected a file in \.jsonl, \.csv, \.conll, \.html, got out\.xlsx",
+        ),
+        (["texts.txt", "-o", "out.csv", "--json"], "expected --output or --json, got both"),
+        (["texts.txt", "-o", "texts.txt"], "the output texts.txt is also an input"),
+    ],
+)
+def test_what_cannot_be_read_or_written_is_said_before_a_model_is_loaded(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.txt").write_text("Ada moved.\n")
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setattr("elmo_plugin.commands.predict.load_one", None)
+    with pytest.raises(ConfigurationError, match=message):
+        run("predict", "ner", *arguments)
+    assert {each.name for each in tmp_path.iterdir()} == {"texts.txt", "folder"}
+
+
+def test_the_lines_of_a_file_are_predicted_and_written_or_shown(
+    tagger_archives: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_bytes("\ufeffAda moved to Lisbon.\r\n\r\n\u200b\r\n  Bob left.\r\n".encode())
+    run("predict", tagger_archives[0], texts, "-o", tmp_path / "out.jsonl")
+    first, second = map(json.loads, (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines())
+    assert (first["line"], first["sentence"]) == (1, "Ada moved to Lisbon.")
+    assert (second["line"], second["sentence"]) == (4, "  Bob left.")
+    assert f"{tmp_path / 'out.jsonl'}: 2 predictions" in capsys.readouterr().err
+    run("predict", tagger_archives[0], texts, "-o", "-")
+    assert capsys.readouterr().out == (tmp_path / "out.jsonl").read_text(encoding="utf-8")
+    run("predict", tagger_archives[0], texts, "--json", "-")
+    shown = list(map(json.loads, capsys.readouterr().out.splitlines()))
+    assert shown == [{key: each[key] for key in shown[0]} for each in (first, second)]
+    run("predict", tagger_archives[0], texts)
+    lines = capsys.readouterr().out.replace("[", "").splitlines()
+    assert any("moved" in line for line in lines) and any("left" in line for line in lines)

@@ -67,7 +67,7 @@ def test_draws_the_archives_by_the_names_of_their_trainings(run: Path, tmp_path:
 def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not figure\.jpeg"):
         run_command("weights", run, "--plot", "figure.jpeg")
-    with pytest.raises(ConfigurationError, match="archive not found: no-such"):
+    with pytest.raises(ConfigurationError, match="archive no-such: file not found"):
         run_command("weights", "no-such")
     bilm = write_training(tmp_path / "bilm", random_bilm())
     with pytest.raises(ConfigurationError, match="no archive has a model with ELMo"):

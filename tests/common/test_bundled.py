@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from elmo_plugin.bilm.io.sources import BUNDLED_MODELS
-from elmo_plugin.common.bundled import BUNDLED, archive_path, bundled_models, tagger_of, trained_models
+from elmo_plugin.commands.options import ArchivePath
+from elmo_plugin.common.bundled import (
+    BUNDLED,
+    archive_path,
+    bundled_models,
+    model_name,
+    tagger_of,
+    trained_models,
+)
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.embedding.word_table import BUNDLED_TABLES
 
@@ -31,11 +39,14 @@ def test_name_wins_over_a_file_and_a_path_is_never_a_name(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ner").mkdir()
     assert archive_path("ner") == BUNDLED / "tasks/ner/model.tar.gz"
+    (tmp_path / "sst").touch()
+    for name in ("ner", "sst"):
+        ArchivePath(name).check()
     assert archive_path("./ner") == archive_path(Path("ner")) == Path("ner")
 
 
 def test_a_bilm_is_not_a_trained_model() -> None:
-    with pytest.raises(BiLmError, match="base of this package is not a trained model: biLM, vectors of 512"):
+    with pytest.raises(BiLmError, match="and base is a biLM, not a trained model: expected one of ner, "):
         archive_path("base")
 
 
@@ -43,6 +54,43 @@ def test_nearest_name_is_proposed_where_there_is_no_file() -> None:
     with pytest.raises(BiLmError, match="archive nre: file not found; did you mean 'ner'"):
         archive_path("nre")
     assert archive_path("runs/model.tar.gz") == Path("runs/model.tar.gz")
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("NER", "ner"),
+        ("Named-Entities", "ner"),
+        ("sentiment", "sst"),
+        ("QA", "squad"),
+        ("question answering", "squad"),
+        ("entailment", "snli"),
+        ("coreference_resolution", "coref"),
+        ("Semantic roles", "srl"),
+    ],
+)
+def test_other_words_for_a_task_lead_to_its_model_unless_they_are_files(
+    word: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert archive_path(word) == trained_models()[name].file
+    assert ArchivePath(word) == name and tagger_of(word) == trained_models()[name].predicates
+    assert model_name(Path(word)) == Path(word)
+    (tmp_path / word).mkdir()
+    assert archive_path(word) == Path(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("pos", "no model of this package tags parts of speech; `elmo new tag FOLDER --data PATH`"),
+        ("summaries", f"this package has the trained models {', '.join(trained_models())}"),
+        ("sentimnt", "did you mean 'sst'"),
+    ],
+)
+def test_an_unknown_word_lists_the_names(word: str, message: str) -> None:
+    with pytest.raises(BiLmError, match=message):
+        archive_path(word)
 
 
 def test_only_semantic_roles_have_a_tagger() -> None:

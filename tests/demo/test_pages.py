@@ -11,9 +11,10 @@ from starlette.testclient import TestClient
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.app import make_app
-from elmo_plugin.demo.archives import LoadedArchive, TaskTab
-from elmo_plugin.demo.tasks import TASKS
-from tests.demo.stubs import SNLI, SQUAD, coref_output, first_word_is, ner_output, stub
+from elmo_plugin.demo.task_tab import TaskTab
+from elmo_plugin.predictions.loaded import LoadedArchive
+from elmo_plugin.predictions.tasks import TASKS
+from tests.predictions.stubs import SNLI, SQUAD, coref_output, first_word_is, ner_output, stub
 
 BASE = "http://127.0.0.1:8000"
 

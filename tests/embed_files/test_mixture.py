@@ -58,7 +58,7 @@ def test_a_model_with_several_placements_needs_one_named(
     archive = str(tmp_path / "run" / "model.tar.gz")
     with pytest.raises(BiLmError, match="--placement: expected one of input, output, got None"):
         embed_file(text, tmp_path / "out.hdf5", EmbedSettings(archive, "mix"))
-    with pytest.raises(BiLmError, match="--placement: expected one of input, output, got middle"):
+    with pytest.raises(BiLmError, match="--placement: expected one of input, output, got 'middle'"):
         embed_file(text, tmp_path / "out.hdf5", EmbedSettings(archive, "mix", "middle"))
 
 

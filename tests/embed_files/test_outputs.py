@@ -1,5 +1,6 @@
-"""Both formats have the vectors of all chunks, and report a full disk."""
+"""All formats have the vectors of all chunks, and report a full disk."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from safetensors import safe_open
 
 from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, sentence_key
 from elmo_plugin.embed_files.chunks import Chunk, chunk_path, write_chunk
+from elmo_plugin.embed_files.outputs import Content
 
 DIM = 4
 DEFAULTS = EmbedSettings("")
@@ -41,7 +43,7 @@ def write_parts(folder: Path, parts: list[Part]) -> list[Path]:
 
 
 def write(name: str, path: Path, chunks: list[Path], settings: EmbedSettings) -> None:
-    OUTPUT_FORMATS[name].write(path, chunks, settings, (3, DIM), {"text": "all"})
+    OUTPUT_FORMATS[name].write(path, Content(chunks, settings, (3, DIM), {"text": "all"}))
 
 
 def joined(name: str, parts: list[Part], folder: Path, settings: EmbedSettings = DEFAULTS) -> Path:
@@ -120,10 +122,40 @@ def test_safetensors_has_the_rows_of_all_sentences_and_where_they_begin(dtype: s
     assert len(tensors["starts"]) == len(tensors["text_starts"]) == len(words) + 1
 
 
+def test_npz_has_an_array_for_each_line(tmp_path: Path) -> None:
+    parts = [make_part(0, ["a b", "", "ü"]), make_part(3, ["d/e f"])]
+    with np.load(joined("npz", parts, tmp_path)) as arrays:
+        assert arrays.files == list("0123")
+        for line, expected in enumerate(array for part in parts for array in part.vectors):
+            np.testing.assert_array_equal(arrays[str(line)], expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_csv_has_a_row_for_each_word_with_all_its_digits(dtype: str, tmp_path: Path) -> None:
+    parts = [make_part(0, ['a , "b"', "", "NA"]), make_part(3, ["d/e f"])]
+    for part in parts:
+        part.vectors[:] = [vectors.astype(dtype) for vectors in part.vectors]
+    with open(joined("csv", parts, tmp_path), encoding="utf-8", newline="") as file:
+        head, *table = csv.reader(file)
+    assert head[:5] == ["sentence", "position", "word", "0_0", "0_1"] and len(head) == 3 + 3 * DIM
+    words = [each for part in parts for each in part.words]
+    vectors = [each for part in parts for each in part.vectors]
+    for line, (expected_words, expected) in enumerate(zip(words, vectors, strict=True)):
+        rows = [row for row in table if row[0] == str(line)]
+        assert [row[1:3] for row in rows] == [[str(n), word] for n, word in enumerate(expected_words)]
+        values = np.array([row[3:] for row in rows]).astype(dtype).reshape(len(rows), 3, DIM)
+        np.testing.assert_array_equal(values.swapaxes(0, 1), expected)
+
+
 @pytest.mark.parametrize("name", OUTPUT_FORMATS)
 def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
     path = joined(name, [], tmp_path)
-    if name == "hdf5":
+    if name == "npz":
+        with np.load(path) as arrays:
+            assert arrays.files == []
+    elif name == "csv":
+        assert len(path.read_text().splitlines()) == 1
+    elif name == "hdf5":
         assert json.loads(content(path)["sentence_to_index"][0]) == {}
     else:
         with safe_open(path, "np") as file:
@@ -131,7 +163,7 @@ def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
             assert file.get_tensor("starts").tolist() == [0]
 
 
-@pytest.mark.parametrize("name", OUTPUT_FORMATS)
+@pytest.mark.parametrize("name", OUTPUT_FORMATS.keys() - {"csv"})
 def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp_path: Path) -> None:
     path = joined(name, [make_part(0, ["a"])], tmp_path)
     assert OUTPUT_FORMATS[name].read_description(path) == {"text": "all"}
@@ -155,5 +187,6 @@ def test_sentences_are_left_out(tmp_path: Path) -> None:
     settings = EmbedSettings("", keep_sentences=False)
     parts = [make_part(0, ["a", ""])]
     assert content(joined("hdf5", parts, tmp_path, settings)).keys() == {"0", "1"}
+    assert "\n0,0,,0." in joined("csv", parts, tmp_path, settings).read_text()
     with safe_open(joined("safetensors", parts, tmp_path, settings), "np") as file:
         assert set(file.keys()) == {"vectors", "starts"}

@@ -19,7 +19,6 @@ from allennlp.modules import TextFieldEmbedder
 from torch import LongTensor, Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.int8 import int8_is_exact
 from elmo_plugin.commands.export import export
 from elmo_plugin.common.downloads import download_directory
 from tests.small_bilm import small_options
@@ -187,7 +186,7 @@ def test_an_archive_predicts_the_same_offline_without_the_files_of_its_bilms(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
-    [{"requires_grad": True}, {"layers": [2, 0], "precision": "int8" if int8_is_exact() else "float32"}],
+    [{"requires_grad": True}, {"layers": [2, 0], "precision": "int8"}],
     ids=["a trained biLM", "other options"],
 )
 def test_the_embedder_of_an_archive_is_as_it_was_trained(

@@ -251,7 +251,7 @@ def test_a_configuration_names_the_cache_of_an_embedder(
     ("cache", "message"),
     [
         ({"type": "redis"}, "redis"),
-        ({"type": "memory", "dtype": "float64"}, "float32 or float16, not 'float64'"),
+        ({"type": "memory", "dtype": "float64"}, "dtype: expected one of float32, float16, got 'float64'"),
         ({"type": "memory", "max_gb": 0}, "must be positive and finite, not 0"),
         ({"type": "sqlite"}, "path"),
     ],

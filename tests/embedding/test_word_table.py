@@ -7,10 +7,13 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elmo_plugin.embedding import word_table
 from elmo_plugin.embedding.word_table import (
     WordTable,
     quantize,
+    read_table,
     read_text_table,
+    stored_keys,
     table_from_bytes,
     word_key,
 )
@@ -90,3 +93,17 @@ def test_damaged_table_is_refused() -> None:
 def test_keys_are_those_of_words_alone(first: str, second: str) -> None:
     assert (word_key(first) == word_key(second)) == (first == second)
     assert -(2**63) <= word_key(first) < 2**63 and word_key(first) != 0
+
+
+def test_the_bundled_table_has_the_keys_of_its_words_and_hashes_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = (word_table.BUNDLED / "words" / "english" / "vectors.safetensors").read_bytes()
+    hashed = table_from_bytes(content, "english")
+    monkeypatch.delattr(word_table, "word_key")
+    for found, expected in zip(read_table("english")[0], hashed, strict=True):
+        assert torch.equal(found, expected)
+
+
+def test_keys_of_other_content_and_cut_ones_are_not_used() -> None:
+    words, content, other = ["the", "play"], quantize(["the", "play"], torch.eye(2)), torch.ones(2, 2)
+    for stored in [stored_keys(["a", "b"], quantize(["a", "b"], other)), stored_keys(words, content)[:-8]]:
+        assert table_from_bytes(content, "test", stored).keys.tolist() == sorted(map(word_key, words))

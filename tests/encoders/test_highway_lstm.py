@@ -281,5 +281,5 @@ def test_is_registered() -> None:
 
 
 def test_no_layer_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="num_layers is at least 1, not 0"):
+    with pytest.raises(ConfigurationError, match="num_layers: expected at least 1, got 0"):
         HighwayLstm(INPUT_SIZE, HIDDEN_SIZE, 0)

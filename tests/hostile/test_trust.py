@@ -159,7 +159,8 @@ OUTSIDE = {
     "a path in a list": {"model__x": ["a", {"b": ["../x"]}]},
     "a home": {"model__x": "~/x"},
     "a URL": {"model__x": "https://example.org/x"},
-    "a file here": {"model__x": "planted.py"},
+    "a file here": {"model__weights_file": "planted.py"},
+    "a model to download": {"dataset_reader__tokenizer__model_name": "x"},
     "a folder here": {"model__directory": "temporary"},
 }
 
@@ -206,6 +207,16 @@ def test_every_text_of_every_registered_type_is_checked() -> None:
                         check_config({"model": {"type": "bilm", "x": {"type": name, argument: value}}}, "it")
                     checked += 1
     assert checked > 1000
+
+
+def test_files_here_that_are_called_like_values_of_the_configuration_make_no_difference(
+    training: Path, tmp_path: Path
+) -> None:
+    config = json.loads((training / "config.json").read_text())
+    for number, name in enumerate({value for _, value in archives._values(config) if isinstance(value, str)}):
+        if "/" not in name:
+            Path(name).mkdir() if number % 2 else Path(name).touch()
+    assert load_archive(training / "model.tar.gz").model is not None
 
 
 def test_trusted_archives_may_import(

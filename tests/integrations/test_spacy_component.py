@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import spacy
 import torch
 
-spacy = pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
-
-from elmo_plugin.bilm import BiLm, BiLmError  # noqa: E402
-from elmo_plugin.integrations import spacy_component  # noqa: E402 (registers it; else an entry point does)
-from elmo_plugin.integrations.word_vectors import WordVectors  # noqa: E402
+from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.integrations import spacy_component  # registers it; else an entry point does
+from elmo_plugin.integrations.word_vectors import WordVectors
 
 TEXTS = ["The play's over.  Really?", "Hello!", "", "Don't go\nthere."]
 

@@ -5,20 +5,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import spacy
 import torch
+from spacy.training import Example
+from thinc.api import Adam, Config
 
-spacy = pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
-
-from spacy.training import Example  # noqa: E402
-from thinc.api import Adam, Config  # noqa: E402
-
-from elmo_plugin.bilm import BiLm  # noqa: E402
-from elmo_plugin.embedding import ScalarMix  # noqa: E402
-from elmo_plugin.integrations.spacy_tok2vec import (  # noqa: E402
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.embedding import ScalarMix
+from elmo_plugin.integrations.spacy_tok2vec import (
     bilm_layers,
     scalar_mix,
 )
-from elmo_plugin.integrations.word_vectors import WordVectors  # noqa: E402
+from elmo_plugin.integrations.word_vectors import WordVectors
 
 TAGGED = [("the cat sat", ["D", "N", "V"]), ("a dog ran", ["D", "N", "V"]), ("cat sat", ["N", "V"])]
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLm, BiLmError, precision_on
 from elmo_plugin.integrations.word_vectors import WordVectors
 from tests.small_bilm import loud_bilm, write_pair
 
@@ -52,14 +53,14 @@ def test_a_digest_tells_biLMs_and_settings_apart(pair: dict[str, str], tmp_path:
         {"layers": "top"},
         {"layers": "all"},
         {"layers": [0.25, 0, 0.75]},
-        {"precision": "bfloat16"},
+        {"precision": precision_on(torch.device("cpu"), "bfloat16").name},  # on an older processor, float32
     ]
     digests = {WordVectors(pair, **each).digest() for each in settings}
     (tmp_path / "copy").mkdir()
     assert WordVectors(write_pair(loud_bilm(), tmp_path / "copy")).digest() in digests
     write_pair(loud_bilm(1), tmp_path)
     digests |= {WordVectors(pair, **each).digest() for each in settings}
-    assert len(digests) == 2 * len(settings)
+    assert len(digests) == 2 * (len(settings) - (settings[-1]["precision"] == "float32"))
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])

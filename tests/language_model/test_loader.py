@@ -194,7 +194,7 @@ def test_batches_are_put_on_the_device(text: Path) -> None:
 
 def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path) -> None:
     for option, minimum in loader_module.MINIMUM.items():
-        message = f"bilm_stream: {option} must be at least {minimum}, not {minimum - 1}"
+        message = f"bilm_stream: {option}: expected at least {minimum}, got {minimum - 1}"
         with pytest.raises(ConfigurationError, match=message):
             _loader(text, **{option: minimum - 1})
     with pytest.raises(ConfigurationError, match="no file matches the data path"):

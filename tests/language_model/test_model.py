@@ -164,7 +164,7 @@ def test_a_batch_of_empty_rows_changes_nothing(
         ({"initial": "tiny"}, "either options or initial"),
         ({"options": None}, "either options or initial"),
         ({"options": None, "initial": "absent"}, r"model\.initial: biLM not found: absent"),
-        ({"precision": "float16"}, "precision must be one of .* not 'float16'"),
+        ({"precision": "float16"}, "precision: expected one of .* got 'float16'"),
     ],
 )
 def test_options_that_cannot_work_are_named(bilm_config: dict[str, Any], change: dict, message: str) -> None:

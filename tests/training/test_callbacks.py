@@ -8,8 +8,13 @@ from allennlp.common import Params
 from allennlp.training.callbacks import TrainerCallback
 from torch import nn
 
-from elmo_plugin.bilm import autocast_dtype, has_bfloat16
-from elmo_plugin.training import BFloat16Training, callbacks
+from elmo_plugin.bilm import PRECISIONS, autocast_dtype
+from elmo_plugin.bilm import precision as precision_module
+from elmo_plugin.training import BFloat16Training
+
+needs_bfloat16 = pytest.mark.skipif(
+    bool(lacking := PRECISIONS["bfloat16"].lacks(torch.device("cpu"))), reason=f"needs {lacking}"
+)
 
 
 class Recorder(nn.Linear):
@@ -35,7 +40,7 @@ def started(callback: TrainerCallback, model: nn.Module) -> None:
     callback.on_start(trainer, is_primary=True)
 
 
-@pytest.mark.skipif(not has_bfloat16(), reason="this CPU has no instructions for bfloat16")
+@needs_bfloat16
 def test_training_is_rounded_until_it_ends_and_validation_is_not(callback: TrainerCallback) -> None:
     model, inputs = Recorder(), torch.ones(1, 4)
     started(callback, model)
@@ -48,7 +53,7 @@ def test_training_is_rounded_until_it_ends_and_validation_is_not(callback: Train
     assert model.types == [torch.bfloat16, torch.float32, torch.bfloat16, torch.float32]
 
 
-@pytest.mark.skipif(not has_bfloat16(), reason="this CPU has no instructions for bfloat16")
+@needs_bfloat16
 def test_new_weights_are_used_in_the_next_step(callback: TrainerCallback) -> None:
     model, inputs = Recorder(), torch.ones(1, 4)
     started(callback, model)
@@ -59,7 +64,7 @@ def test_new_weights_are_used_in_the_next_step(callback: TrainerCallback) -> Non
     assert not model(inputs).any()
 
 
-@pytest.mark.skipif(not has_bfloat16(), reason="this CPU has no instructions for bfloat16")
+@needs_bfloat16
 def test_an_error_in_the_model_leaves_autocast(callback: TrainerCallback) -> None:
     model = Recorder()
     started(callback, model)
@@ -71,10 +76,11 @@ def test_an_error_in_the_model_leaves_autocast(callback: TrainerCallback) -> Non
 def test_a_processor_without_bfloat16_trains_in_float32_with_a_warning(
     callback: TrainerCallback, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(callbacks, "has_bfloat16", lambda: False)
+    monkeypatch.setattr(precision_module, "has_bfloat16", lambda: False)
+    precision_module._warn_once.cache_clear()
     model = Recorder()
     started(callback, model)
     model(torch.ones(1, 4))
     assert model.types == [torch.float32]
-    assert "lacks instructions for bfloat16" in caplog.text
+    assert "bfloat16 needs a CPU with bfloat16 instructions" in caplog.text
     assert isinstance(callback, BFloat16Training)

@@ -51,7 +51,7 @@ def read_archive(path: str | Path, with_softmax: bool = True) -> ArchivedBiLm:
 
 def read_state(archive: str | Path) -> dict[str, Any]:
     """
-    Reads the weights of any model from an archive, see `archive_path`, or a serialization directory, on the
+    Reads the weights of any model from an archive or a serialization directory, on the
     CPU. Raises `BiLmError` if there are none, or they are damaged.
     """
     path = archive_path(archive)

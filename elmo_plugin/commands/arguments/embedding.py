@@ -1,7 +1,9 @@
 """The arguments of the commands that embed text, and that read and write biLMs."""
 
 import argparse
+import os
 from pathlib import Path
+from typing import Any
 
 from elmo_plugin.commands.command import Command, output_paths
 from elmo_plugin.commands.options import (
@@ -17,12 +19,18 @@ from elmo_plugin.commands.options import (
     positive_int,
 )
 from elmo_plugin.common.bundled import bundled_models
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.outputs import target_of
 
 STATES = ("carry", "reset")
 TOKENIZERS = ("whitespace", "spacy")
-OUTPUT_FORMATS = ("hdf5", "safetensors")
+OUTPUT_FORMATS = ("hdf5", "safetensors", "npz", "csv")
 MAX_BATCH_TOKENS = 8192
+LANGUAGE: dict[str, Any] = {
+    "default": "en",
+    "metavar": "CODE",
+    "help": "language of spaCy's rules (default: %(default)s)",
+}
 
 
 class TextStream(InputPath):
@@ -35,19 +43,40 @@ class TextStream(InputPath):
             super().check()
 
 
+class _OneOutput(argparse.Action):
+    """Stores OUTPUT, which is named once, with --output or without."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        if namespace.output is not None:
+            parser.error("OUTPUT and --output: name one file")
+        namespace.output = OutputPath(values)
+
+
+def _check_embed(args: argparse.Namespace) -> None:
+    if args.output is None:
+        raise BiLmError("expected OUTPUT, a file to write")
+
+
+def _resume_embed(args: argparse.Namespace) -> Path:
+    path = args.output or os.devnull
+    return Path(path if args.dask is not None else f"{target_of(path)}.unfinished")
+
+
 def _add_embed(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     about = "one sentence per line (plain, .gz or .zst); - for standard input; with --dask a quoted pattern"
     add("text", type=TextStream, metavar="TEXT", help=about)
-    about = "a file, .hdf5 or .safetensors; with --dask a folder"
-    add("output", type=OutputPath, metavar="OUTPUT", help=about)
+    about = "a file, .hdf5, .safetensors, .npz or .csv; with --dask a folder"
+    # Without a default, a missing OUTPUT keeps the value of --output.
+    add("output", action=_OneOutput, nargs="?", default=argparse.SUPPRESS, metavar="OUTPUT", help=about)
+    add_options(parser, "-o/--output", action=_OneOutput)
 
     group = parser.add_argument_group("the output for a sentence (one of these)")
-    layers = group.add_mutually_exclusive_group(required=True)
+    layers = group.add_mutually_exclusive_group()
     choices = {
         "all": "all layers: (layers, words, dim)",
         "top": "the top layer: (words, dim)",
-        "mean": "the mean of the layers: (words, dim)",
+        "mean": "the mean of the layers: (words, dim); the default",
     }
     for name, about in choices.items():
         layers.add_argument(f"--{name}", dest="layers", action="store_const", const=name, help=about)
@@ -55,7 +84,7 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     about = "for --mix: which, if ARCHIVE has several, such as input or output (see elmo weights)"
     group.add_argument("--placement", metavar="NAME", help=about)
 
-    group = parser.add_argument_group("the biLM (for --mix: ARCHIVE's)")
+    group = parser.add_argument_group("the biLM (default: base, and for --mix ARCHIVE's)")
     add_options(group, "--bilm", "--precision", "--trust")
     group.add_argument("--options-file", metavar="FILE", help="options.json, with --weight-file")
     group.add_argument("--weight-file", metavar="FILE", help="weights.hdf5, with --options-file")
@@ -65,7 +94,7 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     add("--tokenizer", choices=TOKENIZERS, default=TOKENIZERS[0], help=about)
     about = "refuse longer lines (default: %(default)s)"
     add("--max-words", type=positive_int, default=100_000, metavar="N", help=about)
-    add("--language", default="en", metavar="CODE", help="language of spaCy's rules (default: %(default)s)")
+    add("--language", **LANGUAGE)
 
     group = parser.add_argument_group("the file")
     add_options(group, "--dtype", default=DTYPES[0])
@@ -78,7 +107,7 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     add("--forget-sentences", dest="keep_sentences", action="store_false", help=about)
     about = "name HDF5's datasets by sentence, not by line"
     add("--use-sentence-keys", dest="keys", action="store_const", const="sentence", help=about)
-    parser.set_defaults(layers="mix", keys="line")
+    parser.set_defaults(layers="mean", keys="line")
 
     group = parser.add_argument_group("the work")
     add_options(group, "--batch-size", default=64)
@@ -86,13 +115,8 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     about = "number of words at a time, padding included (default: %(default)s)"
     add("--max-batch-tokens", type=positive_int, default=MAX_BATCH_TOKENS, metavar="N", help=about)
     add_options(group, "--workers", "--dask")
-    add(
-        "--threads",
-        type=positive_int,
-        default=1,
-        metavar="N",
-        help="number of threads of each worker (default: %(default)s)",
-    )
+    about = "number of threads of each worker (default: %(default)s)"
+    add("--threads", type=positive_int, default=1, metavar="N", help=about)
     about = "processor: cpu, cuda or cuda:N, or several GPUs with commas (default: %(default)s)"
     add_options(group, "--device", type=devices, metavar="DEVICE[,…]", help=about)
 
@@ -106,18 +130,15 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
 def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("bilm", **BILM)
-    about = "the text to search: one sentence per line, with spaces between its words (plain, .gz or .zst)"
+    about = "the text to search: one sentence per line (plain, .gz or .zst)"
     add("text", type=TextPath, metavar="TEXT", help=about)
-    about = "a word in brackets in its sentence, as in 'They saw a Broadway [play] .'; or a word alone"
+    about = "a word in brackets in its sentence, as in 'They saw a Broadway [play].'; or a word alone"
     add("words", metavar="WORD", nargs="+", help=about)
     about = "number of neighbours (default: %(default)s)"
     add("-k", type=positive_int, default=10, metavar="N", help=about)
-    add(
-        "--layer",
-        type=int,
-        metavar="N",
-        help="number of the layer; 0 is the token layer (default: the top layer)",
-    )
+    about = "number of the layer; 0 is the token layer (default: the top layer)"
+    add("--layer", type=int, metavar="N", help=about)
+    add("--language", **LANGUAGE)
     add_options(parser, "--json", "--device", "--precision")
 
 
@@ -156,14 +177,14 @@ def _add_average(parser: argparse.ArgumentParser) -> None:
 COMMANDS = (
     Command(
         "embed",
-        "Write the vectors of a text to HDF5 or safetensors. A run that was stopped continues when you start "
-        "it again, and writes the same file.",
-        "elmo embed text.txt vectors.hdf5 --bilm base --top\n"
-        "elmo embed - vectors.safetensors --bilm base --mean --tokenizer spacy < text.txt",
+        "Write the vectors of a text to HDF5, safetensors, NumPy's .npz or CSV. A run that was stopped "
+        "continues when you start it again, and writes the same file.",
+        "elmo embed text.txt vectors.npz\n"
+        "elmo embed text.txt vectors.hdf5 --bilm original --top\n"
+        "elmo embed - vectors.csv --tokenizer spacy < text.txt",
         _add_embed,
-        resume_path=lambda args: Path(
-            f"{target_of(args.output)}.unfinished" if args.dask is None else args.output
-        ),
+        check_arguments=_check_embed,
+        resume_path=_resume_embed,
         outputs=lambda args: output_paths(args) if args.dask is None else [],
     ),
     Command(
@@ -177,8 +198,8 @@ COMMANDS = (
     Command(
         "neighbors",
         "Find the words of a text that are nearest to a word in its sentence. Words are compared by the "
-        "cosine of their vectors.",
-        "elmo neighbors base text.txt 'They saw a Broadway [play] .'\n"
+        "cosine of their vectors. Text is split into words by spaCy's rules, without a model.",
+        "elmo neighbors base text.txt 'They saw a Broadway [play].'\n"
         "elmo neighbors base text.txt.gz play -k 20 --json neighbors.json",
         _add_neighbors,
     ),

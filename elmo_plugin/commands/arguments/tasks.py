@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 
 from elmo_plugin.commands.command import Command, output_paths
 from elmo_plugin.commands.options import (
@@ -15,8 +16,11 @@ from elmo_plugin.commands.options import (
     positive_int,
 )
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.outputs import is_special
+from elmo_plugin.predictions import FORMATS
 
 MAX_CHARACTERS = 10_000
+_FILE = re.compile(r"\S+\.(txt|tsv|csv|jsonl?|ndjson)(\.gz|\.zst)?", re.IGNORECASE)
 SCORED = {
     "coref": ("KEY", "RESPONSE"),
     "squad": ("DATA", "PREDICTIONS"),
@@ -31,17 +35,17 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
     add("archive", **ARCHIVE)
     about = (
         "the input of the task, in its order: a sentence or a document; a passage and a question; a premise "
-        "and a hypothesis; or a JSON object. - reads standard input, one text or JSON object per line"
+        "and a hypothesis; or a JSON object. Or a file, or - for standard input: each line is a text, two "
+        "texts with a tab between them, or a JSON object"
     )
     add("texts", metavar="TEXT", nargs="*", help=about)
     about = "archive of the tagger that finds the predicates of sentences, for semantic roles"
     add("--predicates", type=ArchivePath, metavar="ARCHIVE", help=about)
-    add_options(parser, "--json", "--device", "--trust")
+    add_options(parser, "-o/--output", "--json", "--device", "--trust")
+    add_options(parser, "--batch-size", default=32)
     group = parser.add_argument_group("all questions of a file")
     about = "answer the questions of this file, in SQuAD 1.1's JSON (plain, .gz or .zst)"
     group.add_argument("--squad", type=TextPath, metavar="FILE", help=about)
-    add_options(group, "-o/--output", default="-")
-    add_options(group, "--batch-size", default=32)
 
 
 def _predict_outputs(args: argparse.Namespace) -> list[OutputPath]:
@@ -52,10 +56,20 @@ def _predict_outputs(args: argparse.Namespace) -> list[OutputPath]:
 def _check_predict(args: argparse.Namespace) -> None:
     if bool(args.squad) == bool(args.texts):
         raise BiLmError("expected TEXT, or --squad FILE")
-    if file := next(filter(os.path.isfile, args.texts), None):
-        raise BiLmError(
-            f"TEXT: {file} is a file; its lines are read by: elmo predict {args.archive} - < {file}"
-        )
+    if args.squad:
+        return
+    if args.output and args.json:
+        raise BiLmError("expected --output or --json, got both")
+    is_known = not args.output or args.output.lower().endswith(FORMATS) or is_special(args.output)
+    if not is_known:
+        raise BiLmError(f"--output: expected a file in {', '.join(FORMATS)}, got {args.output}")
+    for text in args.texts:
+        if os.path.isdir(text):
+            raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
+        if os.path.isfile(text) and len(args.texts) > 1:
+            raise BiLmError(f"TEXT: {text} is a file; its lines are read if it is the only TEXT")
+        if _FILE.fullmatch(text) and not os.path.exists(text):
+            raise BiLmError(f"TEXT: file not found: {text}")
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
@@ -105,10 +119,13 @@ def _add_port(parser: argparse.ArgumentParser) -> None:
 COMMANDS = (
     Command(
         "predict",
-        "Show the predictions of a trained model for a text. They are in colour on a terminal. With "
+        "Show the predictions of a trained model for a text or for each line of a file. They are in colour "
+        "on a terminal; --output gets .jsonl, .html, .csv with a row for each entity, role, mention, answer "
+        "or label, or .conll, which has entities, roles or mentions as `elmo score` reads them. With "
         '--squad, all questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo '
         "score squad` reads it; questions that are too long for the model are reported and skipped.",
         "elmo predict ner 'Ada moved to Lisbon.'\n"
+        "elmo predict sentiment reviews.txt -o sentiment.csv\n"
         "elmo predict run/model.tar.gz --squad dev.json -o answers.json",
         _add_predict,
         needs_allennlp=True,

@@ -34,6 +34,7 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--data", type=InputPath, nargs="+", default=[], metavar="PATH", help=about)
     about = """options of the dataset reader for --data, such as '{"text_column": "body"}'"""
     add("--reader", default="{}", metavar="JSON", help=about)
+    add_options(parser, "--bilm")
     about = (
         "for bilm: split raw text into sentences and words by spaCy's rules for this language (default: one "
         "sentence per line, its words between spaces)"
@@ -85,9 +86,11 @@ COMMANDS = (
     Command(
         "new",
         "Write a project that trains a model of a task with ELMo. It is a folder with a configuration, the "
-        "library that it imports, your data or a little that is invented, and a README with the commands.",
+        "library that it imports, your data or a little that is invented, and a README with the commands. "
+        "The biLM is base, or that of --bilm.",
         "elmo new ner my_project\n"
         "elmo new classify my_project --data train.csv dev.csv\n"
+        "elmo new tag my_project --bilm my_bilm/run/model.tar.gz\n"
         "elmo new bilm my_bilm --data text.txt",
         _add_new,
     ),

@@ -136,7 +136,7 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
             for rest in (archive.fileobj, stream):  # to the end, for the checksum of gzip
                 while part := rest.read(_READ):
                     if part.strip(b"\0"):
-                        raise BiLmError("it continues after its end, or is damaged")
+                        raise BiLmError("there is data after the end of the archive: it may be damaged")
 
 
 class _LimitedStream:
@@ -159,10 +159,10 @@ class _Member(tarfile.TarInfo):
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type == tarfile.GNUTYPE_SPARSE:
-            raise tarfile.ReadError("it has a sparse file")
+            raise tarfile.ReadError("it contains a sparse file, which is not supported")
         if self.size < 0 or (self.type in _HEADER_TYPES and self.size > _MAX_HEADER):
             raise tarfile.ReadError(f"it has a header of {self.size:,} bytes")
         return super()._proc_member(archive)  # type: ignore[misc]
 
     def _proc_gnusparse_10(self, *_: Any) -> None:
-        raise tarfile.ReadError("it has a sparse file")
+        raise tarfile.ReadError("it contains a sparse file, which is not supported")

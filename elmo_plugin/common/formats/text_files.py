@@ -17,7 +17,7 @@ from elmo_plugin.common.typography import BYTE_ORDER_MARK
 
 MAX_LINE_BYTES = 2**28
 MAX_BLANK_LINES = 1_000_000  # in a row
-_CHUNK = 1 << 9  # bytes of zstd, each of which may become 33,000
+_CHUNK = 1 << 9  # bytes of zstd; one may become 33,000
 _BOM = BYTE_ORDER_MARK.encode()  # some editors write it
 _NOT_TEXT = {
     b"BZh": "bzip2",
@@ -60,13 +60,13 @@ def read_lines(path: str) -> Iterator[bytes]:
 def standard_input_lines() -> Iterator[bytes]:
     """Yields standard input's lines as `read_lines` does. Raises `BiLmError` if it is closed or empty."""
     if sys.stdin is None:
-        raise BiLmError("standard input: it is closed")
+        raise BiLmError("standard input is closed")
     is_empty = True
     for line in _text_lines(_lines(sys.stdin.buffer), "standard input"):
         is_empty = False
         yield line
     if is_empty:
-        raise BiLmError("the standard input is empty")
+        raise BiLmError("standard input is empty")
 
 
 def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError, BiLmOutput
 from elmo_plugin.bilm.io import DTYPES
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.process import ForkSafeLock
 from elmo_plugin.embedding.cache.sqlite_store import SqliteStore
 
@@ -84,8 +85,7 @@ class ActivationCache:
     """
 
     def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
-        if dtype not in DTYPES:
-            raise BiLmError(f"the dtype of a cache is {' or '.join(DTYPES)}, not {dtype!r}")
+        check_choice("dtype", dtype, DTYPES)
         self.store = store
         self.dtype = dtype
         self._identity = type(self), place, dtype
@@ -141,7 +141,7 @@ class MemoryCache(ActivationCache):
     max_gb : `float`, optional (default = `4.0`)
         Its size in gigabytes (10^9 bytes).
     dtype : `str`, optional (default = `"float32"`)
-        "float32" or "float16", see `ActivationCache`.
+        "float32" or "float16".
     """
 
     def __init__(self, max_gb: float = 4.0, dtype: str = "float32") -> None:
@@ -160,7 +160,7 @@ class SqliteCache(ActivationCache):
     max_gb : `float`, optional (default = `100.0`)
         The size in gigabytes (10^9 bytes) from which on nothing is added to the file.
     dtype : `str`, optional (default = `"float32"`)
-        "float32" or "float16", see `ActivationCache`.
+        "float32" or "float16".
     """
 
     def __init__(self, path: str, max_gb: float = 100.0, dtype: str = "float32") -> None:
@@ -172,7 +172,7 @@ class SqliteCache(ActivationCache):
 
 def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tuple[list[bytes], list[int]]:
     """
-    Returns the key of each sentence, a hash of its characters, of the biLM (see `BiLm.digest`) and of the
+    Returns the key of each sentence, a hash of its characters, of the biLM and of the
     type of the stored vectors, and its number of words. `character_ids` has shape (batch, time, characters),
     any integer type, and any number of rows of zeros after a sentence's last word.
     """

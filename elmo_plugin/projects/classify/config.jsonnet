@@ -1,5 +1,5 @@
-// A classifier of texts with ELMo at the input and at the output of its lowest LSTM, from the biLM `base`, and with
-// word vectors; both come with elmo_plugin. A small network, for one CPU core; lib/sst.libsonnet explains its options.
+// A classifier of texts with ELMo at the input and at the output of its lowest LSTM, and with word vectors. A small
+// network, for one CPU core; lib/sst.libsonnet explains its options.
 local classifier = import 'lib/sst.libsonnet';
 local elmo = import 'lib/elmo.libsonnet';
 local words = import 'lib/words.libsonnet';

@@ -1,6 +1,5 @@
-// A coreference model with ELMo at its input, from the biLM `base`, and with word vectors; both come with elmo_plugin.
-// A small network, for one CPU core; without options, `coref` has the sizes of Peters et al. (2018): see
-// lib/coref.libsonnet.
+// A coreference model with ELMo at its input, and with word vectors. A small network, for one CPU core; without
+// options, `coref` has the sizes of Peters et al. (2018): see lib/coref.libsonnet.
 local coref = import 'lib/coref.libsonnet';
 local elmo = import 'lib/elmo.libsonnet';
 local words = import 'lib/words.libsonnet';

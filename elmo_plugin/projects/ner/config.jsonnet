@@ -1,6 +1,5 @@
-// A named entity tagger with ELMo at its input, from the biLM `base`, and with word vectors; both come with
-// elmo_plugin. A small network, for one CPU core; without options, `ner` has the sizes of Peters et al. (2018): see
-// lib/ner.libsonnet.
+// A named entity tagger with ELMo at its input, and with word vectors. A small network, for one CPU core; without
+// options, `ner` has the sizes of Peters et al. (2018): see lib/ner.libsonnet.
 local elmo = import 'lib/elmo.libsonnet';
 local ner = import 'lib/ner.libsonnet';
 local words = import 'lib/words.libsonnet';

@@ -1,6 +1,5 @@
-// An inference model with ELMo at the input and at the output of its lowest LSTM, from the biLM `base`, and with word
-// vectors; both come with elmo_plugin. A small network, for one CPU core; without options, `snli` has the sizes of
-// Peters et al. (2018): see lib/snli.libsonnet.
+// An inference model with ELMo at the input and at the output of its lowest LSTM, and with word vectors. A small
+// network, for one CPU core; without options, `snli` has the sizes of Peters et al. (2018): see lib/snli.libsonnet.
 local elmo = import 'lib/elmo.libsonnet';
 local snli = import 'lib/snli.libsonnet';
 local words = import 'lib/words.libsonnet';

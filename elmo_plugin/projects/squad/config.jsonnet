@@ -1,6 +1,5 @@
-// A question answering model with ELMo at its input and output, from the biLM `base`, and with word vectors; both come
-// with elmo_plugin. A small network, for one CPU core; without options, `squad` has the sizes of Peters et al. (2018):
-// see lib/squad.libsonnet.
+// A question answering model with ELMo at its input and output, and with word vectors. A small network, for one CPU
+// core; without options, `squad` has the sizes of Peters et al. (2018): see lib/squad.libsonnet.
 local elmo = import 'lib/elmo.libsonnet';
 local squad = import 'lib/squad.libsonnet';
 local words = import 'lib/words.libsonnet';

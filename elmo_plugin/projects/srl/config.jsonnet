@@ -1,6 +1,5 @@
-// A semantic role labeller with ELMo at its input, from the biLM `base`, and with word vectors; both come with
-// elmo_plugin. A small network, for one CPU core; without options, `srl` has the sizes of Peters et al. (2018): see
-// lib/srl.libsonnet.
+// A semantic role labeller with ELMo at its input, and with word vectors. A small network, for one CPU core; without
+// options, `srl` has the sizes of Peters et al. (2018): see lib/srl.libsonnet.
 local elmo = import 'lib/elmo.libsonnet';
 local srl = import 'lib/srl.libsonnet';
 local words = import 'lib/words.libsonnet';

@@ -1,6 +1,5 @@
-// A sentiment classifier with ELMo at the input and at the output of its lowest LSTM, from the biLM `base`, and with
-// word vectors; both come with elmo_plugin. A small network, for one CPU core; without options, `sst` has the sizes of
-// Peters et al. (2018): see lib/sst.libsonnet.
+// A sentiment classifier with ELMo at the input and at the output of its lowest LSTM, and with word vectors. A small
+// network, for one CPU core; without options, `sst` has the sizes of Peters et al. (2018): see lib/sst.libsonnet.
 local elmo = import 'lib/elmo.libsonnet';
 local sst = import 'lib/sst.libsonnet';
 local words = import 'lib/words.libsonnet';

@@ -1,6 +1,5 @@
-// A tagger of words with ELMo at its input, from the biLM `base`, and with word vectors; both come with elmo_plugin:
-// biLSTM layers and a CRF. A small network, for one CPU core; lib/ner.libsonnet explains its options. For chunks or
-// entities, leave out `metric`.
+// A tagger of words with ELMo at its input, and with word vectors: biLSTM layers and a CRF. A small network, for one
+// CPU core; lib/ner.libsonnet explains its options. For chunks or entities, leave out `metric`.
 local elmo = import 'lib/elmo.libsonnet';
 local tagger = import 'lib/ner.libsonnet';
 local words = import 'lib/words.libsonnet';

@@ -51,7 +51,7 @@ def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False)
 def parse_documents(
     lines: Iterable[Line], *, format: str = "auto", only_clusters: bool = False
 ) -> Iterator[CorefDocument]:
-    """Yields the documents of the lines of a file in one of `FORMATS`, see `read_documents`."""
+    """Yields the documents of the lines of a file in one of `FORMATS`."""
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)

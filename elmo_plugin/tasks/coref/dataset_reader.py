@@ -11,6 +11,7 @@ from allennlp.data.fields import LabelField, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
 from elmo_plugin.tasks.coref.conll import FORMATS, parse_documents
 from elmo_plugin.tasks.coref.documents import CorefDocument
@@ -72,8 +73,7 @@ class CorefReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        if format not in FORMATS:
-            raise ConfigurationError(f"format: expected one of {', '.join(FORMATS)}, got {format!r}")
+        check_choice("format", format, FORMATS, ConfigurationError)
         self._format = format
         try:
             self._genre_pattern = re.compile(genre_pattern) if genre_pattern else None

@@ -163,7 +163,7 @@ class CorefConll(ScoreMetric):
         self._scores.add(gold, predicted)
 
     @overrides(check_signature=False)
-    def figures(self, scores: CorefScores) -> dict[str, float]:
+    def metrics(self, scores: CorefScores) -> dict[str, float]:
         """
         Returns `precision`, `recall` and `f1`, from 0 to 1, each after `coref_` (the mean of the next three),
         `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
@@ -177,7 +177,7 @@ class CorefConll(ScoreMetric):
         }
 
     @overrides(check_signature=False)
-    def lacks(self, scores: CorefScores) -> str:
+    def missing_gold(self, scores: CorefScores) -> str:
         return "clusters" if scores.documents and not scores.counts()["mention"].recall_denominator else ""
 
 

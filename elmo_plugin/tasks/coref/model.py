@@ -12,6 +12,7 @@ from torch import LongTensor, Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.bilm import Dropout
+from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.antecedents import AntecedentScorer
 from elmo_plugin.tasks.coref.clusters import Mention
@@ -80,7 +81,7 @@ class CorefSpanRanking(TaskModel):
     may_cross : `bool`, optional (default = `False`)
         Keep spans that cross others.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
     """
 
     default_predictor = "elmo_coref"
@@ -106,12 +107,12 @@ class CorefSpanRanking(TaskModel):
         initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
+        options = locals()
         super().__init__(vocab, **kwargs)
-        if min(max_span_width, max_antecedents, max_training_sentences) < 1 or spans_per_word <= 0:
-            raise ConfigurationError(
-                "coref: max_span_width, max_antecedents and max_training_sentences are 1 or more, and "
-                "spans_per_word is more than 0"
-            )
+        for name in ("max_span_width", "max_antecedents", "max_training_sentences"):
+            check_at_least(f"coref: {name}", options[name], error=ConfigurationError)
+        if spans_per_word <= 0:
+            raise ConfigurationError(f"coref: spans_per_word: expected more than 0, got {spans_per_word}")
         self.contextual_encoder = contextual_encoder
         self.span_encoder = SpanEncoder(
             encoded_dim=contextual_encoder.get_output_dim(),

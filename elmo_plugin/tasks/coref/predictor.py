@@ -9,6 +9,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import format_document
 from elmo_plugin.tasks.coref.dataset_reader import CorefReader
@@ -53,7 +54,7 @@ class CorefPredictor(TaskPredictor):
     """
 
     name = "elmo_coref"
-    longest = 20_000
+    default_max_words = 20_000
 
     def __init__(
         self,
@@ -64,8 +65,7 @@ class CorefPredictor(TaskPredictor):
         max_words: int | None = None,
     ) -> None:
         super().__init__(model, dataset_reader, max_words=max_words)
-        if output_format not in ("json", "conll2012"):
-            raise ConfigurationError(f"elmo_coref: output_format is json or conll2012, not {output_format!r}")
+        check_choice(f"{self.name}: output_format", output_format, ("json", "conll2012"), ConfigurationError)
         self._output_format = output_format
         self._rules = EnglishRules("sentencizer")
 

@@ -10,6 +10,7 @@ from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.dataset_reader import (
     Line,
@@ -22,7 +23,7 @@ from elmo_plugin.tasks.ner.encodings import SOURCE_ENCODINGS, find_kind, read_ta
 from elmo_plugin.tasks.ner.layout import find_columns
 from elmo_plugin.tasks.ner.sentences import TaggedSentence, sentences_of_json, sentences_of_table
 from elmo_plugin.tasks.ner.table import gather_lines, read_table
-from elmo_plugin.tasks.ner.tags import spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import ENCODINGS, spans_to_tags, tags_to_spans
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class Conll2003Reader(TaskDatasetReader):
         The number of a column, from 0, or from the end if it is negative; or its name in the header of a file
         or in JSON lines.
     separator : `str`, optional (default = `None`)
-        What separates columns: a tab, a space, or the delimiter of CSV.
+        The separator of columns: a tab, a space, or the delimiter of CSV.
     label_names : `list[str]`, optional (default = `None`)
         The names of tags that JSON lines have as numbers.
     file_encoding : `str`, optional (default = `"utf-8"`)
@@ -82,12 +83,9 @@ class Conll2003Reader(TaskDatasetReader):
             ("source_encoding", source_encoding, SOURCE_ENCODINGS),
             ("tag_encoding", tag_encoding, ("BIO", "BIOUL")),
         ):
-            if value not in known:
-                raise ConfigurationError(
-                    f"ner_conll2003: {option} is one of {', '.join(known)}, not {value!r}"
-                )
+            check_choice(f"ner_conll2003: {option}", value, known, ConfigurationError)
         if separator is not None and len(separator) != 1:
-            raise ConfigurationError(f"ner_conll2003: separator is one character, not {separator!r}")
+            raise ConfigurationError(f"ner_conll2003: separator: expected one character, got {separator!r}")
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
         self._word_column, self._tag_column = word_column, tag_column
@@ -97,6 +95,7 @@ class Conll2003Reader(TaskDatasetReader):
         # as found in the first file, for others of the same data set
         self._columns: tuple[list[str], int, int, int] | None = None
         self._kind: str | None = None
+        self._encoding = source_encoding if source_encoding in (*ENCODINGS, "IO") else None
 
     @overrides
     def read_lines(self, file_path: str) -> Iterator[Line]:
@@ -129,6 +128,8 @@ class Conll2003Reader(TaskDatasetReader):
             self._kind = self._kind or (None if set(values) == {"O"} else source)
         tags, encoding = read_tags(file, sentences, source)
         logger.info("%s: %s, %s", file, columns, encoding)
+        found = encoding.partition(" ")[0]
+        self._encoding = self._encoding or (found if found in (*ENCODINGS, "IO") else None)
         for sentence in sentences:
             labels = sentence.tags
             if tags is not None and not {"O"}.issuperset(labels):
@@ -160,7 +161,7 @@ class Conll2003Reader(TaskDatasetReader):
         """
         fields = sentence_fields(tokens)
         if tags is not None:
-            fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]))
+            fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]), encoding=self._encoding)
             fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
 

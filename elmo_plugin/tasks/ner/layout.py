@@ -64,13 +64,13 @@ class _Finder:
         known = ", ".join(map(repr, self.table.names)) or "without a header"
         raise self.error(f"{option}: expected one of {self.width} columns ({known}), got {column!r}")
 
-    def named(self, names: Sequence[str]) -> int | None:
+    def column_with_name(self, names: Sequence[str]) -> int | None:
         known = [name.lower() for name in self.table.names]
         return next((known.index(name) for name in names if name in known), None)
 
     def find_tags(self, word: int | None) -> int:
         """Finds the tags: by the names of a header, else entities, else chunks, else tags of any kind."""
-        if (named := self.named(ENTITY_NAMES)) is not None:
+        if (named := self.column_with_name(ENTITY_NAMES)) is not None:
             return named
         others = [column for column in range(self.width) if column != word and not self.has_numbers(column)]
         tags = {column: parsed for column in others if (parsed := parse_tags(self.values[column]))}
@@ -83,7 +83,7 @@ class _Finder:
             if len({self.columns[column] for column in found}) > 1:
                 raise self.ambiguous("tag", found)
             return found[-1]
-        if (named := self.named(WORD_CLASS_NAMES)) is not None:
+        if (named := self.column_with_name(WORD_CLASS_NAMES)) is not None:
             return named
         word = self.find_words() if word is None else word
         rest = [column for column in others if column != word and not self.repeats(column)]
@@ -103,20 +103,20 @@ class _Finder:
         Finds the words: by the names of a header, else the first column without numbers. If that has what
         may be parts of speech or the names of documents, another with more distinct values is taken.
         """
-        if (named := self.named(WORD_NAMES)) is not None:
+        if (named := self.column_with_name(WORD_NAMES)) is not None:
             return named
         others = [column for column in range(self.width) if column != tag]
         found = [column for column in others if not self.has_numbers(column)] or others
         first = found[0]
-        if self.width == 2 or not self.has_no_words(first):
+        if self.width == 2 or not self.is_metadata(first):
             return first
-        likely = {column: len(self.values[column]) for column in found if not self.has_no_words(column)}
+        likely = {column: len(self.values[column]) for column in found if not self.is_metadata(column)}
         best = max(likely, key=likely.__getitem__, default=first)
         if (best == first != others[0]) or likely.get(best) == len(self.values[first]):
             raise self.ambiguous("word", [others[0] if best == first else first, best])
         return best if likely.get(best, 0) > len(self.values[first]) else first
 
-    def has_no_words(self, column: int) -> bool:
+    def is_metadata(self, column: int) -> bool:
         return self.repeats(column) or all(map(WORD_CLASS.fullmatch, self.values[column]))
 
     def has_numbers(self, column: int) -> bool:

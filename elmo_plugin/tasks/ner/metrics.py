@@ -116,7 +116,7 @@ class NerF1(ScoreMetric):
             self._scores.add([list(pairs)])
 
     @overrides(check_signature=False)
-    def figures(self, scores: NerScores) -> dict[str, float]:
+    def metrics(self, scores: NerScores) -> dict[str, float]:
         """
         Returns `accuracy`, and `precision`, `recall` and `f1-measure`, from 0 to 1, each followed by
         `-overall` and by the name of each type, as in `f1-measure-PER`.
@@ -126,7 +126,7 @@ class NerF1(ScoreMetric):
         return {"accuracy": accuracy} | entities
 
     @overrides(check_signature=False)
-    def lacks(self, scores: NerScores) -> str:
+    def missing_gold(self, scores: NerScores) -> str:
         return "entities" if self._has_entities and scores.words and not scores.gold else ""
 
 

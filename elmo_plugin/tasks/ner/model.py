@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -12,10 +13,11 @@ from allennlp.modules.conditional_random_field import ConditionalRandomField, al
 from allennlp.nn import InitializerApplicator
 from torch import BoolTensor, LongTensor, Tensor, nn
 
-from elmo_plugin.encoders import ContextualEncoder, viterbi
+from elmo_plugin.common.errors import check_choice
+from elmo_plugin.encoders import ContextualEncoder, forward_sums, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import parse_tag, parse_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import Span, parse_tag, parse_tags, tags_to_spans
 from elmo_plugin.tasks.task_model import TaskModel
 
 ILLEGAL = -10_000.0  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
@@ -51,7 +53,7 @@ class NerBiLstmCrf(TaskModel):
         The encoding of the tags: "BIO" or "BIOUL", as in the dataset reader; "plain" for tags of any kind, or
         `None` to find it from `vocab`.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
 
     Raises `ConfigurationError` if the tags in `vocab` are in another encoding, or are plain.
     """
@@ -86,7 +88,7 @@ class NerBiLstmCrf(TaskModel):
 
     @staticmethod
     def average_logits(logits: Sequence[CrfLogits]) -> CrfLogits:
-        """Returns the mean of all logits: of a tag, of two tags in a row, of the first and the last tag."""
+        """Returns the mean of the logits for a tag, two tags in a row, the first and the last tag."""
         emissions, masks, crfs = zip(*logits, strict=True)
         crf = copy.deepcopy(crfs[0])
         states = [member.state_dict() for member in crfs]
@@ -102,16 +104,19 @@ class NerBiLstmCrf(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns the `words` of each sentence, the best `tags`, except in training, and, if the batch has the
-        indices of the correct tags, of shape (batch, time), `loss`. A sentence with a tag that the vocabulary
-        lacks is left out of the loss. The metric counts the `gold_tags`, as strings, which are also returned.
+        Returns the `words` of each sentence, the best `tags` and the `logits`, except in training, and, if
+        the batch has the indices of the correct tags, of shape (batch, time), `loss`. A sentence with a tag
+        that the vocabulary lacks is left out of the loss. The metric counts the `gold_tags`, as strings,
+        which are also returned.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}
         if not self.training:
             labels = self.vocab.get_index_to_token_vocabulary("labels")
-            paths = viterbi(emissions, mask, *_constrained_transitions(crf))
+            transitions = _constrained_transitions(crf)
+            paths = viterbi(emissions, mask, *transitions)
             output["tags"] = [[labels[index] for index in path] for path in paths]
+            output["logits"] = [emissions, *transitions]
         if tags is not None:
             known = (tags != UNKNOWN_TAG).all(dim=1).nonzero().squeeze(1)  # Shape: (sentences,)
             output["loss"] = -crf(emissions[known], tags[known], mask[known])
@@ -123,18 +128,56 @@ class NerBiLstmCrf(TaskModel):
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
         Adds `entities`, each with its `type`, its `text`, the index `start` of its first word and `end` of
-        the word after its last. In training, without tags, and for plain tags nothing is added.
+        the word after its last, and the `probability` of such an entity among all legal tags. In training,
+        without tags, and for plain tags nothing is added. `logits` go.
         """
+        logits = output_dict.pop("logits", None)
         if "tags" not in output_dict or not self.has_entities:
             return output_dict
-        output_dict["entities"] = [
-            [
-                {"type": kind, "start": first, "end": last + 1, "text": " ".join(words[first : last + 1])}
-                for kind, (first, last) in tags_to_spans(sentence_tags)
-            ]
-            for words, sentence_tags in zip(output_dict["words"], output_dict["tags"], strict=True)
-        ]
+        output_dict["entities"] = []
+        for row, (words, tags) in enumerate(zip(output_dict["words"], output_dict["tags"], strict=True)):
+            spans = tags_to_spans(tags)
+            emissions, *transitions = logits
+            probabilities = self._probabilities(tags, spans, emissions[row, : len(tags)], *transitions)
+            output_dict["entities"].append(
+                [
+                    {
+                        "type": kind,
+                        "start": first,
+                        "end": last + 1,
+                        "text": " ".join(words[first : last + 1]),
+                        "probability": probability,
+                    }
+                    for (kind, (first, last)), probability in zip(spans, probabilities, strict=True)
+                ]
+            )
         return output_dict
+
+    def _probabilities(self, tags: Sequence[str], spans: Sequence[Span], *logits: Tensor) -> list[float]:
+        """Returns the probability of each entity of a sentence, by the sums of legal sequences of tags."""
+        if not spans:
+            return []
+        emissions, transitions, start, end = (each.double() for each in logits)
+        before = forward_sums(emissions, transitions, start)
+        after = forward_sums(emissions.flip(0), transitions.T, end).flip(0)
+        total = (before[-1] + end).logsumexp(dim=0)
+        indices = self.vocab.get_token_to_index_vocabulary("labels")
+        path = [indices[tag] for tag in tags]
+
+        def probability(first: int, path: Sequence[int]) -> float:
+            """Returns the probability of these tags from the word `first` on."""
+            words = range(first + 1, first + len(path))
+            steps = sum(transitions[pair] for pair in pairwise(path)) + emissions[words, path[1:]].sum()
+            rest = after[first + len(path) - 1, path[-1]] - emissions[first + len(path) - 1, path[-1]]
+            return float((before[first, path[0]] + steps + rest - total).exp())
+
+        found = []
+        for kind, (first, last) in spans:
+            inner = indices.get(f"I-{kind}" if kind else "I")
+            found.append(probability(first, path[first : last + 1]))
+            if inner is not None and last + 1 < len(path):  # in BIO, it may go on
+                found[-1] -= probability(first, [*path[first : last + 1], inner])
+        return found
 
 
 def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tensor, Tensor]:
@@ -150,8 +193,8 @@ def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tenso
 
 def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str:
     """Returns the encoding of a vocabulary's tags. Raises `ConfigurationError` if it is another."""
-    if tag_encoding not in ("BIO", "BIOUL", "plain", None):
-        raise ConfigurationError(f"ner_bilstm_crf: tag_encoding is BIO, BIOUL or plain, not {tag_encoding!r}")
+    if tag_encoding is not None:
+        check_choice("tag_encoding", tag_encoding, ("BIO", "BIOUL", "plain"), ConfigurationError)
     tags = parse_tags(set(labels))
     if tag_encoding == "plain" or (tag_encoding is None and tags is None):
         return "plain"

@@ -8,6 +8,8 @@ from allennlp.modules.conditional_random_field.conditional_random_field import i
 
 ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES"}
 """The letters of each encoding that is found."""
+# The letters of the first, inner, last and only word of an entity.
+_LETTERS = {"BIOUL": (*"BILU",), "BIOES": (*"BIES",), "BMES": (*"BMES",)}
 _BIOUL = {"S": "U", "E": "L", "M": "I"}
 _TAG = re.compile(r"([BIESULM])(?:[-_](\S+))?|(\S+)[-_]([BIESULM])", re.IGNORECASE)
 
@@ -83,12 +85,17 @@ def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
 
 
 def spans_to_tags(spans: Iterable[Span], length: int, encoding: str) -> list[str]:
-    """Returns the tags, in "BIO" or "BIOUL", of a sentence of `length` words. Inverts `tags_to_spans`."""
+    """
+    Returns the tags of a sentence of `length` words, in one of `ENCODINGS`, or types alone for "IO". Inverts
+    `tags_to_spans`.
+    """
+    begin, inner, end, single = _LETTERS.get(encoding, ("B", "I", "I", "B"))
     tags = ["O"] * length
     for kind, (first, last) in spans:
-        suffix = kind and f"-{kind}"
-        tags[first : last + 1] = [f"I{suffix}"] * (last + 1 - first)
-        tags[first] = f"B{suffix}"
-        if encoding == "BIOUL":
-            tags[last] = f"U{suffix}" if first == last else f"L{suffix}"
+        letters = [begin, *inner * (last - first - 1), end] if last > first else [single]
+        if encoding == "IOB1" and not (first and tags[first - 1] != "O" and tags[first - 1][2:] == kind):
+            letters[0] = "I"
+        tags[first : last + 1] = [letter + (kind and f"-{kind}") for letter in letters]
+        if encoding == "IO":
+            tags[first : last + 1] = [kind] * (last + 1 - first)
     return tags

@@ -25,9 +25,9 @@ class SnliReader(LabeledTextsReader):
     `sentence2` and `gold_label`), Hugging Face's data sets (`premise`, `hypothesis` and `label`), SICK, XNLI,
     GLUE, and pairs with other labels, such as paraphrases.
 
-    Pairs without a majority for a label (`-`, or the number -1) are skipped, as is the custom, and so are
-    pairs with a blank sentence. The log has their numbers. `TaskDatasetReader` describes encoding and
-    compression.
+    Pairs without a majority for a label (`-`, or the number -1) are left out, as in the usual training sets,
+    and so are pairs with a blank sentence. The log has their numbers. `TaskDatasetReader` describes encoding
+    and compression.
 
     Registered as a `DatasetReader` with name "snli_jsonl".
 

@@ -49,7 +49,7 @@ class SnliEsim(Classifier):
         The rate of dropout after the attention, and on the input of the last two fully connected layers:
         `classifier` and the logits.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
     """
 
     default_predictor = "elmo_snli"

@@ -76,7 +76,7 @@ def read_squad(path: str | os.PathLike[str], **options: bool) -> Iterator[Paragr
     Reads the JSON of SQuAD 1.1: articles, their paragraphs, and questions with any answers; or JSON lines,
     each a question with its `context`, as Hugging Face's data sets have them; or a table (CSV, TSV) with the
     columns `context`, `question`, `answer`, `answer_start` and maybe `id`. An answer that is in its context
-    only once needs no `answer_start`. See `SquadOptions`.
+    only once needs no `answer_start`.
 
     Raises `ConfigurationError`, naming the file and, if known, the line, article and question, if the file is
     not JSON or has another shape, an answer is not at its place, or a question is unanswerable or has the id
@@ -87,7 +87,7 @@ def read_squad(path: str | os.PathLike[str], **options: bool) -> Iterator[Paragr
 
 
 def parse_squad(lines: Iterable[Line], options: SquadOptions, skipped: Skipped) -> Iterator[Paragraph]:
-    """Yields the paragraphs of the lines of a file, see `read_squad`, and logs what is skipped in the end."""
+    """Yields the paragraphs of the lines of a file, and logs the skipped ones in the end."""
     lines = [line for line in lines if line.text.strip()]
     if not lines:
         return

@@ -11,6 +11,7 @@ from allennlp.data.samplers import BatchSampler, BucketBatchSampler
 from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
+from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
 from elmo_plugin.tasks.records import Skipped, UnusableExample
 from elmo_plugin.tasks.squad.articles import Answer, Question, SquadOptions, parse_squad
@@ -74,8 +75,8 @@ class SquadReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        if max_paragraph_words is not None and max_paragraph_words < 1:
-            raise ConfigurationError(f"squad_v1: max_paragraph_words is 1 or more, not {max_paragraph_words}")
+        if max_paragraph_words is not None:
+            check_at_least("squad_v1: max_paragraph_words", max_paragraph_words, error=ConfigurationError)
         self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
         self.options = SquadOptions(repair_offsets, skip_unanswerable, skip_bad)

@@ -84,7 +84,7 @@ class SquadEmAndF1(ScoreMetric):
         self._scores.add(predicted, answers)
 
     @overrides(check_signature=False)
-    def figures(self, scores: SquadScores) -> dict[str, float]:
+    def metrics(self, scores: SquadScores) -> dict[str, float]:
         """Returns `em` and `f1`, from 0 to 1."""
         figures = scores.figures()
         return {"em": figures["exact_match"] / 100, "f1": figures["f1"] / 100}

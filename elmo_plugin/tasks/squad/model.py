@@ -14,6 +14,7 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
+from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, take_rows
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.squad.articles import Question
@@ -59,7 +60,7 @@ class SquadBidafSelfAttention(TaskModel):
     other_answers : `int`, optional (default = `4`)
         The number of answers of a prediction next to the best.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
     """
 
     default_predictor = "elmo_squad"
@@ -83,8 +84,7 @@ class SquadBidafSelfAttention(TaskModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
-        if train_on not in ("all", "first"):
-            raise ConfigurationError(f"train_on is all or first, not {train_on!r}")
+        check_choice("train_on", train_on, ("all", "first"), ConfigurationError)
         if (self_attention_encoder is None) != (self_attention_projection is None):
             raise ConfigurationError(
                 "squad_bidaf_self_attention: give both self_attention_encoder and self_attention_projection, "
@@ -105,8 +105,8 @@ class SquadBidafSelfAttention(TaskModel):
         self.start_logits = nn.Linear(self.start_encoder.get_output_dim(), 1, bias=False)
         self.end_logits = nn.Linear(self.end_encoder.get_output_dim(), 1, bias=False)
         self.dropout = InputVariationalDropout(dropout)
-        if max_answer_words is not None and max_answer_words < 1:
-            raise ConfigurationError(f"max_answer_words is null or 1 or more, not {max_answer_words}")
+        if max_answer_words is not None:
+            check_at_least("max_answer_words", max_answer_words, error=ConfigurationError)
         self._max_answer_words = max_answer_words
         self._train_on = train_on
         self._num_answers = 1 + other_answers

@@ -9,6 +9,7 @@ from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import IndexField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.tokenizers import Token
 
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, FOLDER_PATTERNS
 from elmo_plugin.tasks.dataset_reader import (
@@ -41,7 +42,7 @@ class SrlSentenceReader(TaskDatasetReader):
     conll2005: the columns of CoNLL-2005, in files whose names end in `.props`. The words are in the first
         column of a file with "words" instead of "props" in its path, such as `words/train.words` for
         `props/train.props`; without "props" in the path, they are in the first column of the same file.
-    jsonl: words and frames in JSON lines, in files whose names end in `.jsonl`; see `sentences_in`
+    jsonl: words and frames in JSON lines, in files whose names end in `.jsonl`
 
     `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by the Penn
     Treebank become plain text, as in the training of biLMs: `(` for `-LRB-`.
@@ -69,8 +70,7 @@ class SrlSentenceReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        if format not in _PATTERNS:
-            raise ConfigurationError(f"format: expected one of {', '.join(_PATTERNS)}, got {format!r}")
+        check_choice("format", format, _PATTERNS, ConfigurationError)
         self.folder_patterns = _PATTERNS[format]
         self._format = format
         self._verbs_only = verbs_only

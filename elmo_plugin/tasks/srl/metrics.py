@@ -29,10 +29,10 @@ class SrlCounts(NamedTuple):
     excess: int  # predicted, but wrong
     missed: int  # not predicted
 
-    def figures(self, whole: float = 1.0) -> Figures:
-        """Returns precision, recall and F1 as parts of `whole`, 100 for percent."""
+    def figures(self, scale: float = 1.0) -> Figures:
+        """Returns precision, recall and F1: fractions (`scale` 1) or percentages (100)."""
         correct, excess, missed = self
-        return precision_recall_f1(correct, correct + excess, correct + missed, whole=whole)
+        return precision_recall_f1(correct, correct + excess, correct + missed, scale)
 
 
 class SrlScores(Scores):
@@ -122,7 +122,7 @@ class SrlF1(ScoreMetric):
             self._scores.add(tags_to_arguments(gold_tags), tags_to_arguments(tags), kind)
 
     @overrides(check_signature=False)
-    def figures(self, scores: SrlScores) -> dict[str, float]:
+    def metrics(self, scores: SrlScores) -> dict[str, float]:
         """
         Returns `precision`, `recall` and `f1-measure`, from 0 to 1, each followed by `-overall`, by the name
         of each role, and by `-kind-` and each kind of predicate.
@@ -132,7 +132,7 @@ class SrlF1(ScoreMetric):
         return figures_by_group({group: counts.figures() for group, counts in groups.items()})
 
     @overrides(check_signature=False)
-    def lacks(self, scores: SrlScores) -> str:
+    def missing_gold(self, scores: SrlScores) -> str:
         correct, _, missed = scores.overall()
         return "arguments" if scores.propositions and not correct + missed else ""
 

@@ -53,7 +53,7 @@ class SrlHighwayLstm(TaskModel):
     predicate_dim : `int`, optional (default = `100`)
         The size of the vectors of the predicate's indicator.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
     """
 
     default_predictor = "elmo_srl"

@@ -36,7 +36,7 @@ class SrlPredicates(TaskModel):
     contextual_encoder : `ContextualEncoder`
         From the words to vectors in context.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
     """
 
     default_predictor = "elmo_srl_predicates"

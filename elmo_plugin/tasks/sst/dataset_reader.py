@@ -10,6 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.tokenizers import Token
 
+from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.tasks.conll2012 import unescape_word
 from elmo_plugin.tasks.dataset_reader import Line, sentence_fields
 from elmo_plugin.tasks.labeled_texts import AUTO, KnownLabelField, LabeledTextsReader
@@ -91,7 +92,7 @@ class SstTreesReader(LabeledTextsReader):
         "negative", "neutral", "positive" and "very positive".
     min_phrase_length : `int`, optional (default = `None`)
         Also make instances of phrases of this number of words or more: of every subtree if it is 1. By
-        default only whole sentences are instances, as one wants for validation.
+        default only whole sentences are instances, which is right for validation and test data.
     text_column : `str`, optional (default = `"auto"`)
         The name of the column, or of the key, of the text; by default one of the usual names.
     format : `str`, optional (default = `"auto"`)
@@ -113,8 +114,8 @@ class SstTreesReader(LabeledTextsReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        if min_phrase_length is not None and min_phrase_length < 1:
-            raise ConfigurationError(f"sst_trees: min_phrase_length is 1 or more, not {min_phrase_length}")
+        if min_phrase_length is not None:
+            check_at_least("sst_trees: min_phrase_length", min_phrase_length, error=ConfigurationError)
         self.example_names = "texts that are not neutral" if binary else "texts"
         self._labels = BINARY_LABELS if binary else FINE_LABELS
         self.text_columns = {"text_column": (text_column, _TEXTS)}

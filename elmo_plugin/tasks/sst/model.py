@@ -47,7 +47,7 @@ class SstBcn(Classifier):
     dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the sentence as one vector.
     initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters, see `TaskModel.initialize`.
+        Initial values of parameters.
     """
 
     default_predictor = "elmo_sst"
@@ -67,7 +67,7 @@ class SstBcn(Classifier):
         super().__init__(vocab, **kwargs)
         layers = [part for part in (classifier, maxout) if part is not None]
         if len(layers) != 1:
-            raise ConfigurationError("sst_bcn: give either classifier or maxout")
+            raise ConfigurationError("sst_bcn: set exactly one of `classifier` and `maxout`")
         self.contextual_encoder = contextual_encoder
         self.integrator = construct_encoder(integrator, 3 * contextual_encoder.get_output_dim())
         # A bias would have no effect: softmax is the same with it and without.

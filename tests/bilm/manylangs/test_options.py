@@ -62,7 +62,7 @@ def test_a_model_of_words_or_characters_needs_one_lexicon(
         (network({"char_dim": 0, "word_dim": 0}), "needs characters or words, but it has none"),
         (network({"filters": [[11, 2]]}), "a width beyond the 10 character slots"),
         (network({"filters": [3]}), r"net\.json: not the options of a biLM"),
-        (network(encoder={"n_layers": 0}), r"lstm\.n_layers must be a whole number of at least 1"),
+        (network(encoder={"n_layers": 0}), r"lstm\.n_layers: expected 1 to 100, got 0"),
     ],
 )
 def test_a_network_of_another_kind_is_refused_with_the_file(

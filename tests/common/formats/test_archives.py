@@ -111,7 +111,7 @@ def sparse_by_attributes() -> bytes:
 def test_the_map_of_a_sparse_file_which_has_no_limit_is_not_read(header: bytes, tmp_path: Path) -> None:
     path = tmp_path / "model.tar.gz"
     path.write_bytes(gzip.compress(header + b"1\n" * 1_000_000 + bytes(1024)))
-    with pytest.raises(BiLmError, match="it has a sparse file"):
+    with pytest.raises(BiLmError, match="it contains a sparse file"):
         read_members(path, lambda name: True)
 
 

@@ -129,7 +129,7 @@ def test_tags_in_another_encoding_than_chosen_are_an_error_with_the_one_that_rea
 
 @pytest.mark.parametrize("option", ["source_encoding", "tag_encoding"])
 def test_an_unknown_encoding_is_an_error_that_names_the_option(option: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"{option} is .*, not 'BILOU'"):
+    with pytest.raises(ConfigurationError, match=f"{option}: expected one of .*, got 'BILOU'"):
         reader(**{option: "BILOU"})
 
 

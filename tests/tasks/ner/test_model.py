@@ -1,6 +1,7 @@
 """The tagger: what it predicts, measures and saves."""
 
 from itertools import pairwise, product
+from operator import getitem
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,34 @@ def test_the_loss_is_the_negative_log_likelihood_of_the_tags_among_all_sequences
     every = torch.stack([score(path) for path in paths])
     expected = every.logsumexp(0) - score(right)
     torch.testing.assert_close(model(**tensors)["loss"], expected)
+
+
+@torch.no_grad()
+@ENCODINGS
+def test_the_probability_of_an_entity_is_its_share_of_all_legal_sequences(encoding: str) -> None:
+    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()}, tag_encoding=encoding)
+    tags = {"BIO": ["B-X", "I-X", "B-Y", "O"], "BIOUL": ["B-X", "L-X", "U-Y", "O", "I-X"]}[encoding]
+    instance = reader.text_to_instance(list(map(Token, "abcde"[: len(tags)])), tags)
+    reader.apply_token_indexers(instance)
+    vocab = Vocabulary.from_instances([instance])
+    model = tagger(vocab, encoding).double().eval()
+    labels = vocab.get_index_to_token_vocabulary("labels")
+    for seed in range(5):
+        torch.manual_seed(seed)
+        torch.nn.init.normal_(model.tag_projection.weight, std=4)
+        torch.nn.init.normal_(model.crf.transitions)
+        (scores,) = model.compute_logits(**tensors_of([instance], vocab)).emissions
+        weights: dict[tuple[str, ...], float] = {}
+        for path in product(labels, repeat=len(tags)):
+            names = tuple(labels[index] for index in path)
+            if are_legal(names, encoding):
+                steps = sum(model.crf.transitions[pair] for pair in pairwise(path))
+                ends = model.crf.start_transitions[path[0]] + model.crf.end_transitions[path[-1]]
+                weights[names] = float((steps + ends + sum(map(getitem, scores, path))).exp())
+        for entity in model.forward_on_instance(instance)["entities"]:
+            span = entity["type"], (entity["start"], entity["end"] - 1)
+            share = sum(weight for names, weight in weights.items() if span in tags_to_spans(names))
+            assert entity["probability"] == pytest.approx(share / sum(weights.values()))
 
 
 def test_entities_of_types_that_training_lacks_are_missed_and_have_no_part_in_the_loss() -> None:

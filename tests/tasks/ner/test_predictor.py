@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
-from elmo_plugin.demo.views import views
+from elmo_plugin.common.typography import normalize_text
+from elmo_plugin.predictions.views import views
 from elmo_plugin.tasks.ner import Conll2003Reader, NerPredictor, score_tagged
 from elmo_plugin.tasks.ner.metrics import NerF1
 from tests.tasks.ner.test_model import SENTENCES, tagger
@@ -55,7 +57,7 @@ def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, mes
 
 
 def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor: NerPredictor) -> None:
-    endless = {"words": ["a"] * (predictor.longest + 1)}
+    endless = {"words": ["a"] * (predictor.default_max_words + 1)}
     message = "a text of 5,001 words is longer than max_words, 5,000"
     with pytest.raises(ConfigurationError, match=message):
         predictor.predict_json(endless)
@@ -63,9 +65,9 @@ def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor:
         predictor.predict_batch_json([{"words": ["a"]}, endless])
     patient = NerPredictor(predictor._model, predictor._dataset_reader, max_words=5_001)
     assert len(patient.predict_json(endless)["tags"]) == 5_001
-    with pytest.raises(ConfigurationError, match="max_words of a predictor is at least 1, not 0"):
+    with pytest.raises(ConfigurationError, match="max_words: expected at least 1, got 0"):
         NerPredictor(predictor._model, predictor._dataset_reader, max_words=0)
-    with pytest.raises(ConfigurationError, match="max_words of a predictor is at least 1, not '9'"):
+    with pytest.raises(ConfigurationError, match="max_words: expected a whole number, at least 1, got '9'"):
         NerPredictor(predictor._model, predictor._dataset_reader, max_words="9")  # type: ignore[arg-type]
 
 
@@ -76,6 +78,45 @@ def test_characters_are_limited_before_a_tokenizer_runs(
     for predict in (predictor.predict, lambda text: predictor.predict_batch_json([{"sentence": text}])):
         with pytest.raises(ConfigurationError, match="100,002 characters is longer than 100,000"):
             predict("a " * 50_001)
+
+
+def entity_predictor(path: Path) -> NerPredictor:
+    """Returns a tagger, trained on nothing, that reads the encoding of a file."""
+    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
+    return NerPredictor(tagger(Vocabulary.from_instances(reader.read(path)), "BIOUL").eval(), reader)
+
+
+@pytest.mark.parametrize(
+    "text", ["“Ada didn\u2019t”\u200b  meet\u00a0O\u2019Neil-Smith\n(in São\u00adPaulo)…", "Ada meet O'N-S"]
+)
+def test_the_characters_of_entities_are_their_texts_as_typed(predictor: NerPredictor, text: str) -> None:
+    torch.nn.init.normal_(predictor._model.tag_projection.weight, std=20)
+    typed, joined = predictor.predict(text), {"words": text.split()}
+    entities = typed["entities"]
+    assert entities and all(text[e["start_char"] : e["end_char"]] == e["text"] for e in entities)
+    for entity in entities:
+        words = [normalize_text(word) for word in typed["words"][entity["start"] : entity["end"]]]
+        assert normalize_text(entity["text"]).replace(" ", "").replace("\n", "") == "".join(words)
+    text = " ".join(joined["words"])
+    entities = predictor.predict_batch_json([joined])[0]["entities"]
+    assert entities and all(text[e["start_char"] : e["end_char"]] == e["text"] for e in entities)
+
+
+@pytest.mark.parametrize(
+    "tags",
+    ["B-X I-X B-X O B-Y", "I-X I-X B-X O I-Y", "B-X L-X U-X O U-Y", "B-X E-X S-X O S-Y", "B-X M-X E-X O S-Y"],
+)
+def test_tags_are_in_the_encoding_of_the_training_data(
+    tags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (f"{word} {tag}\n" for word, tag in zip("abcde", tags.split(), strict=True))
+    (tmp_path / "train.txt").write_text("".join(lines))
+    predictor = entity_predictor(tmp_path / "train.txt")
+    instance = next(iter(predictor._dataset_reader.read(tmp_path / "train.txt")))
+    monkeypatch.setattr("elmo_plugin.tasks.ner.model.viterbi", lambda *_: [instance["tags"]._indexed_labels])
+    instance.index_fields(predictor._model.vocab)
+    output = predictor.predict_instance(instance)
+    assert output["tags"] == output["gold_tags"] == tags.split()
 
 
 def test_another_tokenizer_may_be_given(predictor: NerPredictor) -> None:
@@ -115,7 +156,7 @@ def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
 
 
 def test_an_unknown_output_format_is_an_error_that_names_the_option(predictor: NerPredictor) -> None:
-    with pytest.raises(ConfigurationError, match="output_format is json or columns, not 'conll'"):
+    with pytest.raises(ConfigurationError, match="output_format: expected one of json, columns, got 'conll'"):
         NerPredictor(predictor._model, predictor._dataset_reader, output_format="conll")
 
 

@@ -52,7 +52,7 @@ def test_a_paragraph_is_encoded_once_for_all_of_its_questions(instances: list[In
 
 
 def test_no_answer_can_have_no_word(instances: list[Instance]) -> None:
-    with pytest.raises(ConfigurationError, match="max_answer_words is null or 1 or more, not 0"):
+    with pytest.raises(ConfigurationError, match="max_answer_words: expected at least 1, got 0"):
         model_of(instances, max_answer_words=0)
 
 
@@ -73,7 +73,7 @@ def test_training_is_on_all_answers_or_on_the_first(instances: list[Instance]) -
         model = model_of(instances, train_on=train_on).eval()
         losses[train_on] = model(**tensors_of(instances, model.vocab))["loss"].item()
     assert losses["all"] < losses["first"]
-    with pytest.raises(ConfigurationError, match="train_on is all or first, not 'one'"):
+    with pytest.raises(ConfigurationError, match="train_on: expected one of all, first, got 'one'"):
         model_of(instances, train_on="one")
 
 

@@ -123,7 +123,7 @@ def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path:
         srl.dump_line(srl.predict_json({"words": ["New York", "waits"], "predicates": [0]}))
     with pytest.raises(ConfigurationError, match=r"not with --use-dataset-reader"):
         srl.dump_line({"words": ["Yes"], "tags": ["O"]})
-    with pytest.raises(ConfigurationError, match="output_format is json or props, not 'xml'"):
+    with pytest.raises(ConfigurationError, match="output_format: expected one of json, props, got 'xml'"):
         predictor(labeller, output_format="xml")
 
 

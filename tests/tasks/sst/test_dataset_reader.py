@@ -133,7 +133,7 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(
 
 @pytest.mark.parametrize("length", [0, -1])
 def test_phrases_have_a_word_at_least(length: int) -> None:
-    with pytest.raises(ConfigurationError, match=f"min_phrase_length is 1 or more, not {length}"):
+    with pytest.raises(ConfigurationError, match=f"min_phrase_length: expected at least 1, got {length}"):
         reader(min_phrase_length=length)
 
 

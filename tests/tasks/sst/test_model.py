@@ -135,5 +135,5 @@ def test_learns_the_training_sentences(options: dict[str, Any]) -> None:
     ids=["neither", "both"],
 )
 def test_there_is_either_a_classifier_or_maxout(options: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match="give either classifier or maxout"):
+    with pytest.raises(ConfigurationError, match="set exactly one of `classifier` and `maxout`"):
         classifier(Vocabulary.from_instances(instances()), **options)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.demo.views import Bars, Mark, MarkedSpan, MarkedText, Part, nest, percent, views
-from tests.demo.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
+from elmo_plugin.predictions.views import Bars, Mark, MarkedSpan, MarkedText, Part, nest, percent, views
+from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 SENTENCE = "Ada lives in Rome"
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from elmo_plugin.demo.terminal import print_view
-from elmo_plugin.demo.views import MarkedSpan, MarkedText, views
-from tests.demo.stubs import PASSAGE, SQUAD, SRL, ner_output
+from elmo_plugin.predictions.terminal import print_view
+from elmo_plugin.predictions.views import MarkedSpan, MarkedText, views
+from tests.predictions.stubs import PASSAGE, SQUAD, SRL, ner_output
 
 COLOR = re.compile(r"\x1b\[[\d;]*m")
 

@@ -123,6 +123,11 @@ def _mark_words(words: Sequence[str], spans: Sequence[tuple[int, int, str]], tit
 def _entities(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     spans = [(word, word + 1, tag) for word, tag in enumerate(output["tags"])]  # plain tags
     if "entities" in output:
+        entities = output["entities"]
+        if "sentence" in inputs and "words" not in inputs and all("start_char" in each for each in entities):
+            found = [(each["start_char"], each["end_char"], each["type"]) for each in entities]
+            marked = [MarkedSpan(*each, _color(each[2])) for each in found]
+            return [MarkedText("" if found else "No names found.", inputs["sentence"], marked)]
         spans = [(each["start"], each["end"], each["type"]) for each in output["entities"]]
     return [_mark_words(output["words"], spans, "" if spans else "No names found.")]
 

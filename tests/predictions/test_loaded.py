@@ -11,10 +11,13 @@ from allennlp.predictors import Predictor
 
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.demo.archives import _score, load_archives, task_of, task_tabs
-from elmo_plugin.demo.tasks import TABS, TASKS
-from elmo_plugin.demo.views import views
+from elmo_plugin.demo.tab import TABS
+from elmo_plugin.demo.task_tab import task_tabs
 from elmo_plugin.language_model.model import BiLmLanguageModel
+from elmo_plugin.predictions.loaded import _score, load_archives
+from elmo_plugin.predictions.predictor import load_predictor, task_of
+from elmo_plugin.predictions.tasks import TASKS
+from elmo_plugin.predictions.views import views
 
 INPUTS = {
     "ner": {"sentence": "Ada lives in Rome ."},
@@ -89,6 +92,20 @@ def test_a_terminal_shows_each_task_and_json_is_what_allennlp_writes(
     monkeypatch.setattr("sys.stdin", stdin)
     main(["predict", str(archives["sst"]), "-"])
     assert capsys.readouterr().out.count("very positive") >= 2
+
+
+@pytest.mark.slow
+def test_columns_of_spans_are_read_by_the_scorers(archives: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("Ada said she saw her dog.\nShe wants to leave Rome.\n")
+    for name in ("ner", "srl", "coref"):
+        load_predictor(name).predict_file(tmp_path / "texts.txt", tmp_path / f"{name}.conll", batch_size=1)
+    tagged = (tmp_path / "ner.conll").read_text().splitlines()
+    gold = [f"{line} {line.split(' ')[1]}" if line else "" for line in tagged]
+    (tmp_path / "ner.conll").write_text("\n".join(gold))
+    for name in ("ner", "srl", "coref"):
+        files = [str(tmp_path / f"{name}.conll")] * (1 if name == "ner" else 2)
+        main(["score", name, *files, "--json", str(tmp_path / "scores.json")])
+        assert "100.0" in (tmp_path / "scores.json").read_text()
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from elmo_plugin.demo.archives import LoadedArchive
-from elmo_plugin.demo.tasks import TASKS
+from elmo_plugin.predictions.loaded import LoadedArchive
+from elmo_plugin.predictions.tasks import TASKS
 
 
 class StubModel:

@@ -1,14 +1,15 @@
-"""The inputs of each task, and the tab of the page with its form."""
+"""The base of the tabs of the page, each with its form."""
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.predictions.tasks import Task
 
 MAX_CHARACTERS = 10_000
 BACKGROUND = ThreadPoolExecutor(1)
@@ -16,37 +17,6 @@ BACKGROUND = ThreadPoolExecutor(1)
 _FILE = Path(__file__).parent / "tabs.json"
 TABS: dict[str, dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))
 """One sentence `about` each tab, and its `examples`: a text for each field, and their `source`."""
-
-
-class Task(NamedTuple):
-    """
-    A task by the name of its predictor without "elmo_", its usual name, and the texts that it reads, with the
-    lines of their text boxes.
-    """
-
-    name: str
-    title: str
-    fields: dict[str, int]
-
-    def from_texts(self, texts: Sequence[str]) -> dict[str, Any]:
-        """Returns the predictor's input. Raises `BiLmError` if there is not one text for each field."""
-        if len(texts) != len(self.fields):
-            raise BiLmError(f"{self.title}: expected {' and '.join(self.fields)}, got {len(texts)} texts")
-        return dict(zip(self.fields, texts, strict=True))
-
-
-TASKS = {
-    task.name: task
-    for task in (
-        Task("ner", "Named entities", {"sentence": 2}),
-        Task("srl", "Semantic roles", {"sentence": 2}),
-        Task("srl_predicates", "Predicates", {"sentence": 2}),
-        Task("coref", "Coreference", {"document": 6}),
-        Task("squad", "Question answering", {"passage": 6, "question": 1}),
-        Task("snli", "Inference", {"premise": 2, "hypothesis": 2}),
-        Task("sst", "Sentiment", {"sentence": 2}),
-    )
-}
 
 
 class Tab(ABC):

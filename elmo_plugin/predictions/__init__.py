@@ -1,0 +1,4 @@
+"""The predictions of a trained model: in a terminal, in files, as HTML."""
+
+FORMATS = (".jsonl", ".csv", ".conll", ".html")
+"""The suffixes of files of predictions."""

@@ -1,0 +1,202 @@
+"""Reads texts from files, and writes their predictions to files."""
+
+import copy
+import csv
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.text_files import compression, decode, read_lines, standard_input_lines
+from elmo_plugin.common.outputs import is_special
+from elmo_plugin.common.typography import normalize_text
+from elmo_plugin.predictions import FORMATS
+from elmo_plugin.predictions.html import FOOT, HEAD
+from elmo_plugin.predictions.prediction import Prediction
+from elmo_plugin.predictions.tasks import Task
+
+if TYPE_CHECKING:
+    from allennlp.predictors import Predictor
+
+logger = logging.getLogger(__name__)
+
+_STANDARD_OUTPUT = "/dev/stdout"
+_JSON = (".jsonl", ".ndjson", ".json")
+_CONLL = {"ner": "columns", "srl": "props", "coref": "conll2012"}  # the predictors' output formats
+_COLUMNS = {  # of a table, by the first of these keys that a prediction has
+    "entities": ["text", "type", "start_char", "end_char", "probability"],
+    "frames": ["predicate", "index", "role", "text", "start", "end"],
+    "clusters": ["cluster", "text", "start_char", "end_char"],
+    "answer": ["answer", "start_char", "end_char", "probability"],
+    "label": ["label", "probability"],
+    "predicates": ["predicate", "index"],
+    "tags": ["word", "tag"],
+}
+
+
+class Input(NamedTuple):
+    """What AllenNLP's predictor reads, with its place for messages, and its line in a file."""
+
+    place: str
+    values: dict[str, Any]
+    line: int | None = None
+
+
+def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
+    """
+    Yields the inputs of a file or of standard input, `-`, plain or in .gz or .zst, without blank lines: each
+    line is a text, or the texts of the task, separated by tabs, or a JSON object as `allennlp predict` reads.
+
+    Raises `BiLmError`, naming file and line, for any other line, and if there is none.
+    """
+    name = "standard input" if str(path) == "-" else str(path)
+    suffix = Path(name.removesuffix(compression(name))).suffix.lower()
+    if suffix == ".csv":
+        raise BiLmError(f"{name}: expected a text in each line, texts between tabs, or JSON lines, got .csv")
+    num_inputs = num_reversed = 0
+    lines = standard_input_lines() if name != str(path) else read_lines(name)
+    for number, line in enumerate(lines, start=1):
+        place = f"{name}, line {number}"
+        text = decode(line, place).rstrip("\r\n")
+        texts = text.split("\t") if len(task.fields) > 1 else [text]
+        if not normalize_text(text).strip() or (number == 1 and texts == list(task.fields)):
+            continue
+        if text.lstrip().startswith("{"):
+            values = parse_json(text, place, is_line=True)
+        elif suffix in _JSON:
+            raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
+        elif len(texts) != len(task.fields):
+            raise BiLmError(f"{place}: expected {' and '.join(task.fields)} with a tab between them, or JSON")
+        else:
+            num_reversed += task.is_reversed(texts)
+            values = task.from_texts(texts[::-1] if task.is_reversed(texts) else texts)
+        num_inputs += 1
+        yield Input(place, values, number)
+    if num_reversed:
+        logger.warning(
+            "%s: the question came first in %d lines: it is asked of the other text", name, num_reversed
+        )
+    if not num_inputs:
+        raise BiLmError(f"{name}: expected a text, got blank lines alone")
+
+
+def inputs_of(texts: Sequence[str], task: Task) -> Iterator[Input]:
+    """Yields the inputs that a command line names: a file, standard input, texts, or a JSON object."""
+    if len(texts) == 1 and (texts[0] == "-" or os.path.isfile(texts[0])):
+        yield from read_inputs(texts[0], task)
+    elif len(texts) == 1 and texts[0].startswith("{"):
+        yield Input("TEXT", parse_json(texts[0], "TEXT", is_line=True))
+    else:
+        yield Input("TEXT", task.from_texts(texts))
+
+
+def check_format(path: str | Path, task: Task) -> None:
+    """Raises `BiLmError` unless the predictions of a task can be written to such a file."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS and not is_special(path):
+        raise BiLmError(f"{path}: expected a file in {', '.join(FORMATS)}")
+    if suffix == ".conll" and task.name not in _CONLL:
+        raise BiLmError(f"{path}: {task.title.lower()} has no .conll; expected .jsonl, .csv or .html")
+
+
+def write_predictions(
+    predictions: Iterable[Prediction], path: str | Path, predictor: "Predictor | None" = None
+) -> int:
+    """
+    Writes predictions to a file, which is whole or not written, in the form that its suffix names: .jsonl,
+    the inputs and predictions; .csv, a row for each entity, role, mention, answer or label; .conll, columns
+    for `elmo score`, by AllenNLP's `predictor`; or .html. Standard output and devices get JSON lines.
+    Returns the number of predictions.
+    """
+    write = _jsonl if is_special(path) else _WRITERS[Path(path).suffix.lower()]
+    number = 0
+
+    def counted() -> Iterator[tuple[int, Prediction]]:
+        nonlocal number
+        for number, prediction in enumerate(predictions, start=1):
+            yield prediction.line or number, prediction
+
+    if str(path) == _STANDARD_OUTPUT:
+        write(counted(), sys.stdout, predictor, "")
+        return number
+    with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        write(counted(), file, predictor, Path(path).stem)
+    return number
+
+
+Numbered = Iterable[tuple[int, Prediction]]
+
+
+def _jsonl(predictions: Numbered, file: TextIO, *_: Any) -> None:
+    for line, prediction in predictions:
+        content = {"line": line, **prediction.inputs, **prediction}
+        print(json.dumps(content, ensure_ascii=False), file=file, flush=file is sys.stdout)
+
+
+def _html(predictions: Numbered, file: TextIO, predictor: Any, title: str) -> None:
+    from html import escape
+
+    file.write(HEAD.format(title=escape(title)))
+    for line, prediction in predictions:
+        file.write(f'<section id="line-{line}">\n{prediction._repr_html_()}\n</section><hr>\n')
+    file.write(FOOT)
+
+
+def _conll(predictions: Numbered, file: TextIO, predictor: Any, name: str) -> None:
+    writer = copy.copy(predictor)
+    for line, prediction in predictions:
+        writer._output_format = _CONLL[prediction.task.name]
+        file.write(writer.dump_line({**prediction, "name": name, "part": f"{line:03}"}))
+
+
+def _csv(predictions: Numbered, file: TextIO, *_: Any) -> None:
+    table: csv.DictWriter[str] | None = None
+    for line, prediction in predictions:
+        kind = next((key for key in _COLUMNS if key in prediction), None)
+        if kind is None:
+            raise BiLmError(f"a prediction with {', '.join(prediction)} is no table; write .jsonl")
+        texts = {name: text for name, text in prediction.inputs.items() if isinstance(text, str)}
+        texts = texts if kind in ("answer", "label") else {}
+        probabilities = prediction.get("probabilities", {}) if kind == "label" else {}
+        if table is None:
+            columns = ["line", *texts, *_COLUMNS[kind], *probabilities]
+            table = csv.DictWriter(file, columns, restval="", extrasaction="ignore", lineterminator="\n")
+            table.writeheader()
+        for row in _rows(prediction, kind):
+            table.writerow({"line": line, **texts, **probabilities, **row})
+
+
+def _rows(prediction: Prediction, kind: str) -> Iterator[Mapping[str, Any]]:
+    """Yields the rows of a prediction in a table with the columns of its kind."""
+    if kind == "frames":
+        frames = prediction["frames"]
+        yield from ({**frame, **role} for frame in frames for role in frame["roles"])
+    elif kind == "clusters":
+        for cluster, mentions in enumerate(prediction["clusters"], start=1):
+            yield from ({"cluster": cluster, **each, **_characters(each)} for each in mentions)
+    elif kind == "predicates":
+        words = prediction["words"]
+        yield from ({"predicate": words[index], "index": index} for index in prediction["predicates"])
+    elif kind == "tags":
+        pairs = zip(prediction["words"], prediction["tags"], strict=True)
+        yield from ({"word": word, "tag": tag} for word, tag in pairs)
+    elif kind == "entities":
+        yield from prediction["entities"]
+    elif kind == "answer":
+        yield {**prediction, **_characters(prediction)}
+    else:
+        label = prediction["label"]
+        yield {"label": label, "probability": prediction.get("probabilities", {}).get(label)}
+
+
+def _characters(found: Mapping[str, Any]) -> dict[str, int]:
+    return dict(zip(("start_char", "end_char"), found["characters"], strict=True))
+
+
+_WRITERS: dict[str, Callable[..., None]] = dict(zip(FORMATS, (_jsonl, _csv, _conll, _html), strict=True))

@@ -1,0 +1,175 @@
+"""Predicts with a trained model: `load_predictor`."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, repeat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from elmo_plugin import archives
+from elmo_plugin.bilm import BiLmError, in_order
+from elmo_plugin.predictions.files import Input, check_format, read_inputs, write_predictions
+from elmo_plugin.predictions.prediction import Prediction
+from elmo_plugin.predictions.tasks import TASKS, Task
+
+if TYPE_CHECKING:
+    from allennlp.models import Model
+    from allennlp.predictors import Predictor as AllenNlpPredictor
+
+BATCH_SIZE = 32
+_EXPECTED = "a text, a list of words, or a list of either"
+_FIELDS = {"context": "passage", "paragraph": "passage"}  # the predictor of questions takes them, too
+_SPACE = re.compile(r"\s")
+
+
+class Predictor:
+    """
+    Predicts with a trained model, see `load_predictor`. `allennlp` is AllenNLP's predictor, which has
+    all other attributes.
+    """
+
+    def __init__(self, allennlp: "AllenNlpPredictor", task: Task) -> None:
+        self.allennlp, self.task = allennlp, task
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__.get("allennlp"), name)
+
+    def __repr__(self) -> str:
+        return f"<predictor of {self.task.title.lower()}: {', '.join(self.task.fields)}>"
+
+    @overload
+    def predict(self, *texts: str, **named: str) -> Prediction: ...
+
+    @overload
+    def predict(self, words_or_texts: Sequence[str], /) -> Any: ...
+
+    @overload
+    def predict(self, texts: Iterable[Any], /, *others: Any) -> list[Prediction]: ...
+
+    def predict(self, *texts: Any, **named: Any) -> Any:
+        """
+        Returns the prediction for a text, or the predictions for several.
+
+        # Parameters
+
+        texts : `str | Sequence[str] | Iterable[str | Sequence[str]]`
+            A text; or the words of a sentence: a list or tuple of strings without any space; or any
+            iterable of texts and lists of words, in any mixture. Models of questions and of pairs of
+            sentences take two texts, or two lists of texts, or one list of pairs.
+        named : `str`
+            The same by name: `sentence`, `document`, `passage` and `question`, `premise` and `hypothesis`.
+
+        Raises `BiLmError` or AllenNLP's `ConfigurationError`, naming the text, if one cannot be used.
+        """
+        fields = list(self.task.fields)
+        if named := {_FIELDS.get(name, name): text for name, text in named.items()}:
+            if set(named) != set(fields[len(texts) :]):
+                raise BiLmError(f"predict: expected {' and '.join(fields)}, got {', '.join(named)}")
+            return self.predict_json(dict(zip(fields, texts, strict=False)) | named)
+        if not texts or all(isinstance(text, str) for text in texts):
+            return self.predict_json(self.task.from_texts(list(map(str, texts))))
+        if len(texts) == 1 and self._is_one(texts[0]):
+            return self.predict_json(self.task.from_item(texts[0], "predict"))
+        if len(texts) not in (1, len(fields)):
+            raise BiLmError(f"predict: expected {' and '.join(fields)}, got {len(texts)} arguments")
+        items = in_order(texts[0], "predict", _EXPECTED) if len(texts) == 1 else _rows(texts)
+        places = ((f"texts[{number}]", item) for number, item in enumerate(items))
+        return list(
+            self.predict_each(Input(place, self.task.from_item(item, place)) for place, item in places)
+        )
+
+    def _is_one(self, value: Any) -> bool:
+        """Returns whether a value is one input: a document of spaCy, or a list or tuple of words."""
+        if isinstance(value, Mapping) or isinstance(getattr(value, "text", None), str):
+            return True
+        are_words = isinstance(value, list | tuple) and len(self.task.fields) == 1 and len(value) > 0
+        return are_words and all(isinstance(each, str) and not _SPACE.search(each) for each in value)
+
+    def predict_json(self, inputs: dict[str, Any]) -> Prediction:
+        """Returns the prediction for the JSON that `allennlp predict` reads."""
+        return Prediction(self.allennlp.predict_json(inputs), self.task, inputs)
+
+    def predict_batch_json(self, inputs: list[dict[str, Any]]) -> list[Prediction]:
+        """Returns the predictions for several inputs, computed together."""
+        outputs = self.allennlp.predict_batch_json(inputs)
+        return [Prediction(output, self.task, each) for output, each in zip(outputs, inputs, strict=True)]
+
+    def predict_each(self, inputs: Iterable[Input], batch_size: int = BATCH_SIZE) -> Iterator[Prediction]:
+        """Yields the prediction for each input, in batches. Errors begin with its place."""
+        from allennlp.common.checks import ConfigurationError
+
+        rest = iter(inputs)
+        while batch := list(islice(rest, batch_size)):
+            try:
+                outputs = self.predict_batch_json([each.values for each in batch])
+            except (BiLmError, ConfigurationError):  # which of them is it?
+                outputs = [self._predict_at(*each[:2]) for each in batch]
+            for prediction, each in zip(outputs, batch, strict=True):
+                prediction.line = each.line
+                yield prediction
+
+    def _predict_at(self, place: str, values: dict[str, Any]) -> Prediction:
+        from allennlp.common.checks import ConfigurationError
+
+        try:
+            return self.predict_json(values)
+        except (BiLmError, ConfigurationError) as error:
+            raise BiLmError(f"{place}: {error}") from None
+
+    def predict_file(self, path: str | Path, output: str | Path, batch_size: int = BATCH_SIZE) -> None:
+        """
+        Writes the prediction for each line of a file, see `read_inputs`, to a file .jsonl, .csv, .conll or
+        .html, which is whole or not written.
+        """
+        check_format(output, self.task)
+        inputs = list(read_inputs(path, self.task))
+        write_predictions(self.predict_each(inputs, batch_size), output, self.allennlp)
+
+
+def _rows(columns: Sequence[Any]) -> Iterable[tuple[Any, ...]]:
+    """Returns the rows of columns of texts; a single text is in each row."""
+    lists = [
+        repeat(each) if isinstance(each, str) else list(in_order(each, "predict", _EXPECTED))
+        for each in columns
+    ]
+    lengths = {len(each) for each in lists if isinstance(each, list)}
+    if len(lengths) > 1:
+        raise BiLmError(
+            f"predict: expected lists of one length, got {' and '.join(map(str, sorted(lengths)))}"
+        )
+    return zip(*lists)  # noqa: B905 (a single text repeats)
+
+
+def load_predictor(
+    path: str | Path,
+    predictor: str | None = None,
+    cuda_device: int = -1,
+    overrides: str | dict[str, Any] = "",
+    trust: bool = False,
+    **options: Any,
+) -> Predictor:
+    """
+    Loads a trained model to predict with.
+
+    # Parameters
+
+    path : `str | Path`
+        A name of this package, such as "ner", or another word for its task, such as "sentiment"; or an
+        archive, see `load_archive`.
+    predictor, cuda_device, overrides, trust, options
+        See `elmo_plugin.archives.load_predictor`.
+
+    Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
+    """
+    loaded = archives.load_predictor(path, predictor, cuda_device, overrides, trust, **options)
+    return Predictor(loaded, task_of(loaded._model, str(path), predictor))
+
+
+def task_of(model: "Model", path: str, predictor: str | None = None) -> Task:
+    """Returns the task of a model or an ensemble, by a predictor or the one that it names."""
+    predictor = predictor or getattr(model, "members", [model])[0].default_predictor
+    if predictor is None:
+        hint = "; show a biLM by --bilm" if type(model).__name__ == "BiLmLanguageModel" else ""
+        raise BiLmError(f"archive {path}: its model, {type(model).__name__}, lacks a predictor{hint}")
+    name = predictor.removeprefix("elmo_")
+    return TASKS.get(name) or Task(name, name.replace("_", " ").capitalize(), {"sentence": 2})

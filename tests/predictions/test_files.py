@@ -1,0 +1,173 @@
+"""Texts from files, and predictions to files."""
+
+import csv
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.predictions import FORMATS
+from elmo_plugin.predictions.files import check_format, read_inputs, write_predictions
+from elmo_plugin.predictions.prediction import Prediction
+from elmo_plugin.predictions.tasks import TASKS
+from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
+
+
+def read(folder: Path, name: str, content: str, task: str = "ner") -> list[tuple[Any, int | None]]:
+    (folder / name).write_bytes(content.encode())
+    return [(each.values, each.line) for each in read_inputs(folder / name, TASKS[task])]
+
+
+def test_each_line_is_a_text_or_an_object(tmp_path: Path) -> None:
+    content = '\ufeffAda moved.\r\n\r\n \u200b \r\n {"words": ["Ada"]}\r\n  Bob\tleft. '
+    assert read(tmp_path, "texts.txt", content) == [
+        ({"sentence": "Ada moved."}, 1),
+        ({"words": ["Ada"]}, 4),
+        ({"sentence": "  Bob\tleft. "}, 5),
+    ]
+
+
+def test_two_texts_have_a_tab_between_them_and_maybe_a_header(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    inputs = {"passage": PASSAGE, "question": "When?"}
+    content = f"passage\tquestion\n{PASSAGE}\tWhen?\nWhen?\t{PASSAGE}\n{json.dumps(inputs)}\n"
+    assert read(tmp_path, "pairs.tsv", content, "squad") == [(inputs, 2), (inputs, 3), (inputs, 4)]
+    assert len(caplog.messages) == 1 and "the question came first in 1 lines" in caplog.messages[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "text\nAda\n", "got .csv"),
+        ("a.jsonl", "\n\nAda\n", r"a\.jsonl, line 3: expected a JSON object in each line, got 'Ada'"),
+        ("a.txt", " \n\u200b\n", r"a\.txt: expected a text, got blank lines alone"),
+        ("a.txt", "", r"a\.txt: expected a text, got blank lines alone"),
+        ("a.tsv", "a\tb\nc\n", r"a\.tsv, line 2: expected premise and hypothesis with a tab between them"),
+        ("a.txt", '{"a": \n', r"a\.txt, line 1: not JSON"),
+    ],
+)
+def test_another_line_is_named(name: str, content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match=message):
+        read(tmp_path, name, content, "snli" if name == "a.tsv" else "ner")
+
+
+def predictions(task: str, *outputs: Any, **inputs: Any) -> list[Prediction]:
+    return [Prediction(output, TASKS[task], inputs) for output in outputs]
+
+
+ENTITIES = ner_output("Ada lives", (0, 1, 'P"<E>,R'))
+ENTITIES["entities"][0] |= {"start_char": 0, "end_char": 3, "probability": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("task", "output", "inputs", "rows"),
+    [
+        ("ner", ENTITIES, {}, [("text", "Ada"), ("type", 'P"<E>,R'), ("start_char", "0"), ("end_char", "3")]),
+        ("srl", SRL, {}, [("predicate", "wants"), ("role", "ARG0"), ("text", "She"), ("start", "0")]),
+        (
+            "coref",
+            coref_output("Ada saw", ["Ada"]),
+            {},
+            [("cluster", "1"), ("text", "Ada"), ("end_char", "3")],
+        ),
+        (
+            "squad",
+            SQUAD,
+            {"passage": PASSAGE},
+            [("passage", PASSAGE), ("answer", "1887"), ("start_char", "21")],
+        ),
+        (
+            "snli",
+            SNLI,
+            {"premise": "a\n,b"},
+            [("premise", "a\n,b"), ("label", "neutral"), ("neutral", "0.5")],
+        ),
+        (
+            "srl_predicates",
+            {"words": ["a", "b"], "predicates": [1]},
+            {},
+            [("predicate", "b"), ("index", "1")],
+        ),
+        ("ner", {"words": ["a"], "tags": ["DT"]}, {}, [("word", "a"), ("tag", "DT")]),
+    ],
+)
+def test_a_table_has_a_row_for_each_thing_that_is_found(
+    task: str, output: Any, inputs: Any, rows: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    assert write_predictions(predictions(task, output, **inputs), tmp_path / "out.csv") == 1
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        first = next(csv.DictReader(file))
+    assert {**dict(rows), "line": "1"}.items() <= first.items()
+
+
+class Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+HOSTILE = "<script>x</script> & \"'><img>"
+
+
+@pytest.mark.parametrize(
+    ("task", "output", "inputs"),
+    [
+        ("ner", ner_output(f"{HOSTILE} lives", (0, 1, HOSTILE)), {}),
+        ("srl", {"words": [HOSTILE], "frames": [{"predicate": HOSTILE, "index": 0, "roles": []}]}, {}),
+        ("coref", coref_output(f"{HOSTILE} her dog", [f"{HOSTILE} her"], ["her"]), {}),
+        (
+            "squad",
+            SQUAD | {"characters": [0, 8], "answer": HOSTILE},
+            {"passage": HOSTILE, "question": HOSTILE},
+        ),
+        ("snli", {"label": HOSTILE, "probabilities": {HOSTILE: 1.0}}, {"premise": HOSTILE}),
+        ("sst", {HOSTILE: HOSTILE}, {"sentence": HOSTILE}),
+    ],
+)
+def test_a_page_has_all_texts_and_labels_escaped(task: str, output: Any, inputs: Any, tmp_path: Path) -> None:
+    write_predictions(predictions(task, output, **inputs), tmp_path / f"{task}.html")
+    page = Reader()
+    page.feed((tmp_path / f"{task}.html").read_text(encoding="utf-8"))
+    assert not page.tags & {"script", "img"} and "<script>x" in page.text
+
+
+def test_mentions_in_mentions_are_spans_under_their_words() -> None:
+    (prediction,) = predictions("coref", coref_output("her old dog, slept", ["her old dog"], ["her"]))
+    page = Reader()
+    page.feed(prediction._repr_html_())
+    assert page.text.split() == ["her", "1", "2", "old", "dog", ",", "slept"]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_file_is_whole_or_not_written(suffix: str, tmp_path: Path) -> None:
+    def failing() -> Any:
+        yield from predictions("ner", ENTITIES)
+        raise BiLmError("the second text")
+
+    class Lines:
+        def dump_line(self, output: Any) -> str:
+            return "Ada B-PER\n"
+
+    with pytest.raises(BiLmError, match="the second text"):
+        write_predictions(failing(), tmp_path / f"out{suffix}", Lines())  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_tasks_with_spans_have_columns() -> None:
+    with pytest.raises(
+        BiLmError, match=r"a\.conll: sentiment has no \.conll; expected \.jsonl, \.csv or \.html"
+    ):
+        check_format("a.conll", TASKS["sst"])
+    with pytest.raises(BiLmError, match=r"a\.txt: expected a file in \.jsonl"):
+        check_format("a.txt", TASKS["ner"])

@@ -1,0 +1,131 @@
+"""Texts, words and lists of either to predictions."""
+
+import json
+import logging
+import pickle
+from typing import Any
+
+import pytest
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.predictions.prediction import Prediction
+from elmo_plugin.predictions.predictor import Predictor
+from elmo_plugin.predictions.tasks import TASKS
+from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
+
+QUESTION = "When was it founded?"
+
+
+class Echo:
+    """Stands for AllenNLP's predictor; its output is its input."""
+
+    extra = "of AllenNLP"
+
+    def predict_json(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        if "bad" in str(inputs):
+            raise BiLmError("bad text")
+        return dict(inputs)
+
+    def predict_batch_json(self, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return list(map(self.predict_json, inputs))
+
+
+def predictor(task: str) -> Predictor:
+    return Predictor(Echo(), TASKS[task])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "expected"),
+    [
+        ("ner", ["Ada moved."], {"sentence": "Ada moved."}),
+        ("ner", [["Ada", "moved", "."]], {"words": ["Ada", "moved", "."]}),
+        ("ner", [("Ada", "moved")], {"words": ["Ada", "moved"]}),
+        ("ner", [["Ada moved.", "Bob"]], [{"sentence": "Ada moved."}, {"sentence": "Bob"}]),
+        ("ner", [[["Ada", "moved"], "Bob left."]], [{"words": ["Ada", "moved"]}, {"sentence": "Bob left."}]),
+        ("ner", [iter(["Ada", "Bob"])], [{"sentence": "Ada"}, {"sentence": "Bob"}]),
+        ("ner", [[]], []),
+        ("ner", [{"words": ["Ada"]}], {"words": ["Ada"]}),
+        ("coref", [["Ada", "moved"]], {"sentences": [["Ada", "moved"]]}),
+        ("squad", [PASSAGE, QUESTION], {"passage": PASSAGE, "question": QUESTION}),
+        ("squad", [QUESTION, PASSAGE], {"passage": PASSAGE, "question": QUESTION}),
+        ("squad", ["Why?", "When?"], {"passage": "Why?", "question": "When?"}),
+        (
+            "squad",
+            [PASSAGE, ["When?", "Who?"]],
+            [{"passage": PASSAGE, "question": "When?"}, {"passage": PASSAGE, "question": "Who?"}],
+        ),
+        ("snli", [[("A?", "B")]], [{"premise": "A?", "hypothesis": "B"}]),
+        (
+            "snli",
+            [["A", "B"], ["C", "D"]],
+            [{"premise": "A", "hypothesis": "C"}, {"premise": "B", "hypothesis": "D"}],
+        ),
+    ],
+)
+def test_a_text_words_or_a_list_of_either(task: str, arguments: list[Any], expected: Any) -> None:
+    assert predictor(task).predict(*arguments) == expected
+
+
+def test_texts_may_be_named() -> None:
+    expected = {"passage": PASSAGE, "question": QUESTION}
+    squad = predictor("squad")
+    assert squad.predict(question=QUESTION, passage=PASSAGE) == squad.predict(PASSAGE, question=QUESTION)
+    assert squad.predict(context=PASSAGE, question=QUESTION) == expected
+    with pytest.raises(BiLmError, match="expected passage and question, got title"):
+        squad.predict(title=PASSAGE)
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "message"),
+    [
+        ("ner", [None], "expected a text, a list of words, or a list of either, got None"),
+        ("ner", [["Ada moved.", 3]], r"texts\[1\]: expected a text or a list of words, got 3"),
+        ("ner", [["good one", "bad one"]], r"^texts\[1\]: bad text"),
+        ("ner", ["a", "b"], "Named entities: expected sentence, got 2 texts"),
+        ("ner", [["a"], ["b"]], "expected sentence, got 2 arguments"),
+        ("squad", [PASSAGE], "Question answering: expected passage and question, got 1 text$"),
+        ("snli", [["a"], ["b", "c"]], "expected lists of one length, got 1 and 2"),
+        ("snli", [["a b", "c d"]], r"texts\[0\]: expected premise and hypothesis, got 1 text"),
+    ],
+)
+def test_what_is_no_text_is_named(task: str, arguments: list[Any], message: str) -> None:
+    with pytest.raises(BiLmError, match=message):
+        predictor(task).predict(*arguments)
+
+
+def test_an_exchange_is_said_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "elmo_plugin"):
+        predictor("squad").predict(PASSAGE, QUESTION)
+        assert caplog.messages == []
+        predictor("squad").predict(QUESTION, PASSAGE)
+    assert caplog.messages == ["the question came first: it is asked of the other text"]
+
+
+def test_the_rest_is_that_of_allennlp() -> None:
+    assert predictor("ner").extra == "of AllenNLP"
+    with pytest.raises(AttributeError):
+        predictor("ner").nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("task", "output", "inputs", "shown"),
+    [
+        ("ner", ner_output("Ada lives", (0, 1, "PER")), {}, "<ner: [Ada]PER lives; words, tags, entities>"),
+        ("srl", SRL, {}, "<srl: wants [She]ARG0 [wants]V [to leave]ARG1 / leave [She]ARG0 wants to [leave]V"),
+        ("squad", SQUAD, {"passage": PASSAGE}, "<squad: Ansel was founded in [1887]answer. / 1887 75.0 %"),
+        ("snli", SNLI, {}, "<snli: neutral 50.0 %; label, probabilities>"),
+        ("coref", coref_output("Ada saw", ["Ada"]), {}, "<coref: [Ada]1 saw; sentences, clusters>"),
+        ("other", {"found": list(range(10_000))}, {}, "<other: found: [0, 1, 2"),
+        ("ner", ner_output("Ada " * 5_000, (4_000, 4_001, "PER")), {}, "<ner: Ada Ada"),
+    ],
+)
+def test_a_repr_is_short(task: str, output: Any, inputs: Any, shown: str) -> None:
+    text = repr(Prediction(output, TASKS.get(task, TASKS["ner"]._replace(name=task)), inputs))
+    assert text.startswith(shown) and len(text) < 500 and "\n" not in text
+
+
+def test_a_prediction_is_a_dictionary_that_names_its_keys() -> None:
+    prediction = Prediction(SNLI, TASKS["snli"], {})
+    assert prediction == SNLI == json.loads(json.dumps(prediction)) == pickle.loads(pickle.dumps(prediction))
+    with pytest.raises(KeyError, match="'entities': this prediction has label, probabilities"):
+        prediction["entities"]

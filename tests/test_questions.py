@@ -1,0 +1,54 @@
+"""The messages on the page "Questions and problems" are those that are printed today."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from elmo_plugin.common.errors import NEEDS_ALLENNLP
+from tests.documents import REPOSITORY
+
+PAGE = (REPOSITORY / "docs" / "questions.md").read_text(encoding="utf-8")
+MESSAGES = [code for title in re.findall("^### (.+)", PAGE, re.M) for code in re.findall("`([^`]+)`", title)]
+OF_OTHERS = {
+    "elmo: command not found": "bash",
+    "ERROR: Cannot install allennlp==2.10.1 because": "pip, on Python 3.12",
+    "allennlp 2.10.1 has requirement": "pip check",
+    "RuntimeError: operator torchvision::nms": "import allennlp.models, with torchvision 0.21 and torch 2.11",
+    "ERROR: Failed building wheel for jsonnet": "pip install jsonnet, without a compiler",
+    "DefaultCPUAllocator: can't allocate memory": "torch.empty(10**12)",
+    "CUDA out of memory": "torch, on a GPU",
+    "ner_conll2003 not in acceptable choices": "allennlp train, without --include-package",
+    "Serialization directory (": "allennlp train, twice into one folder",
+}
+"""The messages of other programs, and how they came."""
+
+
+def templates() -> Iterator[str]:
+    """Yields a pattern for each text in the package: what is filled in may be anything."""
+    for file in (REPOSITORY / "elmo_plugin").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
+                yield ".*".join(re.escape(part) if part else "" for part in parts)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield ".*".join(map(re.escape, node.value.split("%s")))
+
+
+PATTERNS = [pattern for pattern in set(templates()) if len(re.findall("[a-z]{3}", pattern)) >= 3]
+PATTERNS.append(re.escape(f"elmo predict {NEEDS_ALLENNLP}"))
+
+
+def is_printed(message: str) -> bool:
+    return any(re.fullmatch(pattern, message) for pattern in PATTERNS)
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_quoted_message_is_printed_by_the_package_or_known_of_others(message: str) -> None:
+    assert is_printed(message) != message.startswith(tuple(OF_OTHERS))
+
+
+def test_every_message_of_others_is_on_the_page_and_none_is_misquoted() -> None:
+    assert [each for each in OF_OTHERS if not any(quoted.startswith(each) for quoted in MESSAGES)] == []
+    assert not is_printed("GPU missing: cuda (this machine has 0)")
