@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from elmo_plugin.archives import load_archive, one_sentence
 from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
+from elmo_plugin.common.outputs import check_outputs
 from elmo_plugin.predictions.files import Input, check_format, read_inputs, write_predictions
 from elmo_plugin.predictions.prediction import Prediction
 from elmo_plugin.predictions.tasks import TASKS, Task
@@ -123,6 +124,7 @@ class Predictor:
         .html, which is whole or not written.
         """
         check_format(output, self.task)
+        check_outputs([output], [str(path)])
         inputs = list(read_inputs(path, self.task))
         write_predictions(self.predict_each(inputs, batch_size), output, self.allennlp)
 
