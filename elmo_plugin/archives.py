@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
-from elmo_plugin.common.bundled import archive_path, tagger_of
+from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -26,7 +26,6 @@ from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weig
 
 if TYPE_CHECKING:
     from allennlp.models import Archive
-    from allennlp.predictors import Predictor
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +107,7 @@ def load_archive(
     from allennlp.common.params import Params, parse_overrides, with_overrides
     from allennlp.models import Archive, archival
 
-    with _folder(path) as (folder, name), _one_sentence(name):
+    with _folder(path) as (folder, name), one_sentence(name):
         config = _read_config(folder, name)
         weights = Path(weights_file) if weights_file else _weights(folder, name)
         check_before_load(weights, name)
@@ -123,38 +122,6 @@ def load_archive(
         model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
         meta = Meta.from_path(folder / META_NAME) if (folder / META_NAME).is_file() else None
     return Archive(model, params, readers[0], readers[1], meta)
-
-
-def load_predictor(
-    path: str | Path,
-    predictor: str | None = None,
-    cuda_device: int = -1,
-    overrides: str | dict[str, Any] = "",
-    trust: bool = False,
-    **options: Any,
-) -> "Predictor":
-    """
-    Loads the predictor of a trained model, see `load_archive`.
-
-    # Parameters
-
-    predictor : `str | None`
-        A registered name; `None` for the model's own.
-    **options
-        Arguments of the predictor. If `predicates` is a path or a name, it is the archive of a tagger of
-        predicates; `srl` of this package has one.
-
-    Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
-    """
-    archive = load_archive(path, cuda_device, overrides, trust=trust)
-    from allennlp.predictors import Predictor
-
-    if "spacy_model" not in options and (tagger := tagger_of(path)):
-        options = {"predicates": tagger} | options
-    if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
-        options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)
-    with _one_sentence(f"archive {path}"):
-        return Predictor.from_archive(archive, predictor, extra_args=options)
 
 
 def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
@@ -292,7 +259,7 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
 
 
 @contextmanager
-def _one_sentence(name: str) -> Iterator[None]:
+def one_sentence(name: str) -> Iterator[None]:
     """Turns any error of making a model into a `BiLmError` with the name of its archive."""
     try:
         yield

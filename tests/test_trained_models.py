@@ -10,7 +10,8 @@ import torch
 from allennlp.commands.evaluate import evaluate_from_archive
 from allennlp.data import Token, Vocabulary
 
-from elmo_plugin.archives import load_archive, load_predictor
+from elmo_plugin import load_predictor
+from elmo_plugin.archives import load_archive
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.bundled import archive_path, trained_models
 from elmo_plugin.common.formats.archives import unpack

@@ -43,7 +43,7 @@ class EncodedText(Generic[Vectors]):
     vectors: Vectors
 
     def __repr__(self) -> str:
-        return f"<{repr(self.words)[:200]}: vectors of shape {tuple(self.vectors.shape)}>"
+        return f"EncodedText({repr(self.words)[:200]}, vectors of shape {tuple(self.vectors.shape)})"
 
 
 class EncodeOptions(TypedDict, total=False):

@@ -11,7 +11,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
 from allennlp.predictors import Predictor as AllenNlpPredictor
 
-from elmo_plugin.archives import load_predictor
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.options import STANDARD_OUTPUT
 from elmo_plugin.common.files import atomic_write, write_json
@@ -22,7 +21,7 @@ from elmo_plugin.common.streams import show
 from elmo_plugin.predictions.files import Input, check_format, inputs_of, write_predictions
 from elmo_plugin.predictions.loaded import load_one
 from elmo_plugin.predictions.prediction import Prediction
-from elmo_plugin.predictions.predictor import Predictor
+from elmo_plugin.predictions.predictor import Predictor, load_predictor
 from elmo_plugin.predictions.terminal import show_predictions
 from elmo_plugin.tasks.squad import SquadPredictor, SquadReader, read_squad
 
@@ -31,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     number = cuda_number(args.device)
     if args.squad:
         predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust)
-        return answer_file(predictor, args.squad, args.output or STANDARD_OUTPUT, args.batch_size)
+        return answer_file(predictor.allennlp, args.squad, args.output or STANDARD_OUTPUT, args.batch_size)
     archive = load_one(args.archive, args.predicates, args.trust, number)
     inputs = archive.checked(inputs_of(args.texts, archive.task))
     if args.output:

@@ -69,6 +69,10 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
             continue
         if text.lstrip().startswith("{"):
             values = parse_json(text, place, is_line=True)
+            if "question" in task.fields and isinstance(values.get("data"), list):
+                raise BiLmError(
+                    f"{name}: expected passages and questions, got SQuAD's JSON; --squad reads it"
+                )
         elif suffix in _JSON:
             raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
         elif len(texts) != len(task.fields):

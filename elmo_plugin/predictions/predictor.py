@@ -6,8 +6,10 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from elmo_plugin import archives
+from elmo_plugin.archives import load_archive, one_sentence
 from elmo_plugin.bilm import BiLmError, in_order
+from elmo_plugin.common.bundled import tagger_of
+from elmo_plugin.common.outputs import check_outputs
 from elmo_plugin.predictions.files import Input, check_format, read_inputs, write_predictions
 from elmo_plugin.predictions.prediction import Prediction
 from elmo_plugin.predictions.tasks import TASKS, Task
@@ -122,6 +124,7 @@ class Predictor:
         .html, which is whole or not written.
         """
         check_format(output, self.task)
+        check_outputs([output], [str(path)])
         inputs = list(read_inputs(path, self.task))
         write_predictions(self.predict_each(inputs, batch_size), output, self.allennlp)
 
@@ -156,13 +159,26 @@ def load_predictor(
     path : `str | Path`
         A name of this package, such as "ner", or another word for its task, such as "sentiment"; or an
         archive, see `load_archive`.
-    predictor, cuda_device, overrides, trust, options
-        See `elmo_plugin.archives.load_predictor`.
+    predictor : `str | None`
+        The registered name of a predictor; `None` for the model's own.
+    cuda_device, overrides, trust
+        See `load_archive`.
+    **options
+        Arguments of the predictor. If `predicates` is a path or a name, it is the archive of a tagger of
+        predicates; `srl` of this package has one.
 
     Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
     """
-    loaded = archives.load_predictor(path, predictor, cuda_device, overrides, trust, **options)
-    return Predictor(loaded, task_of(loaded._model, str(path), predictor))
+    archive = load_archive(path, cuda_device, overrides, trust=trust)
+    from allennlp.predictors import Predictor as AllenNlpPredictor
+
+    if "spacy_model" not in options and (tagger := tagger_of(path)):
+        options = {"predicates": tagger} | options
+    if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
+        options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)
+    with one_sentence(f"archive {path}"):
+        allennlp = AllenNlpPredictor.from_archive(archive, predictor, extra_args=options)
+    return Predictor(allennlp, task_of(archive.model, str(path), predictor))
 
 
 def task_of(model: "Model", path: str, predictor: str | None = None) -> Task:

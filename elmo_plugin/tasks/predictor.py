@@ -188,7 +188,7 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
     else:
         raise ConfigurationError(f'{name}: "{key}" must be a list of words that are not empty, not {value!r}')
     if not tokens:
-        raise ConfigurationError(f"{name}: no words in the input {json_dict!r}")
+        raise ConfigurationError(f"{name}: no words in the input {json_dict!r:.200}")
     return tokens
 
 
@@ -227,4 +227,4 @@ def _first_key(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
         if key in json_dict:
             return key
     expected = " or ".join(f'"{key}"' for key in keys)
-    raise ConfigurationError(f"{name}: expected {expected} in the input {json_dict!r}")
+    raise ConfigurationError(f"{name}: expected {expected} in the input {json_dict!r:.200}")

@@ -8,7 +8,7 @@ import spacy
 import torch
 from torch import nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, select_layers
+from elmo_plugin.bilm import BiLm, BiLmError, EncodedText, select_layers
 from elmo_plugin.bilm.text import make_tokenizer
 from tests.bilm.conftest import BiLmMaker
 from tests.close import assert_near
@@ -127,3 +127,9 @@ def test_progress_is_shown_if_asked_for(bilm: BiLm, capsys: pytest.CaptureFixtur
     assert not capsys.readouterr().err
     bilm.encode(["a", "b"], show_progress_bar=True)
     assert "2/2" in capsys.readouterr().err
+
+
+def test_a_text_has_a_short_repr_without_its_vectors() -> None:
+    text = EncodedText(["word"] * 5_000, None, torch.zeros(3, 5_000, 8))
+    assert repr(text).startswith("EncodedText(['word', 'word'") and len(repr(text)) < 300
+    assert repr(text).endswith("vectors of shape (3, 5000, 8))")

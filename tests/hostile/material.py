@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmo_plugin.archives import load_predictor
+from elmo_plugin import load_predictor
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io import Source
 from elmo_plugin.commands.export import export

@@ -16,8 +16,8 @@ from allennlp.commands import main
 from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin import archives, hardening, plugin  # noqa: F401 (register and replace)
-from elmo_plugin.archives import check_config, load_archive, load_predictor
+from elmo_plugin import archives, hardening, load_predictor, plugin  # noqa: F401 (register and replace)
+from elmo_plugin.archives import check_config, load_archive
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.formats import torch_files
 from tests.payload import Payload
