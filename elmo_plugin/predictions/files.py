@@ -83,9 +83,7 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
         num_inputs += 1
         yield Input(place, values, number)
     if num_reversed:
-        logger.warning(
-            "%s: the question came first in %d lines: it is asked of the other text", name, num_reversed
-        )
+        logger.warning("%s: lines that begin with the question are exchanged: %d", name, num_reversed)
     if not num_inputs:
         raise BiLmError(f"{name}: expected a text, got blank lines alone")
 

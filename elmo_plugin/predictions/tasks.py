@@ -28,7 +28,9 @@ class Task(NamedTuple):
             named, got = " and ".join(self.fields), f"{len(texts)} text{'s' * (len(texts) != 1)}"
             raise BiLmError(f"{place or self.title}: expected {named}, got {got}")
         if self.is_reversed(texts):
-            logger.warning("%sthe question came first: it is asked of the other text", place and f"{place}: ")
+            logger.warning(
+                "%sthe first text is the question, so the two are exchanged", place and f"{place}: "
+            )
             texts = texts[::-1]
         return dict(zip(self.fields, texts, strict=True))
 

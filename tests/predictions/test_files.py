@@ -36,7 +36,10 @@ def test_two_texts_have_a_tab_between_them_and_maybe_a_header(
     inputs = {"passage": PASSAGE, "question": "When?"}
     content = f"passage\tquestion\n{PASSAGE}\tWhen?\nWhen?\t{PASSAGE}\n{json.dumps(inputs)}\n"
     assert read(tmp_path, "pairs.tsv", content, "squad") == [(inputs, 2), (inputs, 3), (inputs, 4)]
-    assert len(caplog.messages) == 1 and "the question came first in 1 lines" in caplog.messages[0]
+    assert (
+        len(caplog.messages) == 1
+        and "lines that begin with the question are exchanged: 1" in caplog.messages[0]
+    )
 
 
 @pytest.mark.parametrize(

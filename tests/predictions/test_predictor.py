@@ -98,7 +98,7 @@ def test_an_exchange_is_said_in_one_line(caplog: pytest.LogCaptureFixture) -> No
         predictor("squad").predict(PASSAGE, QUESTION)
         assert caplog.messages == []
         predictor("squad").predict(QUESTION, PASSAGE)
-    assert caplog.messages == ["the question came first: it is asked of the other text"]
+    assert caplog.messages == ["the first text is the question, so the two are exchanged"]
 
 
 def test_the_rest_is_that_of_allennlp() -> None:
