@@ -26,8 +26,8 @@ class NerPredictor(SentencePredictor):
     or of a list of words, `{"words": ["Ada", "lives", "in", "Rome", "."]}`. A prediction has the `words`,
     their `tags`, the `gold_tags` of a file (`--use-dataset-reader`), both in the encoding of the training
     data, and, unless the tags are plain, the `entities`, each with its type, its text, its first character
-    and the one after its last in the sentence as typed, or in the words joined by spaces (`characters` has both,
-    as in other tasks), its first word and the one after its last, and its probability:
+    and the one after its last in the sentence as typed, or in the words joined by spaces (`characters` has
+    both, as in other tasks), its first word and the one after its last, and its probability:
 
         {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["B-PER", "O", "O", "B-LOC", "O"],
          "entities": [{"type": "PER", "text": "Ada", "start_char": 0, "end_char": 3,
@@ -87,7 +87,8 @@ class NerPredictor(SentencePredictor):
         text, places = typed_places(instance)
         for entity in outputs["entities"]:
             start, end = places[entity["start"]][0], places[entity["end"] - 1][1]
-            entity |= {"characters": [start, end], "start_char": start, "end_char": end, "text": text[start:end]}
+            entity |= {"start_char": start, "end_char": end, "characters": [start, end]}
+            entity["text"] = text[start:end]
         return outputs
 
     @overrides
