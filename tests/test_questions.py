@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from elmo_plugin.common.errors import NEEDS_ALLENNLP
+from elmo_plugin.config_check import NO_SPACY_MODEL
 from tests.documents import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "questions.md").read_text(encoding="utf-8")
@@ -38,6 +39,7 @@ def templates() -> Iterator[str]:
 
 PATTERNS = [pattern for pattern in set(templates()) if len(re.findall("[a-z]{3}", pattern)) >= 3]
 PATTERNS.append(re.escape(f"elmo predict {NEEDS_ALLENNLP}"))
+PATTERNS.append(f"spaCy's model .* {re.escape(NO_SPACY_MODEL)}")
 
 
 def is_printed(message: str) -> bool:

@@ -172,7 +172,7 @@ def load_predictor(
     archive = load_archive(path, cuda_device, overrides, trust=trust)
     from allennlp.predictors import Predictor as AllenNlpPredictor
 
-    if "spacy_model" not in options and (tagger := tagger_of(path)):
+    if tagger := tagger_of(path):
         options = {"predicates": tagger} | options
     if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
         options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)

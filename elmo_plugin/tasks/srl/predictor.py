@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from threading import Lock
 from typing import Any, cast
 
-import spacy
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
@@ -13,7 +11,6 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
-from spacy.tokens import Doc
 
 from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
@@ -50,14 +47,12 @@ class SrlPredictor(SentencePredictor):
         See `SentencePredictor`.
     predicates : `str | Predictor`, optional (default = `None`)
         The archive of a model of predicates, such as `srl_predicates`, or its predictor.
-    spacy_model : `str`, optional (default = `None`)
-        The name or folder of a spaCy model with tags and lemmas; its verbs and auxiliaries are predicates.
     output_format : `str`, optional (default = `"json"`)
         The output of `allennlp predict` for a sentence: "json", or "props", the lines of CoNLL-2005 that
         srl-eval.pl reads.
 
-    Raises `ConfigurationError` for two taggers, for an input that is not as described, and for an input
-    without `"predicates"` and without a tagger.
+    Raises `ConfigurationError` for an input that is not as described, and for one without `"predicates"` if
+    there is no tagger.
     """
 
     name = "elmo_srl"
@@ -70,19 +65,12 @@ class SrlPredictor(SentencePredictor):
         tokenizer: Tokenizer | str | dict[str, Any] | None = None,
         *,
         predicates: str | Predictor | None = None,
-        spacy_model: str | None = None,
         output_format: str = "json",
         max_words: int | None = None,
     ) -> None:
         super().__init__(model, dataset_reader, tokenizer, max_words=max_words)
-        if predicates and spacy_model:
-            raise ConfigurationError(f"{self.name}: give predicates or spacy_model, not both")
         self._output_format = self._checked_format(output_format, "props")
-        self._find_predicates: FindPredicates | None = None
-        if predicates:
-            self._find_predicates = _tagger(predicates, max_words)
-        elif spacy_model:
-            self._find_predicates = _spacy_tagger(spacy_model)
+        self._find_predicates = _tagger(predicates, max_words) if predicates else None
 
     @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:
@@ -133,7 +121,7 @@ class SrlPredictor(SentencePredictor):
         if unknown and self._find_predicates is None:
             raise ConfigurationError(
                 f'{self.name}: expected "predicates", the indices of words, in the input; or give the '
-                "predictor a tagger: predicates, an archive of srl_predicates, or spacy_model"
+                "predictor a tagger: predicates, an archive of srl_predicates"
             )
         found = iter(self._find_predicates(unknown) if unknown and self._find_predicates else [])
         return [
@@ -177,24 +165,5 @@ def _tagger(tagger: str | Predictor, max_words: int | None) -> FindPredicates:
         inputs = [{"words": [token.text for token in tokens]} for tokens in sentences]
         outputs = predictor.predict_batch_json(inputs)
         return [[(index, None) for index in output["predicates"]] for output in outputs]
-
-    return find
-
-
-def _spacy_tagger(name: str) -> FindPredicates:
-    try:
-        nlp = spacy.load(name)
-    except OSError as error:
-        raise ConfigurationError(f"elmo_srl: spaCy model not found: {name!r} ({error})") from None
-
-    lock = Lock()
-
-    def find(sentences: Sequence[list[Token]]) -> list[PredicateLemmas]:
-        texts = [[cast(str, token.text) for token in tokens] for tokens in sentences]
-        with lock, nlp.memory_zone():  # forgets the new words; for one thread at a time
-            return [
-                [(token.i, token.lemma_ or None) for token in doc if token.pos_ in ("VERB", "AUX")]
-                for doc in nlp.pipe(Doc(nlp.vocab, words=words) for words in texts)
-            ]
 
     return find

@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 from allennlp.common.checks import ConfigurationError
 from allennlp.models import Archive, load_archive
 from allennlp.predictors import Predictor
-from spacy.language import Language
-from spacy.tokens import Doc
 
 from elmo_plugin.tasks.srl import SrlPredictor
 from elmo_plugin.tasks.srl.dataset_reader import read_sentences
@@ -89,24 +86,6 @@ def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Archive, ta
     assert [[frame["index"] for frame in output["frames"]] for output in both] == [[2], [1]]
 
 
-@Language.component("marks_ordered")
-def marks_ordered(doc: Doc) -> Doc:
-    for token in doc:
-        token.pos_ = "VERB" if token.text == "ordered" else "NOUN"
-        token.lemma_ = token.text.removesuffix("ed")
-    return doc
-
-
-@pytest.mark.slow
-def test_a_spacy_model_finds_predicates_and_lemmas(labeller: Archive, tmp_path: Path) -> None:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("marks_ordered")
-    nlp.to_disk(tmp_path / "model")
-    srl = predictor(labeller, spacy_model=str(tmp_path / "model"))
-    (frame,) = srl.predict("The judge ordered a new trial.")["frames"]
-    assert (frame["predicate"], frame["lemma"], frame["index"]) == ("ordered", "order", 2)
-
-
 def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path: Path) -> None:
     srl = predictor(labeller, output_format="props")
     outputs = srl.predict_batch_json([JUDGE, {"words": ["Yes"], "predicates": []}])
@@ -125,13 +104,6 @@ def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path:
         srl.dump_line({"words": ["Yes"], "tags": ["O"]})
     with pytest.raises(ConfigurationError, match="output_format: expected one of json, props, got 'xml'"):
         predictor(labeller, output_format="xml")
-
-
-def test_two_taggers_or_an_unknown_one_are_an_error(labeller: Archive) -> None:
-    with pytest.raises(ConfigurationError, match="give predicates or spacy_model, not both"):
-        predictor(labeller, predicates="a", spacy_model="b")
-    with pytest.raises(ConfigurationError, match="elmo_srl: spaCy model not found: 'no_such_model'"):
-        predictor(labeller, spacy_model="no_such_model")
 
 
 @pytest.mark.parametrize(
