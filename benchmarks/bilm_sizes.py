@@ -84,7 +84,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("what", choices=["speeds", "perplexity"])
     parser.add_argument("sizes", nargs="+", metavar="CELLSxDIMENSIONS", help="for the perplexity: one")
     parser.add_argument("--data", required=True, help="a file or pattern, one tokenized sentence per line")
-    parser.add_argument("--vocabulary", required=True, help="a folder that `allennlp elmo-vocab` wrote")
+    parser.add_argument("--vocabulary", required=True, help="what `allennlp build-vocab` wrote")
     parser.add_argument("--validation", help="for the perplexity: the held-out text")
     parser.add_argument("--speeds", type=Path, help="for the perplexity: the output of the first command")
     parser.add_argument("--config", type=Path, default=CONFIG)

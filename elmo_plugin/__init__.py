@@ -8,13 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elmo_plugin.allennlp_api import (
-        Elmo,
-        ElmoEmbedder,
-        ElmoTokenEmbedder,
-        ScalarMix,
-        batch_to_ids,
-    )
+    from elmo_plugin.allennlp_api import Elmo, ElmoEmbedder, ElmoTokenEmbedder, ScalarMix, batch_to_ids
     from elmo_plugin.archives import load_archive
     from elmo_plugin.bilm import BiLm, normalize_text
     from elmo_plugin.embedding import ElmoRepresentations

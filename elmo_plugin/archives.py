@@ -19,13 +19,14 @@ from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
 from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
+from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.torch_files import check_before_load
+from elmo_plugin.common.formats.torch_files import check_before_load, save_tensors
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
 if TYPE_CHECKING:
-    from allennlp.models import Archive
+    from allennlp.models import Archive, Model
 
 logger = logging.getLogger(__name__)
 
@@ -139,6 +140,21 @@ def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
     pairs = [(elmo.bilm, cast(LayerMix, mix)) for elmo in elmos for mix in elmo.mixes.values()]
     mixes = read_layer_weights(model.state_dict())
     return [TrainedMix(mix.placement, *pair) for mix, pair in zip(mixes, pairs, strict=True)]
+
+
+def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path) -> None:
+    """Writes a model and its configuration as `allennlp train` does."""
+    from allennlp.common.meta import META_NAME, Meta
+    from allennlp.models import archive_model
+
+    with atomic_write(output) as temporary:
+        folder = temporary.parent / "parts"  # on the same disk
+        folder.mkdir()
+        write_json(folder / _CONFIG, config)
+        Meta.new().to_file(folder / META_NAME)
+        model.vocab.save_to_files(str(folder / "vocabulary"))
+        save_tensors(model.state_dict(), folder / "best.th")
+        archive_model(folder, archive_path=str(temporary))
 
 
 def archive_name(path: str | Path) -> str:

@@ -18,7 +18,6 @@ from typing import Any
 from allennlp import models
 from allennlp.commands import evaluate, predict, train
 from allennlp.common import Params
-from allennlp.common import params as params_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import spacy_tokenizer
 from allennlp.models import archival
@@ -35,10 +34,9 @@ EVALUATE = evaluate.evaluate_from_archive
 TRAIN_MODEL = train.train_model
 GET_SPACY_MODEL = spacy_tokenizer.get_spacy_model
 EXCEPTHOOK = sys.excepthook
-WITH_OVERRIDES = params_module.with_overrides
 
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
-_JSONNET = ("STATIC ERROR", "RUNTIME ERROR")  # of a configuration or of --overrides
+_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --overrides
 
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
@@ -104,8 +102,8 @@ def get_spacy_model(name: str, *args: Any, **kwargs: Any) -> Any:
 
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
     """Ends a program with one sentence if the user made a mistake, and as Python does otherwise."""
-    is_of_jsonnet = isinstance(error, RuntimeError) and str(error).startswith(_JSONNET)
-    is_mistake = is_of_jsonnet or isinstance(error, ConfigurationError | BiLmError)
+    is_of_allennlp = isinstance(error, RuntimeError | ValueError) and str(error).startswith(_MISTAKES)
+    is_mistake = is_of_allennlp or isinstance(error, ConfigurationError | BiLmError)
     if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
         print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
     else:
@@ -118,14 +116,6 @@ def _take_excepthook() -> None:
         EXCEPTHOOK, sys.excepthook = sys.excepthook, excepthook
 
 
-def with_overrides(original: Any, overrides_dict: Any, prefix: str = "") -> Any:
-    """Raises `ConfigurationError` if an override is of a key that does not exist."""
-    try:
-        return WITH_OVERRIDES(original, overrides_dict, prefix)
-    except ValueError as error:
-        raise ConfigurationError(f"--overrides: {error}") from error
-
-
 def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None:
     with as_configuration_error():
         check_outputs(filter(None, outputs), filter(None, inputs))
@@ -136,6 +126,5 @@ predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
 spacy_tokenizer.get_spacy_model = get_spacy_model  # type: ignore[assignment]
 _take_excepthook()
-params_module.with_overrides = with_overrides
 for module in (archival, models, predictor, predict, evaluate):  # each looks it up
     module.load_archive = load_archive  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@
 // Hardware:  two cores of a Xeon with AMX, less than two hours; 2.4 GB of memory.
 //
 // BILM_TRAIN_DATA_PATH and BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or
-// a quoted pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp elmo-vocab`.
+// a quoted pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp build-vocab`.
 
 local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';
 

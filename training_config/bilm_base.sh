@@ -8,7 +8,7 @@
 # all: for a smaller trial. With LD_PRELOAD=libtcmalloc_minimal.so.4 it takes a quarter less time: see
 # docs/train_a_bilm.md.
 set -euo pipefail
-export BILM_VALIDATION_DATA_PATH="$1/lm/heldout-dev.txt" BILM_VOCABULARY="$2/vocabulary" BILM_INITIAL=""
+export BILM_VALIDATION_DATA_PATH="$1/lm/heldout-dev.txt" BILM_VOCABULARY="$2/vocabulary.tar.gz" BILM_INITIAL=""
 data=$1 runs=$2 options=${3:-{\}}
 
 continued="{'trainer.num_epochs': 1, 'trainer.optimizer.lr': 0.002, 'model.num_negatives': 4096,
@@ -23,8 +23,8 @@ train() { # NAME CONFIG TEXT [OPTIONS]
 }
 
 # The words that `tiny` predicts, so that the perplexities of the two compare.
-[ -e "$BILM_VOCABULARY" ] ||
-    allennlp elmo-vocab "$data/lm/train-*.txt.gz" --max-size 30000 -o "$BILM_VOCABULARY"
+[ -e "$BILM_VOCABULARY" ] || BILM_TRAIN_DATA_PATH="$data/lm/train-*.txt.gz" \
+    allennlp build-vocab training_config/bilm_tiny.jsonnet "$BILM_VOCABULARY"
 
 # What two cores read in two hours each: 40.0 and 38.6 of the 58.7 million words.
 train first bilm_base 'train-[01][0-7].txt.gz'
@@ -36,6 +36,6 @@ export BILM_INITIAL="$runs/second/model.tar.gz" OMP_NUM_THREADS=1
 train third_a bilm_continued 'train-[01][6-9].txt.gz' "$continued + {'model.dropout': 0, 'data_loader.seed': 1,
     'pytorch_seed': 1}"
 train third_b bilm_continued 'train-[01][0-2].txt.gz' "$continued + {'data_loader.seed': 2, 'pytorch_seed': 2}"
-allennlp elmo-average "$runs"/third_{a,b}/model.tar.gz -o "$runs/third.tar.gz"
+python experiments/average.py "$runs"/third_{a,b}/model.tar.gz "$runs/third.tar.gz"
 
 allennlp elmo-export "$runs/third.tar.gz" "$runs/base" --dtype float16 --no-softmax

@@ -15,7 +15,7 @@
 //            `-o '{"data_loader": {"batch_size": 384}}'`.
 //
 // BILM_TRAIN_DATA_PATH, BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or a quoted
-// pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp elmo-vocab`.
+// pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp build-vocab`.
 
 local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';
 

@@ -10,7 +10,7 @@
 //            on 8 such machines, or 8 million tokens in half an hour.
 //
 // BILM_TRAIN_DATA_PATH, BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or a quoted
-// pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp elmo-vocab`.
+// pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp build-vocab`.
 
 local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';
 

@@ -25,13 +25,13 @@ train second_a bilm_continued '{"trainer.num_epochs": 3, "trainer.moving_average
     "model.num_negatives": 8192, "trainer.optimizer.lr": 0.002}'
 train second_b bilm_continued '{"trainer.optimizer.lr": 0.002,
     "trainer.learning_rate_scheduler.end_learning_rate": 0.0001}'
-uv run allennlp elmo-average "$runs/second_b/model.tar.gz" "$runs/second_a/model.tar.gz" -o "$runs/second.tar.gz"
+uv run python experiments/average.py "$runs"/second_{b,a}/model.tar.gz "$runs/second.tar.gz"
 
 go_on_from second.tar.gz
 train third_a bilm_continued '{"data_loader.seed": 1, "pytorch_seed": 1}'
 train third_b bilm_continued '{"data_loader.seed": 2, "pytorch_seed": 2}'
 train third_c bilm_continued '{"data_loader.seed": 3, "pytorch_seed": 3, "model.dropout": 0}'
 train third_d bilm_continued '{"data_loader.seed": 4, "pytorch_seed": 4, "model.dropout": 0}'
-uv run allennlp elmo-average "$runs"/third_{a,b,c,d}/model.tar.gz -o "$runs/third.tar.gz"
+uv run python experiments/average.py "$runs"/third_{a,b,c,d}/model.tar.gz "$runs/third.tar.gz"
 
 uv run allennlp elmo-export "$runs/third.tar.gz" elmo_plugin/models/bilm/tiny --dtype float16 --no-softmax

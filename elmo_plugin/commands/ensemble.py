@@ -4,16 +4,11 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from allennlp.common import Params
-from allennlp.common.meta import META_NAME, Meta
 from allennlp.common.params import remove_keys_from_params
-from allennlp.models import Archive, archive_model
-from allennlp.models.archival import CONFIG_NAME
+from allennlp.models import Archive
 
-from elmo_plugin.archives import load_archive
+from elmo_plugin.archives import load_archive, write_archive
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.files import atomic_write
-from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.common.streams import show
 from elmo_plugin.tasks import Ensemble
 
@@ -26,14 +21,7 @@ def run(args: argparse.Namespace) -> None:
     for path, archive in zip(archives[1:], loaded[1:], strict=True):
         _check_same(archives[0], loaded[0], path, archive)
     ensemble = Ensemble(loaded[0].model.vocab, [archive.model for archive in loaded])
-    with atomic_write(args.output) as temporary:
-        folder = temporary.parent / "parts"  # on the same disk
-        folder.mkdir()
-        Params(_config(loaded)).to_file(f"{folder}/{CONFIG_NAME}")
-        Meta.new().to_file(f"{folder}/{META_NAME}")
-        ensemble.vocab.save_to_files(f"{folder}/vocabulary")
-        save_tensors(ensemble.state_dict(), f"{folder}/best.th")
-        archive_model(folder, archive_path=temporary)
+    write_archive(ensemble, _config(loaded), args.output)
     show(f"wrote {args.output}, an ensemble of {len(archives)} models")
 
 

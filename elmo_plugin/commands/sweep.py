@@ -3,11 +3,9 @@
 import argparse
 import logging
 import math
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from allennlp.common.util import SigTermReceived
 
 from elmo_plugin.commands.arguments.training import table_file
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, locked, write_json
+from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.common.streams import show
@@ -68,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     except BiLmError as error:
         show(f"no plot: {error}")
     if args.json is not None:
-        _add_results(Path(args.json), _results(trainings, scores))
+        write_json(args.json, _read_results(Path(args.json)) | _results(trainings, scores))
     if failures:
         raise SystemExit("\n".join(failures))
 
@@ -148,11 +146,3 @@ def _results(trainings: Sequence[Training], scores: Scores) -> dict[str, Any]:
         if len(values) == len(seeds):
             results[name] = {"scores": values, "command": command, **read_provenance(seeds)}
     return results
-
-
-def _add_results(file: Path, results: dict[str, Any]) -> None:
-    """Adds the results to `--json`, while other sweeps that add to the same file wait."""
-    real = Path(os.path.realpath(file))
-    is_device = real.exists() and not real.is_file()
-    with nullcontext() if is_device else locked(real.with_name(f".{real.name}.lock")):
-        write_json(file, _read_results(file) | results)

@@ -51,8 +51,7 @@ local published_filters = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 51
   //
   // data, validation: UTF-8 text, one tokenized sentence per line: a file or a pattern of files, compressed or not.
   // vocabulary:       the words to be predicted, as in any configuration of AllenNLP; the biLM itself reads characters.
-  //                   What `allennlp elmo-vocab` writes is { type: 'from_files', directory: ... }; a file of bilm-tf is
-  //                   { type: 'bilm_tf', file: ... }, or its path.
+  //                   What `allennlp build-vocab` writes is named by its path, and so is a file of bilm-tf.
   // negatives:        the number of words that each target is scored against, at most a third of the vocabulary; null
   //                   for all, the full softmax.
   // precision:        of matrix products in training, 'float32' or 'bfloat16'.

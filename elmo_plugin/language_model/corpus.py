@@ -6,7 +6,7 @@ import os
 import shutil
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -212,9 +212,7 @@ def _stamp(shard: str) -> list[int]:
     return [status.st_size, status.st_mtime_ns]
 
 
-NAMESPACE = "words"
 PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
-UNKNOWN_WORD = "@@UNKNOWN@@"
 
 
 def vocabulary_counts(corpus: Corpus) -> dict[str, int]:
@@ -243,19 +241,3 @@ def _counts(chunk: CorpusChunk) -> Iterator[tuple[str, int]]:
     ]
     counts = chunk.counts.tolist()
     return ((chunk.words[number], counts[number]) for number in order)
-
-
-def frequent_words(counts: Mapping[str, int], min_count: int, max_size: int | None) -> list[str]:
-    """Returns the words in the order of descending frequency, as `Vocabulary` chooses them."""
-    by_frequency = sorted(counts, key=counts.__getitem__, reverse=True)[:max_size]
-    special = (PADDING_WORD, UNKNOWN_WORD)  # they may also be in the text
-    return [word for word in by_frequency if counts[word] >= min_count and word not in special]
-
-
-def write_vocabulary(words: list[str], folder: Path) -> None:
-    """Writes the files of a `Vocabulary`."""
-    folder.mkdir()
-    lines = {NAMESPACE: [UNKNOWN_WORD, *words], "non_padded_namespaces": ["*labels", "*tags"]}
-    for name, content in lines.items():
-        text = "".join(f"{line}\n" for line in content)
-        (folder / f"{name}.txt").write_text(text, encoding="utf-8", newline="\n")

@@ -15,7 +15,7 @@ from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
 from elmo_plugin.language_model.corpus import Corpus, opened_chunks, vocabulary_counts
 
-_MAKE = "make one with `elmo vocab`"
+_MAKE = "make one with `allennlp build-vocab`"
 _CHECKED_CHUNKS = 64
 _MIN_DIFFERENCE = 0.1  # nats; a few words, or equally frequent ones, may be in any order
 _LAST_WORD = "!!!MAXTERMID"  # of the 1 Billion Word Benchmark's vocabulary, not a word

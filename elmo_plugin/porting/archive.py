@@ -6,13 +6,10 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from allennlp.common.meta import META_NAME, Meta
-from allennlp.models import archive_model
-
-from elmo_plugin.archives import load_archive
+from elmo_plugin.archives import load_archive, write_archive
 from elmo_plugin.bilm.io import WEIGHTS_NAMES
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, write_json
+from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
@@ -33,7 +30,7 @@ def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
     from elmo_plugin import dropin  # noqa: F401  here, as it replaces AllenNLP's classes
 
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as name:
-        folder, parts = Path(name), Path(name, "new")
+        folder = Path(name)
         unpack(source, folder)
         config, notes = port_config(read_json_object(folder / _CONFIG, f"archive {source}, its {_CONFIG}"))
         for note in notes:
@@ -55,13 +52,7 @@ def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
             if description := getattr(module, "_description", None):  # of the drop-in's embedder
                 file = description["options_file"]
                 description["options_file"] = sources.get(file, file)
-        parts.mkdir()
-        write_json(parts / _CONFIG, config)
-        Meta.new().to_file(parts / META_NAME)
-        model.vocab.save_to_files(str(parts / "vocabulary"))
-        save_tensors(model.state_dict(), parts / "best.th")
-        with atomic_write(output) as temporary:
-            archive_model(parts, archive_path=str(temporary))
+        write_archive(model, config, output)
     say(f"wrote {output}; with elmo_plugin.dropin in .allennlp_plugins it needs no file of a biLM")
 
 

@@ -104,14 +104,8 @@ def _with_functions(literal: re.Match[str]) -> str:
 
 
 def _ordered(config: Config, text: str) -> Config:
-    """Returns the configuration with its keys in the order of the file, because Jsonnet sorts them."""
+    """Returns the configuration with its keys as they first appear in the file; Jsonnet sorts them."""
     plain = _TEXT_OR_COMMENT.sub(lambda match: match[1] or " ", text)
-    try:
-        in_order = json.loads(re.sub(r",(\s*[}\]])", r"\1", plain))
-    except ValueError:
-        in_order = None
-    if in_order == config:
-        return in_order
     words = re.finditer(r"""["']?([\w-]+)["']?\s*\+?:""", plain)
     places = {word[1]: word.start() for word in reversed(list(words))}  # of the first
 

@@ -1,7 +1,6 @@
 """Trainings in several processes at a time, of this machine or of a Dask cluster."""
 
 import os
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from functools import partial
@@ -10,14 +9,12 @@ from threading import Lock
 from typing import Any
 
 import torch
-from tqdm import tqdm
 
 from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.sweeps.trainings import Outcome, Training, train, unfinished_folder
+from elmo_plugin.sweeps.trainings import Outcome, Training, train
 
-_SECONDS = 1.0  # between two looks at the progress
 # Trainings in threads of one process would share its random numbers, logs and output.
 _ONE_AT_A_TIME = Lock()
 
@@ -27,7 +24,7 @@ def train_in_processes(
 ) -> list[Outcome]:
     """
     Trains several at a time, each in a process with its share of this machine's cores, and returns their
-    outcomes in order. Shows a bar of epochs for each. A training whose process dies starts again or
+    outcomes in order. A training whose process dies starts again or
     resumes; after the fourth death it has failed.
 
     `scheduler` is the address of a running Dask cluster, to use its workers; all machines must see
@@ -35,7 +32,7 @@ def train_in_processes(
     for the configurations, in addition to AllenNLP's plugins. Raises `BiLmError` if Dask is not installed.
     """
     try:
-        from dask.distributed import Client, LocalCluster
+        from dask.distributed import Client, LocalCluster, as_completed
     except ImportError:
         raise BiLmError("--workers and --dask need Dask: install elmo_plugin[cluster]") from None
     threads = None if scheduler else max(1, torch.get_num_threads() // workers)
@@ -45,11 +42,9 @@ def train_in_processes(
         )
         client = stack.enter_context(Client(cluster))
         tasks = client.map(partial(_train, threads=threads, packages=packages), trainings, pure=False)
-        bars = [stack.enter_context(_epoch_bar(training)) for training in trainings]
-        while not all(task.done() for task in tasks):
-            time.sleep(_SECONDS)
-            for training, bar in zip(trainings, bars, strict=True):
-                bar.update(_epochs_done(training) - bar.n)
+        bar = stack.enter_context(progress_bar(total=len(trainings), unit="training"))
+        for _ in as_completed(tasks):
+            bar.update()
         return [_outcome(task) for task in tasks]
 
 
@@ -79,14 +74,3 @@ def _outcome(task: Any) -> Outcome:
     if type(error).__name__ == "KilledWorker":  # whose message is about keys and addresses
         return Outcome(failure="its process died too often (KilledWorker)")
     return Outcome.of_error(error)
-
-
-def _epoch_bar(training: Training) -> tqdm:
-    return progress_bar(
-        total=training.config.get("trainer", {}).get("num_epochs"), desc=str(training), unit="epochs"
-    )
-
-
-def _epochs_done(training: Training) -> int:
-    folders = (training.folder, unfinished_folder(training.folder) / "training")
-    return max(len(list(folder.glob("metrics_epoch_*.json"))) for folder in folders)

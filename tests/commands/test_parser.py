@@ -117,7 +117,7 @@ def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
         ["weights", "."],
         ["ensemble", "text.txt", "text.txt", "-o", "a.tar.gz"],
         ["neighbors", "tiny", "no.txt", "word"],
-        ["vocab", "no*.txt", "-o", "vocabulary"],
+        ["perplexity", "tiny", "no*.txt"],
         ["sweep", "no.jsonnet:variant", "-s", "runs"],
         ["port", "no.jsonnet"],
         ["score", "squad", "text.txt"],
@@ -222,16 +222,13 @@ def feed(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
 
 
 def test_standard_input_and_output_stand_for_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     feed(monkeypatch, b"The play ended .\nThey play .\n")
     main(["neighbors", "tiny", "-", "a [play] .", "--json"])
     printed = capfd.readouterr()
     assert json.loads(printed.out)[0]["words"] == ["a", "play", "."], "JSON alone"
     assert "The [play] ended ." in printed.err
-    feed(monkeypatch, b"a a b\n")
-    main(["vocab", "-", "-o", str(tmp_path / "words"), "--cache", str(tmp_path / "cache")])
-    assert "words: 2" in capfd.readouterr().out
     feed(monkeypatch, b"Ada B-PER B-PER\n")
     main(["score", "ner", "-", "--json", "-"])
     assert json.loads(capfd.readouterr().out)["raw"]

@@ -84,7 +84,6 @@ def commands(folder: Path, lines: int) -> dict[str, list[str]]:
     return {
         "embed": ["embed", "text.txt", "out.hdf5", "--all", "--bilm", "tiny"],
         "embed with workers": ["embed", "text.txt", "out.hdf5", "--all", "--bilm", "tiny", "--workers", "2"],
-        "vocab": ["vocab", "text.txt", "text*.txt", "-o", "vocabulary", "--workers", "2"],
         "perplexity": ["perplexity", archive, "text.txt", "--per-sentence", "scores.jsonl"],
     }
 
@@ -108,7 +107,7 @@ def interrupt(arguments: list[str], folder: Path, seconds: float, number: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["embed", "embed with workers", "vocab", "perplexity"])
+@pytest.mark.parametrize("name", ["embed", "embed with workers", "perplexity"])
 def test_each_stop_ends_in_one_sentence(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -116,6 +115,6 @@ def test_each_stop_ends_in_one_sentence(name: str, tmp_path: Path) -> None:
     generator = random.Random(34)
     for number in (signal.SIGINT, signal.SIGTERM):
         seconds = generator.uniform(STARTED, 8)
-        # On a fast machine a command may end before it is interrupted, and `vocab` replaces no output.
+        # On a fast machine a command may end before it is interrupted.
         copy = shutil.copytree(folder, tmp_path / f"{seconds}")
         assert not interrupt(arguments, copy, seconds, number), f"after {seconds:.2f} s"

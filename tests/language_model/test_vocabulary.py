@@ -57,7 +57,7 @@ def test_the_order_of_frequency_passes_and_others_do_not(heldout: Corpus) -> Non
     check_order(vocabulary_of(descending), "words", heldout)
     shuffled = np.random.default_rng(0).permutation(descending).tolist()
     for words in (shuffled, sorted(counts), descending[::-1]):
-        with pytest.raises(ConfigurationError, match=r"not in the order .*`elmo vocab`"):
+        with pytest.raises(ConfigurationError, match=r"not in the order .*`allennlp build-vocab`"):
             check_order(vocabulary_of(words), "words", heldout)
     small = [word for word in descending if len(word) > 3][:20]
     check_order(vocabulary_of(["<S>", "</S>", *small]), "words", heldout)
@@ -78,7 +78,7 @@ def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking:
     corpus = prepare_corpus([str(text)], tmp_path)
     words = [word for word in ("@@UNKNOWN@@", "<S>", "</S>", "a", "b") if word != lacking]
     made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
-    with pytest.raises(ConfigurationError, match=f"lacks {lacking} in its namespace words; .*elmo vocab"):
+    with pytest.raises(ConfigurationError, match=f"lacks {lacking} in its namespace words; .*build-vocab"):
         check_vocabulary(made, "words")
     check_order(vocabulary_of(["b", "</S>", "a", "<S>"]), "words", corpus)  # too small for an order
 

@@ -22,5 +22,4 @@ from elmo_plugin.bilm.io.training_archive import (
     options_from_state,
     read_archive,
     read_state,
-    replace_weights,
 )

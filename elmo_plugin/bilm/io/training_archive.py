@@ -1,9 +1,6 @@
-"""What `allennlp train` leaves behind for a `bilm` model, read and written without AllenNLP."""
+"""What `allennlp train` leaves behind for a `bilm` model, read without AllenNLP."""
 
-import io
 import re
-import tarfile
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,7 @@ from elmo_plugin.bilm.lstm import DirectionalLstm
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, read_bytes
+from elmo_plugin.common.files import read_bytes
 from elmo_plugin.common.formats.archives import read_members
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.torch_files import check_all_finite, json_from_tensor, load_plain
@@ -56,27 +53,6 @@ def read_state(archive: str | Path) -> dict[str, Any]:
     """
     path = archive_path(archive)
     return _state(_read(path, lambda file: False), _name(path))
-
-
-def replace_weights(
-    source: str | Path, output: str | Path, weights: Mapping[str, Tensor], softmax: SoftmaxWeights
-) -> None:
-    """Writes a copy of a `model.tar.gz` with new weights and a new softmax, of the same names and sizes."""
-    files = read_members(source, lambda name: True)
-    state = _state(files, _name(source))
-    state |= {f"{_PREFIX}{name}": tensor for name, tensor in weights.items()}
-    state |= {"softmax.weight": softmax.weight, "softmax.bias": softmax.bias}
-    content = io.BytesIO()
-    torch.save(state, content)
-    files[next(name for name in WEIGHTS_NAMES if name in files)] = content.getvalue()
-    with (
-        atomic_write(output) as temporary,
-        tarfile.open(temporary, "w:gz", compresslevel=1) as archive,
-    ):
-        for name, file in files.items():
-            member = tarfile.TarInfo(name)
-            member.size, member.mtime = len(file), int(time.time())
-            archive.addfile(member, io.BytesIO(file))
 
 
 def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from elmo_plugin.commands.command import Command, output_paths
 from elmo_plugin.commands.options import (
-    ARCHIVE,
     BILM,
     DTYPES,
     InputPath,
@@ -169,11 +168,6 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     add("--hf", action="store_true", help="add a model card, for a model hub such as Hugging Face's")
 
 
-def _add_average(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("archives", nargs="+", **ARCHIVE)
-    add_options(parser, "-o/--output", required=True)
-
-
 COMMANDS = (
     Command(
         "embed",
@@ -218,13 +212,5 @@ COMMANDS = (
         "elmo export run/model.tar.gz exported\nelmo export base exported --dtype float16 --hf",
         _add_export,
         outputs=lambda args: [Path(args.output) / name for name in ("options.json", "weights.hdf5")],
-    ),
-    Command(
-        "average",
-        "Average the weights of biLMs fine-tuned from one checkpoint. The average often has a lower "
-        "perplexity than any of them. The archive has the configuration of the first.",
-        "elmo average run1/model.tar.gz run2/model.tar.gz -o mean.tar.gz\n"
-        "elmo average runs/*/model.tar.gz --output mean.tar.gz",
-        _add_average,
     ),
 )

@@ -6,14 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin.commands.command import Command
-from elmo_plugin.commands.options import (
-    ConfigPath,
-    InputPath,
-    OutputPath,
-    TextPattern,
-    add_options,
-    positive_int,
-)
+from elmo_plugin.commands.options import ConfigPath, InputPath, OutputPath, add_options
 
 PROJECTS = Path(__file__).parents[2] / "projects"
 """A folder for each task: a configuration, small invented data, and inputs to predict from."""
@@ -40,23 +33,6 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
         "sentence per line, its words between spaces)"
     )
     add("--language", metavar="CODE", help=about)
-
-
-def _add_vocab(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    about = "one sentence per line (plain, .gz or .zst), or a quoted pattern"
-    add("texts", type=TextPattern, nargs="+", metavar="TEXT", help=about)
-    add_options(parser, "-o/--output", required=True)
-    about = "leave out words that are rarer"
-    add("--min-count", type=positive_int, default=1, metavar="N", help=about)
-    about = "keep the N most frequent words, with <S> and </S>"
-    add("--max-size", type=positive_int, metavar="N", help=about)
-    add_options(parser, "--workers", "--cache")
-
-
-def figures_file(output: str) -> Path:
-    """Returns the file with the figures of the text, next to the folder of a vocabulary."""
-    return Path(output).with_name(f"{Path(output).name}.corpus.json")
 
 
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
@@ -99,17 +75,6 @@ COMMANDS = (
         "Print the folder of the Jsonnet library. Configurations outside of a project import its files, such "
         "as elmo.libsonnet.",
         "elmo library\nls $(elmo library)",
-    ),
-    Command(
-        "vocab",
-        "Make the vocabulary of a biLM from text. The text has one tokenized sentence per line; --output is "
-        "a folder, with the words in the order of descending frequency, to which a configuration refers as "
-        "{vocabulary: {type: 'from_files', directory: PATH}}. PATH.corpus.json gets the figures of the "
-        "text: the numbers of tokens, sentences, types (distinct words) and words in the vocabulary, and "
-        "their coverage, the fraction of the tokens that they are.",
-        "elmo vocab train.txt -o vocabulary\nelmo vocab 'train/*.gz' -o vocabulary --min-count 3 --workers 4",
-        _add_vocab,
-        outputs=lambda args: [figures_file(args.output)],
     ),
     Command(
         "sweep",
