@@ -64,12 +64,6 @@ def test_the_notice_credits_every_source_of_a_bundled_bilm(name: str) -> None:
     assert len(sources) >= 6 and [source for source in sources if source not in notice()] == []
 
 
-def test_the_notice_credits_every_source_of_the_examples() -> None:
-    examples = (REPOSITORY / "elmo_plugin/demo/tabs.json").read_text(encoding="utf-8")
-    quoted = {name.partition(", CC")[0] for name in re.findall(r'"source": "(.*?)"', examples)} - {"made up"}
-    assert quoted and [name for name in quoted if name not in notice()] == []
-
-
 def test_the_workflow_follows_the_readme_of_a_new_project(tmp_path: Path) -> None:
     workflow = yaml.safe_load((REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8"))
     steps = [step.get("run", "") for step in workflow["jobs"]["install"]["steps"]]

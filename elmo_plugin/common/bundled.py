@@ -49,6 +49,7 @@ class BundledModel(NamedTuple):
     score: on the data that its card names
     licence: the model's, and its training data's
     predicates: for semantic roles, the name of the model that finds the predicates
+    trained_on: its training data in a few words
     """
 
     name: str
@@ -57,6 +58,13 @@ class BundledModel(NamedTuple):
     score: str
     licence: str
     predicates: str = ""
+    trained_on: str = ""
+
+    @property
+    def note(self) -> str:
+        """What it was trained on, and its score, in one sentence."""
+        score = f": {self.score} on texts kept back" if self.score else ""
+        return f"{self.name} is a small model, trained on {self.trained_on}{score}."
 
     @property
     def file(self) -> Path:

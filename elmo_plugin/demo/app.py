@@ -3,7 +3,7 @@
 import ipaddress
 import socket
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -69,11 +69,16 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
 
 
 def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
-    """Returns a page, or its content as JSON. Starlette calls this in a thread."""
-    query = request.query_params
+    """
+    Returns a page, or its content as JSON. Without a text it is that of the first example, if the models are
+    loaded. Starlette calls this in a thread.
+    """
+    query: Mapping[str, str] = request.query_params
     is_json = request.url.path.endswith(".json")
     answer, error, status = None, "", 200
-    if is_json or any(name in query for name in tab.fields):
+    if is_opened := not is_json and not any(name in query for name in tab.fields):
+        query = tab.examples[0] if tab.examples else {}
+    if is_json or (query and not (is_opened and tab.is_loading)):
         try:
             answer = tab.answer(query)
         except BiLmError as mistake:

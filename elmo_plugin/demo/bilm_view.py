@@ -29,7 +29,7 @@ class BiLmTab(Tab):
     template = "bilm.html"
 
     def __init__(self, source: str, max_characters: int = MAX_CHARACTERS) -> None:
-        super().__init__(Task("bilm", "Words in context", {"text": 6}), max_characters)
+        super().__init__(Task("bilm", "Words in context", {"text": 6}), max_characters, [source])
         self._rules = BACKGROUND.submit(SpacyRules, "en")  # it takes seconds to import spaCy
         checkpoint = read_checkpoint(source)
         self.source, self.bilm = source, BiLm(checkpoint.options, weights=checkpoint.weights)

@@ -1,13 +1,15 @@
 """The base of the tabs of the page, each with its form."""
 
 import json
+import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from elmo_plugin.common.bundled import bundled_models, model_name
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.predictions.tasks import Task
 
@@ -16,7 +18,9 @@ BACKGROUND = ThreadPoolExecutor(1)
 """Loads what takes seconds while the first pages are served."""
 _FILE = Path(__file__).parent / "tabs.json"
 TABS: dict[str, dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))
-"""One sentence `about` each tab, and its `examples`: a text for each field, and their `source`."""
+"""One sentence `about` each tab, and its `examples`: a text for each field. All are our own."""
+_INVISIBLE = ("Cc", "Cf", "Cs", "Mn", "Me", "Zs", "Zl", "Zp")
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol without a mark
 
 
 class Tab(ABC):
@@ -29,27 +33,27 @@ class Tab(ABC):
         """Whether the first answer has to wait for a model."""
         return False
 
-    def __init__(self, task: Task, max_characters: int) -> None:
+    def __init__(self, task: Task, max_characters: int, models: Iterable[str]) -> None:
         self.slug, self.title, self.fields = task
         self.max_characters = max_characters
         texts = TABS.get(self.slug, {"about": "", "examples": []})
-        self.about, self._examples = texts["about"], texts["examples"]
+        self.about = texts["about"]
+        self.examples = [each for each in texts["examples"] if max(map(len, each.values())) <= max_characters]
+        """Inputs that are short enough."""
+        named = (bundled_models().get(str(model_name(model))) for model in models)
+        self.notes = [model.note for model in named if model]
+        """A sentence about each model of this package."""
 
-    def examples(self) -> list[tuple[str, str, str]]:
-        """Returns the text, the address and the source of each example."""
-        last = list(self.fields)[-1]
-        return [(each[last], self.address(each), each["source"]) for each in self._examples]
-
-    def address(self, values: Mapping[str, Any]) -> str:
+    def address(self, values: Mapping[str, str]) -> str:
         """Returns the address of the answer for an input."""
-        return f"/{self.slug}?{urlencode({key: text for key, text in values.items() if key != 'source'})}"
+        return f"/{self.slug}?{urlencode(values)}"
 
     def texts(self, query: Mapping[str, str]) -> dict[str, str]:
-        """Returns the text of each field. Raises `BiLmError` if one is empty or too long."""
+        """Returns the text of each field. Raises `BiLmError` if one shows nothing or is too long."""
         texts = {name: query.get(name, "").replace("\r\n", "\n") for name in self.fields}
         for name, text in texts.items():
-            if not text.strip():
-                raise BiLmError(f"The {name} is empty: write one, or choose an example.")
+            if not any(map(_is_visible, text)):
+                raise BiLmError(f"Enter a {name}, or choose an example.")
             if len(text) > self.max_characters:
                 limit = f"at most {self.max_characters:,} are read here (--max-characters)"
                 raise BiLmError(f"The {name} has {len(text):,} characters; {limit}.")
@@ -61,3 +65,7 @@ class Tab(ABC):
         Returns the variables of the template, and in `json` the answer to programs. Raises `BiLmError` if the
         query cannot be used.
         """
+
+
+def _is_visible(character: str) -> bool:
+    return unicodedata.category(character) not in _INVISIBLE and character not in _BLANK

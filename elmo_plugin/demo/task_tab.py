@@ -20,7 +20,7 @@ class TaskTab(Tab):
     template = "task.html"
 
     def __init__(self, archives: Sequence[LoadedArchive], max_characters: int = MAX_CHARACTERS) -> None:
-        super().__init__(archives[0].task, max_characters)
+        super().__init__(archives[0].task, max_characters, [archive.path for archive in archives])
         self.archives = archives
 
     @property
@@ -73,8 +73,8 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
     taggers = {model.predicates for model in models.values()}
     tabs = []
     for name in [name for name in models if name not in taggers]:
-        tagger, score = models[name].predicates or None, models[name].score
-        archive = LoadedArchive(name, TASKS[name], BACKGROUND.submit(load_predictor, name), tagger, score)
+        tagger = models[name].predicates or None
+        archive = LoadedArchive(name, TASKS[name], BACKGROUND.submit(load_predictor, name), tagger, "")
         tabs.append(TaskTab([archive], max_characters))
     return tabs
 

@@ -114,14 +114,14 @@ def load_one(path: str, predicates: str | None, trust: bool, cuda_device: int = 
     """
     archive, *others = load_archives([path, *([predicates] if predicates else [])], trust, cuda_device)
     if predicates and (others or archive.tagger != predicates):
-        raise BiLmError(f"--predicates {predicates}: is not a tagger of predicates, or {path} needs none")
+        if archive.task.name != "srl":
+            raise BiLmError(f"{path} needs no predicates: drop --predicates")
+        raise BiLmError(f"--predicates {predicates}: does not tag predicates")
     return archive
 
 
 def _score(path: str, config: Mapping[str, Any]) -> str:
     """Returns the score of a trained model from its training's folder, or an empty string."""
-    if path in trained_models():
-        return trained_models()[path].score
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     try:
         metric = config["trainer"]["validation_metric"]

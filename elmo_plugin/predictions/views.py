@@ -12,7 +12,6 @@ _LABELS = (
     *("PER", "LOC", "ORG", "MISC", "ARG0", "ARG1", "V", "ARG2"),
     *("person", "location", "corporation", "product", "group", "creative-work", "predicate", "answer"),
 )
-_ORDER = ["very negative", "negative", "neutral", "positive", "very positive", "entailment", "contradiction"]
 
 
 class MarkedSpan(NamedTuple):
@@ -43,7 +42,7 @@ class Bar(NamedTuple):
 
 
 class Bars(NamedTuple):
-    """Bars in the order in which they are read."""
+    """Bars; probabilities are sorted."""
 
     title: str
     bars: list[Bar]
@@ -172,11 +171,9 @@ def _answer(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
 
 
 def _label(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
-    values = output["probabilities"]
-    places = {label: place for place, label in enumerate(_ORDER)}  # before them, others by their probability
-    labels = sorted(values, key=lambda label: (places.get(label, -1), -values[label]))
-    bars = [Bar(label, values[label], label == output["label"]) for label in labels]
-    return [Bars(output["label"], bars)]
+    best = output["label"]
+    values = sorted(output["probabilities"].items(), key=lambda item: (-item[1], item[0] != best))
+    return [Bars(best, [Bar(label, value, label == best) for label, value in values])]
 
 
 VIEWS: dict[str, Callable[[Output, Mapping[str, Any]], list[Part]]] = {

@@ -265,7 +265,8 @@ def register(name: str, scores: dict[str, float]) -> None:
         "score": f"{100 * scores[metric]:.1f} {title}",
         "licence": LICENCE.format(model.licence),
     }
-    entries = {each["name"]: each for each in json.loads(index.read_text(encoding="utf-8"))} | {name: entry}
+    entries = {each["name"]: each for each in json.loads(index.read_text(encoding="utf-8"))}
+    entries[name] = entries.get(name, {}) | entry  # `trained_on` stays
     if {"srl", "srl_predicates"} <= entries.keys():
         entries["srl"]["predicates"] = "srl_predicates"
     order = [each for each in entries if each not in MODELS] + [each for each in MODELS if each in entries]

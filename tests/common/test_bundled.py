@@ -1,5 +1,6 @@
 """The list of the models in this package, and their names in place of paths."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def test_trained_model_is_small_and_its_card_has_its_score(name: str) -> None:
     score, _, metric = model.score.partition(" ")
     assert f"| {metric} | {score} |" in card and f"experiments/bundled/models.jsonnet:{name} " in card
     assert model.file.stat().st_size < 5e6
+    assert (numbers := re.findall(r"[0-9,]+\d", model.trained_on)) and all(each in card for each in numbers)
 
 
 def test_name_wins_over_a_file_and_a_path_is_never_a_name(

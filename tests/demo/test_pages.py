@@ -5,16 +5,18 @@ import threading
 from concurrent.futures import Future
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.app import make_app
+from elmo_plugin.demo.tab import TABS
 from elmo_plugin.demo.task_tab import TaskTab
 from elmo_plugin.predictions.loaded import LoadedArchive
 from elmo_plugin.predictions.tasks import TASKS
-from tests.predictions.stubs import SNLI, SQUAD, coref_output, first_word_is, ner_output, stub
+from tests.predictions.stubs import SNLI, SQUAD, SRL, coref_output, first_word_is, ner_output, stub
 
 BASE = "http://127.0.0.1:8000"
 
@@ -47,10 +49,22 @@ def test_an_address_with_a_text_shows_its_prediction_for_each_archive() -> None:
     assert "load_predictor(&#39;runs/LOC/model.tar.gz&#39;)" in page
 
 
-def test_without_a_text_there_are_examples_and_no_prediction() -> None:
+def test_without_a_text_the_first_example_is_filled_in_and_answered_and_the_others_are_links() -> None:
     page = client().get("/ner").text
-    assert "<article" not in page and 'href="/ner?sentence=Florence+moved' in page
+    first, second, _ = (each["sentence"] for each in TABS["ner"]["examples"])
+    assert f">\n{first}</textarea>" in page and 'data-group="PER"' in page and "<article" in page
+    assert f'href="/ner?{urlencode({"sentence": second})}"' in page
     assert re.search(r'<p id="error"[^>]* hidden>', page)
+    chosen = client(stub("srl", lambda inputs: {**SRL, "frames": []})).get("/srl").text
+    assert re.search('name="predicates" value="" class="pick chosen" aria-current="true">wants<', chosen)
+
+
+def test_without_a_text_nothing_is_predicted_where_no_example_is_short_enough_or_known() -> None:
+    page = client(max_characters=20).get("/ner")
+    assert page.status_code == 200 and "<article" not in page.text and "?sentence=" not in page.text
+    archive = stub("ner", first_word_is("PER"))
+    archive.task = archive.task._replace(name="mine")
+    assert "<article" not in client(archive).get("/mine").text
 
 
 HOSTILE = [
@@ -101,9 +115,28 @@ def test_han_and_kana_are_said_to_be_words() -> None:
     assert "Japanese" not in page.get("/ner", params={"sentence": "Tokyo"}).text
 
 
+INVISIBLE = [
+    *(
+        "",
+        "  ",
+        "\r\n",
+        "\u00a0\u3000",
+        "\u200b\u200b",
+        "\u200c \u2060\n\ufeff",
+        "\u00ad",
+        "\u200f\u202e",
+        "\x00\x1b",
+    ),
+    *("\ufe0f\u034f", "\u0301", "\u2028\u2029", "\U000e0041", "\u3164", "\u2800"),
+]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("  ", "The sentence is empty"), ("a" * 51, "The sentence has 51 characters; at most 50 are read here")],
+    [
+        *[(text, "Enter a sentence, or choose an example.") for text in INVISIBLE],
+        ("a" * 51, "The sentence has 51 characters; at most 50 are read here"),
+    ],
 )
 def test_a_text_that_is_not_read_is_an_error_in_one_sentence(text: str, message: str) -> None:
     page = client(max_characters=50)
@@ -167,7 +200,8 @@ def test_a_page_comes_before_its_model_whose_error_is_in_its_column() -> None:
     loading: Future[Any] = Future()
     tab = TaskTab([LoadedArchive("ner", TASKS["ner"], loading, None, "")])
     page = TestClient(make_app([tab]), base_url=BASE)
-    assert "still being loaded" in page.get("/ner").text
+    opened = page.get("/ner").text
+    assert "still being loaded" in opened and "Marie Curie" in opened and "<article" not in opened
     loading.set_exception(BiLmError("archive ner: damaged"))
     assert "still being loaded" not in page.get("/ner").text
     assert '<p class="error" role="alert">archive ner: damaged</p>' in page.get("/ner?sentence=Ada").text

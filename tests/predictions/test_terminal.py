@@ -37,8 +37,8 @@ def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.splitlines() == [
         "neutral",
         "  neutral             62.5 %  " + "█" * 19,
-        "  entailment     below 0.1 %",
         "  contradiction       37.5 %  " + "█" * 11,
+        "  entailment     below 0.1 %",
     ]
 
 

@@ -80,11 +80,15 @@ def test_an_answer_is_marked_in_its_passage_and_the_others_are_bars(key: str) ->
     assert [bar[:3] for bar in bars.bars] == [("1887", 0.75, True), ("in 1887", 0.125, False)]
 
 
-def test_the_bars_of_labels_have_one_order_whatever_the_order_of_the_model() -> None:
-    (bars,) = view("snli", SNLI, {})
-    assert isinstance(bars, Bars) and bars.title == "neutral"
-    assert [bar.label for bar in bars.bars] == ["neutral", "entailment", "contradiction"]
-    assert [bar.is_best for bar in bars.bars] == [True, False, False]
+def test_the_bars_of_labels_are_sorted_and_of_equal_ones_the_choice_is_first() -> None:
+    for order in (list, reversed):
+        values = dict(order(SNLI["probabilities"].items()))
+        (bars,) = view("snli", {"label": "neutral", "probabilities": values}, {})
+        assert isinstance(bars, Bars) and bars.title == "neutral"
+        assert [bar.label for bar in bars.bars] == ["neutral", "contradiction", "entailment"]
+        assert [bar.is_best for bar in bars.bars] == [True, False, False]
+    (bars,) = view("sst", {"label": "b", "probabilities": {"a": 0.5, "b": 0.5}}, {})
+    assert isinstance(bars, Bars) and [bar.label for bar in bars.bars] == ["b", "a"]
 
 
 def test_nothing_is_shown_of_an_unknown_task() -> None:

@@ -30,7 +30,7 @@ const form = document.querySelector("form"); // there is none at an unknown addr
 const error = document.getElementById("error");
 const show = form?.querySelector("button[type=submit]");
 const count = (number) => Number(number).toLocaleString("en");
-const result = document.getElementById("answer") ?? (error?.hidden ? null : error);
+const result = location.search ? document.getElementById("answer") ?? (error?.hidden ? null : error) : null;
 
 result?.focus({ preventScroll: true }); // the next Tab goes on from here
 if (result?.getBoundingClientRect().top > 0.6 * window.innerHeight) result.scrollIntoView();
@@ -50,6 +50,7 @@ form?.addEventListener("submit", (event) => {
   show.disabled = true;
   show.textContent = "Computing …";
 });
+if (document.getElementById("loading") && !location.search) form.requestSubmit(); // the example, once it can be read
 form?.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });

@@ -1,0 +1,59 @@
+"""What the page opens on is right: the answers to the first examples are those that a person gives."""
+
+import pytest
+
+from elmo_plugin.demo.bilm_view import BiLmTab
+from elmo_plugin.demo.tab import TABS
+from elmo_plugin.demo.task_tab import task_tabs
+from elmo_plugin.predictions.tasks import TASKS
+from elmo_plugin.predictions.views import MarkedText
+
+MARIA, BICYCLE = "1", "2"
+RIGHT = {
+    "ner": [("Marie Curie", "PER"), ("Warsaw", "LOC"), ("University of Paris", "ORG")],
+    "srl": [
+        ("Ruth", "ARG0"),
+        ("sold", "V"),
+        ("her car", "ARG1"),
+        ("to a neighbour", "ARG2"),
+        ("in March", "ARGM-TMP"),
+    ],
+    "srl_predicates": [("sold", "predicate")],
+    "coref": [
+        ("Maria", MARIA),
+        ("She", MARIA),
+        ("a bicycle", BICYCLE),
+        ("she", MARIA),
+        ("it", BICYCLE),
+    ],
+    "squad": [("1764", "answer"), "1764"],
+    "snli": ["entailment"],
+    "sst": ["positive"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS)
+def test_the_first_example_of_each_task_is_answered_as_a_person_does(task: str) -> None:
+    (tab,) = task_tabs([task], 1_000)
+    (column,) = tab.answer(tab.examples[0])["columns"]
+    found: list[object] = []
+    for part in column["parts"]:
+        if isinstance(part, MarkedText):
+            found += [(part.text[span.start : span.end], span.label) for span in part.spans]
+        else:
+            found.append(part.title.removeprefix("very "))
+    assert found == RIGHT[task]
+
+
+def test_the_top_layer_of_base_tells_plays_from_playing_in_the_first_example() -> None:
+    tab = BiLmTab("base")
+    shown = tab.answer(TABS["bilm"]["examples"][0])
+    is_noun = [True, False, True, False, True]  # the play, children play, a play, they play, a play
+    for row, kind in zip(shown["layers"][-1]["cosines"], is_noun, strict=True):
+        alike = [cosine for cosine, other in zip(row, is_noun, strict=True) if other == kind]
+        assert min(alike) > max(set(row) - set(alike))
+    assert tab.notes == [
+        "base is a small model, trained on 59 million words of Wikipedia, books and other English prose, "
+        "to a perplexity of 81.0."
+    ]
