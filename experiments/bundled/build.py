@@ -3,7 +3,7 @@
     python experiments/bundled/build.py [NAME ...]
 
 Run it where `data` has the whole data sets, `vader_lexicon.txt` of the source distribution of
-`vaderSentiment` 3.3.2, and `wordnet`, which is `usr/share/wordnet` of Debian's package `wordnet-base`.
+`vaderSentiment` 3.3.2, and `wordnet`, the folder `usr/share/wordnet` of Debian's package `wordnet-base`.
 Trainings are in `runs/models`; finished ones are not repeated.
 """
 

@@ -1,4 +1,4 @@
-"""What the data of bundled models are made of."""
+"""The data of bundled models."""
 
 import importlib
 import random
