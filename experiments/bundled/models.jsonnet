@@ -4,7 +4,7 @@
 //     python experiments/bundled/build.py
 //     elmo sweep 'experiments/bundled/models.jsonnet:*' -s runs/models --seeds 1    # its trainings alone
 //
-// `data` has the whole sets of docs/results.md; build.py writes the documents in `runs/models/coref`.
+// `data` has the whole sets of docs/results.md; build.py writes what is read from `runs/models`.
 local files(folder, train, dev, test=null) = {
   train_data_path: folder + '/' + train,
   validation_data_path: folder + '/' + dev,
@@ -12,6 +12,8 @@ local files(folder, train, dev, test=null) = {
   [if test != null then 'evaluate_on_test']: true,
 };
 local all_epochs(number) = { trainer+: { num_epochs: number, patience: null } };
+local batches(size) = { data_loader+: { batch_sampler+: { batch_size: size } } };
+local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
 {
   ner: import '../ner_elmo.jsonnet',
   srl: (import '../srl_elmo.jsonnet') + files('data/srl', 'train', 'dev', 'test') + all_epochs(10),
@@ -25,5 +27,10 @@ local all_epochs(number) = { trainer+: { num_epochs: number, patience: null } };
     (import '../snli_elmo.jsonnet')
     + files('data/nli', 'train.jsonl.gz', 'dev.jsonl', 'test.jsonl')
     + all_epochs(10),
-  sst: import '../sst_elmo.jsonnet',
+  sst:
+    (import '../sst_elmo.jsonnet')
+    + files('runs/models/sst', 'train.jsonl', 'dev.jsonl')
+    + all_epochs(5)
+    + batches(64)
+    + learning_rate(0.001),
 }

@@ -1,0 +1,85 @@
+"""Counts the first sentences that a model of the package, or an archive, has right.
+
+python experiments/bundled/first_sentences/score.py NAME [ARCHIVE]
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from elmo_plugin import load_predictor
+
+AUXILIARIES = {"be", "is", "are", "was", "were", "been", "do", "does", "did", "has", "have", "had"}
+Output = dict[str, Any]
+
+
+def squeezed(text: str) -> str:
+    """Returns a text without spaces and final punctuation, in which tokenizers may differ."""
+    return "".join(text.split()).rstrip(".,!?")
+
+
+def names_are_right(output: Output, names: list[list[str]]) -> bool:
+    """Returns whether all names of persons, places and organizations were found; other kinds do not count."""
+    found = [(each["type"], squeezed(each["text"])) for each in output["entities"] if each["type"] != "MISC"]
+    return sorted(found) == sorted((kind, squeezed(text)) for kind, text in names)
+
+
+def sentiment_is_right(output: Output, sentiment: str) -> bool:
+    """Returns whether the side is right, however strong."""
+    return output["label"].split()[-1] == sentiment
+
+
+def chains_are_right(output: Output, chains: list[list[str]]) -> bool:
+    """Returns whether there are these chains and no others."""
+    found = sorted([squeezed(mention["text"]) for mention in cluster] for cluster in output["clusters"])
+    return found == sorted([squeezed(text) for text in chain] for chain in chains)
+
+
+def frames_are_right(output: Output, frames: dict[str, dict[str, str]]) -> bool:
+    """Returns whether numbered roles are right, and there are no other predicates but auxiliaries."""
+    found = {
+        frame["predicate"]: {
+            role["role"]: squeezed(role["text"])
+            for role in frame["roles"]
+            if role["role"] in ("ARG0", "ARG1")
+        }
+        for frame in output["frames"]
+        if frame["predicate"] in frames or frame["predicate"].lower() not in AUXILIARIES
+    }
+    return found == {
+        predicate: {role: squeezed(text) for role, text in roles.items() if role in ("ARG0", "ARG1")}
+        for predicate, roles in frames.items()
+    }
+
+
+CHECKS: dict[str, tuple[str, Callable[[Output, Any], bool]]] = {
+    "ner": ("names", names_are_right),
+    "sst": ("sentiment", sentiment_is_right),
+    "snli": ("label", lambda output, label: output["label"] == label),
+    "coref": ("chains", chains_are_right),
+    "srl": ("frames", frames_are_right),
+    "squad": ("answers", lambda output, answers: squeezed(output["answer"]) in map(squeezed, answers)),
+}
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    lines = Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def wrong(name: str, archive: str | Path | None = None) -> list[tuple[dict[str, Any], Output]]:
+    """Returns the sentences of a task that a model has wrong, with its outputs."""
+    key, is_right = CHECKS[name]
+    predictor = load_predictor(str(archive or name))
+    pairs = [(example, predictor.predict_json(example)) for example in read(name)]
+    return [(example, output) for example, output in pairs if not is_right(output, example[key])]
+
+
+if __name__ == "__main__":
+    mistakes = wrong(*sys.argv[1:])
+    for example, _ in mistakes:
+        print(json.dumps(example, ensure_ascii=False))
+    total = len(read(sys.argv[1]))
+    print(f"{total - len(mistakes)} of {total} are right")

@@ -1,0 +1,60 @@
+"""The first sentences of `experiments/bundled`, and what counts as right."""
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+BUNDLED = REPOSITORY / "experiments" / "bundled"
+
+
+@pytest.fixture
+def score(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(BUNDLED)
+    return importlib.import_module("first_sentences.score")
+
+
+def test_there_are_two_hundred_and_each_has_what_is_right(score: ModuleType) -> None:
+    examples = [(example, key) for name, (key, _) in score.CHECKS.items() for example in score.read(name)]
+    assert len(examples) == 200 and all(key in example for example, key in examples)
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "expected", "is_right"),
+    [
+        ("ner", {"entities": [{"type": "PER", "text": "Dr . Ann"}]}, [["PER", "Dr. Ann"]], True),
+        ("ner", {"entities": [{"type": "LOC", "text": "Ann"}]}, [["PER", "Ann"]], False),
+        ("ner", {"entities": [{"type": "MISC", "text": "May"}]}, [], True),
+        ("ner", {"entities": [{"type": "ORG", "text": "May"}]}, [], False),
+        ("sst", {"label": "very negative"}, "negative", True),
+        ("sst", {"label": "neutral"}, "negative", False),
+        ("snli", {"label": "neutral"}, "entailment", False),
+        ("coref", {"clusters": [[{"text": "Ann"}, {"text": "she"}]]}, [["Ann", "she"]], True),
+        ("coref", {"clusters": [[{"text": "Ann"}, {"text": "she"}]]}, [], False),
+        ("squad", {"answer": "in 1883 ."}, ["1883", "in 1883"], True),
+        ("squad", {"answer": "the bridge"}, ["1883"], False),
+    ],
+)
+def test_right_outputs_are_told_from_wrong_ones(
+    score: ModuleType, name: str, output: Any, expected: Any, is_right: bool
+) -> None:
+    assert score.CHECKS[name][1](output, expected) is is_right
+
+
+def test_a_missing_role_and_a_predicate_too_many_are_wrong(score: ModuleType) -> None:
+    def frame(predicate: str, **roles: str) -> dict[str, Any]:
+        return {
+            "predicate": predicate,
+            "roles": [{"role": role, "text": text} for role, text in roles.items()],
+        }
+
+    expected = {"ate": {"ARG0": "Ann", "ARG1": "an apple"}}
+    ate = frame("ate", ARG0="Ann", ARG1="an apple", ARGMTMP="today")
+    is_right = score.CHECKS["srl"][1]
+    assert is_right({"frames": [ate, frame("has")]}, expected)
+    assert not is_right({"frames": [ate, frame("apple")]}, expected)
+    assert not is_right({"frames": [frame("ate", ARG0="Ann")]}, expected)
+    assert not is_right({"frames": []}, expected)
