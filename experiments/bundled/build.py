@@ -263,7 +263,7 @@ trains it, packs it, and writes this card. The training alone, with seed 1:
 
 ## Scores
 
-    allennlp evaluate "$(elmo models --path {name})" {model.tests[0]}
+    allennlp evaluate "$(elmo models --path {name})" {model.tests[0]} --include-package elmo_plugin.plugin
 
 |  | {" | ".join(f"`{test}`" for test in model.tests)} |
 | ---{" | ---:" * len(model.tests)} |

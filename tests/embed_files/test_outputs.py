@@ -163,7 +163,7 @@ def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
             assert file.get_tensor("starts").tolist() == [0]
 
 
-@pytest.mark.parametrize("name", OUTPUT_FORMATS.keys() - {"csv"})
+@pytest.mark.parametrize("name", sorted(OUTPUT_FORMATS.keys() - {"csv"}))
 def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp_path: Path) -> None:
     path = joined(name, [make_part(0, ["a"])], tmp_path)
     assert OUTPUT_FORMATS[name].read_description(path) == {"text": "all"}
