@@ -130,11 +130,9 @@ ARCHIVE = _valued("ARCHIVE", _TRAINED, type=ArchivePath)
 _JSON = "write the result as JSON to FILE.json, or without FILE to standard output"
 _CACHE = "folder for prepared text and vectors of later calls (default: $ELMO_PLUGIN_CACHE)"
 _CONTROLS = "also score a random biLM of the same sizes, and counts of characters"
-_SEEDS = "seeds 1 to N, or these: 3,7 (default: %(default)s)"
 _DEVICE_ABOUT = "processor: cpu, cuda or cuda:N (default: %(default)s)"
 _PRECISION = "precision of the biLM (default: %(default)s)"
 _BATCH = "number of sentences, questions or blocks at a time (default: %(default)s)"
-_WORKERS = "number of processes (default: one, or one for each GPU)"
 _DASK = "use the Dask cluster at this address, or without one --workers processes of Dask"
 _TRUST = "let archives name any file, and any class by its module (its code runs)"
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -145,11 +143,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--cache": _valued("DIR", _CACHE),
     "--mix": _valued("ARCHIVE", "mix of layers of this trained model", type=ArchivePath),
     "--controls": {"action": "store_true", "help": _CONTROLS},
-    "--seeds": _valued("N", _SEEDS, type=seeds, default="3"),
+    "--seeds": _valued("N", "seeds 1 to N, or these: 3,7 (default: %(default)s)", type=seeds, default="3"),
     "--device": _valued("DEVICE", _DEVICE_ABOUT, type=device, default="cpu"),
     "--precision": {"choices": PRECISIONS, "default": PRECISIONS[0], "help": _PRECISION},
     "--batch-size": _valued("N", _BATCH, type=positive_int),
-    "--workers": _valued("N", _WORKERS, type=positive_int),
+    "--workers": _valued("N", "number of processes (default: one, or one for each GPU)", type=positive_int),
     "--dask": _valued("ADDRESS", _DASK, nargs="?", const=""),
     "--dtype": {"choices": DTYPES, "help": "type of the numbers that are written"},
     "--trust": {"action": "store_true", "help": _TRUST},
@@ -165,6 +163,12 @@ def add_options(parser: Any, *names: str, **changes: Any) -> None:
     """Adds options of `OPTIONS` to a parser or a group, with changes such as `required=True`."""
     for name in names:
         parser.add_argument(*name.split("/"), **OPTIONS[name] | changes)
+
+
+def add_number(parser: Any, name: str, default: int, about: str) -> None:
+    """Adds an option with a number that is at least 1."""
+    about = f"{about} (default: %(default)s)"
+    parser.add_argument(name, type=positive_int, default=default, metavar="N", help=about)
 
 
 def add_loudness(parser: argparse.ArgumentParser, version: str) -> None:

@@ -22,11 +22,9 @@ def commit(folder: Path = PACKAGE) -> str:
     files have changed since; an empty string if git does not know the folder (an installed wheel).
     """
     try:
-        if not (last := _git(folder, "log", "-1", "--format=%h", "--", ".")):
-            return ""
         paths = ("--", ".", "../experiments")
         last = _git(folder, "log", "-1", "--format=%h", *paths)
-        return f"{last}-changed" if _git(folder, "status", "--porcelain", *paths) else last
+        return f"{last}-changed" if last and _git(folder, "status", "--porcelain", *paths) else last
     except (OSError, subprocess.CalledProcessError):
         return ""
 

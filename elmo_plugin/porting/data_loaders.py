@@ -81,10 +81,8 @@ def _port_loader(porting: Porting, key: str) -> None:
 def port_readers(porting: Porting) -> None:
     """Unwraps readers that ran in processes, and moves `lazy` to the data loader."""
     config = porting.config
-    for key, loader in (
-        ("dataset_reader", "data_loader"),
-        ("validation_dataset_reader", _KEYS["validation_iterator"]),
-    ):
+    for kind in ("", "validation_"):
+        key, loader = f"{kind}dataset_reader", f"{kind}data_loader"
         reader = porting.get(key)
         if type_of(reader) == "multiprocess" and isinstance(reader.get("base_reader"), dict):
             reader = config[key] = reader["base_reader"]

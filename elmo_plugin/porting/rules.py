@@ -193,9 +193,7 @@ def _addresses(porting: Porting) -> None:
         for key, value in part.items():
             if isinstance(value, str) and _OLD_BUCKET in value:
                 part[key] = value.replace(_OLD_BUCKET, _BUCKET)
-                porting.note(
-                    f"{place}.{key}", "this download address is old and may no longer work", "advice"
-                )
+                porting.note(f"{place}.{key}", "this download address is old and may not work", "advice")
 
 
 RULES = [

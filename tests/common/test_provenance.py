@@ -35,8 +35,8 @@ def test_the_commit_is_the_last_that_changed_the_folder_or_the_experiments(tmp_p
     (package / "code.py").write_text("second")
     assert commit(package).endswith("-changed")
     (tmp_path / ".gitignore").write_text("installed\n")
-    (tmp_path / "installed").mkdir()
-    assert commit(tmp_path / "installed") == "", "a package in a virtual environment"
+    (tmp_path / "installed" / "package").mkdir(parents=True)
+    assert commit(tmp_path / "installed" / "package") == "", "a package in a virtual environment"
 
 
 def test_the_date_is_of_the_iso_form() -> None:

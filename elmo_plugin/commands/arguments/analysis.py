@@ -3,7 +3,7 @@
 import argparse
 
 from elmo_plugin.commands.command import Command
-from elmo_plugin.commands.options import ARCHIVE, BILM, InputPath, TextPath, add_options, positive_int
+from elmo_plugin.commands.options import ARCHIVE, BILM, InputPath, TextPath, add_number, add_options
 
 TIES = ("frequent", "first", "rare")
 
@@ -19,8 +19,7 @@ def _add_probe(parser: argparse.ArgumentParser) -> None:
     about = "the training data: a word and its tag per line, blank lines between sentences (or .gz, .zst)"
     add("train", type=TextPath, metavar="TRAIN", help=about)
     add("test", type=TextPath, metavar="TEST", help="the test data, in the same format")
-    about = "number of epochs of each training (default: %(default)s)"
-    add("--epochs", type=positive_int, default=10, metavar="N", help=about)
+    add_number(parser, "--epochs", 10, "number of epochs of each training")
     add_options(parser, "--mix", action="append", default=[])
     add_options(parser, "--seeds", "--controls", "--json", "--device", "--precision", "--cache", "--trust")
 

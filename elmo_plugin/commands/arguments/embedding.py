@@ -13,9 +13,9 @@ from elmo_plugin.commands.options import (
     OutputPath,
     TextPath,
     TextPattern,
+    add_number,
     add_options,
     devices,
-    positive_int,
 )
 from elmo_plugin.common.bundled import bundled_models
 from elmo_plugin.common.errors import BiLmError
@@ -88,11 +88,11 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--options-file", metavar="FILE", help="options.json, with --weight-file")
     group.add_argument("--weight-file", metavar="FILE", help="weights.hdf5, with --options-file")
 
-    add = parser.add_argument_group("the text").add_argument
+    group = parser.add_argument_group("the text")
+    add = group.add_argument
     about = "whitespace: already tokenized (default); spacy: by spaCy's rules, without a model"
     add("--tokenizer", choices=TOKENIZERS, default=TOKENIZERS[0], help=about)
-    about = "refuse longer lines (default: %(default)s)"
-    add("--max-words", type=positive_int, default=100_000, metavar="N", help=about)
+    add_number(group, "--max-words", 100_000, "refuse longer lines")
     add("--language", **LANGUAGE)
 
     group = parser.add_argument_group("the file")
@@ -100,8 +100,7 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--format", choices=OUTPUT_FORMATS, help="format of OUTPUT (default: by its suffix)")
     add("--compression", choices=["gzip"], help="compress the vectors of HDF5")
-    about = "level of --compression, 1 to 9 (default: %(default)s)"
-    add("--compression-level", type=positive_int, default=4, metavar="N", help=about)
+    add_number(group, "--compression-level", 4, "level of --compression, 1 to 9")
     about = "leave the sentences out"
     add("--forget-sentences", dest="keep_sentences", action="store_false", help=about)
     about = "name HDF5's datasets by sentence, not by line"
@@ -110,12 +109,9 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
 
     group = parser.add_argument_group("the work")
     add_options(group, "--batch-size", default=64)
-    add = group.add_argument
-    about = "number of words at a time, padding included (default: %(default)s)"
-    add("--max-batch-tokens", type=positive_int, default=MAX_BATCH_TOKENS, metavar="N", help=about)
+    add_number(group, "--max-batch-tokens", MAX_BATCH_TOKENS, "number of words at a time, padding included")
     add_options(group, "--workers", "--dask")
-    about = "number of threads of each worker (default: %(default)s)"
-    add("--threads", type=positive_int, default=1, metavar="N", help=about)
+    add_number(group, "--threads", 1, "number of threads of each worker")
     about = "processor: cpu, cuda or cuda:N, or several GPUs with commas (default: %(default)s)"
     add_options(group, "--device", type=devices, metavar="DEVICE[,…]", help=about)
 
@@ -133,8 +129,7 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add("text", type=TextPath, metavar="TEXT", help=about)
     about = "a word in brackets in its sentence, as in 'They saw a Broadway [play].'; or a word alone"
     add("words", metavar="WORD", nargs="+", help=about)
-    about = "number of neighbours (default: %(default)s)"
-    add("-k", type=positive_int, default=10, metavar="N", help=about)
+    add_number(parser, "-k", 10, "number of neighbours")
     about = "number of the layer; 0 is the token layer (default: the top layer)"
     add("--layer", type=int, metavar="N", help=about)
     add("--language", **LANGUAGE)
@@ -151,8 +146,8 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         "separately, as in applications"
     )
     add("--state", choices=STATES, default=STATES[0], help=about)
-    about = "for carry: a block is the fewest sentences with at least N words (default: %(default)s)"
-    add("--block-words", type=positive_int, default=1000, metavar="N", help=about)
+    about = "for carry: a block is the fewest sentences with at least N words"
+    add_number(parser, "--block-words", 1000, about)
     about = "write JSON lines with the scores of each sentence"
     add("--per-sentence", type=OutputPath, metavar="FILE", help=about)
     add_options(parser, "--json", "--device", "--precision", "--cache")

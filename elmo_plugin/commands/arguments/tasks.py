@@ -12,8 +12,8 @@ from elmo_plugin.commands.options import (
     InputPath,
     OutputPath,
     TextPath,
+    add_number,
     add_options,
-    positive_int,
 )
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.outputs import is_special
@@ -78,16 +78,10 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--bilm", "--trust")
     about = "address to serve at (default: %(default)s, this machine)"
     add("--host", default="127.0.0.1", metavar="ADDRESS", help=about)
-    add(
-        "--port",
-        type=int,
-        default=8000,
-        metavar="N",
-        help="port to serve at; 0 for any that is free (default: %(default)s)",
-    )
+    about = "port to serve at; 0 for any that is free (default: %(default)s)"
+    add("--port", type=int, default=8000, metavar="N", help=about)
     add("--open", action="store_true", help="open the page in a browser")
-    about = "maximum length of a text (default: %(default)s)"
-    add("--max-characters", type=positive_int, default=MAX_CHARACTERS, metavar="N", help=about)
+    add_number(parser, "--max-characters", MAX_CHARACTERS, "maximum length of a text")
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
