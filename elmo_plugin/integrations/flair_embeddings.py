@@ -15,12 +15,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from elmo_plugin.bilm import BiLm, BiLmOptions, Layers
-from elmo_plugin.common.errors import check_choice
 from elmo_plugin.integrations.word_vectors import WordVectors
-
-# Names of models and layers in flair's own class, and here.
-_MODELS = {"large": "original-5.5b", "5.5B": "original-5.5b", "pt": "portuguese"}
-_MODES = {"all": "all", "top": "top", "average": "mean"}
 
 
 @register_embeddings
@@ -92,35 +87,3 @@ class ElmoEmbeddings(TokenEmbeddings):
                 rows = rows.movedim(0, 1).flatten(1)  # Shape: (words, num_layers * dim)
             for token, vector in zip(sentence, rows, strict=True):
                 token.set_embedding(self.name, vector)
-
-
-@register_embeddings
-class ELMoEmbeddings(ElmoEmbeddings):
-    """
-    Takes the arguments of flair's own class of this name (for AllenNLP 0.9), with its defaults.
-
-    # Parameters
-
-    model : `str`, optional (default = `"original"`)
-        "original", "small", "medium", "large" or "5.5B", "pt" or "portuguese", "pubmed"; or any other biLM,
-        see `BiLm.from_pretrained`.
-    options_file, weight_file : `str | None`, optional (default = `None`)
-        If both are given, the biLM in the published layout: paths or URLs.
-    embedding_mode : `str`, optional (default = `"all"`)
-        "all" concatenates the layers; "top" is the top layer, "average" their mean.
-
-    Raises `BiLmError` for another `embedding_mode`, and if the biLM cannot be loaded.
-    """
-
-    def __init__(
-        self,
-        model: str = "original",
-        options_file: str | None = None,
-        weight_file: str | None = None,
-        embedding_mode: str = "all",
-    ) -> None:
-        check_choice("embedding_mode", embedding_mode, _MODES)
-        bilm: str | dict[str, str] = _MODELS.get(model, model)
-        if options_file and weight_file:
-            bilm = {"options": str(options_file), "weights": str(weight_file)}
-        super().__init__(bilm, _MODES[embedding_mode])

@@ -71,8 +71,8 @@ def port_callbacks(porting: Porting) -> None:
     trainer = porting.get("trainer")
     for key in [key for key in _CALLBACK_KEYS if key in trainer]:
         is_writer, old = key == "tensorboard_writer", trainer[key] or ()
-        new = [{"type": "tensorboard", **dict(old)}] if is_writer else list(old)
-        replace(trainer, key, {"callbacks": new})
+        joined = [{"type": "tensorboard", **dict(old)}] if is_writer else list(old)
+        replace(trainer, key, {"callbacks": joined})
         porting.note(f"trainer.{key}", f"now `{'tensorboard' if is_writer else 'callbacks'}`")
     callbacks, kept = trainer.get("callbacks"), []
     for number, each in enumerate(callbacks if isinstance(callbacks, list) else ()):

@@ -1,6 +1,5 @@
 """flair's embeddings of words: the biLM's own vectors, and a tagger of flair that is stored with them."""
 
-import inspect
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -16,9 +15,8 @@ from flair.data import Dictionary, Sentence  # noqa: E402
 from flair.models import SequenceTagger  # noqa: E402
 
 from elmo_plugin import ElmoEmbedder  # noqa: E402
-from elmo_plugin.bilm import BiLm, BiLmError  # noqa: E402
-from elmo_plugin.bilm.io import MODELS  # noqa: E402
-from elmo_plugin.integrations.flair_embeddings import ELMoEmbeddings, ElmoEmbeddings  # noqa: E402
+from elmo_plugin.bilm import BiLm  # noqa: E402
+from elmo_plugin.integrations.flair_embeddings import ElmoEmbeddings  # noqa: E402
 from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
 
 SENTENCES = [["The", "play", "ended", "."], ["Hello"]]
@@ -87,9 +85,9 @@ def vectors_of(embeddings: Any) -> torch.Tensor:
     return torch.stack([token.embedding.cpu() for token in sentence])
 
 
-@pytest.mark.parametrize("mode", ["all", "top", "average"])
+@pytest.mark.parametrize(("mode", "layers"), [("all", "all"), ("top", "top"), ("average", "mean")])
 def test_flairs_own_class_and_ours_give_the_same(
-    mode: str, pair: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    mode: str, layers: str, pair: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """flair's class takes its ELMo from a module of AllenNLP 0.9, which the drop-in brings back."""
     commands = ModuleType("allennlp.commands")
@@ -100,23 +98,6 @@ def test_flairs_own_class_and_ours_give_the_same(
     for module in (allennlp, commands, commands.elmo):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     arguments = {"options_file": pair["options"], "weight_file": pair["weights"], "embedding_mode": mode}
-    theirs, ours = flair.embeddings.ELMoEmbeddings(**arguments), ELMoEmbeddings(**arguments)
+    theirs, ours = flair.embeddings.ELMoEmbeddings(**arguments), ElmoEmbeddings(pair, layers)
     assert ours.embedding_length == theirs.embedding_length
     torch.testing.assert_close(vectors_of(ours), vectors_of(theirs), atol=1e-5, rtol=1e-4)
-
-
-def test_flairs_arguments_have_flairs_defaults(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    theirs, ours = (
-        [(each.name, each.default) for each in inspect.signature(of).parameters.values()]
-        for of in (flair.embeddings.ELMoEmbeddings, ELMoEmbeddings)
-    )
-    assert ours == theirs
-    asked = []
-    monkeypatch.setattr(ElmoEmbeddings, "__init__", lambda self, *arguments: asked.append(arguments))
-    for model in ("original", "small", "medium", "large", "5.5B", "pt", "portuguese", "pubmed"):
-        ELMoEmbeddings(model, embedding_mode="top")
-    assert {(name in MODELS, layers) for name, layers in asked} == {(True, "top")}
-    with pytest.raises(BiLmError, match="embedding_mode: expected one of all, top, average, got 'mean'"):
-        ELMoEmbeddings(embedding_mode="mean")
