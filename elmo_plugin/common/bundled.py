@@ -63,7 +63,7 @@ class BundledModel(NamedTuple):
     @property
     def note(self) -> str:
         """What it was trained on, and its score, in one sentence."""
-        score = f": {self.score} on texts kept back" if self.score else ""
+        score = self.score and f": {self.score} on texts kept back"
         return f"{self.name} is a small model, trained on {self.trained_on}{score}."
 
     @property

@@ -34,9 +34,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-HAN_OR_KANA_HINT = (
-    "Chinese and Japanese characters are words, unless the model's own tokenizer finds the words."
-)
+HAN_HINT = "Chinese and Japanese characters are words, unless the model's own tokenizer finds the words."
 
 
 def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> Starlette:
@@ -51,8 +49,7 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"nest": nest, "tabs": tabs, "note": note}
-    environment.filters["percent"] = percent
+    environment.globals |= {"nest": nest, "percent": percent, "tabs": tabs, "note": note}
     environment.tests["bars"] = lambda part: isinstance(part, Bars)
     routes: list[Route | Mount] = [
         Route("/", lambda request: RedirectResponse(f"/{tabs[0].slug}")),
@@ -88,10 +85,9 @@ def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
             error, status = "This failed; the terminal shows how.", 500
     if is_json:
         return JSONResponse(answer["json"] if answer else {"error": error}, status)
-    hint = HAN_OR_KANA_HINT if answer and any(map(SEPARATE.search, query.values())) else ""
+    hint = HAN_HINT if answer and any(map(SEPARATE.search, query.values())) else ""
     template = environment.get_template(tab.template)
-    page = template.render(tab=tab, query=query, answer=answer, error=error, hint=hint)
-    return HTMLResponse(page, status)
+    return HTMLResponse(template.render(tab=tab, query=query, answer=answer, error=error, hint=hint), status)
 
 
 def _respond_to_mistake(environment: Environment, request: Request, mistake: Exception) -> Response:

@@ -1,23 +1,22 @@
 """The base of the tabs of the page, each with its form."""
 
 import json
-import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from unicodedata import category
 
 from elmo_plugin.common.bundled import bundled_models, model_name
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.predictions.loaded import LoadedArchive
 from elmo_plugin.predictions.tasks import Task
 
 MAX_CHARACTERS = 10_000
 BACKGROUND = ThreadPoolExecutor(1)
 """Loads what takes seconds while the first pages are served."""
-_FILE = Path(__file__).parent / "tabs.json"
-TABS: dict[str, dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))
+TABS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "tabs.json").read_text("utf-8"))
 """One sentence `about` each tab, and its `examples`: a text for each field. All are our own."""
 _INVISIBLE = ("Cc", "Cf", "Cs", "Mn", "Me", "Zs", "Zl", "Zp")
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol without a mark
@@ -27,11 +26,7 @@ class Tab(ABC):
     """A tab of the page: a form, and a template for the answer."""
 
     template: str
-
-    @property
-    def is_loading(self) -> bool:
-        """Whether the first answer has to wait for a model."""
-        return False
+    archives: Sequence[LoadedArchive] = ()
 
     def __init__(self, task: Task, max_characters: int, models: Iterable[str]) -> None:
         self.slug, self.title, self.fields = task
@@ -44,15 +39,16 @@ class Tab(ABC):
         self.notes = [model.note for model in named if model]
         """A sentence about each model of this package."""
 
-    def address(self, values: Mapping[str, str]) -> str:
-        """Returns the address of the answer for an input."""
-        return f"/{self.slug}?{urlencode(values)}"
+    @property
+    def is_loading(self) -> bool:
+        """Whether the first answer has to wait for a model."""
+        return any(archive.is_loading for archive in self.archives)
 
     def texts(self, query: Mapping[str, str]) -> dict[str, str]:
         """Returns the text of each field. Raises `BiLmError` if one shows nothing or is too long."""
         texts = {name: query.get(name, "").replace("\r\n", "\n") for name in self.fields}
         for name, text in texts.items():
-            if not any(map(_is_visible, text)):
+            if all(category(each) in _INVISIBLE or each in _BLANK for each in text):
                 raise BiLmError(f"Enter a {name}, or choose an example.")
             if len(text) > self.max_characters:
                 limit = f"at most {self.max_characters:,} are read here (--max-characters)"
@@ -65,7 +61,3 @@ class Tab(ABC):
         Returns the variables of the template, and in `json` the answer to programs. Raises `BiLmError` if the
         query cannot be used.
         """
-
-
-def _is_visible(character: str) -> bool:
-    return unicodedata.category(character) not in _INVISIBLE and character not in _BLANK

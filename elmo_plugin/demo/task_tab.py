@@ -23,10 +23,6 @@ class TaskTab(Tab):
         super().__init__(archives[0].task, max_characters, [archive.path for archive in archives])
         self.archives = archives
 
-    @property
-    def is_loading(self) -> bool:
-        return any(archive.is_loading for archive in self.archives)
-
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         inputs: dict[str, Any] = dict(self.texts(query))
         chosen: list[int] = []
@@ -69,13 +65,13 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
 
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
     """Returns a tab for each task of this package's trained models, and loads them in the background."""
-    models = trained_models()
-    taggers = {model.predicates for model in models.values()}
+    taggers = {model.predicates for model in trained_models().values()}
     tabs = []
-    for name in [name for name in models if name not in taggers]:
-        tagger = models[name].predicates or None
-        archive = LoadedArchive(name, TASKS[name], BACKGROUND.submit(load_predictor, name), tagger, "")
-        tabs.append(TaskTab([archive], max_characters))
+    for name, model in trained_models().items():
+        if name not in taggers:
+            loading = BACKGROUND.submit(load_predictor, name)
+            archive = LoadedArchive(name, TASKS[name], loading, model.predicates or None, "")
+            tabs.append(TaskTab([archive], max_characters))
     return tabs
 
 

@@ -114,9 +114,8 @@ def load_one(path: str, predicates: str | None, trust: bool, cuda_device: int = 
     """
     archive, *others = load_archives([path, *([predicates] if predicates else [])], trust, cuda_device)
     if predicates and (others or archive.tagger != predicates):
-        if archive.task.name != "srl":
-            raise BiLmError(f"{path} needs no predicates: drop --predicates")
-        raise BiLmError(f"--predicates {predicates}: does not tag predicates")
+        why = f"{predicates} does not tag" if archive.task.name == "srl" else f"{path} does not need"
+        raise BiLmError(f"--predicates: {why} predicates")
     return archive
 
 

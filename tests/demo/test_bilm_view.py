@@ -109,5 +109,7 @@ def test_the_tab_links_each_word_and_shows_the_layers(tiny: BiLmTab) -> None:
     page = client.get("/bilm", params={"text": TEXT, "word": 3}).text
     assert page.count('class="word"') == 15 and page.count("<svg") == 3 and page.count('class="heat"') == 3
     assert 'name="word" value="10"' in page and page.count("aria-current") == 2
-    assert "Enter a text" in client.get("/bilm", params={"text": ""}).text
+    for text in ("", "\u200b\u200b", "\u200f\n\ufeff"):
+        refused = client.get("/bilm", params={"text": text})
+        assert refused.status_code == 400 and "Enter a text, or choose an example." in refused.text
     assert client.get("/bilm.json", params={"text": TEXT}).json()["chosen"] == 3

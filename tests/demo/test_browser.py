@@ -1,6 +1,7 @@
 """The page in a browser: what is seen, the console, and the network.
 
-`DEMO_SCREENSHOTS=docs/images pytest --slow tests/demo/test_browser.py` makes the pictures of docs/demo.md.
+`DEMO_SCREENSHOTS=docs/images pytest --slow tests/demo/test_browser.py` makes the pictures of docs/demo.md:
+1280 pixels wide, and `…_narrow.png`, 390 as on a telephone.
 """
 
 import io
@@ -92,15 +93,15 @@ def texts(browser: Browser, selector: str) -> list[str]:
     return [each.text for each in browser.find_elements(By.CSS_SELECTOR, selector)]
 
 
-def save(browser: Browser, name: str, width: int = 1100) -> None:
-    """Keeps a picture of the whole page, if pictures are wanted."""
-    folder = os.environ.get("DEMO_SCREENSHOTS")
-    if folder:
+def save(browser: Browser, name: str) -> None:
+    """Keeps pictures of the whole page, if pictures are wanted."""
+    folder = os.environ.get("DEMO_SCREENSHOTS", "")
+    for width, end in ((1280, ""), (390, "_narrow")) if folder else ():
         size = {"width": width, "height": 100, "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         size["height"] = browser.execute_script("return document.body.scrollHeight")
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        path = Path(folder) / f"demo_{name}.png"
+        path = Path(folder) / f"demo_{name}{end}.png"
         picture = Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")
         picture.quantize(64).save(path, optimize=True)
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -111,12 +112,14 @@ def test_each_tab_shows_its_example_also_in_a_narrow_or_dark_window(
     browser: Browser, address: str, tab: str
 ) -> None:
     browser.get(f"{address}/{tab}")
-    browser.find_element(By.CSS_SELECTOR, ".examples a").click()
-    WebDriverWait(browser, 300).until(lambda _: texts(browser, "article"))
     assert browser.find_elements(By.CSS_SELECTOR, ".marked, .bars, .map") and not texts(browser, ".error")[0]
-    assert browser.execute_script("return document.activeElement.id") == "answer"
+    assert browser.execute_script("return [document.activeElement.tagName, scrollY]") == ["BODY", 0]
     if tab in PICTURES:
         save(browser, tab)
+    browser.find_element(By.CSS_SELECTOR, ".examples summary").click()
+    browser.find_element(By.CSS_SELECTOR, ".examples a").click()
+    WebDriverWait(browser, 300).until(lambda _: "?" in browser.current_url and texts(browser, "article"))
+    assert browser.execute_script("return document.activeElement.id") == "answer"
     for mark in browser.find_elements(By.CSS_SELECTOR, "mark")[:1]:
         browser.execute_script("arguments[0].dispatchEvent(new MouseEvent('mouseover'))", mark)
         assert "lit" in mark.get_attribute("class")

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
+from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.tab import TABS
@@ -202,6 +203,7 @@ def test_a_page_comes_before_its_model_whose_error_is_in_its_column() -> None:
     page = TestClient(make_app([tab]), base_url=BASE)
     opened = page.get("/ner").text
     assert "still being loaded" in opened and "Marie Curie" in opened and "<article" not in opened
+    assert f'<p class="hint">{trained_models()["ner"].note}</p>' in opened
     loading.set_exception(BiLmError("archive ner: damaged"))
     assert "still being loaded" not in page.get("/ner").text
     assert '<p class="error" role="alert">archive ner: damaged</p>' in page.get("/ner?sentence=Ada").text

@@ -14,7 +14,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tab import TABS
 from elmo_plugin.demo.task_tab import task_tabs
 from elmo_plugin.language_model.model import BiLmLanguageModel
-from elmo_plugin.predictions.loaded import _score, load_archives
+from elmo_plugin.predictions.loaded import _score, load_archives, load_one
 from elmo_plugin.predictions.predictor import load_predictor, task_of
 from elmo_plugin.predictions.tasks import TASKS
 from elmo_plugin.predictions.views import views
@@ -72,6 +72,21 @@ def test_one_tagger_finds_the_predicates_for_semantic_roles_and_has_no_tab(archi
     variables: dict[str, dict[str, object]] = {}
     exec(tab.archives[0].python(sentence), variables)
     assert variables["prediction"] == tab.archives[0].predict(sentence)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "predicates", "message"),
+    [
+        ("srl", "ner", "--predicates: ner does not tag predicates"),
+        ("srl", "srl", "--predicates: srl does not tag predicates"),
+        ("ner", "srl_predicates", "--predicates: ner does not need predicates"),
+        ("ner", "sst", "--predicates: ner does not need predicates"),
+    ],
+)
+def test_a_tagger_that_does_not_fit_is_refused(path: str, predicates: str, message: str) -> None:
+    with pytest.raises(BiLmError, match=f"^{message}$"):
+        load_one(path, predicates, trust=False)
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ const count = (number) => Number(number).toLocaleString("en");
 const result = location.search ? document.getElementById("answer") ?? (error?.hidden ? null : error) : null;
 
 result?.focus({ preventScroll: true }); // the next Tab goes on from here
-if (result?.getBoundingClientRect().top > 0.6 * window.innerHeight) result.scrollIntoView();
+if (result?.getBoundingClientRect().top > 0.6 * window.innerHeight) result.scrollIntoView({ block: "nearest" });
 
 form?.addEventListener("submit", (event) => {
   const { maxCharacters } = form.dataset;
@@ -50,12 +50,16 @@ form?.addEventListener("submit", (event) => {
   show.disabled = true;
   show.textContent = "Computing …";
 });
-if (document.getElementById("loading") && !location.search) form.requestSubmit(); // the example, once it can be read
 form?.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
-window.addEventListener("pageshow", () => { // also after "back"
+function ready() {
   if (!show) return;
   show.disabled = false;
   show.textContent = "Show";
-});
+}
+window.addEventListener("pageshow", ready); // also after "back"
+if (document.getElementById("loading") && !location.search) { // asks for the example's answer, unless one types
+  form.requestSubmit();
+  form.addEventListener("input", () => { window.stop(); ready(); }, { once: true });
+}
