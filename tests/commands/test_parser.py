@@ -157,7 +157,7 @@ def test_json_takes_a_word_that_can_be_its_file(
 
 @pytest.mark.parametrize("loud", ["-q", "--quiet", "-v", "--verbose"])
 def test_quiet_and_verbose_stand_on_both_sides(loud: str) -> None:
-    before, after = (parse(words)[1] for words in ([loud, "library"], ["library", loud]))
+    before, after = (parse(words)[1] for words in ([loud, "doctor"], ["doctor", loud]))
     assert before == after and before.quiet != before.verbose
 
 

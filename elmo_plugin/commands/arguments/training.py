@@ -71,12 +71,6 @@ COMMANDS = (
         _add_new,
     ),
     Command(
-        "library",
-        "Print the folder of the Jsonnet library. Configurations outside of a project import its files, such "
-        "as elmo.libsonnet.",
-        "elmo library\nls $(elmo library)",
-    ),
-    Command(
         "sweep",
         "Train configurations with several seeds and compare them. Finished trainings in DIR are not "
         "repeated: a sweep that was stopped continues when you start it again, and you may add seeds and "
