@@ -79,10 +79,7 @@ def embed_alone(args: argparse.Namespace) -> dict[str, float]:
     text, output = args.alone / "text.txt", args.alone / "output"
     options, weights = map(str, model_files(args.alone))
     settings = EmbedSettings(
-        {"options": options, "weights": weights},
-        layers=args.layers,
-        dtype=args.dtype,
-        threads=args.threads,
+        {"options": options, "weights": weights}, layers=args.layers, dtype=args.dtype, threads=args.threads
     )
     (workers,) = args.workers
     with most_memory_of_workers() as most:

@@ -30,15 +30,10 @@ from elmo_plugin.sweeps import summary
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 BLOCK = re.compile(
-    r"(<!-- (results|gains|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
-    flags=re.DOTALL,
+    r"(<!-- (results|gains|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL
 )
 # The columns of a table of examples, or of fractions.
-EXAMPLES = {
-    "baseline": "learned words",
-    "static_base": "static vectors",
-    "base_no_words": "`base` alone",
-}
+EXAMPLES = {"baseline": "learned words", "static_base": "static vectors", "base_no_words": "`base` alone"}
 # A model without ELMo and the one with it.
 PAIRS = (("baseline", "elmo"), ("static_base", "static_base_elmo"))
 # Where the code and the configurations are on which a score depends.

@@ -39,8 +39,6 @@ _FROM_WEIGHTS |= {("options_file",), ("weight_file",), ("vectors",)}
 _VOCABULARY = ("type", "padding_token", "oov_token")  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 _TRUST = "use --trust (trust=True) if you trust this archive"
-_SPACY_MODEL = "en_core_web_sm"  # AllenNLP's default
-_CACHES = {"memory", "sqlite"}
 _IS_A_FILE = re.compile("(^|_)(path|file|filename|dir|directory|folder|ur[il]|model_name)s?(_|$)")
 
 
@@ -190,7 +188,7 @@ def check_config(config: Mapping[str, Any], name: str) -> None:
         if is_code or key in ("_pretrained", "serialization_dir") or value == "from_archive":
             raise BiLmError(f"{place} loads another model or code; {_TRUST}")
         if isinstance(value, Mapping) and value.get("type") == "spacy":  # AllenNLP installs a missing model
-            language = value.get("language", _SPACY_MODEL)
+            language = value.get("language", "en_core_web_sm")  # AllenNLP's default
             if language not in get_installed_models():
                 raise BiLmError(f"{place}: the spaCy model {language} is not installed")
         if not isinstance(value, str):
@@ -240,7 +238,7 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
         if isinstance(part, dict):
             for key in _REMOVED_BY_ALLENNLP:
                 part.pop(key, None)
-            if isinstance(part.get("cache"), dict) and part["cache"].get("type") in _CACHES:
+            if isinstance(part.get("cache"), dict) and part["cache"].get("type") in ("memory", "sqlite"):
                 del part["cache"]
     return config
 

@@ -26,11 +26,7 @@ def parsed(command: str, *arguments: object) -> argparse.Namespace:
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [
-        ("predict", "--output-file"),
-        ("evaluate", "--output-file"),
-        ("evaluate", "--predictions-output-file"),
-    ],
+    [("predict", "--output-file"), ("evaluate", "--output-file"), ("evaluate", "--predictions-output-file")],
 )
 def test_an_output_that_is_an_input_is_refused(command: str, option: str, tmp_path: Path) -> None:
     for name in ("in.jsonl", "model.tar.gz"):

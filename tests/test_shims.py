@@ -15,9 +15,7 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.training import gradient_descent_trainer
-from allennlp.training.learning_rate_schedulers import (
-    LearningRateScheduler,
-)
+from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 
 from elmo_plugin import shims
 from tests.conftest import REPOSITORY

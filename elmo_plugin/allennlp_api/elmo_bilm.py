@@ -9,14 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.allennlp_api.names import from_allennlp, mappings, parameter_names, to_allennlp
-from elmo_plugin.bilm import (
-    BiLm,
-    BiLmError,
-    Cache,
-    LstmState,
-    get_precision,
-    sentences_to_character_ids,
-)
+from elmo_plugin.bilm import BiLm, BiLmError, Cache, LstmState, get_precision, sentences_to_character_ids
 from elmo_plugin.bilm.io import Source
 from elmo_plugin.embedding import ElmoRepresentations
 
@@ -67,11 +60,7 @@ class ElmoBiLm(nn.Module):
 
     @classmethod
     def from_source(
-        cls,
-        source: Source | BiLm,
-        requires_grad: bool = False,
-        precision: str | None = None,
-        **options: Any,
+        cls, source: Source | BiLm, requires_grad: bool = False, precision: str | None = None, **options: Any
     ) -> "ElmoBiLm":
         """Loads a biLM from a source of `BiLm.from_pretrained`, or copies one."""
         if isinstance(source, BiLm):

@@ -1,13 +1,7 @@
 """The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP installed."""
 
 from elmo_plugin.bilm.autograd import Dropout, first_derivative_only
-from elmo_plugin.bilm.batching import (
-    encode_unique_rows,
-    pack,
-    rows_before,
-    rows_in_reverse,
-    split_by_tokens,
-)
+from elmo_plugin.bilm.batching import encode_unique_rows, pack, rows_before, rows_in_reverse, split_by_tokens
 from elmo_plugin.bilm.char_maxima import convolve_by_length
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,

@@ -20,11 +20,7 @@ from elmo_plugin.bilm.batching import (
     split_by_tokens,
     unique_rows,
 )
-from elmo_plugin.bilm.characters import (
-    BEGIN_SENTENCE_TOKEN,
-    END_SENTENCE_TOKEN,
-    sentences_to_character_ids,
-)
+from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, sentences_to_character_ids
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
 from elmo_plugin.bilm.lstm import DirectionalLstm, lstm_layers, zero_state

@@ -9,35 +9,10 @@ from typing import NamedTuple
 
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError, nearest_name
+from elmo_plugin.common.meanings import meanings
 
 BUNDLED = Path(__file__).parents[1] / "models"
 """The folder of the biLMs, the word vectors and the trained models."""
-_ARCHIVE = "model.tar.gz"
-_WORDS = {
-    "ner": "entities names entityrecognition namedentities namedentity namedentityrecognition conll2003 "
-    "tokenclassification",
-    "srl": "roles semanticroles semanticrolelabeling semanticrolelabelling propbank",
-    "srl_predicates": "predicates verbs",
-    "coref": "coreference coreferences coreferenceresolution corefresolution anaphora pronouns",
-    "squad": "qa questions answers questionanswering readingcomprehension rc mrc",
-    "snli": "nli mnli rte inference entailment textualentailment naturallanguageinference",
-    "sst": "sentiment sentiments sentimentanalysis sentimentclassification sst2 sst5 opinion",
-}
-"""What people call the tasks of the trained models, in lower case and without spaces and signs."""
-_WITHOUT_MODEL = (
-    (
-        "pos upos postag postags postagging partofspeech partsofspeech partofspeechtagging",
-        "tags parts of speech",
-        "tag",
-    ),
-    ("chunk chunks chunking chunker", "finds chunks", "tag"),
-    (
-        "classify classification classifier textclassification topic topics",
-        "has your labels of texts",
-        "classify",
-    ),
-)
-"""Tasks without a trained model: their words, what such a model does, and the project that trains one."""
 
 
 class BundledModel(NamedTuple):
@@ -88,7 +63,7 @@ def bundled_models() -> dict[str, BundledModel]:
 @cache
 def trained_models() -> dict[str, BundledModel]:
     """Returns the trained models of tasks by their names."""
-    return {name: model for name, model in bundled_models().items() if model.path.endswith(_ARCHIVE)}
+    return {name: model for name, model in bundled_models().items() if model.path.endswith("model.tar.gz")}
 
 
 def model_name(archive: str | Path) -> str | Path:
@@ -104,7 +79,11 @@ def model_name(archive: str | Path) -> str | Path:
 @cache
 def _names() -> dict[str, str]:
     """Returns the names of the trained models by all words for them."""
-    return {word: name for name in trained_models() for word in (_word(name), *_WORDS.get(name, "").split())}
+    return {
+        word: name
+        for name in trained_models()
+        for word in (_word(name), *meanings()["models"].get(name, "").split())
+    }
 
 
 def _word(text: str) -> str:
@@ -124,10 +103,10 @@ def archive_path(archive: str | Path) -> Path:
     path = fetch(archive)
     if os.path.exists(path):
         return path
-    for words, what, task in _WITHOUT_MODEL:
+    for task, words in meanings()["projects"].items():
         if _word(str(archive)) in words.split():
             raise BiLmError(
-                f"archive {archive}: no model of this package {what}; `elmo new {task} FOLDER --data PATH` "
+                f"archive {archive}: this package has no such model; `elmo new {task} FOLDER --data PATH` "
                 "writes a project that trains one"
             )
     if other := bundled_models().get(str(archive)):

@@ -15,7 +15,9 @@ _OUR_ALIKE = 0.61
 
 @cache
 def meanings() -> dict[str, dict[str, str]]:
-    """Returns the tables "commands", "options" and "arguments"."""
+    """
+    Returns the tables "commands", "options", "arguments" and "models", and "projects" for what no model does.
+    """
     return json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
 

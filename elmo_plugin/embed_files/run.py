@@ -200,11 +200,7 @@ def embed_shards(
     local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
     with Client(scheduler) if scheduler else Client(**local) as client:
         embed = partial(
-            embed_file,
-            settings=settings,
-            output_format=output_format,
-            devices=devices,
-            show_progress=False,
+            embed_file, settings=settings, output_format=output_format, devices=devices, show_progress=False
         )
         tasks = client.map(embed, sources, outputs, pure=False)
         with progress_bar(total=len(tasks), unit="files", desc="embedding") as bar:

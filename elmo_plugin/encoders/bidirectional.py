@@ -32,11 +32,7 @@ class VariationalBiLstm(SizedEncoder):
     """
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_sizes: list[int],
-        dropout: float = 0.0,
-        recurrent_dropout: float = 0.0,
+        self, input_size: int, hidden_sizes: list[int], dropout: float = 0.0, recurrent_dropout: float = 0.0
     ) -> None:
         if not hidden_sizes or min(hidden_sizes) < 1:
             raise ConfigurationError(

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 @Language.factory(
     "elmo",
     assigns=["doc._.elmo", "span._.elmo", "token._.elmo", "token.vector"],
-    default_config={
-        "bilm": "base",
-        "layers": "mean",
-        "vectors": True,
-        "precision": "float32",
-    },
+    default_config={"bilm": "base", "layers": "mean", "vectors": True, "precision": "float32"},
 )
 def make_elmo(
     nlp: Language,

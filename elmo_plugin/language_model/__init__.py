@@ -4,10 +4,4 @@ from elmo_plugin.language_model.own_text import describe_text, text_recipe, writ
 from elmo_plugin.language_model.perplexity import STATES, measure_perplexity
 
 # What needs AllenNLP is imported from its file.
-__all__ = [
-    "STATES",
-    "describe_text",
-    "measure_perplexity",
-    "text_recipe",
-    "write_text",
-]
+__all__ = ["STATES", "describe_text", "measure_perplexity", "text_recipe", "write_text"]

@@ -70,9 +70,7 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
         if text.lstrip().startswith("{"):
             values = parse_json(text, place, is_line=True)
             if "question" in task.fields and isinstance(values.get("data"), list):
-                raise BiLmError(
-                    f"{name}: expected passages and questions, got SQuAD's JSON; --squad reads it"
-                )
+                raise BiLmError(f"{name}: expected passages and questions, got SQuAD's JSON; use --squad")
         elif suffix in _JSON:
             raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
         elif len(texts) != len(task.fields):

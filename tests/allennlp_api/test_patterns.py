@@ -23,12 +23,7 @@ def theirs_batch_to_ids(batch: Sequence[Sequence[Any]]) -> torch.Tensor:
     return peer.batch_to_ids([[getattr(word, "text", word) for word in words] for words in batch])
 
 
-THEIRS = Library(
-    peer.Elmo,
-    ElmoTokenEmbedder,
-    ScalarMix,
-    theirs_batch_to_ids,
-)
+THEIRS = Library(peer.Elmo, ElmoTokenEmbedder, ScalarMix, theirs_batch_to_ids)
 OURS = Library(*(getattr(elmo_plugin, name) for name in Library.__dataclass_fields__))
 
 

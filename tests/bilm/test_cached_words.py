@@ -9,12 +9,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.token_encoder import TokenEncoder
-from tests.bilm.token_encoders import (
-    bilm_with_encoder,
-    check_vectors,
-    encode,
-    skip_where_missing,
-)
+from tests.bilm.token_encoders import bilm_with_encoder, check_vectors, encode, skip_where_missing
 from tests.close import assert_near
 
 

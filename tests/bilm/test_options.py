@@ -31,11 +31,7 @@ def test_missing_clips_and_skip_connections_mean_none_as_in_bilm_tf() -> None:
         ({"filters": [[51, 3]]}, {}, "width beyond the 50 character slots"),
         ({"filters": [[1, 2, 3]]}, {}, "not the options of a biLM"),
         ({"n_highway": -1}, {}, "n_highway: expected 0 to 100, got -1"),
-        (
-            {"max_characters_per_token": 2},
-            {},
-            "max_characters_per_token: expected 3 to ",
-        ),
+        ({"max_characters_per_token": 2}, {}, "max_characters_per_token: expected 3 to "),
         ({}, {"n_layers": 0}, "n_layers: expected 1 to 100, got 0"),
         ({}, {"dim": 1.5}, "lstm.dim: expected a whole number"),
         ({}, {"cell_clip": -3}, "cell_clip must be positive"),
@@ -73,8 +69,7 @@ def test_a_language_model_in_one_direction_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [(None, "file not found"), (b"{", "not JSON"), (b"\xff", "not JSON")],
+    ("content", "message"), [(None, "file not found"), (b"{", "not JSON"), (b"\xff", "not JSON")]
 )
 def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "options.json"

@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError, char_maxima, get_precision
 from tests.bilm.rounding import check_under_autocast, relative_error
-from tests.bilm.token_encoders import (
-    by_the_book,
-    ids_of,
-    skip_where_missing,
-    small_encoder,
-)
+from tests.bilm.token_encoders import by_the_book, ids_of, skip_where_missing, small_encoder
 from tests.close import assert_near
 
 

@@ -77,11 +77,7 @@ def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
     [
         ("simple tagger", ["--dry-run"], "^dry run: "),
         ("quarel", ["--dry-run"], "^dry run: dataset_reader.type: 'quarel' was removed: .*; model.type: .*"),
-        (
-            "bcn",
-            ["--dry-run"],
-            "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is",
-        ),
+        ("bcn", ["--dry-run"], "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is"),
         ("ner", ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
     ],
 )

@@ -254,10 +254,7 @@ def test_only_a_training_whose_resume_is_exact_goes_on_from_its_checkpoint(
 
 
 def test_without_matplotlib_there_is_a_table_and_no_plot(
-    configs: list[str],
-    trained: list[Trained],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture,
+    configs: list[str], trained: list[Trained], tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
     sweep(configs, tmp_path / "runs", 1)
     assert "no plot: drawing needs matplotlib: install elmo_plugin[figures]" in capsys.readouterr().out

@@ -85,7 +85,7 @@ def test_other_words_for_a_task_lead_to_its_model_unless_they_are_files(
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("pos", "no model of this package tags parts of speech; `elmo new tag FOLDER --data PATH`"),
+        ("pos", "this package has no such model; `elmo new tag FOLDER --data PATH`"),
         ("summaries", f"this package has the trained models {', '.join(trained_models())}"),
         ("sentimnt", "did you mean 'sst'"),
     ],

@@ -35,11 +35,7 @@ def test_vectors_that_are_kept_are_those_that_were_computed(device: str) -> None
     for sentences in (*BATCHES, *BATCHES):  # words, and sentences, are known the second time
         expected = other(_ids(sentences, "cpu")).layers
         ids = _ids(sentences, device)
-        outputs = [
-            bilm.forward_cached(ids, cache=cache),
-            bilm.forward_cached(ids),
-            bilm(ids),
-        ]
+        outputs = [bilm.forward_cached(ids, cache=cache), bilm.forward_cached(ids), bilm(ids)]
         for output in outputs:
             assert output.layers.device.type == device
             assert_near(output.layers.cpu(), expected)

@@ -27,11 +27,7 @@ def workers_of(process: int) -> set[int]:
 # To start a process anew ("spawn") takes long: it imports torch again.
 @pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_two_workers_write_the_bytes_of_one(
-    method: str,
-    settings: EmbedSettings,
-    tmp_path: Path,
-    short_chunks: None,
-    monkeypatch: pytest.MonkeyPatch,
+    method: str, settings: EmbedSettings, tmp_path: Path, short_chunks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if method == "fork":
         monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)

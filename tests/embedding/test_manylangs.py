@@ -14,11 +14,7 @@ import elmo_plugin.plugin  # noqa: F401 (registers the command)
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.export import export
 from tests.bilm.manylangs.model_folder import write_model
-from tests.embedding.test_archive import (
-    assert_same_predictions,
-    predictions,
-    predictions_of_archive,
-)
+from tests.embedding.test_archive import assert_same_predictions, predictions, predictions_of_archive
 from tests.trained_tagger import tagger_config, train
 
 SLOTS = 4 * (10 - 2) + 2

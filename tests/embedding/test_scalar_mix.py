@@ -54,8 +54,7 @@ def test_a_share_of_zero_leaves_a_layer_out_and_stays_finite() -> None:
 
 
 @pytest.mark.parametrize(
-    "shares",
-    [[0.5, 0.5], [0, 0, 0], [1, -1, 1], [1, 2, 3], [1e39, 1, 1], [1, float("nan"), 1], ["a", 1, 1]],
+    "shares", [[0.5, 0.5], [0, 0, 0], [1, -1, 1], [1, 2, 3], [1e39, 1, 1], [1, float("nan"), 1], ["a", 1, 1]]
 )
 def test_what_cannot_be_shares_is_refused(shares: list) -> None:
     with pytest.raises(BiLmError, match="3 numbers"):

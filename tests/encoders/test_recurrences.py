@@ -9,12 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_plugin.encoders.recurrences import (
-    GruRecurrence,
-    LstmRecurrence,
-    read_both_ways,
-    read_by_torch,
-)
+from elmo_plugin.encoders.recurrences import GruRecurrence, LstmRecurrence, read_both_ways, read_by_torch
 
 LAYERS = [(nn.LSTM, LstmRecurrence.apply), (nn.GRU, GruRecurrence.apply)]
 Recurrence = Callable[..., Tensor]

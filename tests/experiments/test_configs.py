@@ -67,9 +67,7 @@ def test_lambda_is_a_penalty_next_to_those_of_the_task() -> None:
     assert alone["model"]["regularizer"] == {"regexes": [penalty]}
     own = "{ model+: { regularizer: { regexes: [['.*crf.*', { type: 'l2', alpha: 1 }]] } } }"
     both = evaluate(f"ner(data='data') + {own} + elmo.at(['input'], bilm='tiny', lambda=0.1)")
-    assert both["model"]["regularizer"] == {
-        "regexes": [[".*crf.*", {"type": "l2", "alpha": 1}], penalty],
-    }
+    assert both["model"]["regularizer"] == {"regexes": [[".*crf.*", {"type": "l2", "alpha": 1}], penalty]}
 
 
 def test_each_placement_may_have_options_of_its_own() -> None:

@@ -123,12 +123,7 @@ def changes(state: dict[str, Any]) -> dict[str, Callable[[Files], Files]]:
 
 
 def try_all(
-    archive: Path,
-    look: Callable[[Path], None],
-    seed: int,
-    cases: int,
-    folder: Path,
-    outcomes: Outcomes,
+    archive: Path, look: Callable[[Path], None], seed: int, cases: int, folder: Path, outcomes: Outcomes
 ) -> None:
     path = folder / "model.tar.gz"
     content, files = archive.read_bytes(), files_of(archive)

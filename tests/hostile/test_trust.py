@@ -168,11 +168,7 @@ OUTSIDE = {
 @pytest.mark.parametrize("changes", IMPORTS.values(), ids=IMPORTS)
 @pytest.mark.parametrize("is_command", [False, True], ids=["function", "allennlp predict"])
 def test_no_class_is_imported_by_the_name_of_its_module(
-    training: Path,
-    tmp_path: Path,
-    changes: dict[str, Any],
-    is_command: bool,
-    monkeypatch: pytest.MonkeyPatch,
+    training: Path, tmp_path: Path, changes: dict[str, Any], is_command: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = changed(training, tmp_path, with_config(**changes))
     with pytest.raises((BiLmError, ConfigurationError), match=r"would be imported|is not registered"):

@@ -12,10 +12,7 @@ from thinc.api import Adam, Config
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.embedding import ScalarMix
-from elmo_plugin.integrations.spacy_tok2vec import (
-    bilm_layers,
-    scalar_mix,
-)
+from elmo_plugin.integrations.spacy_tok2vec import bilm_layers, scalar_mix
 from elmo_plugin.integrations.word_vectors import WordVectors
 
 TAGGED = [("the cat sat", ["D", "N", "V"]), ("a dog ran", ["D", "N", "V"]), ("cat sat", ["N", "V"])]

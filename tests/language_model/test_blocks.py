@@ -4,11 +4,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.language_model.blocks import (
-    EvaluationWindow,
-    count_evaluation_windows,
-    evaluation_windows,
-)
+from elmo_plugin.language_model.blocks import EvaluationWindow, count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.windows import StreamLayout
 from tests.language_model.in_memory import (
@@ -59,14 +55,7 @@ def _blocks_read(windows: list[EvaluationWindow], text: IndexedCorpus, reverse: 
 
 
 @settings(max_examples=60)
-@given(
-    LENGTHS,
-    st.integers(1, 3),
-    st.integers(1, 8),
-    st.integers(1, 25),
-    st.booleans(),
-    st.integers(1, 2),
-)
+@given(LENGTHS, st.integers(1, 3), st.integers(1, 8), st.integers(1, 25), st.booleans(), st.integers(1, 2))
 @example([[3, 4], [2], [5]], 2, 4, 1000, True, 2)
 def test_rows_of_all_processes_are_the_blocks_of_the_text_whatever_its_chunks_and_the_sizes(
     lengths, batch_size, steps, block_words, reverse, processes

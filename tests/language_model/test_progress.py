@@ -98,7 +98,7 @@ def test_batches_that_are_skipped_after_a_kill_are_not_counted_as_speed(
     make_trainer(tmp_path, num_epochs=2).train()
     lines = progress_lines(tmp_path, caplog, num_epochs=3)
     assert [line.split(", ")[:4] for line in lines] == [
-        ["epoch 3/3", "step 11/12 (91.7%)", "6 tokens/s", "2 s left"],
+        ["epoch 3/3", "step 11/12 (91.7%)", "6 tokens/s", "2 s left"]
     ]
 
 

@@ -160,11 +160,7 @@ def test_an_average_that_does_not_resume_is_refused(tmp_path: Path) -> None:
     average = MovingAverage.by_name("exponential")(model.named_parameters())
     with pytest.raises(ConfigurationError, match=r"cannot resume .* `exponential`; use `ema`"):
         BiLmTrainer(
-            model,
-            optimizer,
-            PlaceKeepingLoader(),
-            serialization_dir=str(tmp_path),
-            moving_average=average,
+            model, optimizer, PlaceKeepingLoader(), serialization_dir=str(tmp_path), moving_average=average
         )
 
 

@@ -15,14 +15,7 @@ from elmo_plugin.language_model.windows import (
     flatten_sentences,
     stream_windows,
 )
-from tests.language_model.in_memory import (
-    LENGTHS,
-    Pairs,
-    distinct_words,
-    in_memory,
-    pairs_in_rows,
-    pairs_of,
-)
+from tests.language_model.in_memory import LENGTHS, Pairs, distinct_words, in_memory, pairs_in_rows, pairs_of
 
 NOTHING = ("", "")
 BATCH_SIZES = st.integers(1, 4)

@@ -51,7 +51,7 @@ def test_two_texts_have_a_tab_between_them_and_maybe_a_header(
         ("a.txt", "", r"a\.txt: expected a text, got blank lines alone"),
         ("a.tsv", "a\tb\nc\n", r"a\.tsv, line 2: expected premise and hypothesis with a tab between them"),
         ("a.txt", '{"a": \n', r"a\.txt, line 1: not JSON"),
-        ("squad.json", '{"data": []}\n', r"squad\.json: .*, got SQuAD's JSON; --squad reads it"),
+        ("squad.json", '{"data": []}\n', r"squad\.json: .*, got SQuAD's JSON; use --squad"),
     ],
 )
 def test_another_line_is_named(name: str, content: str, message: str, tmp_path: Path) -> None:

@@ -19,14 +19,7 @@ from typing import Any, cast
 from torch import Tensor
 
 from elmo_plugin.bilm.io.allennlp_layout import TensorMapping, highway_mappings, lstm_mappings
-from elmo_plugin.bilm.lexicon_encoder import (
-    BOUNDARIES,
-    FIRST_MARK,
-    LAST_MARK,
-    PADDING,
-    UNKNOWN,
-    num_rows,
-)
+from elmo_plugin.bilm.lexicon_encoder import BOUNDARIES, FIRST_MARK, LAST_MARK, PADDING, UNKNOWN, num_rows
 from elmo_plugin.bilm.options import BiLmOptions, Lexicon, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes

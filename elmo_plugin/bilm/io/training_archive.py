@@ -85,11 +85,7 @@ def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -
 
 
 def _softmax(
-    files: Mapping[str, bytes],
-    config: dict[str, Any],
-    state: dict[str, Any],
-    options: BiLmOptions,
-    name: str,
+    files: Mapping[str, bytes], config: dict[str, Any], state: dict[str, Any], options: BiLmOptions, name: str
 ) -> SoftmaxWeights | None:
     """Returns the softmax with the words of the archive's vocabulary, in its numbering."""
     if "softmax.weight" not in state:

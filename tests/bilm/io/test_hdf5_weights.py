@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import Checkpoint, write_files
-from elmo_plugin.bilm.io.hdf5_weights import (
-    read_dtype,
-    read_softmax,
-    read_weights,
-    write_weights,
-)
+from elmo_plugin.bilm.io.hdf5_weights import read_dtype, read_softmax, read_weights, write_weights
 from tests.bilm.conftest import BiLmMaker
 from tests.trained_bilm import random_bilm, random_softmax
 

@@ -52,12 +52,7 @@ def by_definition(gold: Pairs, system: Pairs) -> dict[str, tuple]:
             total += len(cluster) - len(pieces) - len(alone)
         return total
 
-    muc = (
-        links(keys, responses),
-        len(gold) - len(keys),
-        links(responses, keys),
-        len(kept) - len(responses),
-    )
+    muc = (links(keys, responses), len(gold) - len(keys), links(responses, keys), len(kept) - len(responses))
 
     # Bagga and Baldwin (1998)
     recall = precision = 0.0

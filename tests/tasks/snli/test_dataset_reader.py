@@ -70,10 +70,7 @@ def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
             b'{"sentence1": "A dog runs.", "sentence2": "It runs."}\n',
             'expected a label as "gold_label", got None; skip_bad leaves it out',
         ),
-        (
-            b'{"sentence1": "A", "sentence2": null, "gold_label": "neutral"}\n',
-            'expected text as "sentence2"',
-        ),
+        (b'{"sentence1": "A", "sentence2": null, "gold_label": "neutral"}\n', 'expected text as "sentence2"'),
     ],
 )
 def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path: Path, line: bytes, message: str) -> None:
@@ -99,11 +96,7 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path: Path, line: b
         ),
         ("q.tsv", "id\tquestion1\tquestion2\tis_duplicate\n1\tA dog runs.\tIt runs.\t0\n", "0"),
         ("q.tsv", "index\tquestion\tsentence\tlabel\n1\tA dog runs.\tIt runs.\tx\n", "x"),
-        (
-            "m.tsv",
-            "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tA dog runs.\tIt runs.\n",
-            "1",
-        ),
+        ("m.tsv", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tA dog runs.\tIt runs.\n", "1"),
     ],
 )
 def test_pairs_in_other_shapes_with_other_labels(tmp_path: Path, name: str, content: str, label: str) -> None:

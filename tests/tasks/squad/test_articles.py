@@ -223,10 +223,7 @@ def test_rows_without_ids_have_their_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "id,passages,question\n1,It rained.,What?\n",
-            'line 2: expected text as "context", got null',
-        ),
+        ("id,passages,question\n1,It rained.,What?\n", 'line 2: expected text as "context", got null'),
         ("context,question,answer\nrain rain,What?,rain\n", 'line 2.*: expected a number as "answer_start"'),
         (
             "context,question,answer,start\nIt rained.,What?,rained,x\n",

@@ -108,10 +108,7 @@ def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            b"text,label\nWet,bad\n",
-            ", line 1: expected a tree, .* the option format reads other files",
-        ),
+        (b"text,label\nWet,bad\n", ", line 1: expected a tree, .* the option format reads other files"),
         ("(1 ฉันกิน)\n".encode(), ", line 1: Thai is written without spaces between words: set tokenizer"),
         (b"(1 Wet)\n(l Dry)\n", ", line 2: a label is a number from 0 to 4, not 'l'"),
         (b"", ": no texts in this file"),

@@ -59,10 +59,7 @@ def our_model(vocab: Vocabulary, elmo_at: str | None, maxout: bool) -> SstBcn:
     feedforward = Lazy(FeedForward, num_layers=2, hidden_dims=HIDDEN, activations=RELU)
     layers = Lazy(Maxout, num_layers=2, output_dims=HIDDEN, pool_sizes=3) if maxout else feedforward
     return SstBcn(
-        vocab,
-        contextual_encoder=encoder,
-        integrator=bilstm,
-        **{"maxout" if maxout else "classifier": layers},
+        vocab, contextual_encoder=encoder, integrator=bilstm, **{"maxout" if maxout else "classifier": layers}
     )
 
 
