@@ -75,7 +75,7 @@ def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("simple tagger", ["--dry-run"], "^dry run: "),
+        ("simple tagger", ["--dry-run"], "^dry run: .*gone.tsv"),
         ("quarel", ["--dry-run"], "^dry run: dataset_reader.type: 'quarel' was removed: .*; model.type: .*"),
         ("bcn", ["--dry-run"], "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is"),
         ("ner", ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
@@ -84,7 +84,8 @@ def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
 def test_what_is_left_is_one_sentence(
     name: str, arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "old.json").write_text(json.dumps(CONFIGS[name][1]()))
+    old = CONFIGS[name][1]() | {"train_data_path": "gone.tsv"}
+    (tmp_path / "old.json").write_text(json.dumps(old))
     with pytest.raises(ConfigurationError, match=message):
         run("port", tmp_path / "old.json", "-o", tmp_path / "new.json", *arguments)
 
