@@ -15,13 +15,17 @@ local all_epochs(number) = { trainer+: { num_epochs: number, patience: null } };
 local batches(size) = { data_loader+: { batch_sampler+: { batch_size: size } } };
 local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
 {
-  ner: import '../ner_elmo.jsonnet',
+  ner: (import '../ner_elmo.jsonnet') + files('runs/models/ner', 'train.txt', 'dev.txt') + all_epochs(9) + batches(20),
   srl: (import '../srl_elmo.jsonnet') + files('data/srl', 'train', 'dev', 'test') + all_epochs(10),
   srl_predicates:
     (import '../srl_predicates.jsonnet')
     + files('data/srl', 'train', 'dev', 'test')
     + { trainer+: { num_epochs: 10 } },
-  coref: (import '../coref_elmo.jsonnet') + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll'),
+  coref:
+    (import '../coref_elmo.jsonnet')
+    + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll')
+    + all_epochs(12)
+    + { dataset_reader+: { genre_pattern: '(?:gum/)?([a-z]+)[_/]' } },
   squad: (import '../squad_elmo.jsonnet') + files('data/qa', 'train.json', 'dev.json') + all_epochs(6),
   snli:
     (import '../snli_elmo.jsonnet')

@@ -86,7 +86,7 @@ def treebank(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def rated(file: Path) -> list[tuple[str, str]]:
-    """Returns texts with their side: `label`, or what the mean of ratings from -4 to 4 says."""
+    """Returns texts with their side: the label, or that of the mean of ratings from -4 to 4."""
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines, delimiter="\t"))[1:]
     return [(html.unescape(text), label if label.isalpha() else side(float(label))) for text, label in rows]

@@ -2,11 +2,14 @@
 
 import importlib
 import random
+import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from elmo_plugin.tasks.coref.conll import read_documents
 from tests.conftest import REPOSITORY
 
 
@@ -43,3 +46,169 @@ def test_trees_become_three_classes(sst_data: ModuleType, tmp_path: Path) -> Non
     (tmp_path / "trees.txt").write_text("(0 (2 A) (1 -LRB-))\n(2 (2 1\\/2) (2 b))\n(4 (2 c) (3 d))\n")
     found = list(sst_data.treebank(tmp_path / "trees.txt"))
     assert found == [("A (", "negative"), ("1/2 b", "neutral"), ("c d", "positive")]
+
+
+@pytest.fixture
+def ner_data(_path: None) -> ModuleType:
+    return importlib.import_module("ner_data")
+
+
+def test_names_take_the_places_of_their_kinds(ner_data: ModuleType) -> None:
+    names = {"ORG": ["Bank of Ohio"], "LAST": ["Li"], "WOMAN": ["Ann"], "MAN": ["Ann"], "EITHER": ["Ann"]}
+    filled = ner_data.fill("{ORG} fell .", names, random.Random(1))
+    tagged = [("Bank", "B-ORG"), ("of", "I-ORG"), ("Ohio", "I-ORG"), ("fell", "O"), (".", "O")]
+    assert filled == tagged
+    changed = ner_data.with_other_names(
+        [
+            ("The", "O"),
+            ("New", "B-ORG"),
+            ("Inc", "I-ORG"),
+            ("Inc", "B-ORG"),
+            ("Dutch", "B-MISC"),
+            ("X", "I-MISC"),
+        ],
+        names,
+        1.0,
+        random.Random(1),
+    )
+    assert changed == [("The", "O"), *tagged[:3] * 2, ("Dutch", "B-MISC"), ("X", "I-MISC")]
+
+
+def test_other_names_of_news_are_where_the_list_says(ner_data: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "misc.tsv").write_text("1\t1\t3\tDavis Cup\n")
+    sentences = [[("A", "O")], [("The", "O"), ("Davis", "O"), ("Cup", "O")]]
+    assert ner_data.with_misc(sentences, tmp_path / "misc.tsv") == [
+        [("A", "O")],
+        [("The", "O"), ("Davis", "B-MISC"), ("Cup", "I-MISC")],
+    ]
+    (tmp_path / "misc.tsv").write_text("0\t0\t1\tB\n")
+    with pytest.raises(ValueError, match="sentence 0 has other words"):
+        ner_data.with_misc(sentences, tmp_path / "misc.tsv")
+
+
+def test_copies_in_other_cases_keep_their_tags(ner_data: ModuleType) -> None:
+    (copy,) = ner_data.case_variants([[("in", "O"), ("Ohio", "B-LOC")]], {str.upper: 1.0}, random.Random(1))
+    assert copy == [("IN", "O"), ("OHIO", "B-LOC")]
+
+
+def test_no_first_sentence_is_made(ner_data: ModuleType) -> None:
+    bundled = REPOSITORY / "experiments" / "bundled"
+    score = importlib.import_module("first_sentences.score")
+    names = ner_data.read_names(bundled / "names.tsv")
+    made = {
+        "".join(word for word, _ in ner_data.fill(pattern, names, random.Random(seed)))
+        for pattern in (bundled / "patterns.txt").read_text().splitlines()
+        for seed in range(50)
+    }
+    assert len(made) > 2000 and made.isdisjoint(
+        "".join(each["sentence"].split()) for each in score.read("ner")
+    )
+
+
+@pytest.fixture
+def wordnet(_path: None, tmp_path: Path) -> Any:
+    """Returns a WordNet of four nouns, two adjectives and two verbs."""
+    data = {
+        "noun": "00000001 05 n 01 animal 0 000 | a living thing\n"
+        "00000002 05 n 02 dog 0 hound 0 001 @ 00000001 n 0000 | barks\n"
+        "00000003 18 n 01 man 0 000 | a person\n",
+        "adj": "00000004 00 a 01 old 0 001 ! 00000005 a 0101 | not young\n"
+        "00000005 00 a 01 young 0 001 ! 00000004 a 0101 | not old\n",
+        "verb": "00000006 38 v 01 sit 0 001 ! 00000007 v 0101 01 + 02 00 | rest\n"
+        "00000007 38 v 01 stand 0 001 ! 00000006 v 0101 01 + 02 00 | be upright\n",
+    }
+    index = {
+        "noun": ["animal 1", "dog 2", "hound 2", "man 3"],
+        "adj": ["old 4", "young 5"],
+        "verb": ["sit 6", "stand 7"],
+    }
+    for kind, text in data.items():
+        (tmp_path / f"data.{kind}").write_text(f"  1 the licence\n{text}")
+        rows = [
+            f"{word} {kind[0]} 1 0 1 0 {int(number):08}  \n" for word, number in map(str.split, index[kind])
+        ]
+        (tmp_path / f"index.{kind}").write_text("  1 the licence\n" + "".join(rows))
+    words = {"animal", "dog", "hound", "man", "old", "young", "sit", "stand"}
+    return importlib.import_module("wordnet").WordNet(tmp_path, words)
+
+
+def test_relations_of_wordnet_make_pairs(wordnet: Any) -> None:
+    pairs = importlib.import_module("inference_pairs")
+    made = {
+        tuple(each)
+        for seed in range(20)
+        for each in pairs.swaps("The old dog is sitting", wordnet, random.Random(seed))
+    }
+    assert {
+        ("The old dog is sitting", "The young dog is sitting", "contradiction"),
+        ("The old dog is sitting", "The old dog is standing", "contradiction"),
+        ("The old dog is sitting", "The old hound is sitting", "entailment"),
+        ("The old dog is sitting", "The old animal is sitting", "entailment"),
+        ("The old animal is sitting", "The old dog is sitting", "neutral"),
+        ("The dog is sitting", "The old dog is sitting", "neutral"),
+    } <= made
+    labels: dict[tuple[str, ...], set[str]] = {}
+    for premise, hypothesis, label in made:
+        labels.setdefault((premise, hypothesis), set()).add(label)
+    assert all(len(found) == 1 for found in labels.values())
+
+
+def test_an_article_fits_the_word_after_it(_path: None) -> None:
+    pairs = importlib.import_module("inference_pairs")
+    assert pairs.replace(["An", "apple"], 1, "pear") == "A pear"
+    assert pairs.replace(["A", "man", "eats"], 1, "animal") == "An animal eats"
+
+
+def test_negation_of_what_follows_contradicts_and_of_what_may_be_stays_neutral(_path: None) -> None:
+    pairs = importlib.import_module("inference_pairs")
+    for seed in range(20):
+        generator = random.Random(seed)
+        follows = list(
+            pairs.negations(pairs.Pair("A man runs fast", "A man is running", "entailment"), generator)
+        )
+        assert follows[0].premise == "A man runs fast" and follows[0].label == "contradiction"
+        assert any(word in follows[0].hypothesis for word in ("not", "n't", "no ", "No", "Nobody"))
+        may_be = list(
+            pairs.negations(pairs.Pair("A man runs fast", "A man is winning", "neutral"), generator)
+        )
+        assert [each.label for each in may_be[:3]] == ["neutral", "neutral", "contradiction"]
+        assert not list(pairs.negations(pairs.Pair("A man runs", "He sleeps", "entailment"), generator))
+
+
+def test_a_passive_says_the_same(_path: None, tmp_path: Path) -> None:
+    (tmp_path / "verb.exc").write_text("ate eat\neaten eat\neating eat\nbought buy\n")
+    rows = [f"{verb} v 1 0 1 0 00000001  \n" for verb in ("eat", "buy", "chase", "carry", "pat")]
+    (tmp_path / "index.verb").write_text("".join(rows))
+    pairs = importlib.import_module("inference_pairs")
+    participle = pairs.participles(tmp_path)
+    forms = {verb: participle(verb) for verb in ("eating", "buying", "chasing", "carrying", "patting")}
+    assert list(forms.values()) == ["eaten", "bought", "chased", "carried", "patted"]
+    made = list(pairs.passives("A dog is chasing the cat.", participle, random.Random(1)))
+    assert {made[0].premise, made[0].hypothesis} == {
+        "A dog is chasing the cat.",
+        "The cat is being chased by a dog.",
+    }
+    assert [each.label for each in made] == ["entailment", "neutral", "contradiction"]
+
+
+@pytest.fixture
+def coref_data(_path: None) -> ModuleType:
+    return importlib.import_module("coref_data")
+
+
+def test_a_pattern_becomes_a_document_with_its_chains(coref_data: ModuleType, tmp_path: Path) -> None:
+    names = {"WOMAN": ["Ann", "Ann"], "MAN": ["Bob", "Bob"], "LAST": ["Li"]}
+    pattern = "[2 [1 {MAN} {LAST}] 's dog] ran . [1 He] saw [2 it] ."
+    file = tmp_path / "made.gold_conll"
+    file.write_text(coref_data.made_document(pattern, "made1", names, random.Random(1)))
+    (document,) = read_documents(file)
+    assert document.sentences == [["Bob", "Li", "'s", "dog", "ran", "."], ["He", "saw", "it", "."]]
+    chains = sorted(sorted((start, end) for start, end in chain) for chain in document.clusters)
+    assert chains == [[(0, 2), (6, 7)], [(0, 4), (8, 9)]]
+
+
+def test_every_pattern_of_documents_has_whole_chains(coref_data: ModuleType) -> None:
+    for pattern in (REPOSITORY / "experiments/bundled/documents.txt").read_text().splitlines():
+        assert pattern.count("[") == pattern.count("]"), pattern
+        marks = re.findall(r"\[(\d)", pattern)
+        assert all(marks.count(mark) > 1 for mark in marks), pattern
