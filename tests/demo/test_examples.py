@@ -8,7 +8,7 @@ from elmo_plugin.demo.task_tab import task_tabs
 from elmo_plugin.predictions.tasks import TASKS
 from elmo_plugin.predictions.views import MarkedText
 
-MARIA, BICYCLE = "1", "2"
+MARIA, DOG = "1", "2"
 RIGHT = {
     "ner": [("Marie Curie", "PER"), ("Warsaw", "LOC"), ("University of Paris", "ORG")],
     "srl": [
@@ -19,7 +19,7 @@ RIGHT = {
         ("in March", "ARGM-TMP"),
     ],
     "srl_predicates": [("sold", "predicate")],
-    "coref": [("Maria", MARIA), ("She", MARIA), ("a bicycle", BICYCLE), ("she", MARIA), ("it", BICYCLE)],
+    "coref": [("Maria", MARIA), ("she", MARIA), ("the dog", DOG), ("It", DOG), ("her", MARIA)],
     "squad": [("1764", "answer"), "1764"],
     "snli": ["entailment"],
     "sst": ["positive"],

@@ -62,7 +62,7 @@ class CorefSpanRanking(TaskModel):
     max_span_width : `int`, optional (default = `10`)
         The words of the longest spans.
     spans_per_word : `float`, optional (default = `0.4`)
-        The number of spans that are kept for each word of the document.
+        The number of spans that are kept for each word of the document, but at least 8.
     max_antecedents : `int`, optional (default = `250`)
         The number of kept spans before a span that are scored: the nearest.
     hidden_dim : `int`, optional (default = `150`)
@@ -181,7 +181,7 @@ class CorefSpanRanking(TaskModel):
         mentions = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
         mentions = in_float32(mentions)  # before they and their gradients are summed
         valid = spans_in_sentences(sentence, self._max_width)
-        count = max(1, int(self._spans_per_word * len(encoded)))
+        count = max(8, int(self._spans_per_word * len(encoded)))  # the few words of a short text
         spans = best_spans(mentions.detach(), valid, count, may_cross=self._may_cross)
         speakers = _speaker_ids(document, start, mask.size(0)).to(genre.device)
         antecedents = self.antecedent_scorer(

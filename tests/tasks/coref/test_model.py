@@ -49,7 +49,9 @@ def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(instances: li
     model = model_of(vocab, spans_per_word=0.5, max_span_width=3).eval()
     for logits, instance in zip(logits_of(model, tensors_of(instances, vocab)), instances, strict=True):
         document = instance["document"].metadata
-        assert len(logits.spans) == int(0.5 * document.length)
+        assert len(logits.spans) == max(8, int(0.5 * document.length)), (
+            "a short text keeps more than its share"
+        )
         sentence_of = [n for n, sentence in enumerate(document.sentences) for _ in sentence]
         for start, end in logits.spans:
             assert 1 <= end - start <= 3
