@@ -90,11 +90,9 @@ class Int8(Precision):
     name = "int8"  # `most_batched` is of one row: for more, oneDNN's own layout is as fast or faster
 
     def lacks(self, device: torch.device) -> str:
-        if device.type != "cpu" or not int8.has_int8():
-            return "a CPU and a torch with oneDNN"
-        if int8.int8_is_exact():
-            return ""
-        return "a CPU whose products of 8-bit integers are exact (on x86, one with VNNI instructions)"
+        if device.type == "cpu" and int8.has_int8():
+            return "" if int8.int8_is_exact() else "a CPU with exact products of 8-bit integers (VNNI on x86)"
+        return "a CPU and a torch with oneDNN"
 
     def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
         return int8.Int8Linear(weight.detach(), None if bias is None else bias.detach().clone())

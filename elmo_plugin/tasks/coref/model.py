@@ -62,7 +62,9 @@ class CorefSpanRanking(TaskModel):
     max_span_width : `int`, optional (default = `10`)
         The words of the longest spans.
     spans_per_word : `float`, optional (default = `0.4`)
-        The number of spans that are kept for each word of the document, but at least 8.
+        The number of spans that are kept for each word of the document.
+    min_spans : `int`, optional (default = `8`)
+        The number that is kept at least, of a short text.
     max_antecedents : `int`, optional (default = `250`)
         The number of kept spans before a span that are scored: the nearest.
     hidden_dim : `int`, optional (default = `150`)
@@ -95,6 +97,7 @@ class CorefSpanRanking(TaskModel):
         contextual_encoder: ContextualEncoder,
         max_span_width: int = 10,
         spans_per_word: float = 0.4,
+        min_spans: int = 8,
         max_antecedents: int = 250,
         hidden_dim: int = 150,
         num_layers: int = 2,
@@ -109,7 +112,7 @@ class CorefSpanRanking(TaskModel):
     ) -> None:
         options = locals()
         super().__init__(vocab, **kwargs)
-        for name in ("max_span_width", "max_antecedents", "max_training_sentences"):
+        for name in ("max_span_width", "min_spans", "max_antecedents", "max_training_sentences"):
             check_at_least(f"coref: {name}", options[name], error=ConfigurationError)
         if spans_per_word <= 0:
             raise ConfigurationError(f"coref: spans_per_word: expected more than 0, got {spans_per_word}")
@@ -137,6 +140,7 @@ class CorefSpanRanking(TaskModel):
         self.dropout = Dropout(dropout)
         self._max_width = max_span_width
         self._spans_per_word = spans_per_word
+        self._min_spans = min_spans
         self._max_training_sentences = max_training_sentences
         self._may_cross = may_cross
         self.metric = CorefConll()
@@ -181,7 +185,7 @@ class CorefSpanRanking(TaskModel):
         mentions = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
         mentions = in_float32(mentions)  # before they and their gradients are summed
         valid = spans_in_sentences(sentence, self._max_width)
-        count = max(8, int(self._spans_per_word * len(encoded)))  # the few words of a short text
+        count = max(self._min_spans, int(self._spans_per_word * len(encoded)))
         spans = best_spans(mentions.detach(), valid, count, may_cross=self._may_cross)
         speakers = _speaker_ids(document, start, mask.size(0)).to(genre.device)
         antecedents = self.antecedent_scorer(

@@ -48,6 +48,7 @@ def our_model(vocab: Vocabulary) -> CorefSpanRanking:
         max_span_width=MAX_WIDTH,
         hidden_dim=HIDDEN,
         feature_dim=FEATURE_DIM,
+        min_spans=1,
         use_speakers=False,
         use_genre=False,
         may_cross=True,

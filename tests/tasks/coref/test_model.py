@@ -46,16 +46,22 @@ def instance_of(sentences: list[list[str]]) -> Instance:
 
 def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(instances: list[Instance]) -> None:
     vocab = Vocabulary.from_instances(instances)
-    model = model_of(vocab, spans_per_word=0.5, max_span_width=3).eval()
+    model = model_of(vocab, spans_per_word=0.5, min_spans=1, max_span_width=3).eval()
     for logits, instance in zip(logits_of(model, tensors_of(instances, vocab)), instances, strict=True):
         document = instance["document"].metadata
-        assert len(logits.spans) == max(8, int(0.5 * document.length)), (
-            "a short text keeps more than its share"
-        )
+        assert len(logits.spans) == int(0.5 * document.length)
         sentence_of = [n for n, sentence in enumerate(document.sentences) for _ in sentence]
         for start, end in logits.spans:
             assert 1 <= end - start <= 3
             assert sentence_of[start] == sentence_of[end - 1]
+
+
+def test_a_short_text_keeps_more_than_its_share(instances: list[Instance]) -> None:
+    vocab = Vocabulary.from_instances(instances)
+    model = model_of(vocab, spans_per_word=0.1, min_spans=5).eval()
+    assert [len(each.spans) for each in logits_of(model, tensors_of(instances, vocab))] == [5] * len(
+        instances
+    )
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -72,7 +78,7 @@ def test_encoded_words_have_dropout_before_spans_are_made_of_them(
 
 
 @pytest.mark.parametrize(
-    "name", ["max_span_width", "max_antecedents", "max_training_sentences", "spans_per_word"]
+    "name", ["max_span_width", "min_spans", "max_antecedents", "max_training_sentences", "spans_per_word"]
 )
 def test_nothing_may_be_none(name: str, instances: list[Instance]) -> None:
     with pytest.raises(ConfigurationError, match=name):
