@@ -137,7 +137,7 @@ MODELS = {
         "[SNLI](https://nlp.stanford.edu/projects/snli/) (Bowman, Angeli, Potts and Manning, 2015), under "
         "CC BY-SA 4.0, on captions of Flickr30k (Young, Lai, Hodosh and Hockenmaier, 2014): 16,308 pairs of "
         "the published dev and test sets and a few of the training set, split by picture. Made from their "
-        "sentences: 11,500 pairs with synonyms, hypernyms and opposites of "
+        "sentences: 10,300 pairs with synonyms, hypernyms and opposites of "
         "[WordNet](https://wordnet.princeton.edu) 3.0 (Princeton University, 2006), other things of the "
         "same kind, negations, passives, shorter captions and unrelated ones; a tenth of them in capitals "
         "or lower case.",

@@ -29,8 +29,9 @@ local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
   squad: (import '../squad_elmo.jsonnet') + files('data/qa', 'train.json', 'dev.json') + all_epochs(6),
   snli:
     (import '../snli_elmo.jsonnet')
-    + files('data/nli', 'train.jsonl.gz', 'dev.jsonl', 'test.jsonl')
-    + all_epochs(10),
+    + files('runs/models/snli', 'train.jsonl', 'dev.jsonl')
+    + all_epochs(7)
+    + { trainer+: { learning_rate_scheduler+: { patience: 1 }, moving_average: { type: 'exponential', decay: 0.999 } } },
   sst:
     (import '../sst_elmo.jsonnet')
     + files('runs/models/sst', 'train.jsonl', 'dev.jsonl')

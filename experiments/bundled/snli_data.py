@@ -25,13 +25,13 @@ SEED = 13
 NUMBERS = {  # of made pairs of each kind
     f"swap {ENTAILS}": 1500,
     f"swap {NEUTRAL}": 700,
-    f"swap {CONTRADICTS}": 2200,
+    f"swap {CONTRADICTS}": 1800,
     "passive": 1200,
     "short": 1200,
     f"negation {ENTAILS}": 400,
     f"negation {NEUTRAL}": 900,
     f"negation {CONTRADICTS}": 1500,
-    "unrelated": 1700,
+    "unrelated": 1000,
     "same": 200,
 }
 
