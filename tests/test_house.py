@@ -13,7 +13,7 @@ MOST = {
     "(files at the top)": 714,
     "allennlp_api": 677,
     "analysis": 499,
-    "bilm": 3010,
+    "bilm": 3008,
     "commands": 1631,
     "common": 1132,
     "demo": 400,
@@ -25,7 +25,7 @@ MOST = {
     "porting": 560,
     "predictions": 679,
     "sweeps": 261,
-    "tasks": 4675,
+    "tasks": 4677,
     "training": 142,
 }
 WHOLE = 18_741
