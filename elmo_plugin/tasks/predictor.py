@@ -51,6 +51,8 @@ class TaskPredictor(Predictor):
                 raise ConfigurationError(f"{self.name}: the dataset reader has no tokenizer to replace")
             dataset_reader = copy(dataset_reader)
             dataset_reader.tokenizer = make_tokenizer(tokenizer)
+        dataset_reader = copy(dataset_reader)
+        dataset_reader.needs_labels = False  # type: ignore[attr-defined]
         super().__init__(model, dataset_reader)
         self._max_words = self.default_max_words if max_words is None else max_words
         check_at_least(f"{self.name}: max_words", self._max_words, error=ConfigurationError)
