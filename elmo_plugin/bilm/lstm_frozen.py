@@ -11,7 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, clip_, input_gates
+from elmo_plugin.bilm.batching import LstmState, input_gates
+from elmo_plugin.bilm.lstm_cell import LstmLayer
 from elmo_plugin.bilm.precision import PackedDirections, PackedLinear, Precision
 from elmo_plugin.common.process import torch_threads
 
@@ -24,8 +25,8 @@ class PackedLayer(NamedTuple):
     input_linear: PackedLinear
     recurrent_linear: PackedLinear
     projection: PackedLinear
-    cell_clip: float | None
-    proj_clip: float | None
+    cell_clip: float
+    proj_clip: float
 
 
 class PackedLayers(NamedTuple):
@@ -36,8 +37,8 @@ class PackedLayers(NamedTuple):
     input_linears: list[PackedLinear]
     recurrent_linear: PackedDirections
     projection: PackedDirections
-    cell_clip: float | None
-    proj_clip: float | None
+    cell_clip: float
+    proj_clip: float
     dtype: torch.dtype
 
 
@@ -86,7 +87,7 @@ def run_sequential(
             products = layer.recurrent_linear(hidden, added)
             parts = products.to(cell.dtype).sigmoid_().chunk(4, dim=-1)
             activated = update_cell_(parts, cell[:size], layer.cell_clip, torch.empty_like(cell[:size]))
-            hidden = clip_(layer.projection(activated.to(products.dtype)), layer.proj_clip)
+            hidden = layer.projection(activated.to(products.dtype)).clamp_(-layer.proj_clip, layer.proj_clip)
             output.copy_(hidden)
             if next_size < size:  # some sentences end here
                 if keep_state:
@@ -157,10 +158,10 @@ class _BatchedStep:
         self._gates.sigmoid_()
         activated = update_cell_(self._parts, self._cell, layers.cell_clip, self._activated)
         layers.projection(activated, out=self._hidden)
-        output.copy_(clip_(self._hidden, layers.proj_clip))
+        output.copy_(self._hidden.clamp_(-layers.proj_clip, layers.proj_clip))
 
 
-def update_cell_(parts: Sequence[Tensor], cell: Tensor, cell_clip: float | None, out: Tensor) -> Tensor:
+def update_cell_(parts: Sequence[Tensor], cell: Tensor, cell_clip: float, out: Tensor) -> Tensor:
     """
     Updates the cell in place, and writes the projection's input to `out` (also returned), from the sigmoids
     of i, 2j, f and o:
@@ -169,6 +170,6 @@ def update_cell_(parts: Sequence[Tensor], cell: Tensor, cell_clip: float | None,
         sigmoid(o) * tanh(c)
     """
     i, j, f, o = parts
-    clip_(cell.mul_(f).addcmul_(i, j, value=2).sub_(i), cell_clip)
+    cell.mul_(f).addcmul_(i, j, value=2).sub_(i).clamp_(-cell_clip, cell_clip)
     torch.mul(cell, -2, out=out).sigmoid_()
     return torch.addcmul(o, o, out, value=-2, out=out)

@@ -122,7 +122,7 @@ def get_precision(name: str | torch.dtype) -> Precision:
 
 def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
     """Returns the precision of this name; float32, with one warning, if the device lacks its instructions."""
-    precision = get_precision(name)
+    precision = PRECISIONS.get(str(name)) or get_precision(name)
     if lacking := precision.lacks(device):
         _warn_once("%s needs %s: float32 is computed", precision.name, lacking)
         return FLOAT32

@@ -5,9 +5,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_cell, lstm_frozen
+from elmo_plugin.bilm import PRECISIONS, LstmOptions, batching, lstm_frozen
+from elmo_plugin.bilm.batching import LstmState, map_state
 from elmo_plugin.bilm.lstm import RECURRENCES
-from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, map_state
+from elmo_plugin.bilm.lstm_cell import LstmLayer
 from elmo_plugin.common.process import torch_threads
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
@@ -111,7 +112,7 @@ def test_the_small_clips_of_these_tests_are_reached() -> None:
 def test_a_time_step_at_the_border_of_a_chunk_is_like_any_other(
     max_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lstm_cell, "MAX_PROJECTED_ROWS", max_rows)
+    monkeypatch.setattr(batching, "MAX_PROJECTED_ROWS", max_rows)
     _assert_equals_the_book(_layers(2, 0.5, 0.4))
 
 
