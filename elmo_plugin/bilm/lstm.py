@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.autograd import Dropout
 from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
-from elmo_plugin.bilm.lstm_cell import LstmLayer, Recurrence, check_float32, run_reference
+from elmo_plugin.bilm.lstm_cell import LayerInput, LstmLayer, Recurrence, check_float32, run_reference
 from elmo_plugin.bilm.lstm_frozen import pack_batched, pack_sequential, run_batched, run_sequential
 from elmo_plugin.bilm.lstm_training import run_training
 from elmo_plugin.bilm.options import LstmOptions
@@ -93,7 +93,7 @@ def lstm_layers(
         layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
         packed = derive_once(derived, ("lstm", number, recurrence, precision.name), pack, layers, precision)
         before = LstmState(state.hidden[number], state.cell[number])
-        hidden, final = run(packed, inputs, batch_sizes, before, keep_state)
+        hidden, final = run(packed, LayerInput(inputs, batch_sizes, before, keep_state))
         if number > 0 and options.use_skip_connections:
             hidden = [output + rows for output, rows in zip(hidden, inputs, strict=True)]
         inputs = hidden

@@ -66,20 +66,35 @@ class LstmLayer(nn.Module):
         return LstmWeights(input_weight, recurrent_weight, bias, projection_weight)
 
 
+class LayerInput(NamedTuple):
+    """
+    rows: of each direction, shape (rows, input_dim)
+    batch_sizes: the number of rows of each time step
+    state: before the first of them; sentences that it has no rows for keep theirs
+    keep_state: whether the final state is needed
+    """
+
+    rows: Sequence[Tensor]
+    batch_sizes: Sequence[int]
+    state: LstmState
+    keep_state: bool
+
+
+# The rows of each direction, shape (rows, projection_dim), and the final state, if it is needed.
+LayerOutput = tuple[list[Tensor], LstmState | None]
+
+
 class Recurrence(NamedTuple):
     """
     One way to run a layer of each direction over packed rows.
 
     pack: prepares the layers, one per direction, for `run`; raises `BiLmError` if it does not compute in the
         precision. Without gradients, later changes of the weights do not reach the result.
-    run: takes these, the inputs of each direction, shape (rows, input_dim), the number of rows of each time
-        step, the state before the first, and whether the final state is needed. There may be more sentences
-        than the first time step has rows: they keep their state. Returns the outputs of each direction, shape
-        (rows, projection_dim), and the final state or `None`.
+    run: takes these and the input
     """
 
     pack: Callable[[Sequence[LstmLayer], Precision], Any]
-    run: Callable[..., tuple[list[Tensor], LstmState | None]]
+    run: Callable[[Any, LayerInput], LayerOutput]
     has_gradients: bool = False
 
 
@@ -90,19 +105,13 @@ def check_float32(layers: Sequence[LstmLayer], precision: Precision) -> Sequence
     return layers
 
 
-def run_reference(
-    layers: Sequence[LstmLayer],
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    state: LstmState,
-    keep_state: bool,
-) -> tuple[list[Tensor], LstmState | None]:
+def run_reference(layers: Sequence[LstmLayer], given: LayerInput) -> LayerOutput:
     """Runs the formulas in plain, differentiable operations. All else is tested against it."""
     outputs, states = [], []
-    for layer, rows, hidden, cell in zip(layers, inputs, *state, strict=True):
+    for layer, rows, hidden, cell in zip(layers, given.rows, *given.state, strict=True):
         direction_outputs = [rows.new_zeros(0, hidden.size(1))]
         input_weight, recurrent_weight, bias, projection_weight = layer.weights
-        for step in rows.split(list(batch_sizes)):
+        for step in rows.split(list(given.batch_sizes)):
             size = len(step)
             gates = step @ input_weight.t() + hidden[:size] @ recurrent_weight.t() + bias
             i, j, f, o = gates.chunk(4, dim=1)
