@@ -181,7 +181,8 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
         raise BiLmError(f"character ids must be a dense tensor of integers, not {kind}")
     if character_ids.dim() != 3 or character_ids.size(-1) != characters:
         shape = tuple(character_ids.shape)
-        raise BiLmError(f"character ids must have the shape (batch, time, {characters}), not {shape}")
+        hint = f"a token indexer needs max_characters_per_token {characters}"
+        raise BiLmError(f"character ids must have the shape (batch, time, {characters}), not {shape}; {hint}")
     mask = (character_ids != 0).any(dim=-1).cpu()
     if (mask[:, 1:] & ~mask[:, :-1]).any():
         raise BiLmError("character ids have rows of zeros before a word: padding must come after the words")

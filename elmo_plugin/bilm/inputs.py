@@ -1,4 +1,4 @@
-"""What users give a `BiLm`, arguments and words, and errors that say what was expected instead."""
+"""Checks the arguments and the words that users give a `BiLm`; errors say which were expected."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet

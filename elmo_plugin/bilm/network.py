@@ -174,7 +174,7 @@ class BiLmNetwork(DerivingModule):
         batch_size, time = character_ids.shape[:2]
         derived = self.derived_values()
         before, rest = state, None
-        if state is not None:  # what it lacks starts from zero, and what the batch lacks stays as it is
+        if state is not None:  # rows without a state start from zero; those beyond the batch keep theirs
             extent = 0, 0, 0, batch_size - state.cell.size(2)
             before = map_state(lambda part: nn.functional.pad(part, extent), state)
             rest = map_state(lambda part: part[:, :, batch_size:], state)

@@ -141,7 +141,8 @@ class LstmOptions:
             bound = getattr(self, name)
             is_bound = type(bound) in (int, float) and 0 <= bound < math.inf
             if bound is not None and not is_bound:
-                raise BiLmError(f"lstm.{name}: expected a positive number, or null for no bound, got {bound!r}")
+                expected = "expected a positive number, or null for no bound"
+                raise BiLmError(f"lstm.{name}: {expected}, got {bound!r}")
 
 
 @dataclass(frozen=True)

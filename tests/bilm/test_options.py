@@ -91,7 +91,11 @@ def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path
         ({"n_highways": 2}, {}, "unknown key 'n_highways': did you mean 'n_highway'"),
         ({"n_characters": True}, {}, "n_characters: expected 262, got True"),
         ({"filters": [[1, 2.0]]}, {}, "a number in char_cnn.filters: expected a whole number"),
-        ({"embedding": {"dim": 4, "type": "x"}}, {}, "the key 'type' in char_cnn.embedding is not one of dim"),
+        (
+            {"embedding": {"dim": 4, "type": "x"}},
+            {},
+            "the key 'type' in char_cnn.embedding is not one of dim",
+        ),
         ({}, {"n_layers": 10**6}, "n_layers: expected 1 to 100, got 1000000"),
         ({}, {"dim": 10**9}, "lstm.dim: expected 1 to 1,048,576"),
         ({"max_characters_per_token": 10**9}, {}, "max_characters_per_token: expected 3 to "),
