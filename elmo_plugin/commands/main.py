@@ -62,13 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     name = f"elmo {command.name}"
     try:
         command.check(args)
-        if command.needs_allennlp:
-            from elmo_plugin.archives import import_all_plugins
-
-            import_all_plugins(name)
-        run = command.load()
+        command.load()
         with stop:
-            command.execute(run, args)
+            command.execute(args)
     except BaseException as error:
         hint = command.how_to_resume(args)
         if stop.number or isinstance(error, KeyboardInterrupt):  # some libraries turn it into another error

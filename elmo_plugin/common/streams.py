@@ -4,6 +4,7 @@ import io
 import os
 import re
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 # C0 but for tab and line feed, DEL, C1, and changes of the direction of writing.
@@ -39,3 +40,10 @@ def visible(text: object) -> str:
 def show(*texts: object, **options: Any) -> None:
     """Prints for people to read: calls `print` with the `visible` texts."""
     print(*map(visible, texts), **options)
+
+
+def show_table(rows: Sequence[Sequence[str]]) -> None:
+    """Shows rows of cells, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        show("  ".join(map(str.ljust, row, widths)).rstrip())
