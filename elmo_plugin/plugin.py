@@ -15,7 +15,7 @@ from overrides import overrides
 from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.parser import CommandParser, make_parser
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.streams import escape_unencodable_characters, visible
+from elmo_plugin.common.streams import ending_unread, escape_unencodable_characters, visible
 
 
 class _Parser:
@@ -43,10 +43,13 @@ def _register(command: Command) -> None:
             return ours
 
 
+@ending_unread()
 def _run(command: Command, args: argparse.Namespace) -> None:
     try:
         command.check(args)
         command.execute(args)
+    except BrokenPipeError:
+        raise
     except (BiLmError, OSError) as error:
         raise ConfigurationError(visible(error)) from None
 

@@ -3,8 +3,11 @@
 import io
 import os
 import re
+import select
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 # C0 but for tab and line feed, DEL, C1, and changes of the direction of writing.
@@ -30,6 +33,33 @@ def escape_unencodable_characters() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def ending_unread() -> Iterator[None]:
+    """
+    Ends the process without a word where nobody reads its output any more (`elmo … | head`), as other tools
+    end. SIGPIPE stays ignored: it would also come from the sockets of a server or a cluster.
+    """
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        if not is_unread():
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python flushes the rest at its end
+        sys.exit(128 + signal.SIGPIPE)
+
+
+def is_unread() -> bool:
+    """Returns whether standard output is a pipe that nobody reads any more."""
+    if not hasattr(select, "poll"):  # on Windows
+        return False
+    poll = select.poll()
+    poll.register(1, 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def visible(text: object) -> str:
