@@ -20,7 +20,7 @@ MOST = {
     "embed_files": 617,
     "embedding": 872,
     "encoders": 670,
-    "integrations": 396,
+    "integrations": 342,
     "language_model": 1806,
     "porting": 560,
     "predictions": 679,
