@@ -16,7 +16,7 @@ MOST = {
     "bilm": 3008,
     "commands": 1333,
     "common": 1141,
-    "demo": 400,
+    "demo": 370,
     "embed_files": 617,
     "embedding": 872,
     "encoders": 670,
