@@ -23,7 +23,8 @@ from elmo_plugin.tasks.ner.encodings import SOURCE_ENCODINGS, find_kind, read_ta
 from elmo_plugin.tasks.ner.layout import find_columns
 from elmo_plugin.tasks.ner.sentences import TaggedSentence, sentences_of_json, sentences_of_table
 from elmo_plugin.tasks.ner.table import gather_lines, read_table
-from elmo_plugin.tasks.ner.tags import ENCODINGS, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import ENCODINGS
+from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
 
 logger = logging.getLogger(__name__)
 

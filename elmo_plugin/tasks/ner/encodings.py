@@ -8,15 +8,8 @@ from itertools import pairwise
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.ner.sentences import TaggedSentence
-from elmo_plugin.tasks.ner.tags import (
-    ENCODINGS,
-    OUTSIDE,
-    EntityTag,
-    is_legal,
-    looks_like_entities,
-    parse_tag,
-    parse_tags,
-)
+from elmo_plugin.tasks.ner.tags import ENCODINGS, is_legal, looks_like_entities, parse_tags
+from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag
 
 SOURCE_ENCODINGS = ("auto", *ENCODINGS, "IO", "mixed", "plain")
 _WITH_LETTER = re.compile(r"[BIESULM]\W.*|.*\W[BIESULM]")

@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.ner.tags import parse_tag
+from elmo_plugin.tasks.spans import parse_tag
 
 WORD_NAMES = ("token", "tokens", "word", "words", "form", "text", "surface")
 ENTITY_NAMES = (

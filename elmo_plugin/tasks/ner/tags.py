@@ -1,42 +1,13 @@
-"""Entity tags: what each of them means, and the entities that they mark."""
+"""Entity tags in a vocabulary: what they mean, and in which encoding they are."""
 
-import re
-from collections.abc import Iterable, Sequence, Set
-from typing import NamedTuple
+from collections.abc import Sequence, Set
 
 from allennlp.modules.conditional_random_field.conditional_random_field import is_transition_allowed
 
+from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag
+
 ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES"}
 """The letters of each encoding that is found."""
-# The letters of the first, inner, last and only word of an entity.
-_LETTERS = {"BIOUL": (*"BILU",), "BIOES": (*"BIES",), "BMES": (*"BMES",)}
-_BIOUL = {"S": "U", "E": "L", "M": "I"}
-_TAG = re.compile(r"([BIESULM])(?:[-_](\S+))?|(\S+)[-_]([BIESULM])", re.IGNORECASE)
-
-Span = tuple[str, tuple[int, int]]  # the type of an entity, its first and its last word
-
-
-class EntityTag(NamedTuple):
-    """A tag: its letter as written, the same in BIOUL, and the type of its entity, "" if it has none."""
-
-    letter: str
-    bioul: str
-    kind: str
-
-
-OUTSIDE = EntityTag("O", "O", "")
-
-
-def parse_tag(value: str) -> EntityTag | None:
-    """Returns the meaning of a tag such as "O", "B-PER", "b_per", "PER-B" or "B", or `None`."""
-    if value in ("O", "o"):
-        return OUTSIDE
-    match = _TAG.fullmatch(value)
-    if match is None or value in "biesulm":
-        return None
-    letter, kind, kind_first, last_letter = match.groups()
-    letter = (letter or last_letter).upper()
-    return EntityTag(letter, _BIOUL.get(letter, letter), kind or kind_first or "")
 
 
 def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
@@ -65,37 +36,3 @@ def is_legal(encoding: str, before: EntityTag, tag: EntityTag) -> bool:
         return tag.letter != "B" or (before != OUTSIDE and before.kind == tag.kind)
     constraint = "BIO" if encoding == "BIO" else "BIOUL"
     return is_transition_allowed(constraint, before.bioul, before.kind, tag.bioul, tag.kind)
-
-
-def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
-    """
-    Returns the entities of a sentence, from left to right. All encodings are read alike: an entity goes on
-    at each inner or last tag of its type; every other tag but `O` starts a new one.
-    """
-    spans: list[Span] = []
-    is_open = False
-    for word, item in enumerate(tags):
-        tag = item if isinstance(item, EntityTag) else parse_tag(item) or OUTSIDE
-        if is_open and tag.bioul in ("I", "L") and spans[-1][0] == tag.kind:
-            spans[-1] = (tag.kind, (spans[-1][1][0], word))
-        elif tag.bioul != "O":
-            spans.append((tag.kind, (word, word)))
-        is_open = tag.bioul in ("B", "I")
-    return spans
-
-
-def spans_to_tags(spans: Iterable[Span], length: int, encoding: str) -> list[str]:
-    """
-    Returns the tags of a sentence of `length` words, in one of `ENCODINGS`, or types alone for "IO". Inverts
-    `tags_to_spans`.
-    """
-    begin, inner, end, single = _LETTERS.get(encoding, ("B", "I", "I", "B"))
-    tags = ["O"] * length
-    for kind, (first, last) in spans:
-        letters = [begin, *inner * (last - first - 1), end] if last > first else [single]
-        if encoding == "IOB1" and not (first and tags[first - 1] != "O" and tags[first - 1][2:] == kind):
-            letters[0] = "I"
-        tags[first : last + 1] = [letter + (kind and f"-{kind}") for letter in letters]
-        if encoding == "IO":
-            tags[first : last + 1] = [kind] * (last + 1 - first)
-    return tags

@@ -142,7 +142,7 @@ def test_columns_have_gold_and_predicted_tags_in_bio_that_the_scorer_reads(
     )
     first = (tmp_path / "tagged.txt").read_text().split("\n")[0].split(" ")
     assert first[:2] == ["Ada", "B-PER"] and first[2][:2] in ("O", "B-")
-    _, figures = score_tagged(str(tmp_path / "tagged.txt"))
+    figures = score_tagged(str(tmp_path / "tagged.txt"))
     assert figures["overall"]["f1"] == round(100 * expected.get_metric()["f1-measure-overall"], 2)
 
 
