@@ -25,8 +25,8 @@ from torch import Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.coref import CorefReader, CorefSpanRanking
-from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.coref.links import antecedent_indices
+from elmo_plugin.tasks.spans import Span
 
 peer = pytest.importorskip("allennlp_models.coref.models.coref", reason="needs allennlp-models")
 make_coref_instance = pytest.importorskip("allennlp_models.coref.util").make_coref_instance
