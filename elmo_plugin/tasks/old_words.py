@@ -8,9 +8,9 @@ from allennlp.data.tokenizers import LettersDigitsTokenizer, Token, Tokenizer
 from overrides import overrides
 from transformers.models.bert.tokenization_bert import BasicTokenizer
 
-_OPENING, _CLOSING = "\"'([{#$“‘", "\"'.,;)]}:!?%”’"
+_OPENING, _CLOSING = "\"'([{#$\u201c\u2018", "\"'.,;)]}:!?%\u201d\u2019"
 _ABBREVIATIONS = {"mr.", "mrs.", "etc.", "e.g.", "cf.", "c.f.", "eg.", "al."}
-_SUFFIX = "n['’]t|['’](?:s|ve|re|ll|d|m)"
+_SUFFIX = "n['\u2019]t|['\u2019](?:s|ve|re|ll|d|m)"
 _WITH_SUFFIXES = re.compile(f"(.*?)((?:{_SUFFIX})*)", re.I | re.A | re.S)
 _SPECIAL = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")  # words of BERT
 
