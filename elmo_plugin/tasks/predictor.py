@@ -18,8 +18,7 @@ from overrides import overrides
 from elmo_plugin.common.errors import as_configuration_error, check_at_least, check_choice
 from elmo_plugin.common.formats.json_files import check_characters
 from elmo_plugin.common.typography import BYTE_ORDER_MARK, normalize_text
-from elmo_plugin.embedding import ElmoRepresentations
-from elmo_plugin.embedding.cache import MemoryCache
+from elmo_plugin.embedding import ElmoRepresentations, MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, as_typed, raw_text_tokenizer
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
