@@ -26,7 +26,7 @@ class Part(NamedTuple):
     program: beside this one
     options: at the full size
     small: what to add at a small one
-    limit: the seconds that it may take
+    limit: the seconds that it may take on a GPU
     """
 
     program: str
@@ -112,13 +112,14 @@ def run_part(name: str, args: argparse.Namespace) -> dict[str, Any]:
     options += ["--size", "tiny", *part.small.split()] if args.small else []  # the last of an option counts
     options += ["--precision", "float32"] if args.device == "cpu" and "--precision" in options else []
     command = [sys.executable, str(Path(__file__).with_name(part.program)), *options]
+    limit = part.limit if args.device == "cuda" else 10 * part.limit
     start = time.perf_counter()
     try:
-        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=part.limit)
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=limit)
         end = "complete" if done.returncode == 0 else f"failed: {(done.stderr.splitlines() or ['?'])[-1]}"
         print(done.stderr if done.returncode else "", file=sys.stderr, end="")
     except subprocess.TimeoutExpired:
-        end = f"stopped after {part.limit} seconds"
+        end = f"stopped after {limit} seconds"
     return {
         "end": end,
         "seconds": round(time.perf_counter() - start, 1),
