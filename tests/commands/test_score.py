@@ -65,17 +65,6 @@ def test_the_table_of_srl_is_laid_out_as_that_of_srl_eval(
     ]
 
 
-def test_propositions_may_be_in_any_format_of_the_reader(tmp_path: Path) -> None:
-    columns = "d 0 0 She X * - - - - * (A0*) -\nd 0 1 slept V * sleep 01 - - * (V*) -\n"
-    frame = {"index": 1, "lemma": "sleep", "tags": ["B-A0", "B-V"]}
-    texts = ["-\t(A0*)\nsleep\t(V*)\n", columns, json.dumps({"words": ["She", "slept"], "frames": [frame]})]
-    for text in texts:
-        (tmp_path / "system").write_text(text)
-        (tmp_path / "key").write_text(texts[1])
-        _, figures = score_srl(str(tmp_path / "key"), str(tmp_path / "system"))
-        assert (figures["Overall"]["correct"], figures["Overall"]["f1"]) == (1, 100)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "counts", "warning"),
     [
