@@ -1,6 +1,7 @@
 """Registers all classes and commands of this package with AllenNLP: the line for `.allennlp_plugins`."""
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace
 
@@ -27,8 +28,11 @@ def _register(command: Command) -> None:
             ours = make_parser(command, program=f"allennlp {self.name}")
             ours.set_defaults(func=partial(_run, command))
             parser.add_parser(self.name, help=command.summary)
-            # Parses as `elmo` does, with its answers to mistakes.
-            parse = lambda words, _: (ours.parse_words(words, argparse.Namespace()), [])  # noqa: E731
+
+            def parse(words: Sequence[str], _: None) -> tuple[argparse.Namespace, list[str]]:
+                """Parses as `elmo` does, with its answers to mistakes."""
+                return ours.parse_words(words, argparse.Namespace()), []
+
             parser._name_parser_map[self.name] = SimpleNamespace(parse_known_args=parse)
             escape_unencodable_characters()  # before --help
             return ours
