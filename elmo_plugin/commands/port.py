@@ -1,25 +1,41 @@
-"""`elmo port`: makes a configuration or an archive of AllenNLP 0.x or 1.x one for AllenNLP 2.10.1."""
+"""Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1. Each change, and each part
+that is left to do, is printed; the output is standard output by default.
+
+    elmo port old.jsonnet -o new.json
+    elmo port model.tar.gz -o new.tar.gz
+"""
 
 import argparse
 import os
 import sys
 import tempfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from allennlp.commands.train import TrainModel
-from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
-
-from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands.options import STANDARD_OUTPUT
-from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, add, add_shared
+from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
-from elmo_plugin.config_check import NO_SPACY_MODEL, Mistake, mistakes
-from elmo_plugin.porting import Note, port_config
-from elmo_plugin.porting.source import NUMBER_VARIABLE, read_config, to_json, with_values
+
+if TYPE_CHECKING:
+    from elmo_plugin.config_check import Mistake
+    from elmo_plugin.porting import Note
+
+NEEDS = "allennlp"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    about = "configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz"
+    add(parser, "source OLD", about, InputPath)
+    add_shared(parser, "--output", default="-")
+    add(parser, "--ext-var NAME=VALUE", "value of std.extVar(NAME); others stay", action="append", default=[])
+    add(parser, "--native", "make elmo_token_embedder this package's elmo")
+    add(parser, "--dry-run", "also make reader, vocabulary, model and trainer, and run one batch")
 
 
 def run(args: argparse.Namespace) -> None:
+    from elmo_plugin.config_check import mistakes
+    from elmo_plugin.porting import port_config
+    from elmo_plugin.porting.source import read_config, to_json, with_values
+
     if args.source.endswith((".tar.gz", ".tgz")):
         from elmo_plugin.porting.archive import port_archive
 
@@ -57,6 +73,12 @@ def run(args: argparse.Namespace) -> None:
 
 def _dry_run(config: dict[str, Any]) -> None:
     """Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch."""
+    from allennlp.commands.train import TrainModel
+    from allennlp.common import Params
+    from allennlp.common.checks import ConfigurationError
+
+    from elmo_plugin.config_check import NO_SPACY_MODEL
+
     trainer = config.get("trainer", {})
     trainer = {"type": trainer} if isinstance(trainer, str) else trainer
     config = config | {"trainer": trainer | {"cuda_device": -1}}
@@ -77,8 +99,11 @@ def _print(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _to_number(config: Any, mistake: Mistake) -> Note:
+def _to_number(config: Any, mistake: "Mistake") -> "Note":
     """Replaces text by its number, and a variable by one that is read as a number."""
+    from elmo_plugin.porting import Note
+    from elmo_plugin.porting.source import NUMBER_VARIABLE
+
     *parents, last = mistake.keys
     for key in parents:
         config = config[key]

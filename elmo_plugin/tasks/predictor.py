@@ -18,8 +18,7 @@ from overrides import overrides
 from elmo_plugin.common.errors import as_configuration_error, check_at_least, check_choice
 from elmo_plugin.common.formats.json_files import check_characters
 from elmo_plugin.common.typography import BYTE_ORDER_MARK, normalize_text
-from elmo_plugin.embedding import ElmoRepresentations
-from elmo_plugin.embedding.cache import MemoryCache
+from elmo_plugin.embedding import ElmoRepresentations, MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, as_typed, raw_text_tokenizer
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
@@ -51,6 +50,8 @@ class TaskPredictor(Predictor):
                 raise ConfigurationError(f"{self.name}: the dataset reader has no tokenizer to replace")
             dataset_reader = copy(dataset_reader)
             dataset_reader.tokenizer = make_tokenizer(tokenizer)
+        dataset_reader = copy(dataset_reader)
+        dataset_reader.needs_labels = False  # type: ignore[attr-defined]
         super().__init__(model, dataset_reader)
         self._max_words = self.default_max_words if max_words is None else max_words
         check_at_least(f"{self.name}: max_words", self._max_words, error=ConfigurationError)

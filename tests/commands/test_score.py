@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.commands.score import SCORERS
+from elmo_plugin.tasks.srl import score_srl
 from tests.commands.run import run
 
 FILES = {
@@ -72,7 +72,7 @@ def test_propositions_may_be_in_any_format_of_the_reader(tmp_path: Path) -> None
     for text in texts:
         (tmp_path / "system").write_text(text)
         (tmp_path / "key").write_text(texts[1])
-        _, figures = SCORERS["srl"](str(tmp_path / "key"), str(tmp_path / "system"))
+        _, figures = score_srl(str(tmp_path / "key"), str(tmp_path / "system"))
         assert (figures["Overall"]["correct"], figures["Overall"]["f1"]) == (1, 100)
 
 
@@ -99,7 +99,7 @@ def test_predicates_are_matched_by_their_places_as_in_srl_eval(
     text = GOLD.replace(old, new)
     system = tmp_path / "system.props"
     system.write_text(text)
-    _, figures = SCORERS["srl"](str(gold), str(system))
+    _, figures = score_srl(str(gold), str(system))
     assert tuple(figures["Overall"][name] for name in ("correct", "excess", "missed")) == counts
     (record,) = caplog.records
     assert record.getMessage().startswith(f"{system}, {warning}{gold}, line ")

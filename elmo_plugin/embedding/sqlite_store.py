@@ -5,8 +5,9 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,10 +22,8 @@ BUSY_SECONDS = 60.0  # to wait while other processes write
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
-# No thread may be inside SQLite while the process forks, and the child must neither use nor close a
-# connection of its parent.
+# No thread may be inside SQLite while the process forks.
 _in_use = threading.Lock()
-_of_parents: list[sqlite3.Connection] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_in_use.acquire, after_in_parent=_in_use.release, after_in_child=_in_use.release
@@ -33,8 +32,8 @@ if hasattr(os, "register_at_fork"):
 
 class SqliteStore:
     """
-    A `Store` that opens its file on first use. If reading or writing fails, it stops doing so with one
-    warning. A damaged file is replaced by an empty one. Copies of a store use the same file.
+    A `Store` that opens its file for each batch. If reading or writing fails, it stops doing so with one
+    warning. A damaged file is replaced by an empty one.
 
     The first eight bytes of a key are the record's id; its checksum covers the whole key.
     """
@@ -42,8 +41,6 @@ class SqliteStore:
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self.folder = folder
         self.max_bytes = max_bytes
-        self._connection: sqlite3.Connection | None = None
-        self._process = self._inode = 0  # what opened the file, and which file it is
         self._is_full = self._is_off = self._is_damaged = False
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
@@ -71,14 +68,6 @@ class SqliteStore:
             reason = f"{error}; max_gb is {self.max_bytes / 1e9:g}"
             self._warn(f"cannot be written ({reason}), so no more sentences are added")
 
-    def close(self) -> None:
-        """Closes the file until it is used again."""
-        with _in_use:
-            self._leave_parent()
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
     def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
         """Copies a record into a row. Returns false if it is missing or damaged."""
         query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
@@ -94,7 +83,7 @@ class SqliteStore:
         """Returns what `work` returns in a transaction. Replaces a damaged file, and runs it again."""
 
         def run() -> Result:
-            with self._open() as connection:  # commits, or rolls back
+            with closing(self._connect()) as connection, connection:  # commits, or rolls back
                 connection.execute(begin)
                 return work(connection)
 
@@ -104,67 +93,38 @@ class SqliteStore:
             except sqlite3.DatabaseError as error:
                 if type(error) is not sqlite3.DatabaseError:  # damage alone raises this very class
                     raise
-                self._discard(error)
+                self._warn(f"is damaged ({error}): it is replaced by an empty one")
+                for path in (self.folder / NAME, self.folder / f"{NAME}-journal"):
+                    path.unlink(missing_ok=True)
                 return run()
 
-    def _open(self) -> sqlite3.Connection:
-        self._leave_parent()
-        if self._connection is None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            file = self.folder / NAME
-            if not file.exists():
-                file.touch()
-            self._process, self._inode = os.getpid(), file.stat().st_ino
-            self._connection = _connect(file, self.max_bytes)
-        return self._connection
-
-    def _leave_parent(self) -> None:
-        """Drops the parent's connection in a forked process."""
-        if self._connection is not None and self._process != os.getpid():
-            _of_parents.append(self._connection)
-            self._connection = None
-
-    def _discard(self, error: sqlite3.DatabaseError) -> None:
-        """Deletes the file, unless another process has replaced it."""
-        if self._connection is not None:
-            self._connection.close()  # Windows deletes no open file
-            self._connection = None
-        file = self.folder / NAME
-        if file.exists() and file.stat().st_ino == self._inode:
-            self._warn(f"is damaged ({error}): it is replaced by an empty one")
-            for path in (file, Path(f"{file}-journal")):
-                path.unlink(missing_ok=True)
+    def _connect(self) -> sqlite3.Connection:
+        """
+        Opens or creates the file. SQLite's journal protects it against kills and power failures. Raises
+        `sqlite3.DatabaseError` itself if it is damaged, and `sqlite3.OperationalError` if it cannot be used.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.folder / NAME, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+            connection.execute("PRAGMA journal_mode = TRUNCATE")
+            connection.execute(f"PRAGMA max_page_count = {max(self.max_bytes // PAGE_SIZE, 1)}")
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                connection.executescript(
+                    "BEGIN IMMEDIATE;"
+                    "CREATE TABLE IF NOT EXISTS records (id INTEGER PRIMARY KEY, content BLOB);"
+                    f"PRAGMA user_version = {FORMAT}; COMMIT"
+                )
+            elif version != FORMAT:
+                raise sqlite3.OperationalError(f"its format is {version}, not {FORMAT}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _warn(self, what: str) -> None:
         logger.warning("the cache %s %s", self.folder, what)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.folder, self.max_bytes)
-
-
-def _connect(file: Path, max_bytes: int) -> sqlite3.Connection:
-    """
-    Opens or creates a file. SQLite's journal protects it against kills and power failures. Raises
-    `sqlite3.DatabaseError` itself if it is damaged, and `sqlite3.OperationalError` if it cannot be used.
-    """
-    connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    try:
-        connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-        connection.execute("PRAGMA journal_mode = TRUNCATE")
-        connection.execute(f"PRAGMA max_page_count = {max(max_bytes // PAGE_SIZE, 1)}")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == 0:
-            connection.executescript(
-                "BEGIN IMMEDIATE;"
-                "CREATE TABLE IF NOT EXISTS records (id INTEGER PRIMARY KEY, content BLOB);"
-                f"PRAGMA user_version = {FORMAT}; COMMIT"
-            )
-        elif version != FORMAT:
-            raise sqlite3.OperationalError(f"its format is {version}, not {FORMAT}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def _row_id(key: bytes) -> int:

@@ -1,4 +1,4 @@
-"""Caches of a frozen biLM's activations."""
+"""Caches of a frozen biLM's vectors of sentences, for later batches, epochs and trainings."""
 
 import os
 from collections import OrderedDict
@@ -15,7 +15,7 @@ from elmo_plugin.bilm import BiLmError, BiLmOutput
 from elmo_plugin.bilm.io import DTYPES
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.process import ForkSafeLock
-from elmo_plugin.embedding.cache.sqlite_store import SqliteStore
+from elmo_plugin.embedding.sqlite_store import SqliteStore
 
 GIGABYTE = 10**9
 KEY_SIZE = 16  # bytes

@@ -1,7 +1,7 @@
-"""Raw text to words, and vectors of words to vectors of texts: `BiLm.encode`."""
+"""Around the biLM in `BiLm.encode`: raw text to words, all layers to the chosen ones, words to texts."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, islice
@@ -11,12 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.characters import as_words
-from elmo_plugin.bilm.layers import Layers, select_layers
+from elmo_plugin.bilm.inputs import as_words
 from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.typography import Word
 
+Layers = str | int | Sequence[float]
+LAYER_NAMES = ("all", "mean", "top", "token")
+_ROUNDING = 0.01  # tolerance for the sum of weights, such as three times 0.333
 POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
     "mean": lambda vectors: vectors.mean(dim=-2),
     "max": lambda vectors: vectors.amax(dim=-2),
@@ -150,3 +152,73 @@ def _rows(vectors: Any) -> Tensor:
     if rows.dim() != 2:
         raise ValueError
     return rows
+
+
+def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[int]:
+    """
+    Returns the numbers of the layers that a learned mix weighs; 0 is the token layer.
+
+    Raises `BiLmError` unless `layers` is "all", "top", "token", a layer's number or a list of such numbers.
+    """
+    named = {"all": list(range(num_layers)), "top": [num_layers - 1], "token": [0]}
+    if isinstance(layers, str) and layers in named:
+        return named[layers]
+    numbers: list[Any] = list(layers) if isinstance(layers, list | tuple) else [layers]
+    are_layers = all(type(number) is int and 0 <= number < num_layers for number in numbers)
+    if not are_layers or not numbers or len(set(numbers)) < len(numbers):
+        raise BiLmError(
+            f'layers must be "all", "top", "token", a layer from 0 to {num_layers - 1} or a list of '
+            f"different such layers, not {layers!r}"
+        )
+    return numbers
+
+
+def check_layers(layers: Layers, num_layers: int | None = None) -> None:
+    """
+    Raises `BiLmError` unless `select_layers` accepts `layers`; `num_layers` is `None` as long as no biLM is
+    loaded.
+    """
+    if isinstance(layers, list | tuple):
+        mixing_weights(layers, num_layers)
+        return
+    is_number = type(layers) is int and 0 <= layers < (num_layers or layers + 1)
+    if not is_number and not (isinstance(layers, str) and layers in LAYER_NAMES):
+        last = "" if num_layers is None else f" from 0 to {num_layers - 1}"
+        raise BiLmError(
+            f"layers must be {', '.join(LAYER_NAMES)}, a layer's number{last} or a weight for each layer, "
+            f"not {layers!r}"
+        )
+
+
+def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
+    """
+    Selects `layers` from the vectors of all layers, shape (num_layers, ..., dim).
+
+    "all" returns all of them, "mean" their plain average, "top" and "token" the last and the first, a number
+    that layer, and a list of weights, one for each layer, their weighted average. Except for "all", the shape
+    is (..., dim).
+    """
+    check_layers(layers, len(vectors))
+    if isinstance(layers, list | tuple):
+        return torch.tensordot(vectors.new_tensor(mixing_weights(layers, len(vectors))), vectors, dims=1)
+    if layers in ("all", "mean"):
+        return vectors if layers == "all" else vectors.mean(dim=0)
+    numbers: dict[Any, Any] = {"top": -1, "token": 0}
+    return vectors[numbers.get(layers, layers)]
+
+
+def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> list[float]:
+    """
+    Returns weights of layers, divided by their sum.
+
+    Raises `BiLmError` unless there is one for each layer, none is negative, and their sum is 1 but for
+    rounding.
+    """
+    are_weights = all(isinstance(weight, int | float) and weight >= 0 for weight in weights)
+    if not are_weights or len(weights) != (num_layers or len(weights)) or abs(sum(weights) - 1) > _ROUNDING:
+        number = "" if num_layers is None else f"{num_layers} "
+        raise BiLmError(
+            f"mixing weights must be {number}numbers, one for each layer, not negative and of sum 1, "
+            f"not {list(weights)}"
+        )
+    return [weight / sum(weights) for weight in weights]
