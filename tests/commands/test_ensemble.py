@@ -12,7 +12,7 @@ from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.embedding import read_layer_weights
-from elmo_plugin.tasks.ensemble import Ensemble
+from elmo_plugin.tasks.task_model import Ensemble
 from tests.commands.run import run
 from tests.trained_tagger import SENTENCES
 

@@ -11,8 +11,7 @@ import pytest
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.predictions import FORMATS
 from elmo_plugin.predictions.files import check_format, read_inputs, write_predictions
-from elmo_plugin.predictions.prediction import Prediction
-from elmo_plugin.predictions.tasks import TASKS
+from elmo_plugin.predictions.prediction import TASKS, Prediction
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 
