@@ -12,6 +12,5 @@ from elmo_plugin.embedding import token_embedder, word_vectors
 from elmo_plugin.encoders import bidirectional, character_cnn, contextual_encoder, highway_lstm
 from elmo_plugin.language_model import checkpointer, loader, model, progress, reader, trainer
 from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, vocabulary
-from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()

@@ -159,8 +159,8 @@ def test_a_file_is_whole_or_not_written(suffix: str, tmp_path: Path) -> None:
         raise BiLmError("the second text")
 
     class Lines:
-        def dump_line(self, output: Any) -> str:
-            return "Ada B-PER\n"
+        def format_lines(self, output: Any) -> list[str]:
+            return ["Ada B-PER"]
 
     with pytest.raises(BiLmError, match="the second text"):
         write_predictions(failing(), tmp_path / f"out{suffix}", Lines())  # type: ignore[arg-type]
