@@ -59,10 +59,7 @@ class Command:
         return outputs
 
     def check(self, args: argparse.Namespace) -> None:
-        """
-        Raises `BiLmError` if an input or a GPU is missing, or an output is an input, a folder or another
-        output.
-        """
+        """Raises `BiLmError` if an input or a GPU is missing, or an output cannot be."""
         values = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
         check_outputs(self.outputs(args), values)
         inputs = [path for value in values for path in (value if isinstance(value, list) else [value])]
