@@ -135,10 +135,7 @@ def _flush_to_disk(path: Path) -> None:
 
 @contextmanager
 def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
-    """
-    Holds a lock; creates and removes its file. Raises `filelock.Timeout` if another process holds it for
-    `timeout` seconds; -1 waits.
-    """
+    """Holds a lock. Raises `filelock.Timeout` if another process holds it for `timeout` seconds; -1 waits."""
     with FileLock(str(lock), timeout=timeout):
         try:
             yield
@@ -165,10 +162,7 @@ def reason(error: OSError) -> str:
 
 
 def read_bytes(path: Any, name: str) -> bytes:
-    """
-    Reads a file by its path, or one in a zip archive. Raises `BiLmError`, beginning with `name`, if it is
-    missing or cannot be read.
-    """
+    """Reads a file, or one in a zip archive. Raises `BiLmError`, beginning with `name`, if it cannot."""
     try:
         return (Path(path) if isinstance(path, str | os.PathLike) else path).read_bytes()
     except FileNotFoundError:
@@ -184,10 +178,7 @@ def write_json(path: str | Path, content: Any) -> None:
 
 
 def checksum(*parts: "bytes | memoryview | np.ndarray", start: int = 0) -> int:
-    """
-    Returns the CRC-32 of all parts, arrays in row-major order, after content whose CRC-32 is `start`. It
-    detects corruption, not tampering, and reads about 2.5 GB a second.
-    """
+    """Returns the CRC-32 of all parts, arrays in row-major order, after content whose CRC-32 is `start`."""
     import numpy as np  # here, as commands with help alone need not wait for it
 
     crc = start

@@ -100,7 +100,7 @@ def test_ctrl_c_and_errors_of_the_system_report_what_a_command_has_kept(
 def test_a_command_that_needs_allennlp_says_so_if_it_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "allennlp.common.plugins", None)
+    monkeypatch.setitem(sys.modules, "allennlp.models", None)
     (tmp_path / "tagged.txt").write_text("Ada B-PER B-PER\n")
     with pytest.raises(SystemExit, match=r"^elmo score: elmo score needs AllenNLP: pip install") as error:
         main(["score", "ner", str(tmp_path / "tagged.txt")])
@@ -126,7 +126,8 @@ def test_elmo_imports_the_plugins_of_the_project_and_reports_mistakes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     imported = []
-    monkeypatch.setattr("allennlp.common.plugins.import_plugins", lambda: imported.append("plugins"))
+    monkeypatch.setattr("elmo_plugin.shims.import_plugins", lambda: imported.append("plugins"))
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "tagged.txt").write_text("Ada B-PER B-PER\n")
     main(["score", "ner", str(tmp_path / "tagged.txt"), "--json", str(tmp_path / "scores.json")])
     assert "accuracy: 100.00%" in capsys.readouterr().out and (tmp_path / "scores.json").exists()
