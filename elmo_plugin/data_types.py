@@ -85,10 +85,10 @@ class _Judge:
                 yield from self.check(each, value, keys, is_users)
         elif hasattr(kind, "from_params"):
             yield from self._check_object(cls, {"type": value} if isinstance(value, str) else value, keys)
-        elif isinstance(value, Mapping) and kinds:
+        elif isinstance(value, Mapping) and kinds and issubclass(cls, Mapping):
             for name, item in value.items():
                 yield from self.check(kinds[-1], item, (*keys, name), is_users)
-        elif isinstance(value, list) and kinds:
+        elif isinstance(value, Mapping | list | str) and kinds:  # AllenNLP reads the keys as a list
             is_row = cls is tuple and Ellipsis not in kinds
             for number, item in enumerate(value):
                 each = kinds[number if is_row and number < len(kinds) else 0]
@@ -109,6 +109,7 @@ class _Judge:
                 yield (*keys, "type"), _unregistered(kind)
                 return
             made, value = types[kind][0], {key: value[key] for key in value if key != "type"}
+        made = _with_constructor(made)
         if not is_data(made):
             yield keys, f"{kind or cls.__name__} reads files, runs programs or loads other models"
             return
@@ -142,6 +143,13 @@ class _Judge:
             path = PureWindowsPath(value)  # splits at / also
             if path.anchor or value.startswith("~") or ".." in path.parts or "://" in value:
                 yield keys, f"{value} is outside the archive"
+
+
+def _with_constructor(cls: Any) -> Any:
+    """Returns the registered class whose constructor a class of the user's inherits, or the class itself."""
+    registered = [each for types in Registrable._registry.values() for each, _ in types.values()]
+    base = next((each for each in cls.__mro__ if "__init__" in vars(each)), cls)
+    return base if base in registered else cls
 
 
 def _unregistered(kind: Any) -> str:

@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Registrable
+from allennlp.common import Params, Registrable
 from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_plugin import archives, plugin  # noqa: F401 (registers)
 from elmo_plugin.archives import default_predictor, load_archive
+from elmo_plugin.commands.main import main
+from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.config_check import PASSED, options_of
 from tests.hostile.fork_server import Forked
 from tests.hostile.watched import Watch
@@ -121,6 +123,8 @@ def other_cases(values: list[Any]) -> Iterator[Case]:
             for role in ("model", "dataset_reader", "vocabulary", "data_loader", "evaluation"):
                 yield f"{role} {kind}", {role: {"type": kind, "archive_file": value}}
             yield f"{kind} alone", {"dataset_reader": kind}
+            encoder = {"type": "compose", "encoders": {str(kind): 1}}
+            yield f"{kind} as a key", {"model": {**TAGGER, "encoder": encoder}}
             yield f"{kind} within", {"model": {**TAGGER, "encoder": {"type": kind}}}
         pretrained = {"_pretrained": {"archive_file": value, "module_path": ""}}
         yield f"_pretrained {value}", {"model": {**TAGGER, "encoder": pretrained}}
@@ -192,3 +196,33 @@ def test_no_type_and_no_spelling_of_spacy_reaches_outside(step: int, here: Path)
 )
 def test_no_argument_of_any_type_reaches_outside(here: Path, value: Any) -> None:
     try_all([*type_cases([value]), *other_cases([value])], here)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", trained_models())
+def test_a_model_of_the_package_loads_among_files_that_are_named_as_its_values(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place_values(load_archive(name).config.as_dict(quiet=True))
+    assert load_archive(name).model is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["ner", "srl", "coref", "squad", "snli", "sst"])
+def test_what_elmo_new_trains_is_data(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["new", task, "project"])
+    monkeypatch.chdir(tmp_path / "project")
+    for path in Path().glob("*.jsonnet"):
+        config = Params.from_file(path).as_dict(quiet=True)
+        place_values(config)
+        archives.check_config(config, path.name, tmp_path)
+
+
+def place_values(config: dict[str, Any]) -> None:
+    """Makes files and folders that are called as the values of a configuration."""
+    texts = {value for _, value in archives._values(config) if isinstance(value, str)}
+    for number, name in enumerate(sorted(texts)):
+        if "/" not in name and 0 < len(name) < 200 and not Path(name).exists():
+            Path(name).mkdir() if number % 2 else Path(name).touch()

@@ -13,12 +13,15 @@ import pytest
 import torch
 from allennlp.commands import main
 from allennlp.common.checks import ConfigurationError
+from allennlp.data.tokenizers import PretrainedTransformerTokenizer, Tokenizer
 from allennlp.models import Model
+from allennlp.modules import TokenEmbedder
 
 from elmo_plugin import archives, hardening, load_predictor, plugin  # noqa: F401 (register and replace)
 from elmo_plugin.archives import check_config, load_archive
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.formats import torch_files
+from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.payload import Payload
 from tests.small_bilm import loud_bilm, write_pair
 from tests.trained_tagger import tagger_config, train
@@ -282,6 +285,32 @@ def test_only_a_bilm_itself_may_name_what_its_training_began_with(tmp_path: Path
 class UsersOwn(Model):
     def __init__(self, vocab: Any, size: int, word: str, words: list[str], more: Any = None) -> None:
         super().__init__(vocab)
+
+
+@TokenEmbedder.register("users_elmo")
+class UsersElmo(ElmoTokenEmbedder):
+    """It inherits the constructor."""
+
+
+@Tokenizer.register("users_transformer")
+class UsersTransformer(PretrainedTransformerTokenizer):
+    """It inherits the constructor."""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model__contextual_encoder__encoder": {"type": "compose", "encoders": {"planted.Reader": 1}}},
+        {"dataset_reader": {"type": "text_classification_json", "tokenizer": "users_transformer"}},
+        {"model__contextual_encoder__text_field_embedder__token_embedders__tokens": {
+            "type": "users_elmo", "bilm": "small", "serialization_dir": None}},
+    ],
+)  # fmt: skip
+def test_neither_keys_of_a_list_nor_inherited_constructors_lead_outside(
+    changes: dict[str, Any], training: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(BiLmError, match=r"trust=True"):
+        load_archive(changed(training, tmp_path, with_config(**changes)))
 
 
 @pytest.mark.parametrize("text", ["train", "auto", "a/b", r"\.bias$", "U.S.", "/", "~"])
