@@ -99,9 +99,7 @@ def options_of(cls: Any, kind: str | None) -> dict[str, Parameter]:
 
 
 def _resolve(cls: Any, kind: str | None) -> tuple[Any, str | None]:
-    """
-    Returns the class that is made, `None` if it has to be imported, and its constructor unless it is `__init__`.
-    """
+    """Returns the class that is made, `None` if it is not imported, and its constructor unless `__init__`."""
     kind = (kind or cls.default_implementation) if cls in Registrable._registry else None
     if kind and "." in kind and kind not in Registrable._registry[cls]:  # a class by its module
         module, _, name = kind.rpartition(".")
