@@ -22,7 +22,7 @@ MOST = {
     "encoders": 670,
     "integrations": 342,
     "language_model": 1806,
-    "porting": 560,
+    "porting": 609,
     "predictions": 679,
     "sweeps": 308,
     "tasks": 4677,
