@@ -83,7 +83,7 @@ def embed_file(
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
     digest = blake2b(digest_size=16)
-    chunks = read_chunks(source, embedder.chunk_bytes, digest)
+    chunks = read_chunks(source, embedder.chunk_bytes, digest, settings.column)
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
     size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None

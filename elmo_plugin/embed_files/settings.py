@@ -47,6 +47,8 @@ class EmbedSettings:
         For "mix": see `load_archive`.
     max_words : `int`
         A longer sentence is an error: the text probably does not have one sentence per line.
+    column : `int`, optional
+        The number of the column of words, from 0, if the text is a table with a word in each line.
     """
 
     bilm: str | dict[str, str] = "base"
@@ -64,6 +66,7 @@ class EmbedSettings:
     keep_sentences: bool = True
     trust: bool = False
     max_words: int = 100_000
+    column: int | None = None
 
     def description(self) -> dict[str, Any]:
         """Returns the settings that decide the output, without the content of the biLM."""
