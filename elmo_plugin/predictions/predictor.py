@@ -176,7 +176,9 @@ def load_predictor(
     if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
         options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)
     with one_sentence(f"archive {path}"):
-        allennlp = AllenNlpPredictor.from_archive(archive, predictor, extra_args=options)
+        # The configuration of a model `from_archive` does not say which predictor it has.
+        name = predictor or archive.model.default_predictor
+        allennlp = AllenNlpPredictor.from_archive(archive, name, extra_args=options)
     return Predictor(allennlp, task_of(archive.model, str(path), predictor))
 
 
