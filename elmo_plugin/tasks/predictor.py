@@ -51,9 +51,10 @@ class TaskPredictor(Predictor):
         output_format: str = "json",
         max_words: int | None = None,
     ) -> None:
+        dataset_reader = copy(dataset_reader)
         if tokenizer is not None:
-            dataset_reader = copy(dataset_reader)
             dataset_reader.tokenizer = make_tokenizer(tokenizer)  # type: ignore[attr-defined]
+        dataset_reader.needs_labels = False  # type: ignore[attr-defined]
         super().__init__(model, dataset_reader)
         formats = ["json", *filter(None, [self.line_format])]
         check_choice(f"{self.name}: output_format", output_format, formats, ConfigurationError)

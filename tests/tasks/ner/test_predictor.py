@@ -121,7 +121,7 @@ def test_tags_are_in_the_encoding_of_the_training_data(
 
 def test_another_tokenizer_may_be_given(predictor: NerPredictor) -> None:
     for tokenizer in (WhitespaceTokenizer(), "whitespace", {"type": "whitespace"}):
-        other = NerPredictor(predictor._model, predictor._dataset_reader, tokenizer)
+        other = NerPredictor(predictor._model, predictor._dataset_reader, tokenizer=tokenizer)
         assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
 
 
