@@ -23,7 +23,7 @@ MOST = {
     "integrations": 342,
     "language_model": 1549,
     "porting": 609,
-    "predictions": 679,
+    "predictions": 672,
     "sweeps": 294,
     "tasks": 4723,
     "training": 490,
