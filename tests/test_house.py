@@ -11,14 +11,14 @@ from tests.conftest import REPOSITORY
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
     "(files at the top)": 899,
-    "allennlp_api": 677,
+    "allennlp_api": 681,
     "analysis": 491,
-    "bilm": 3008,
+    "bilm": 2901,
     "commands": 1333,
     "common": 1195,
     "demo": 368,
     "embed_files": 595,
-    "embedding": 872,
+    "embedding": 848,
     "encoders": 670,
     "integrations": 342,
     "language_model": 1541,
@@ -26,7 +26,7 @@ MOST = {
     "predictions": 679,
     "sweeps": 294,
     "tasks": 4677,
-    "training": 490,
+    "training": 488,
 }
 WHOLE = 18_741
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
