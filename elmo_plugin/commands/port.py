@@ -9,6 +9,8 @@ import argparse
 import os
 import sys
 import tempfile
+from copy import deepcopy
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, add, add_shared
@@ -28,6 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "--output", default="-")
     add(parser, "--ext-var NAME=VALUE", "value of std.extVar(NAME); others stay", action="append", default=[])
     add(parser, "--native", "make elmo_token_embedder this package's elmo")
+    trust = "let Jsonnet import files that are not in the folder of OLD; for an archive as elsewhere"
+    add(parser, "--trust", trust)
     add(parser, "--dry-run", "also make reader, vocabulary, model and trainer, and run one batch")
 
 
@@ -41,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
 
         if args.output == STANDARD_OUTPUT:
             raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
-        return port_archive(args.source, args.output, _print)
+        return port_archive(args.source, args.output, _print, args.trust)
     if wrong := [text for text in args.ext_var if not text.partition("=")[0] or "=" not in text]:
         raise BiLmError(f"--ext-var {wrong[0]}: expected NAME=VALUE")
     given = dict(text.split("=", 1) for text in args.ext_var)
@@ -51,10 +55,7 @@ def run(args: argparse.Namespace) -> None:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BiLmError(f"{name}: not UTF-8 ({error.reason} at byte {error.start})") from None
-    old, fixed = read_config(text, name, given, os.environ)
-    for variable in fixed:
-        _print(f'std.extVar("{variable}"): replaced by its current value: the file uses it in an expression')
-    config, notes = port_config(old, args.native)
+    config, notes = port_config(read_config(text, name, given, args.trust), args.native)
     found = mistakes(config)
     notes += [_to_number(config, mistake) for mistake in found if mistake.number is not ...]
     left = [str(mistake) for mistake in found if mistake.number is ...]
@@ -76,15 +77,23 @@ def _dry_run(config: dict[str, Any]) -> None:
     from allennlp.commands.train import TrainModel
     from allennlp.common import Params
     from allennlp.common.checks import ConfigurationError
+    from allennlp.data import DatasetReader
 
     from elmo_plugin.config_check import NO_SPACY_MODEL
+    from elmo_plugin.porting.source import variables_in
 
+    if missing := variables_in(config):
+        raise BiLmError(f"dry run: pass {' '.join(f'--ext-var {name}=VALUE' for name in missing)}")
     trainer = config.get("trainer", {})
     trainer = {"type": trainer} if isinstance(trainer, str) else trainer
     config = config | {"trainer": trainer | {"cuda_device": -1}}
     config.pop("distributed", None)
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder:
         try:
+            for file, key in _files(config).items():
+                made = DatasetReader.from_params(Params({key: deepcopy(config[key])}).pop(key))
+                if next(iter(made.read(file)), None) is None:
+                    raise BiLmError(f"{_reading(file, config)}: it finds no instances")
             loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
             loop.trainer.batch_outputs(next(iter(loop.trainer.data_loader)), for_training=True)
         except SystemExit:  # of spaCy's download
@@ -92,7 +101,26 @@ def _dry_run(config: dict[str, Any]) -> None:
         except Exception as error:  # readers and models can raise anything
             raise_stop(error)
             kind = "" if isinstance(error, ConfigurationError | BiLmError) else f"{type(error).__name__}: "
-            raise BiLmError(f"dry run: {kind}{' '.join(str(error).split())}") from error
+            frames = [frame.f_locals for frame, _ in walk_tb(error.__traceback__)]
+            readers = [each for each in frames if isinstance(each.get("self"), DatasetReader)]
+            files = [each["file_path"] for each in readers if "file_path" in each]
+            reading = f"{_reading(str(files[0]), config)}: " if files else ""
+            raise BiLmError(f"dry run: {reading}{kind}{' '.join(str(error).split())}") from error
+
+
+def _files(config: dict[str, Any]) -> dict[str, str]:
+    """Returns the key of the reader of each file."""
+    other = "validation_dataset_reader" if config.get("validation_dataset_reader") else "dataset_reader"
+    keys = {"train_data_path": "dataset_reader", "validation_data_path": other, "test_data_path": other}
+    return {config[key]: reader for key, reader in keys.items() if isinstance(config.get(key), str)}
+
+
+def _reading(file: str, config: dict[str, Any]) -> str:
+    """Describes how a file is read, with the options that are plain values."""
+    key = _files(config).get(file, "dataset_reader")
+    reader = {"type": config[key]} if isinstance(config[key], str) else config[key]
+    plain = {name: reader[name] for name in reader if not isinstance(reader[name], dict | list)}
+    return f"{file}, read by {key} ({', '.join(f'{name}: {value!r}' for name, value in plain.items())})"
 
 
 def _print(text: str) -> None:

@@ -22,7 +22,7 @@ SCORERS = {
     "srl": ("score_srl", "GOLD SYSTEM"),
     "ner": ("score_tagged", "TAGGED"),
 }
-"""A function of each task, from these files to lines to print and figures for `--json`."""
+"""A function of each task, from these files to figures."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +37,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     scorer, names = SCORERS[args.task]
     if len(args.files) != len(names.split()):
         raise BiLmError(f"{args.task}: expected {names}, got {len(args.files)} files")
-    lines, figures = getattr(import_module(f"elmo_plugin.tasks.{args.task}"), scorer)(*args.files)
-    show("\n".join(lines))
+    from elmo_plugin.tasks import figures_table
+
+    figures: dict[str, Any] = getattr(import_module(f"elmo_plugin.tasks.{args.task}"), scorer)(*args.files)
+    show("\n".join(figures.get("raw") or figures_table(figures)))
     return figures

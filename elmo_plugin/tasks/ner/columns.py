@@ -10,8 +10,9 @@ from typing import NamedTuple, cast
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.ner.tags import looks_like_entities, parse_tag, parse_tags
+from elmo_plugin.tasks.ner.tags import looks_like_entities, parse_tags
 from elmo_plugin.tasks.records import detect_format, find_delimiter, find_quote
+from elmo_plugin.tasks.spans import parse_tag
 
 WORD_NAMES = ("token", "tokens", "word", "words", "form", "text", "surface")
 ENTITY_NAMES = (

@@ -23,16 +23,9 @@ from elmo_plugin.tasks.dataset_reader import (
 )
 from elmo_plugin.tasks.ner.columns import ColumnFinder, Table, read_table
 from elmo_plugin.tasks.ner.records import find_keys, sentence_in
-from elmo_plugin.tasks.ner.tags import (
-    ENCODINGS,
-    SOURCE_ENCODINGS,
-    TaggedSentence,
-    find_kind,
-    read_tags,
-    spans_to_tags,
-    tags_to_spans,
-)
+from elmo_plugin.tasks.ner.tags import ENCODINGS, SOURCE_ENCODINGS, TaggedSentence, find_kind, read_tags
 from elmo_plugin.tasks.records import Skipped, UnusableExample, detect_format, parse_records
+from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)

@@ -119,10 +119,10 @@ class NerF1(ScoreMetric):
         return "entities" if self._has_entities and scores.words and not scores.gold else ""
 
 
-def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
+def score_tagged(path: str) -> dict[str, Any]:
     """
     Scores a file with one word per line; its last two columns are the gold tag and the predicted tag. Blank
-    lines separate sentences. Returns the lines that conlleval.pl prints; and the same lines as "raw", the
+    lines separate sentences. Returns the lines that conlleval.pl prints as "raw"; the
     percentages "overall", and of each type the percentages and the number of predicted chunks, "found".
 
     Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is malformed.
@@ -137,7 +137,7 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
         kind: row.rounded() | ({} if kind == "overall" else {"found": scores.predicted[kind]})
         for kind, row in rows.items()
     }
-    return table, {"raw": table, **figures}
+    return {"raw": table, **figures}
 
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:

@@ -6,8 +6,9 @@ from typing import Any
 from allennlp.data.tokenizers import Tokenizer
 
 from elmo_plugin.tasks.ner.columns import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
-from elmo_plugin.tasks.ner.tags import Span, TaggedSentence, spans_to_tags
+from elmo_plugin.tasks.ner.tags import TaggedSentence
 from elmo_plugin.tasks.records import Record, UnusableExample, as_list, find_field
+from elmo_plugin.tasks.spans import Span, spans_to_tags
 
 _TEXT_NAMES = (*WORD_NAMES, "sentence", "content", "raw")
 _TAG_NAMES = (*ENTITY_NAMES, *WORD_CLASS_NAMES)
@@ -95,9 +96,9 @@ def _split_text(text: str, items: Any, tokenizer: Tokenizer, line: int) -> Tagge
                 "with entities that begin or end within a word",
                 f"{place} begins or ends within a word; the option tokenizer splits words otherwise",
             )
-        if spans and first <= spans[-1][1][1]:
+        if spans and first < spans[-1].end:
             raise UnusableExample("with entities that overlap", f"{place} overlaps with an earlier one")
-        spans.append((kind, (first, last)))
+        spans.append(Span(first, last + 1, kind))
     words = [token.ensure_text() for token in tokens]
     return TaggedSentence([line] * len(words), words, spans_to_tags(spans, len(words), "BIO"))
 

@@ -2,23 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.conditional_random_field.conditional_random_field import is_transition_allowed
 
+from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag
+
 ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES"}
 """The letters of each encoding that is found."""
 SOURCE_ENCODINGS = ("auto", *ENCODINGS, "IO", "mixed", "plain")
-# The letters of the first, inner, last and only word of an entity.
-_LETTERS = {"BIOUL": (*"BILU",), "BIOES": (*"BIES",), "BMES": (*"BMES",)}
-_BIOUL = {"S": "U", "E": "L", "M": "I"}
-_TAG = re.compile(r"([BIESULM])(?:[-_](\S+))?|(\S+)[-_]([BIESULM])", re.IGNORECASE)
 _WITH_LETTER = re.compile(r"[BIESULM]\W.*|.*\W[BIESULM]")
-
-Span = tuple[str, tuple[int, int]]  # the type of an entity, its first and its last word
 
 
 class TaggedSentence(NamedTuple):
@@ -29,30 +25,7 @@ class TaggedSentence(NamedTuple):
     tags: list[str]
 
 
-class Tag(NamedTuple):
-    """A tag: its letter as written, the same in BIOUL, and the type of its entity, "" if it has none."""
-
-    letter: str
-    bioul: str
-    kind: str
-
-
-OUTSIDE = Tag("O", "O", "")
-
-
-def parse_tag(value: str) -> Tag | None:
-    """Returns the meaning of a tag such as "O", "B-PER", "b_per", "PER-B" or "B", or `None`."""
-    if value in ("O", "o"):
-        return OUTSIDE
-    match = _TAG.fullmatch(value)
-    if match is None or value in "biesulm":
-        return None
-    letter, kind, kind_first, last_letter = match.groups()
-    letter = (letter or last_letter).upper()
-    return Tag(letter, _BIOUL.get(letter, letter), kind or kind_first or "")
-
-
-def parse_tags(values: Set[str]) -> dict[str, Tag] | None:
+def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
     """Returns the meaning of tags; `None` if any means no entity, or only some have a type."""
     tags = {value: tag for value in values if (tag := parse_tag(value))}
     has_kind = {tag.kind != "" for tag in tags.values() if tag != OUTSIDE}
@@ -80,7 +53,7 @@ def find_kind(tags: Sequence[str]) -> str:
 
 def read_tags(
     file: str, sentences: Sequence[TaggedSentence], source: str
-) -> tuple[dict[str, Tag] | None, str]:
+) -> tuple[dict[str, EntityTag] | None, str]:
     """
     Returns the meaning of each tag, `None` if they are plain, and a description of their encoding, by default
     that in which all are legal.
@@ -102,7 +75,7 @@ def read_tags(
     if source == "plain":
         return None, f"{len(values)} plain tags"
     if source == "IO":
-        return {value: OUTSIDE if value == "O" else Tag("I", "I", value) for value in values}, source
+        return {value: OUTSIDE if value == "O" else EntityTag("I", "I", value) for value in values}, source
     if (tags := parse_tags(values)) is None:
         no_type = {value for value in values if not (parse_tag(value) or OUTSIDE).kind} - {"O", "o"}
         place, _, tag = line_of({pair for pair in pairs if pair[1] in no_type})
@@ -130,7 +103,7 @@ def read_tags(
     )
 
 
-def is_legal(encoding: str, before: Tag, tag: Tag) -> bool:
+def is_legal(encoding: str, before: EntityTag, tag: EntityTag) -> bool:
     """Returns whether a tag may follow another. The boundaries of a sentence are as words outside."""
     if tag.letter not in "O" + ENCODINGS[encoding]:
         return False
@@ -138,37 +111,3 @@ def is_legal(encoding: str, before: Tag, tag: Tag) -> bool:
         return tag.letter != "B" or (before != OUTSIDE and before.kind == tag.kind)
     constraint = "BIO" if encoding == "BIO" else "BIOUL"
     return is_transition_allowed(constraint, before.bioul, before.kind, tag.bioul, tag.kind)
-
-
-def tags_to_spans(tags: Iterable[Tag | str]) -> list[Span]:
-    """
-    Returns the entities of a sentence, from left to right. All encodings are read alike: an entity goes on
-    at each inner or last tag of its type; every other tag but `O` starts a new one.
-    """
-    spans: list[Span] = []
-    is_open = False
-    for word, item in enumerate(tags):
-        tag = item if isinstance(item, Tag) else parse_tag(item) or OUTSIDE
-        if is_open and tag.bioul in ("I", "L") and spans[-1][0] == tag.kind:
-            spans[-1] = (tag.kind, (spans[-1][1][0], word))
-        elif tag.bioul != "O":
-            spans.append((tag.kind, (word, word)))
-        is_open = tag.bioul in ("B", "I")
-    return spans
-
-
-def spans_to_tags(spans: Iterable[Span], length: int, encoding: str) -> list[str]:
-    """
-    Returns the tags of a sentence of `length` words, in one of `ENCODINGS`, or types alone for "IO". Inverts
-    `tags_to_spans`.
-    """
-    begin, inner, end, single = _LETTERS.get(encoding, ("B", "I", "I", "B"))
-    tags = ["O"] * length
-    for kind, (first, last) in spans:
-        letters = [begin, *inner * (last - first - 1), end] if last > first else [single]
-        if encoding == "IOB1" and not (first and tags[first - 1] != "O" and tags[first - 1][2:] == kind):
-            letters[0] = "I"
-        tags[first : last + 1] = [letter + (kind and f"-{kind}") for letter in letters]
-        if encoding == "IO":
-            tags[first : last + 1] = [kind] * (last + 1 - first)
-    return tags
