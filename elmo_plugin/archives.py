@@ -178,7 +178,10 @@ def check_config(config: Mapping[str, Any], name: str, folder: Path) -> None:
     from elmo_plugin.data_types import refused
 
     if config["model"].get("type") == "bilm":  # whose sizes come from the weights
-        config = {**config, "model": {key: config["model"][key] for key in config["model"] if key != "initial"}}
+        config = {
+            **config,
+            "model": {key: config["model"][key] for key in config["model"] if key != "initial"},
+        }
     for keys, reason in refused(config, folder):
         raise BiLmError(f"{name}: {'.'.join(map(str, keys))}: {reason}; {_TRUST}")
 
@@ -196,7 +199,9 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
         return
     reader = archive.validation_dataset_reader
     if name := refused_predictor(archive.model, reader):
-        raise BiLmError(f"the predictor {name} reads files or loads other models; name another one, or {_TRUST}")
+        raise BiLmError(
+            f"the predictor {name} reads files or loads other models; name another one, or {_TRUST}"
+        )
     with spacy_rules(archive.config, "the archive"):
         yield
 

@@ -156,7 +156,9 @@ class _Judge:
             if is_passed or (key in _FILES and not is_users and item is not None):
                 yield place, f"{item} is outside the archive"
             else:
-                yield from self.check(options[key].annotation if key in options else Any, item, place, is_users)
+                yield from self.check(
+                    options[key].annotation if key in options else Any, item, place, is_users
+                )
         if (is_archived := getattr(made, "is_archived", None)) and not is_archived(self._folder, value):
             yield keys, f"the files of {kind} are outside the archive"
 

@@ -136,7 +136,9 @@ def import_plugins() -> None:
         for name in list(plugins.discover_plugins()):
             _try(import_module, name)
     finally:
-        sys.path[:] = path + [each for each in sys.path if each not in (*path, here)]  # what plugins have added
+        sys.path[:] = path + [
+            each for each in sys.path if each not in (*path, here)
+        ]  # what plugins have added
 
 
 def _try(import_it: Callable[[str], Any], name: str) -> None:
@@ -153,7 +155,7 @@ def never_install() -> None:
 
 def _refuse_to_install(name: str, *_: Any) -> None:
     raise ConfigurationError(
-        f"spaCy's model {name} is not installed: the tokenizer \"spacy_rules\" of elmo_plugin.plugin needs none"
+        f'spaCy\'s model {name} is not installed: the tokenizer "spacy_rules" of elmo_plugin.plugin needs none'
     )
 
 

@@ -26,7 +26,9 @@ from tests.hostile.watched import Watch
 
 Case = tuple[str, dict[str, Any]]
 PACKAGES = ("planted", "en_core_web_sm", "allennlp_models", "allennlp_semparse", "allennlp_server")
-CODE = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\ndef load(**_): pass\nclass X: pass\n"
+CODE = (
+    "from pathlib import Path\nPath(__file__).with_name('ran').touch()\ndef load(**_): pass\nclass X: pass\n"
+)
 MODEL = {"text_field_embedder": {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 2}}}}
 TAGGER = {"type": "simple_tagger", **MODEL, "encoder": {"type": "pass_through", "input_dim": 2}}
 READER = {"type": "text_classification_json"}
@@ -55,7 +57,9 @@ def filler(annotation: Any) -> Any:
 def type_cases(values: list[Any]) -> Iterator[Case]:
     """Each registered type, with its defaults, and with each of its arguments set to each value."""
     for base, types in list(Registrable._registry.items()):
-        parent = DatasetReader if base.__name__ in ("Tokenizer", "TokenIndexer", "SentenceSplitter") else Model
+        parent = (
+            DatasetReader if base.__name__ in ("Tokenizer", "TokenIndexer", "SentenceSplitter") else Model
+        )
         role = "model" if parent is Model else "dataset_reader"
         holder = hold(base, parent)
         for name in [each for each in types if not each.startswith("holds_")]:
@@ -161,7 +165,8 @@ def test_no_type_and_no_spelling_of_spacy_reaches_outside(material: Material, he
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "value", ["here.txt", "planted", "/etc/hostname", "http://127.0.0.1:9/x", {"proxies": {"https": "127.0.0.1:9"}}]
+    "value",
+    ["here.txt", "planted", "/etc/hostname", "http://127.0.0.1:9/x", {"proxies": {"https": "127.0.0.1:9"}}],
 )
 def test_no_argument_of_any_type_reaches_outside(material: Material, here: Path, value: Any) -> None:
     try_all([*type_cases([value]), *other_cases([value])], material.tagger.parent, here)
