@@ -58,7 +58,7 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
 
 
 def _write_cut_config(params: Params, folder: Path) -> None:
-    """Writes the configuration of a training anew that was killed while it wrote that, at its start."""
+    """Rewrites a configuration that a kill cut short at the very start of a training."""
     file = folder / archival.CONFIG_NAME
     if file.is_file() and not any(folder.glob("model_state*")):
         try:

@@ -179,7 +179,7 @@ def files(config: dict[str, Any], folder: Path, event: int | None = None, recove
 
 
 @pytest.mark.slow
-def test_a_training_that_was_killed_while_it_wrote_its_configuration_begins_anew(
+def test_a_training_that_was_killed_while_it_wrote_its_configuration_starts_again(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
     expected = files(config, tmp_path / "whole")
