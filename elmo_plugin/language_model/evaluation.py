@@ -30,7 +30,7 @@ class EvaluationWindow(NamedTuple):
 
 
 class TextBuffer(NamedTuple):
-    """Consecutive sentences, see `CorpusChunk`: chunks are appended, and blocks removed from the beginning."""
+    """Consecutive sentences, see `CorpusChunk`: chunks are appended, blocks removed from the beginning."""
 
     types: np.ndarray
     starts: np.ndarray
