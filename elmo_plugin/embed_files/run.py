@@ -159,22 +159,10 @@ def embed_shards(
 
     # Parameters
 
-    pattern : `str`
-        Names the files. All machines must see them, and the folder, at the same paths.
-    folder : `str | Path`
-        The folder of the outputs, each named after its file and the format.
+    pattern, folder : `str`
+        The files, and the folder of the outputs, each named after its file. All machines must see both.
     scheduler : `str`, optional
-        The address of the scheduler of a running cluster. By default one is made of processes on this
-        machine.
-    workers : `int`
-        The number of these processes.
-    settings, output_format, devices
-        See `embed_file`.
-
-    # Returns
-
-    `list[Path]`
-        The outputs.
+        The address of the scheduler of a running cluster. By default one is made of `workers` processes here.
 
     Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed. Raises an
     error of a single file when the others are done.

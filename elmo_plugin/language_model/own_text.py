@@ -27,24 +27,17 @@ _ENDS = (".", "?", "!", "…", "؟", "।", "。")
 
 
 class Recipe(NamedTuple):
-    """
-    How to train on a text of up to `words` words.
-
-    size: in bilm.libsonnet
-    vocabulary: size limit of the softmax
-    negatives: sampled words per batch; `None` computes the full softmax
-    speed: about the words per second of a CPU core
-    """
+    """How to train on a text of up to `words` words."""
 
     words: float
-    size: str
+    size: str  # in bilm.libsonnet
     epochs: int
-    vocabulary: int
-    negatives: int | None
+    vocabulary: int  # size limit of the softmax
+    negatives: int | None  # `None` computes the full softmax
     dropout: float
     batch_size: int
     rate: float
-    speed: int
+    speed: int  # about the words per second of a CPU core
 
 
 RECIPES = (
@@ -59,15 +52,10 @@ RECIPES = (
 
 @dataclass
 class TextFigures:
-    """
-    looks_raw: the number of sentences that end in a word with its full stop
-    too_long: the number of words whose end the biLM does not read
-    """
-
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    looks_raw: int = 0
-    too_long: int = 0
+    looks_raw: int = 0  # sentences that end in a word with its full stop
+    too_long: int = 0  # words whose end the biLM does not read
 
     @property
     def words(self) -> int:
