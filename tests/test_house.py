@@ -10,23 +10,23 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 899,
-    "allennlp_api": 677,
-    "analysis": 499,
+    "(files at the top)": 898,
+    "allennlp_api": 681,
+    "analysis": 492,
     "bilm": 3008,
-    "commands": 1631,
-    "common": 1132,
-    "demo": 400,
+    "commands": 1332,
+    "common": 1139,
+    "demo": 370,
     "embed_files": 617,
     "embedding": 872,
     "encoders": 670,
-    "integrations": 396,
-    "language_model": 1806,
+    "integrations": 342,
+    "language_model": 1549,
     "porting": 560,
     "predictions": 679,
-    "sweeps": 261,
+    "sweeps": 294,
     "tasks": 4677,
-    "training": 142,
+    "training": 490,
 }
 WHOLE = 18_741
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}

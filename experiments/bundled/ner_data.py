@@ -6,7 +6,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SEED = 13
-COPIES = 6  # of each pattern, with other names
+COPIES = 8  # of each pattern, with other names
 Tagged = list[tuple[str, str]]  # the words of a sentence with their BIO tags
 Names = dict[str, list[str]]  # by kind: ORG, LOC, LAST, and the first names WOMAN, MAN, EITHER
 
@@ -25,7 +25,7 @@ def write(data: Path, folder: Path) -> None:
     filled = [fill(pattern, names, generator) for pattern in patterns for _ in range(COPIES)]
     has_names = [each for each in wikigold + pud if any(tag.startswith("B-") for _, tag in each)]
     renamed = [with_other_names(each, names, 0.7, generator) for each in generator.sample(has_names, 500)]
-    shares = {str.lower: 0.2, str.upper: 0.2, capitalize: 0.1}
+    shares = {str.lower: 0.2, str.upper: 0.35, capitalize: 0.1}
     cased = list(case_variants(wikigold + pud + tweets[:500] + filled, shares, generator))
     write_tagged(folder / "train.txt", wikigold + pud + tweets + filled + renamed + cased)
     dev = [

@@ -27,7 +27,7 @@ def test_every_question_has_an_answer_that_is_scored(archive: Path, tmp_path: Pa
     output = tmp_path / "answers.json"
     run("predict", archive, "--squad", DATA, "-o", output, "--batch-size", 3)
     assert list(json.loads(output.read_text())) == ["a1", "a2", "a3", "b1"]
-    _, figures = score_squad(str(DATA), str(output))
+    figures = score_squad(str(DATA), str(output))
     assert (figures["total"], figures["missing"]) == (4, 0)
 
 
@@ -40,15 +40,6 @@ def change(folder: Path, change_question: Any) -> Path:
     path = folder / "data.json"
     path.write_text(json.dumps(content))
     return path
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("without", [["a1", "a2", "a3", "b1"], ["a2"]])
-def test_the_data_need_no_answers(archive: Path, tmp_path: Path, without: list[str]) -> None:
-    data = change(tmp_path, lambda _, each: each["id"] in without and each.pop("answers"))
-    run("predict", archive, "--squad", DATA, "-o", tmp_path / "expected.json")
-    run("predict", archive, "--squad", data, "-o", tmp_path / "answers.json")
-    assert (tmp_path / "answers.json").read_text() == (tmp_path / "expected.json").read_text()
 
 
 def test_what_cannot_be_read_is_reported_and_skipped(
@@ -115,7 +106,7 @@ def test_what_cannot_be_read_or_written_is_said_before_a_model_is_loaded(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts.txt").write_text("Ada moved.\n")
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr("elmo_plugin.commands.predict.load_one", None)
+    monkeypatch.setattr("elmo_plugin.predictions.loaded.load_one", None)
     with pytest.raises(ConfigurationError, match=message):
         run("predict", "ner", *arguments)
     assert {each.name for each in tmp_path.iterdir()} == {"texts.txt", "folder"}

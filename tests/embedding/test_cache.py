@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmOutput
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, SqliteCache
-from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
+from elmo_plugin.embedding.contextual_elmo import RegisteredCache
 from elmo_plugin.embedding.representations import ElmoRepresentations
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.close import assert_near
@@ -76,16 +76,6 @@ def assert_like_the_bilm(bilm: BiLm, cache: ActivationCache, numbers: list[int])
     actual, expected = run(cache, bilm, ids(*numbers)), bilm(ids(*numbers))
     assert_near(actual.layers, expected.layers)
     assert torch.equal(actual.mask, expected.mask)
-
-
-@pytest.mark.parametrize("dtype", [torch.double, torch.half, torch.bfloat16])
-def test_the_vectors_have_the_type_of_the_weights(
-    bilm: BiLm, make_cache: MakeCache, dtype: torch.dtype
-) -> None:
-    bilm, cache = bilm.to(dtype), make_cache()
-    for _ in range(2):
-        assert bilm.forward_cached(ids(0, 1), cache=cache).layers.dtype == dtype
-        assert bilm.embed(SENTENCES, cache)[0].dtype == dtype
 
 
 batches = st.lists(st.lists(st.integers(0, len(SENTENCES) - 1), min_size=1, max_size=6), max_size=8)

@@ -12,9 +12,9 @@ from allennlp.nn.util import sequence_cross_entropy_with_logits
 
 from elmo_plugin.encoders import ContextualEncoder, HighwayLstm
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
+from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.srl import SrlHighwayLstm, SrlReader
 from elmo_plugin.tasks.srl.model import mark_arguments
-from elmo_plugin.tasks.srl.spans import arguments_to_tags, tags_to_arguments
 from tests.tasks.small_models import tensors_of, word_embedder
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
@@ -60,7 +60,7 @@ def test_the_loss_is_that_of_allennlps_model(instances: list[Instance]) -> None:
 
 def test_words_with_unknown_tags_have_no_part_in_the_loss(instances: list[Instance]) -> None:
     vocab = Vocabulary.from_instances(instances[:3])
-    model, tensors = labeller(vocab), tensors_of(instances[3:4], vocab)
+    model, tensors = labeller(vocab).eval(), tensors_of(instances[3:4], vocab)
     known = tensors["tags"] != UNKNOWN_TAG
     assert known.tolist() == [[True] * 6 + [False] * 3]
     logits, _ = model.compute_logits(tensors["tokens"], tensors["predicate"])
@@ -76,9 +76,9 @@ def test_predictions_are_legal_tags_and_their_roles(instances: list[Instance]) -
         for instance, output in zip(instances, model.forward_on_instances(instances), strict=True):
             words, tags, roles = output["words"], output["tags"], output["roles"]
             assert words == instance["words"].metadata and len(tags) == len(words)
-            arguments = tags_to_arguments(tags)
-            assert arguments_to_tags(arguments, len(words)) == tags  # no I- without its B-
-            assert [(role["role"], role["start"], role["end"]) for role in roles] == arguments
+            arguments = tags_to_spans(tags)
+            assert spans_to_tags(arguments, len(words)) == tags  # no I- without its B-
+            assert [(role["start"], role["end"], role["role"]) for role in roles] == arguments
             assert all(role["text"] == " ".join(words[role["start"] : role["end"]]) for role in roles)
             assert output["predicate"] == instance["predicate"].sequence_index
 
@@ -87,7 +87,6 @@ def test_metrics_are_those_of_whole_arguments_in_evaluation_alone(instances: lis
     vocab = Vocabulary.from_instances(instances[:3])
     model, tensors = labeller(vocab), tensors_of(instances, vocab)
     predict_right_tags(model, tensors)
-    model(**tensors)
     assert model.get_metrics(reset=True) == {}
     model.eval()
     model(**tensors)
@@ -96,7 +95,6 @@ def test_metrics_are_those_of_whole_arguments_in_evaluation_alone(instances: lis
     assert metrics["recall-overall"] == pytest.approx(8 / 9)
     assert metrics["precision-overall"] < 1
     assert metrics["_f1-measure-ARGM-TMP"] == 1 and metrics["_recall-ARG1"] == pytest.approx(2 / 3)
-    assert metrics["_recall-kind-verb"] == metrics["recall-overall"]
     assert not any(model.get_metrics().values())
 
 

@@ -1,0 +1,113 @@
+"""Sequences with padding: attention and pooling, and the best tags, for a batch of sentences at once."""
+
+from collections.abc import Sequence
+
+import torch
+from allennlp.nn.util import masked_softmax
+from torch import BoolTensor, Tensor
+
+
+def masked_attention(similarity: Tensor, values: Tensor, mask: BoolTensor) -> Tensor:
+    """
+    Returns the mean of the values for each query, shape (batch, queries, dim), weighted by the softmax of
+    their similarity to it, shape (batch, queries, values). Masks are false at padding.
+    """
+    # Not memory-efficient, it would lose all weights to padding if every similarity is far below zero.
+    return masked_softmax(similarity, mask, memory_efficient=True) @ values
+
+
+def biattention(
+    first: Tensor, second: Tensor, first_mask: BoolTensor, second_mask: BoolTensor
+) -> tuple[Tensor, Tensor]:
+    """
+    Attends from each of two sequences to the other, with the dot product as similarity (Chen et al., 2017,
+    equations 11 to 13). Returns the attended vectors of `second` for the words of `first`, in the shape of
+    `first`, (batch, time, dim), and the other way round.
+    """
+    similarity = first @ second.transpose(1, 2)  # Shape: (batch, time of first, time of second)
+    for_first = masked_attention(similarity, second, second_mask)
+    return for_first, masked_attention(similarity.transpose(1, 2), first, first_mask)
+
+
+def self_biattention(encoded: Tensor, mask: BoolTensor) -> Tensor:
+    """
+    Biattention of a sequence X with itself: with C = softmax(X Xᵀ) X it is [X ; X - C ; X * C]
+    (McCann et al., 2017, section 5). Shape (batch, time, 3 * dim).
+    """
+    similarity = encoded @ encoded.transpose(1, 2)  # Shape: (batch, time, time)
+    attended = masked_attention(similarity, encoded, mask)
+    return torch.cat([encoded, encoded - attended, encoded * attended], dim=-1)
+
+
+def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
+    """
+    Pools the words of each row (at least one) by their maximum, mean, minimum, and mean
+    weighted by the softmax of `scores`, shape (batch, time) (McCann et al., 2017, section 5). From shape
+    (batch, time, dim) to (batch, 4 * dim).
+    """
+    padding = ~mask.unsqueeze(-1)
+    weights = masked_softmax(scores, mask, memory_efficient=True)  # as in `masked_attention`
+    pooled = [
+        vectors.masked_fill(padding, -torch.inf).amax(dim=1),
+        vectors.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True),
+        vectors.masked_fill(padding, torch.inf).amin(dim=1),
+        (weights.unsqueeze(-1) * vectors).sum(dim=1),
+    ]
+    return torch.cat(pooled, dim=-1)
+
+
+def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
+    """
+    Returns zero if a BIO tag may follow another, shape (tags, tags), and if it may be the first, shape
+    (tags,); otherwise minus infinity. `I-X` may follow only `B-X` and `I-X`.
+    """
+    allowed = [
+        [not after.startswith("I-") or before in (after, f"B-{after[2:]}") for after in tags]
+        for before in tags
+    ]
+    first = [not tag.startswith("I-") for tag in tags]
+    return _penalty(allowed), _penalty(first)
+
+
+def _penalty(allowed: list[list[bool]] | list[bool]) -> Tensor:
+    table = torch.tensor(allowed, dtype=torch.bool)
+    return torch.zeros(table.shape).masked_fill(~table, -torch.inf)
+
+
+@torch.no_grad()
+def forward_sums(logits: Tensor, transitions: Tensor, start: Tensor) -> Tensor:
+    """
+    Returns the logarithm of the sum of all sequences of tags that end in each tag of each word of a sentence;
+    all shapes are as in `viterbi`, without a batch.
+    """
+    sums = [start + logits[0]]
+    for row in logits[1:]:
+        sums.append((sums[-1].unsqueeze(1) + transitions).logsumexp(dim=0) + row)
+    return torch.stack(sums)  # Shape: (time, tags)
+
+
+@torch.no_grad()
+def viterbi(
+    logits: Tensor, mask: BoolTensor, transitions: Tensor, start: Tensor, end: Tensor | None = None
+) -> list[list[int]]:
+    """
+    Returns the tags of the words of each sentence: the sequence with the largest sum of `logits`, shape
+    (batch, time, tags), `transitions` from one tag to the next, shape (tags, tags), `start` for the first tag
+    and `end` for the last, shape (tags,). In `mask`, the words come before the padding.
+    """
+    score = start + logits[:, 0]  # Shape: (batch, tags), of the best sequence that ends in each tag
+    same_tag = torch.arange(logits.size(2), device=logits.device)
+    best_previous = []
+    for time in range(1, logits.size(1)):
+        best, previous = (score.unsqueeze(2) + transitions).max(dim=1)
+        is_word = mask[:, time].unsqueeze(1)
+        # Padding repeats the last tag, at no cost, so that all sentences end at the same time step.
+        score = torch.where(is_word, best + logits[:, time], score)
+        best_previous.append(torch.where(is_word, previous, same_tag))
+    if end is not None:
+        score = score + end
+    tags = [score.argmax(dim=1, keepdim=True)]  # each of shape (batch, 1), the last time step first
+    for previous in reversed(best_previous):
+        tags.append(previous.gather(1, tags[-1]))
+    paths = torch.cat(tags[::-1], dim=1).tolist()
+    return [path[:length] for path, length in zip(paths, mask.sum(dim=1).tolist(), strict=True)]

@@ -1,0 +1,168 @@
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from allennlp.training.trainer import TrainerCheckpoint
+
+from elmo_plugin.common.formats.torch_files import save_tensors
+from elmo_plugin.training.checkpointer import AtomicCheckpointer
+from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel
+from tests.payload import Payload
+
+
+class Training:
+    """A trainer that has come so far."""
+
+    def __init__(self, epochs: int, batches: int) -> None:
+        self.epochs, self.batches = epochs, batches
+
+    def get_checkpoint_state(self) -> TrainerCheckpoint:
+        state = {"epochs_completed": self.epochs, "batches_in_epoch_completed": self.batches}
+        return TrainerCheckpoint({"weight": torch.full((10_000,), float(self.batches))}, state)
+
+
+def loaded(folder: Path) -> tuple[int, int] | None:
+    checkpoint = AtomicCheckpointer(folder).load_checkpoint()
+    if checkpoint is None:
+        return None
+    state = checkpoint.trainer_state
+    assert (checkpoint.model_state["weight"] == state["batches_in_epoch_completed"]).all()
+    return state["epochs_completed"], state["batches_in_epoch_completed"]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def saved(folder: Path, *points: tuple[int, int], **options: Any) -> AtomicCheckpointer:
+    checkpointer = AtomicCheckpointer(folder, **options)
+    for point in points:
+        checkpointer.save_checkpoint(Training(*point))
+    return checkpointer
+
+
+def test_the_latest_checkpoints_are_kept_and_the_last_is_read(tmp_path: Path) -> None:
+    assert loaded(tmp_path) is None
+    saved(tmp_path, (0, 2), (0, 4), (1, 0))
+    assert names(tmp_path) == [
+        "model_state_e0_b4.th",
+        "model_state_e1_b0.th",
+        "training_state_e0_b4.th",
+        "training_state_e1_b0.th",
+    ]
+    assert loaded(tmp_path) == (1, 0)
+    saved(tmp_path, *((1, batches) for batches in range(1, 12)), keep_most_recent_by_count=10)
+    assert len(names(tmp_path)) == 20 and "model_state_e1_b10.th" in names(tmp_path)
+
+
+def test_a_checkpoint_without_one_of_its_files_is_not_there(tmp_path: Path) -> None:
+    saved(tmp_path, (0, 2), (0, 4), (0, 6), keep_most_recent_by_count=None)
+    (tmp_path / "training_state_e0_b6.th").unlink()
+    (tmp_path / "model_state_e0_b4.th").unlink()
+    latest = AtomicCheckpointer(tmp_path).find_latest_checkpoint()
+    assert latest == (str(tmp_path / "model_state_e0_b2.th"), str(tmp_path / "training_state_e0_b2.th"))
+    assert loaded(tmp_path) == (0, 2)
+
+
+def test_what_a_killed_process_has_left_is_removed(tmp_path: Path) -> None:
+    saved(tmp_path, (0, 2))
+    complete = names(tmp_path)
+    for leftover in (".model_state_e0_b4.th.abcd1234", ".best.th.abcd1234"):
+        (tmp_path / leftover).mkdir()
+        (tmp_path / leftover / "model_state_e0_b4.th").write_bytes(b"half")
+    (tmp_path / "training_state_e0_b4.th").write_bytes(b"its model was not written")
+    assert loaded(tmp_path) == (0, 2)
+    assert names(tmp_path) == complete
+
+
+@pytest.mark.parametrize("name", ["model_state", "training_state"])
+@pytest.mark.parametrize("length", [0, 100, -100])
+def test_a_damaged_checkpoint_is_set_aside_for_the_one_before(
+    name: str, length: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    saved(tmp_path, (0, 2), (0, 4))
+    path = tmp_path / f"{name}_e0_b4.th"
+    path.write_bytes(path.read_bytes()[:length])
+    with caplog.at_level(logging.WARNING):
+        assert loaded(tmp_path) == (0, 2)
+    assert "model_state_e0_b4.th is incomplete or damaged" in caplog.text
+    assert AtomicCheckpointer(tmp_path).find_latest_checkpoint()[0].endswith("model_state_e0_b2.th")
+    saved(tmp_path, (0, 4))
+    assert loaded(tmp_path) == (0, 4)
+
+
+def test_a_first_checkpoint_that_was_cut_short_is_set_aside_for_a_new_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "model_state_e1_b0.th").write_bytes(b"half of it")
+    with caplog.at_level(logging.WARNING):
+        assert loaded(tmp_path) is None
+    assert "training begins anew" in caplog.text
+    assert names(tmp_path) == ["damaged_model_state_e1_b0.th"]
+
+
+def test_checkpoints_none_of_which_can_be_read_are_named(tmp_path: Path) -> None:
+    saved(tmp_path, (0, 2), (0, 4))
+    for path in tmp_path.iterdir():
+        path.write_bytes(b"nothing")
+    with pytest.raises(ConfigurationError, match=r"none .* be read: \S+_b4\.th \(.*\), \S+_b2\.th \(.*\)$"):
+        loaded(tmp_path)
+
+
+def test_no_code_in_a_checkpoint_is_run(tmp_path: Path) -> None:
+    saved(tmp_path, (0, 2), (0, 4))
+    save_tensors({"weight": Payload(tmp_path / "ran")}, tmp_path / "model_state_e0_b4.th")
+    assert loaded(tmp_path) == (0, 2)
+    assert not (tmp_path / "ran").exists()
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Has no space for the file of this name: the system's own device for that takes its place."""
+    save = torch.save
+
+    def save_to_full_disk(state: Any, file: Any) -> None:
+        if Path(file.name).name == name:
+            file.write(b"the beginning")
+            with open("/dev/full", "wb") as full:
+                save(state, full)
+        save(state, file)
+
+    monkeypatch.setattr(torch, "save", save_to_full_disk)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the device /dev/full")
+@pytest.mark.parametrize("name", ["model_state_e0_b4.th", "training_state_e0_b4.th"])
+def test_a_full_disk_is_named_and_the_last_good_checkpoint_is_left(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(tmp_path, (0, 2))
+    before = names(tmp_path)
+    fill_disk(monkeypatch, name)
+    expected = rf"could not write .*{name}: the disk is full; the last good checkpoint is .*_e0_b2\.th"
+    with pytest.raises(OSError, match=expected):
+        saved(tmp_path, (0, 4), keep_most_recent_by_count=1)
+    assert names(tmp_path) == before
+    assert loaded(tmp_path) == (0, 2)
+
+
+def test_it_works_with_the_plain_trainer(tmp_path: Path) -> None:
+    model = StatefulModel()
+    for num_epochs in (1, 2):
+        trainer = GradientDescentTrainer(
+            model,
+            torch.optim.SGD(model.parameters(), lr=0.1),
+            PlaceKeepingLoader(),
+            validation_data_loader=PlaceKeepingLoader(),
+            num_epochs=num_epochs,
+            serialization_dir=str(tmp_path),
+            checkpointer=AtomicCheckpointer(tmp_path),
+            cuda_device=-1,
+            enable_default_callbacks=False,
+        )
+        assert trainer.train()["epoch"] == num_epochs - 1
+    assert (tmp_path / "best.th").exists()
