@@ -78,8 +78,13 @@ def _write_hdf5(path: Path, content: Content) -> None:
             keys = {}
             for sentence, array in zip(sentences, arrays, strict=True):
                 keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
-                _write_array(file, keys[sentence], np.moveaxis(array, 0, -2), settings.gzip)
                 line += 1
+                if keys[sentence] and keys[sentence] not in file:
+                    data = np.moveaxis(array, 0, -2)  # Shape: (words, dim) or (num_layers, words, dim)
+                    is_packed = settings.gzip is not None and array.size > 0
+                    packing = {"chunks": data.shape, "shuffle": True, "compression": settings.gzip}
+                    options = packing if is_packed else {}
+                    file.create_dataset(keys[sentence], data=data, track_times=False, **options)
             if has_index:
                 index += b", " + json.dumps(keys, ensure_ascii=False).encode()[1:-1]
             if target.error is not None:
@@ -95,15 +100,6 @@ def _read_chunk(chunk: Path) -> tuple[list[str], list[str], list[np.ndarray]]:
     with np.load(chunk) as stored:
         arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
         return split_lines(stored["sentences"]), split_lines(stored["texts"]), arrays
-
-
-def _write_array(file: h5py.File, key: str, array: np.ndarray, gzip: int | None) -> None:
-    """Writes vectors of shape (words, dim) or (num_layers, words, dim)."""
-    if key and key not in file:
-        options: dict[str, Any] = {}
-        if gzip is not None and array.size > 0:
-            options = {"chunks": array.shape, "shuffle": True, "compression": gzip}  # a level is one of gzip
-        file.create_dataset(key, data=array, track_times=False, **options)
 
 
 def _hdf5_description(path: Path) -> str:

@@ -87,13 +87,7 @@ def embed_file(
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
     size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None
-    options: dict[str, Any] = {
-        "total": size,
-        "disable": not show_progress,
-        "unit": "B",
-        "unit_scale": True,
-        "smoothing": 0,
-    }
+    options: dict[str, Any] = {"unit": "B", "unit_scale": True, "smoothing": 0, "disable": not show_progress}
     with (
         atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
         unfinished_chunks(file, description) as folder,
@@ -102,7 +96,7 @@ def embed_file(
             _check_finished(file, output_format, description, chunks, digest)
             return False
         paths, words, start = [], 0, time.monotonic()
-        with progress_bar(desc="embedding", **options) as bar:
+        with progress_bar(desc="embedding", total=size, **options) as bar:
             for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
                 paths.append(chunk_path(folder, chunk.number))
                 if new_words is None and not bar.disable:

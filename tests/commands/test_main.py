@@ -100,7 +100,7 @@ def test_ctrl_c_and_errors_of_the_system_report_what_a_command_has_kept(
 def test_a_command_that_needs_allennlp_says_so_if_it_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "allennlp.common.plugins", None)
+    monkeypatch.setitem(sys.modules, "allennlp.models", None)
     (tmp_path / "tagged.txt").write_text("Ada B-PER B-PER\n")
     with pytest.raises(SystemExit, match=r"^elmo score: elmo score needs AllenNLP: pip install") as error:
         main(["score", "ner", str(tmp_path / "tagged.txt")])
