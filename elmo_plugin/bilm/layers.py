@@ -9,7 +9,7 @@ from torch import Tensor
 from elmo_plugin.common.errors import BiLmError
 
 Layers = str | int | Sequence[float]
-LAYER_NAMES = ("all", "mean", "top", "token")
+LAYER_NAMES = ("all", "mean", "sum", "top", "token")
 _ROUNDING = 0.01  # tolerance for the sum of weights, such as three times 0.333
 
 
@@ -56,15 +56,17 @@ def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
     """
     Selects `layers` from the vectors of all layers, shape (num_layers, ..., dim).
 
-    "all" returns all of them, "mean" their plain average, "top" and "token" the last and the first, a number
-    that layer, and a list of weights, one for each layer, their weighted average. Except for "all", the shape
-    is (..., dim).
+    "all" returns all of them, "mean" and "sum" their plain average and sum, "top" and "token" the last and
+    the first, a number that layer, and a list of weights, one for each layer, their weighted average. Except
+    for "all", the shape is (..., dim).
     """
     check_layers(layers, len(vectors))
     if isinstance(layers, str):
         if layers == "all":
             return vectors
-        return vectors.mean(dim=0) if layers == "mean" else vectors[{"top": -1, "token": 0}[layers]]
+        if layers in ("mean", "sum"):
+            return getattr(vectors, layers)(dim=0)
+        return vectors[{"top": -1, "token": 0}[layers]]
     if isinstance(layers, int):
         return vectors[layers]
     weights = vectors.new_tensor(mixing_weights(layers, len(vectors)))

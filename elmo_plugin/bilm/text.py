@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.characters import as_words
 from elmo_plugin.bilm.layers import Layers, select_layers
 from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice
+from elmo_plugin.common.formats.fasta import residues
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.typography import Word
 
@@ -22,7 +23,7 @@ POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
     "max": lambda vectors: vectors.amax(dim=-2),
     "first": lambda vectors: vectors[..., 0, :],
 }
-TOKENIZERS = ("whitespace", "spacy")
+TOKENIZERS = ("whitespace", "spacy", "letters")
 OUTPUTS = ("torch", "numpy")
 
 Tokenizer = str | Callable[[str], Iterable[Any]]
@@ -105,11 +106,13 @@ def split_text(
 @lru_cache(maxsize=8)
 def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
     """
-    Returns a function from a text to its words: between "whitespace", unchanged, or by the rules of "spacy"
-    for a language. Raises `BiLmError` if spaCy is missing or lacks the rules.
+    Returns a function from a text to its words: between "whitespace", unchanged, by the rules of "spacy" for
+    a language, or the "letters" of a protein. Raises `BiLmError` if spaCy is missing or lacks the rules.
     """
     if name == "spacy":
         return SpacyRules(language).words
+    if name == "letters":
+        return residues
     return lambda text: [Word(match[0], *match.span()) for match in re.finditer(r"\S+", text)]
 
 

@@ -9,13 +9,29 @@ from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file, e
 
 def run(args: argparse.Namespace) -> None:
     settings = _settings(args)
+    source_format = "fasta" if "fasta" in args.format else None
+    output_format = next((name for name in args.format if name != "fasta"), None)
     if args.dask is None:
-        is_new = embed_file(args.text, args.output, settings, args.format, args.workers, args.device)
+        is_new = embed_file(
+            args.text,
+            args.output,
+            settings,
+            output_format,
+            args.workers,
+            args.device,
+            source_format=source_format,
+        )
         show(f"wrote {args.output}" if is_new else f"{args.output} is already complete")
     else:
-        output_format, workers = args.format or next(iter(OUTPUT_FORMATS)), args.workers or 1
         outputs = embed_shards(
-            args.text, args.output, settings, output_format, args.dask or None, workers, args.device
+            args.text,
+            args.output,
+            settings,
+            output_format or next(iter(OUTPUT_FORMATS)),
+            args.dask or None,
+            args.workers or 1,
+            args.device,
+            source_format,
         )
         show(f"{args.output} has {len(outputs)} files")
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
 from elmo_plugin.common.formats.text_files import decode, read_lines
 from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.common.spacy_rules import SpacyRules
@@ -132,18 +133,29 @@ def _assigned_lines(files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, 
     """Yields the role of each line that is not blank, the line, and its file and number."""
     stride = BLOCKS
     if "" in files:
-        lines = sum(not line.isspace() for file in files[""] for line in read_lines(str(file)))
+        lines = sum(1 for file in files[""] for _ in _lines(str(file)))
         stride = max(BLOCKS, lines // BLOCK_LINES // _MAX_BLOCKS)
     count = 0
     for role, paths in files.items():
         for file in paths:
-            for number, line in enumerate(read_lines(str(file)), start=1):
-                if not line.isspace():
-                    place = f"{file}, line {number}"
-                    part = count // BLOCK_LINES % stride
-                    split = {stride // 2 - 1: "dev", stride - 1: "test"}.get(part, "train")
-                    yield role or split, unicodedata.normalize("NFC", decode(line, place)), place
-                    count += 1
+            for line, place in _lines(str(file)):
+                part = count // BLOCK_LINES % stride
+                split = {stride // 2 - 1: "dev", stride - 1: "test"}.get(part, "train")
+                yield role or split, unicodedata.normalize("NFC", line), place
+                count += 1
+
+
+def _lines(file: str) -> Iterator[tuple[str, str]]:
+    """Yields the lines that are not blank, or the letters of FASTA's records, with their places."""
+    if is_fasta(file):
+        for protein in read_fasta(file):
+            if protein.letters:
+                yield " ".join(letter.text for letter in residues(protein.letters)), protein.place
+        return
+    for number, line in enumerate(read_lines(file), start=1):
+        if not line.isspace():
+            place = f"{file}, line {number}"
+            yield decode(line, place), place
 
 
 def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list[str]]:

@@ -22,7 +22,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.outputs import target_of
 
 STATES = ("carry", "reset")
-TOKENIZERS = ("whitespace", "spacy")
+TOKENIZERS = ("whitespace", "spacy", "letters")
 OUTPUT_FORMATS = ("hdf5", "safetensors", "npz", "csv")
 MAX_BATCH_TOKENS = 8192
 LANGUAGE: dict[str, Any] = {
@@ -63,7 +63,10 @@ def _resume_embed(args: argparse.Namespace) -> Path:
 
 def _add_embed(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    about = "one sentence per line (plain, .gz or .zst); - for standard input; with --dask a quoted pattern"
+    about = (
+        "one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); - for standard "
+        "input; with --dask a quoted pattern"
+    )
     add("text", type=TextStream, metavar="TEXT", help=about)
     about = "a file, .hdf5, .safetensors, .npz or .csv; with --dask a folder"
     # Without a default, a missing OUTPUT keeps the value of --output.
@@ -76,10 +79,13 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
         "all": "all layers: (layers, words, dim)",
         "top": "the top layer: (words, dim)",
         "mean": "the mean of the layers: (words, dim); the default",
+        "sum": "the sum of the layers: (words, dim), as SeqVec's",
     }
     for name, about in choices.items():
         layers.add_argument(f"--{name}", dest="layers", action="store_const", const=name, help=about)
     add_options(layers, "--mix")
+    about = "one vector per protein (or sentence), the mean over its residues (or words): (dim,)"
+    group.add_argument("--per-protein", dest="pooling", action="store_const", const="mean", help=about)
     about = "for --mix: which, if ARCHIVE has several, such as input or output (see elmo weights)"
     group.add_argument("--placement", metavar="NAME", help=about)
 
@@ -90,7 +96,7 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
 
     group = parser.add_argument_group("the text")
     add = group.add_argument
-    about = "whitespace: already tokenized (default); spacy: by spaCy's rules, without a model"
+    about = "whitespace: already tokenized (default); spacy: by spaCy's rules; letters: of a protein"
     add("--tokenizer", choices=TOKENIZERS, default=TOKENIZERS[0], help=about)
     add_number(group, "--max-words", 100_000, "refuse longer lines")
     add("--language", **LANGUAGE)
@@ -98,7 +104,8 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the file")
     add_options(group, "--dtype", default=DTYPES[0])
     add = group.add_argument
-    add("--format", choices=OUTPUT_FORMATS, help="format of OUTPUT (default: by its suffix)")
+    about = "format of OUTPUT (default: by its suffix); fasta: TEXT is FASTA, whatever its suffix"
+    add("--format", choices=(*OUTPUT_FORMATS, "fasta"), action="append", default=[], help=about)
     add("--compression", choices=["gzip"], help="compress the vectors of HDF5")
     add_number(group, "--compression-level", 4, "level of --compression, 1 to 9")
     about = "leave the sentences out"
@@ -170,6 +177,7 @@ COMMANDS = (
         "continues when you start it again, and writes the same file.",
         "elmo embed text.txt vectors.npz\n"
         "elmo embed text.txt vectors.hdf5 --bilm original --top\n"
+        "elmo embed proteins.fasta vectors.h5 --bilm seqvec --sum\n"
         "elmo embed - vectors.csv --tokenizer spacy < text.txt",
         _add_embed,
         check_arguments=_check_embed,
