@@ -138,7 +138,9 @@ class Values:
     def _value(self, slot: str) -> str:
         values = self.fixed if slot in self.fixed else self._values
         if slot not in values:
-            values[slot] = next(value for value in self._draws(slot.rstrip("0123456789")) if value not in self._used)
+            values[slot] = next(
+                value for value in self._draws(slot.rstrip("0123456789")) if value not in self._used
+            )
             self._used.add(values[slot])
             if slot in ("PER", "LAST") and not self.fixed:  # the topic's
                 self.fixed["LAST"] = values[slot].split()[-1]
