@@ -11,16 +11,20 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-from machine import MEGABYTE, in_fresh_process, peak_memory, seconds, status
-from material import SIZES, Sentences, model_files, read_sentences, write_model
+from machine import MEGABYTE, in_fresh_process, peak_memory, peak_of_process, seconds
+from material import Sentences, model_files, read_sentences, write_model
+from run import conditions, make_parser
 
+from elmo_plugin.bilm.precision import PRECISIONS
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.provenance import provenance
 from elmo_plugin.embed_files import DTYPES, LAYERS, OUTPUT_FORMATS, EmbedSettings
+
+PASSED_ON = ("size", "precision", "layers", "dtype", "format")
 
 
 def main() -> None:
@@ -28,7 +32,7 @@ def main() -> None:
     if args.alone:
         print(json.dumps(embed_alone(args)))
         return
-    shared = {name: getattr(args, name) for name in ("size", "layers", "dtype", "format", "threads")}
+    shared = conditions(args, *PASSED_ON)
     runs = []
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         write_model(args.size, Path(folder))
@@ -38,21 +42,20 @@ def main() -> None:
                 runs.append(run_alone(args, Path(folder), workers) | {"workers": workers})
                 print("  ".join(f"{name} {figure:,.0f}" for name, figure in runs[-1].items()), flush=True)
     if args.json:
-        write_json(args.json, {**shared, "torch": torch.__version__, **provenance(), "runs": runs})
+        write_json(args.json, {**shared, **provenance(), "runs": runs})
 
 
 def read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = make_parser(__doc__, "rounds", "text")
+    parser.set_defaults(threads=1)  # of each worker
     add = parser.add_argument
     add("--words", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of each text")
     add("--workers", type=int, nargs="+", default=[1, 2], help="that embed each text")
-    add("--size", choices=SIZES, default="tiny", help="of the biLM; all but tiny: random weights")
+    add("--precision", choices=PRECISIONS, default="float32")
     add("--layers", choices=[layers for layers in LAYERS if layers != "mix"], default="mean")
     add("--dtype", choices=DTYPES, default="float32")
     add("--format", choices=OUTPUT_FORMATS, default="hdf5")
-    add("--threads", type=int, default=1, help="of each worker")
     add("--folder", type=Path, help="with room for twice the output (default: the system's)")
-    add("--json", type=Path, help="where to write the figures")
     add("--alone", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -68,8 +71,8 @@ def write_text(path: Path, sentences: Sentences, words: int) -> None:
 
 
 def run_alone(args: argparse.Namespace, folder: Path, workers: int) -> dict[str, Any]:
-    options = ["--workers", workers, "--layers", args.layers, "--dtype", args.dtype, "--format", args.format]
-    return in_fresh_process(__file__, *options, "--threads", args.threads, "--alone", folder)
+    options = [f"--{name}={getattr(args, name)}" for name in (*PASSED_ON, "threads", "device")]
+    return in_fresh_process(__file__, *options, "--workers", workers, "--alone", folder)
 
 
 def embed_alone(args: argparse.Namespace) -> dict[str, float]:
@@ -79,11 +82,18 @@ def embed_alone(args: argparse.Namespace) -> dict[str, float]:
     text, output = args.alone / "text.txt", args.alone / "output"
     options, weights = map(str, model_files(args.alone))
     settings = EmbedSettings(
-        {"options": options, "weights": weights}, layers=args.layers, dtype=args.dtype, threads=args.threads
+        {"options": options, "weights": weights},
+        layers=args.layers,
+        dtype=args.dtype,
+        threads=args.threads,
+        precision=args.precision,
     )
-    (workers,) = args.workers
+    devices = [args.device]
+    embed = partial(
+        embed_file, text, output, settings, args.format, *args.workers, devices, show_progress=False
+    )
     with most_memory_of_workers() as most:
-        taken = seconds(lambda: embed_file(text, output, settings, args.format, workers, show_progress=False))
+        taken = seconds(embed)
     words = sum(len(line.split()) for line in text.open(encoding="utf-8"))
     size = output.stat().st_size
     output.unlink()
@@ -107,7 +117,7 @@ def most_memory_of_workers() -> Iterator[list[int]]:
         while not is_over.wait(0.2):
             for child in multiprocessing.active_children():
                 with suppress(OSError):  # it is over
-                    most[0] = max(most[0], status("VmHWM", child.pid))
+                    most[0] = max(most[0], peak_of_process(child.pid))
 
     thread = threading.Thread(target=look)
     thread.start()

@@ -1,65 +1,93 @@
-"""All measurements on a GPU, within 20 minutes: embedding, training, task models.
+"""All measurements on a GPU, within 20 minutes: embedding, training, task models, files.
 
     python benchmarks/gpu.py                       # on a machine with a GPU
     python benchmarks/gpu.py --device cpu --small  # the same from end to end, at small sizes
 
-Each part runs in a separate process, under a time limit, and replaces docs/results/gpu/PART.json after each
-figure, so that a crash loses nothing. `summary.json` tells how each part ended. Without AllenNLP, parts that
-need it report what they skip.
+Runs the other programs one after the other, each under a time limit; PART.json has the figures of each, and
+`summary.json` tells how each ended. Without AllenNLP they measure ours alone, and the tasks are left out.
 """
 
 import argparse
-import datetime
-import importlib
-import json
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-from machine import device_name
+from machine import device_name, require
 from material import REPOSITORY
 
 from elmo_plugin.common.files import write_json
-from elmo_plugin.common.provenance import commit, processor
 
 
 class Part(NamedTuple):
     """
-    module: its `measure(device, small, *options)` yields a dictionary of figures at a time
-    limit: the seconds that it may take
+    program: beside this one
+    options: at the full size
+    small: what to add at a small one
+    limit: the seconds that it may take on a GPU
     """
 
-    module: str
+    program: str
+    options: str
+    small: str
     limit: int
-    options: tuple[str, ...] = ()
 
 
+SHAPES = {
+    "64x20": "--batch-size 64 --words 20 --sentences 512",
+    "corpus": "--batch-size 3000 --sentences 3000",
+    "1": "--batch-size 1 --words 20 --sentences 64",
+}
 # The most valuable first.
 PARTS = {
-    "embed_original": Part("gpu_embed", 150, ("original",)),
-    "train_original": Part("gpu_train", 180, ("original",)),
-    "tasks": Part("gpu_tasks", 400),
-    "embed_file": Part("gpu_file", 100),
-    "embed_small": Part("gpu_embed", 110, ("small",)),
-    "train_small": Part("gpu_train", 130, ("small",)),
+    **{
+        f"embed_{name}_{size}_{precision}": Part(
+            "embed.py",
+            f"--size {size} --precision {precision} --no-memory --profile {shape}",
+            "--sentences 8 --rounds 1",
+            60,
+        )
+        for size in ("original", "small")
+        for name, shape in SHAPES.items()
+        for precision in ("bfloat16", "float32")
+    },
+    **{
+        f"train_{size}_{streams}": Part(
+            "train_bilm.py",
+            f"--size {size} --precision bfloat16 --vocabulary 793471 --steps 8 --rounds 2"
+            f" --batch-size {streams} --peer-matmul-precision medium --no-memory --profile",
+            "--batch-size 4 --negatives 64 --vocabulary 2000 --steps 2 --rounds 1",
+            120,
+        )
+        for size in ("original", "small")
+        for streams in (128, 384)  # the paper's three GPUs had one batch each
+    },
+    "tasks": Part(
+        "tasks.py", "--size original --states known --profile --no-memory", "--tasks ner --rounds 1", 400
+    ),
+    "embed_file": Part(
+        "embed_file.py",
+        "--size original --precision bfloat16 --words 200000 --workers 1",
+        "--words 2000",
+        100,
+    ),
 }
+ONE_OF_EACH = ["embed_64x20_small_float32", "train_small_128", "tasks", "embed_file"]
+LEFT_OUT = "left out: AllenNLP is not installed"
 
 
 def main() -> None:
     args = read_arguments()
     args.folder.mkdir(parents=True, exist_ok=True)
-    if args.alone:
-        run_part(args.alone, args)
-        return
-    known = args.folder / "summary.json"
-    summary: dict[str, Any] = json.loads(known.read_text()) if known.exists() else {}
+    summary: dict[str, Any] = {}
     for name in args.parts:
-        summary[name] = in_a_process(name, args)
+        summary[name] = run_part(name, args)
         print(f"{name}: {summary[name]['end']}", flush=True)
-        write_json(known, summary)
+        write_json(args.folder / "summary.json", summary)
+    if any(part["end"] not in ("complete", LEFT_OUT) for part in summary.values()):
+        sys.exit(1)
 
 
 def read_arguments() -> argparse.Namespace:
@@ -67,63 +95,37 @@ def read_arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--device", choices=["cpu", "cuda"], default="cuda")
     add("--small", action="store_true", help="small sizes, to see that all works")
-    add("--parts", nargs="+", choices=PARTS, help="by default all; with --small, only the first size")
+    add("--parts", nargs="+", choices=PARTS, help="by default all; with --small, one of each program")
     add("--folder", type=Path, default=REPOSITORY / "docs" / "results" / "gpu", help="for the figures")
-    add("--commit", default=commit(), help="of this program, where git cannot tell")
-    add("--alone", choices=PARTS, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.device == "cuda" and not torch.cuda.is_available():
-        parser.error("torch finds no GPU here; --device cpu --small shows that the program works")
-    args.parts = args.parts or [name for name in PARTS if not (args.small and name.endswith("_small"))]
+    require("float32", args.device)
+    args.parts = args.parts or (ONE_OF_EACH if args.small else list(PARTS))
     return args
 
 
-def in_a_process(name: str, args: argparse.Namespace) -> dict[str, Any]:
-    """Runs a part; tells how it ended."""
-    command = [sys.executable, __file__, "--alone", name, "--device", args.device]
-    command += ["--folder", str(args.folder), "--commit", args.commit, *(["--small"] if args.small else [])]
+def run_part(name: str, args: argparse.Namespace) -> dict[str, Any]:
+    """Runs a program; tells how it ended."""
+    part = PARTS[name]
+    if part.program == "tasks.py" and not find_spec("allennlp"):
+        return {"end": LEFT_OUT}
+    options = [*part.options.split(), "--device", args.device, "--json", str(args.folder / f"{name}.json")]
+    options += ["--size", "tiny", *part.small.split()] if args.small else []  # the last of an option counts
+    options += ["--precision", "float32"] if args.device == "cpu" and "--precision" in options else []
+    command = [sys.executable, str(Path(__file__).with_name(part.program)), *options]
+    limit = part.limit if args.device == "cuda" else 10 * part.limit
     start = time.perf_counter()
     try:
-        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=PARTS[name].limit)
-        end = "complete" if done.returncode == 0 else f"failed: {last_line(done.stderr)}"
-        if done.returncode != 0:
-            print(done.stderr, file=sys.stderr)
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=limit)
+        end = "complete" if done.returncode == 0 else f"failed: {(done.stderr.splitlines() or ['?'])[-1]}"
+        print(done.stderr if done.returncode else "", file=sys.stderr, end="")
     except subprocess.TimeoutExpired:
-        end = f"stopped after {PARTS[name].limit} seconds"
-    return {"end": end, "seconds": round(time.perf_counter() - start, 1), "card": device_name(args.device)}
-
-
-def last_line(text: str) -> str:
-    return next(iter(reversed(text.strip().splitlines())), "no message")
-
-
-def run_part(name: str, args: argparse.Namespace) -> None:
-    """Writes the figures after each row of them."""
-    part = PARTS[name]
-    small = " --small" if args.small else ""
-    figures: dict[str, Any] = {
+        end = f"stopped after {limit} seconds"
+    return {
+        "end": end,
+        "seconds": round(time.perf_counter() - start, 1),
         "card": device_name(args.device),
-        "processor": processor(),
-        "torch": torch.__version__,
-        "cuda": torch.version.cuda,
-        "commit": args.commit,
-        "date": datetime.date.today().isoformat(),
-        "command": f"python benchmarks/gpu.py --device {args.device}{small} --parts {name}",
-        "is_small": args.small,
-        "is_complete": False,
-        "rows": [],
+        "command": f"python benchmarks/{part.program} {' '.join(options)}",
     }
-    for row in importlib.import_module(part.module).measure(args.device, args.small, *part.options):
-        figures["rows"].append(row)
-        write_json(args.folder / f"{name}.json", figures)
-        print("  " + ", ".join(f"{key} {shown(value)}" for key, value in row.items()), flush=True)
-    write_json(args.folder / f"{name}.json", figures | {"is_complete": True})
-
-
-def shown(value: Any) -> str:
-    if isinstance(value, dict | list):
-        return "..."
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

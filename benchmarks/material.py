@@ -61,6 +61,5 @@ def cut(sentences: Sentences, words: int) -> Sentences:
     return [text[start : start + words] for start in range(0, len(text) - words + 1, words)]
 
 
-def one_sequence(sentences: Sentences, words: int) -> list[str]:
-    """The first words, this many, starting again at the end of the text."""
-    return list(itertools.islice(itertools.cycle(itertools.chain.from_iterable(sentences)), words))
+def in_batches(sentences: Sentences, size: int) -> list[Sentences]:
+    return [sentences[start : start + size] for start in range(0, len(sentences), size)]

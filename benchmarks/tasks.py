@@ -13,8 +13,8 @@ import datetime
 import json
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,8 +26,9 @@ from allennlp.data import Batch
 from allennlp.models import Model
 from allennlp.nn.util import get_text_field_mask, move_to_device
 from allennlp.training.optimizers import Optimizer
-from machine import MEGABYTE, device_name, finish, in_fresh_process, peak_memory
-from material import SIZES, model_files, write_model
+from machine import MEGABYTE, in_fresh_process, peak_memory, profile
+from material import model_files, write_model
+from run import conditions, make_parser, report, take_turns
 from task_material import DATA, TASKS, elmo_of, read_config, read_material
 from task_peers import PEERS, peer_config, peer_instance
 
@@ -67,49 +68,43 @@ def main() -> None:
             run(subject, args.work)
         print(json.dumps(peak_memory(args.device)))
         return
-    if not find_spec("allennlp_models"):
-        raise SystemExit("allennlp-models is not installed: pip install allennlp-models==2.10.1")
     for task in args.tasks:
         figures = measure(task, args)
-        print(table(task, figures), flush=True)
+        report({"task": task} | figures, None)
         if args.json:
             add_figures(args, task, figures)
 
 
-def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def read_arguments() -> argparse.Namespace:
+    parser = make_parser(__doc__, "text")
+    parser.set_defaults(rounds=3)
     add = parser.add_argument
     add("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
-    add("--size", choices=SIZES, default="tiny", help="of the biLM; all but tiny: random weights")
     add("--data", type=Path, default=DATA, help="a folder with the folders and files of experiments/data")
     add("--batches", type=int, default=FEWEST_BATCHES, help=f"of a round, at least {FEWEST_BATCHES}")
-    add("--rounds", type=int, default=3)
     add("--states", nargs="+", choices=STATES, default=list(STATES), help="of ours")
-    add("--device", choices=["cpu", "cuda"], default="cpu")
-    add("--threads", type=int, default=torch.get_num_threads())
     add("--no-memory", dest="memory", action="store_false", help="leave out the runs for peak memory")
     add("--no-speed", dest="speed", action="store_false", help="measure memory alone")
-    add("--json", type=Path, help="where to write the figures, next to other tasks and sizes")
+    add("--profile", action="store_true", help="of training in the first state: the longest operations")
     add("--alone", choices=("peer", *STATES), help=argparse.SUPPRESS)
     add("--work", choices=WORK, help=argparse.SUPPRESS)
-    args = parser.parse_args(arguments)
+    args = parser.parse_args()
     if args.batches < FEWEST_BATCHES:
         parser.error(f"--batches must be at least {FEWEST_BATCHES}: the biLM keeps its last two outputs")
     return args
 
 
 def measure(task: str, args: argparse.Namespace) -> dict[str, Any]:
-    figures: dict[str, Any] = {"threads": args.threads, "batches": args.batches, "torch": torch.__version__}
-    figures["device"] = device_name(args.device)
+    figures = conditions(args, "batches")
     if args.speed:
         with tempfile.TemporaryDirectory() as folder:
-            subjects = {name: load(name, task, args, Path(folder)) for name in ("peer", *args.states)}
+            sides = ("peer", *args.states) if find_spec("allennlp_models") else tuple(args.states)
+            subjects = {name: load(name, task, args, Path(folder)) for name in sides}
             figures |= {"rounds": args.rounds, "differences": PEERS[task].differences}
             figures |= {prefix + name: count for prefix, name, count in counts(subjects)}
-            for work in WORK:
-                if work == "prediction":
-                    subjects.pop("bfloat16", None)
-                figures[work] = take_turns(subjects, work, args.rounds, args.device)
+            figures |= {work: speed(subjects, work, args) for work in WORK}
+            if args.profile:
+                figures["profile"] = profile(partial(run, subjects[args.states[0]], "training"), args.device)
     if args.memory:
         figures["peak_memory_mb"] = memory(task, args)
     return figures
@@ -181,7 +176,9 @@ def predict(subject: Subject, batch: Tensors) -> None:
 
 def counts(subjects: dict[str, Subject]) -> Iterator[tuple[str, str, int]]:
     """The parameters of both sides, and the words of their batches, with the padding that they compute on."""
-    for prefix, subject in zip(("peer_", ""), subjects.values(), strict=False):
+    for prefix, subject in zip(
+        ("peer_", "") if "peer" in subjects else ("",), subjects.values(), strict=False
+    ):
         weights = list(subject.model.parameters())
         yield prefix, "parameters", sum(weight.numel() for weight in weights)
         yield prefix, "trained_parameters", sum(each.numel() for each in weights if each.requires_grad)
@@ -198,26 +195,16 @@ def masks_of(batch: Tensors) -> Iterator[torch.Tensor]:
             yield get_text_field_mask(field, num_wrapping_dims=ids.dim() - 2)
 
 
-def take_turns(subjects: dict[str, Subject], work: str, rounds: int, device: str) -> dict[str, Any]:
-    """Seconds of a batch in the median round, wall time and processor time; a first round is not counted."""
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in subjects}
-    for _ in range(rounds + 1):
-        for name, subject in subjects.items():
-            finish(device)
-            wall, cpu = time.perf_counter(), time.process_time()
-            run(subject, work)
-            finish(device)
-            times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
-    figures: dict[str, Any] = {}
-    for number, kind in enumerate(("", "cpu_")):
-        seconds = {name: [each[number] for each in several[1:]] for name, several in times.items()}
-        for name, subject in subjects.items():
-            batches = len(subject.batches[work])
-            figures[f"{name}_{kind}seconds"] = round(statistics.median(seconds[name]) / batches, 5)
-        for state in (name for name in subjects if name != "peer"):
-            ratios = [peer / ours for peer, ours in zip(seconds["peer"], seconds[state], strict=True)]
-            figures[f"{state}_{kind}ratio"] = round(statistics.median(ratios), 3)
-            figures[f"{state}_{kind}ratios"] = [round(ratio, 3) for ratio in ratios]
+def speed(subjects: dict[str, Subject], work: str, args: argparse.Namespace) -> dict[str, float]:
+    """Seconds of a batch in the median round, and the peer's beside them."""
+    if work == "prediction":
+        subjects = {name: subject for name, subject in subjects.items() if name != "bfloat16"}
+    works = {name: partial(run, subject, work) for name, subject in subjects.items()}
+    times = take_turns(works, args.rounds, args.device)
+    figures = {f"{name}_seconds": statistics.median(times[name]) / args.batches for name in times}
+    for state in times.keys() - {"peer"} if "peer" in times else ():
+        ratios = [peer / ours for peer, ours in zip(times["peer"], times[state], strict=True)]
+        figures[f"{state}_ratio"] = statistics.median(ratios)
     return figures
 
 
@@ -225,23 +212,12 @@ def memory(task: str, args: argparse.Namespace) -> dict[str, float]:
     """The peak of a process that trains, or predicts, each batch once."""
     options = ["--tasks", task, "--size", args.size, "--data", args.data]
     options += ["--batches", args.batches, "--threads", args.threads, "--device", args.device]
+    sides = {"peer_": "peer", "": "known"} if find_spec("allennlp_models") else {"": "known"}
     return {
-        f"{prefix}{work}": round(
-            in_fresh_process(__file__, *options, "--alone", name, "--work", work) / MEGABYTE, 1
-        )
+        prefix + work: in_fresh_process(__file__, *options, "--alone", name, "--work", work) / MEGABYTE
         for work in WORK
-        for prefix, name in (("peer_", "peer"), ("", "known"))
+        for prefix, name in sides.items()
     }
-
-
-def table(task: str, figures: dict[str, Any]) -> str:
-    lines = [f"{task}: {figures.get('differences', '')}"]
-    for work in WORK if WORK[0] in figures else ():
-        for name in (name for name in ("peer", *STATES) if f"{name}_seconds" in figures[work]):
-            wall, cpu = figures[work][f"{name}_seconds"], figures[work][f"{name}_cpu_seconds"]
-            ratio = "" if name == "peer" else f"{figures[work][f'{name}_ratio']:>8.2f} x"
-            lines.append(f"  {work:12}{name:10}{wall:>9.3f} s{cpu:>9.3f} s (processor){ratio}")
-    return "\n".join([*lines, *(f"  {key}: {value}" for key, value in figures.items() if key not in WORK)])
 
 
 def add_figures(args: argparse.Namespace, task: str, figures: dict[str, Any]) -> None:

@@ -7,8 +7,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from elmo_plugin.commands.arguments import COMMANDS, GROUPS
-from elmo_plugin.commands.command import Command
+from elmo_plugin.commands.command import COMMANDS, GROUPS, Command
 from elmo_plugin.commands.parser import make_parser
 
 FOLDER = Path(__file__).parent / "commands"
@@ -38,17 +37,17 @@ command's name. `--json` and `--dask` take the next word only if it can be their
 
 def pages() -> dict[str, str]:
     """Returns the text of each page by the name of its file."""
-    parsers = {name: make_parser(command, add_help=False) for name, command in COMMANDS.items()}
+    parsers = {name: make_parser(command) for name, command in COMMANDS.items()}
     index = INDEX + "".join(map("".join, (group_table(*group) for group in GROUPS.items())))
     index += REFERENCE + "".join(options_table(parsers))
     written = {f"{name}.md": "".join(page(COMMANDS[name], parser)) for name, parser in parsers.items()}
     return {"index.md": index} | written
 
 
-def group_table(title: str, commands: tuple[Command, ...]) -> Iterator[str]:
+def group_table(title: str, names: tuple[str, ...]) -> Iterator[str]:
     """Yields the rows of a group of commands."""
     yield f"\n## {title}\n\n| command | purpose | needs AllenNLP |\n| --- | --- | --- |\n"
-    for command in commands:
+    for command in map(COMMANDS.__getitem__, names):
         needs = "yes" if command.needs_allennlp else "no"
         yield f"| [`elmo {command.name}`]({command.name}.md) | {command.summary}. | {needs} |\n"
 
@@ -57,7 +56,7 @@ def options_table(parsers: Mapping[str, argparse.ArgumentParser]) -> Iterator[st
     """Yields a row for each option, with the commands that have it."""
     rows: dict[tuple[str, str], list[str]] = {}
     for name, parser in parsers.items():
-        for action in parser._actions:
+        for action in parser._actions[1:]:  # without --help
             if action.option_strings:
                 about = meaning(action, vars(action) | {"default": "*"}).removesuffix(" (default: *)")
                 rows.setdefault((spelling(action), about), []).append(f"[{name}]({name}.md)")
@@ -72,7 +71,8 @@ def page(command: Command, parser: argparse.ArgumentParser) -> Iterator[str]:
     yield f"# elmo {command.name}\n\n{command.description}\n"
     needed = [each for each in parser._actions if each.required or not each.option_strings]
     yield f"\n    {' '.join([parser.prog, *map(usage, needed), '[options]'])}\n"
-    yield "\nExamples:\n\n" + "".join(f"    {example}\n" for example in command.examples.splitlines())
+    yield "\nExamples:\n\n" + "".join(f"    {example}\n" for example in command.examples)
+    parser._optionals._group_actions.pop(0)  # --help
     for group in parser._action_groups:
         if group._group_actions:
             title = str(group.title).removeprefix("positional ")

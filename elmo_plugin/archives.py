@@ -5,14 +5,15 @@ written. All commands, the demo and `elmo_plugin.hardening` load models with `lo
 
 import logging
 import os
-import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
+from pkgutil import iter_modules
+from threading import RLock
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from elmo_plugin.bilm import BiLm, BiLmError
@@ -31,15 +32,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CONFIG = "config.json"
-# Loading a model makes nothing from these parts of its configuration.
-_ONLY_FOR_TRAINING = {"train_data_path", "validation_data_path", "test_data_path", "trainer", "distributed"}
-# The keys of a biLM and of word vectors, which are loaded from the weights, see `embedding.archive`.
-_FROM_WEIGHTS = {("bilm",), ("bilm", "options"), ("bilm", "weights")}
-_FROM_WEIGHTS |= {("options_file",), ("weight_file",), ("vectors",)}
 _VOCABULARY = ("type", "padding_token", "oov_token")  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
+_spacy_lock = RLock()
 _TRUST = "use --trust (trust=True) if you trust this archive"
-_IS_A_FILE = re.compile("(^|_)(path|file|filename|dir|directory|folder|ur[il]|model_name)s?(_|$)")
 
 
 class TrainedMix(NamedTuple):
@@ -62,16 +58,21 @@ def import_all_plugins(subject: str) -> None:
     """
     try:
         import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
-        from allennlp.common.plugins import import_plugins
+        from allennlp.common import plugins  # noqa: F401
     except ModuleNotFoundError:
         raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
     import_module("elmo_plugin.register")
-    _call_once(import_plugins, os.getcwd())
+    from elmo_plugin import shims
+
+    shims.never_install()
+    _import_plugins(os.getcwd())
 
 
 @cache
-def _call_once(import_plugins: Callable[[], None], folder: str) -> None:
+def _import_plugins(folder: str) -> None:
     """Searches for plugins once in each working directory."""
+    from elmo_plugin.shims import import_plugins
+
     import_plugins()
 
 
@@ -108,17 +109,19 @@ def load_archive(
 
     with _folder(path) as (folder, name), one_sentence(name):
         config = _read_config(folder, name)
-        weights = Path(weights_file) if weights_file else _weights(folder, name)
+        archived = _weights(folder, name)  # without them a biLM would be read from where the archive says
+        weights = Path(weights_file) if weights_file else archived
         check_before_load(weights, name)
         if trust:
             logger.warning("%s is trusted: it may run code and read any file", name)
         else:
-            check_config(config, name)
+            check_config(config, name, folder)
         if isinstance(overrides, str):
             overrides = parse_overrides(overrides)
         params = Params(with_overrides(config, overrides) if overrides else config)
-        readers = archival._load_dataset_readers(params.duplicate(), folder)
-        model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
+        with nullcontext() if trust else spacy_rules(params, name):
+            readers = archival._load_dataset_readers(params.duplicate(), folder)
+            model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
         meta = Meta.from_path(folder / META_NAME) if (folder / META_NAME).is_file() else None
     return Archive(model, params, readers[0], readers[1], meta)
 
@@ -167,38 +170,61 @@ def archive_name(path: str | Path) -> str:
     return f"{training.parent.name}/{training.name}" if training.name.isdecimal() else training.name
 
 
-def check_config(config: Mapping[str, Any], name: str) -> None:
+def check_config(config: Mapping[str, Any], name: str, folder: Path) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, if the configuration of an archive imports code or names files:
-    a class by its module, an unregistered type, another archive, remote code, a spaCy model that AllenNLP
-    would install, or a path or URL.
+    Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in `folder`, names
+    what is not data, see `data_types`.
     """
-    from allennlp.common import Registrable
-    from spacy.util import get_installed_models
+    from elmo_plugin.data_types import refused
 
-    registered = {each for types in Registrable._registry.values() for each in types}
-    made = {key: value for key, value in config.items() if key not in _ONLY_FOR_TRAINING}
-    model = made.get("model")
-    if isinstance(model, Mapping) and model.get("type") == "bilm":  # whose sizes come from the weights
-        made["model"] = {key: value for key, value in model.items() if key != "initial"}
-    for keys, value in _values(made):
-        place = f"{name}: {'.'.join(keys)}"
-        key = next(key for key in reversed(keys) if not key.isdecimal())
-        is_code = key == "trust_remote_code" and value
-        if is_code or key in ("_pretrained", "serialization_dir") or value == "from_archive":
-            raise BiLmError(f"{place} loads another model or code; {_TRUST}")
-        if isinstance(value, Mapping) and value.get("type") == "spacy":  # AllenNLP installs a missing model
-            language = value.get("language", "en_core_web_sm")  # AllenNLP's default
-            if language not in get_installed_models():
-                raise BiLmError(f"{place}: the spaCy model {language} is not installed")
-        if not isinstance(value, str):
-            continue
-        if key == "type" and value not in registered and "." not in value:
-            raise BiLmError(f"{place}: {value!r} is not registered: list its package in .allennlp_plugins")
-        if value not in registered and _is_importable(value):
-            raise BiLmError(f"{place}: {value} would be imported; {_TRUST}")
-        if not _FROM_WEIGHTS & {keys[-1:], keys[-2:]} and _is_file(key, value):
-            raise BiLmError(f"{place}: {value} is outside the archive; {_TRUST}")
+    if config["model"].get("type") == "bilm":  # whose sizes come from the weights
+        config = {**config, "model": {key: config["model"][key] for key in config["model"] if key != "initial"}}
+    for keys, reason in refused(config, folder):
+        raise BiLmError(f"{name}: {'.'.join(map(str, keys))}: {reason}; {_TRUST}")
+
+
+@contextmanager
+def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
+    """
+    In the block AllenNLP may make the predictor that the archive names. Raises `BiLmError` if that is not
+    data.
+    """
+    from elmo_plugin.data_types import refused_predictor
+
+    if trust:
+        yield
+        return
+    reader = archive.validation_dataset_reader
+    if name := refused_predictor(archive.model, reader):
+        raise BiLmError(f"the predictor {name} reads files or loads other models; name another one, or {_TRUST}")
+    with spacy_rules(archive.config, "the archive"):
+        yield
+
+
+@contextmanager
+def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
+    """In the block AllenNLP splits words by spaCy's rules where it would load, or install, a model of spaCy."""
+    import spacy
+    from allennlp.common import util
+    from spacy import lang
+
+    languages = {found.name for found in iter_modules(lang.__path__)}
+    needs_tags = any(keys[-1] == "feature_name" and value != "text" for keys, value in _values(config))
+
+    def load(model: str, disable: Sequence[str]) -> Any:
+        language = model.partition("_")[0]
+        if needs_tags or not {"parser", "ner"} <= {*disable} or language not in languages:
+            raise BiLmError(f"{name}: spaCy's model {model} is not data; {_TRUST}")
+        logger.warning("%s: words are split by spaCy's rules, without the model %s", name, model)
+        return spacy.blank(language)
+
+    with _spacy_lock:
+        theirs = util.spacy, util.LOADED_SPACY_MODELS
+        vars(util).update(spacy=SimpleNamespace(load=load), LOADED_SPACY_MODELS={})
+        try:
+            yield
+        finally:
+            util.spacy, util.LOADED_SPACY_MODELS = theirs
 
 
 def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -210,21 +236,6 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
             yield from _values(value, (*keys, str(key)))
 
 
-def _is_importable(value: str) -> bool:
-    """Returns whether AllenNLP could import `value`, the name of a class with its module."""
-    try:
-        return "." in value and find_spec(value.partition(".")[0]) is not None
-    except (ImportError, ValueError):  # a module without a specification, such as __main__
-        return value.partition(".")[0] != ""
-
-
-def _is_file(key: str, value: str) -> bool:
-    """Returns whether `value` is a path or a URL, by itself or by its key; no file is looked for."""
-    path = PureWindowsPath(value)  # splits at / also
-    leads_outside = path.anchor or value.startswith("~") or ".." in path.parts or "://" in value
-    return bool(leads_outside or _IS_A_FILE.search(key))
-
-
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
     """Reads the configuration, except for parts that only training uses: caches and initial values."""
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
@@ -234,6 +245,9 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     if isinstance(config.get("vocabulary"), dict):
         vocabulary = config["vocabulary"]
         config["vocabulary"] = {key: vocabulary[key] for key in _VOCABULARY if key in vocabulary}
+    for key in ("data_loader", "validation_data_loader"):
+        if isinstance(config.get(key), dict):
+            config[key].pop("cache_directory", None)
     for _, part in [("", model), *_values(model)]:
         if isinstance(part, dict):
             for key in _REMOVED_BY_ALLENNLP:

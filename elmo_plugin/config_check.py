@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -30,7 +31,7 @@ _KINDS: dict[Any, tuple[str, Any]] = {
 }
 _NUMBERS = (int, float, bool)
 # Arguments that AllenNLP passes, not a configuration.
-_PASSED = {
+PASSED = {
     "vocab", "serialization_dir", "local_rank", "reader", "data_path", "model_parameters", "optimizer",
     "parameters", "model", "data_loader", "instances", "trainer",
 }  # fmt: skip
@@ -91,13 +92,20 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
 def options_of(cls: Any, kind: str | None) -> dict[str, Parameter]:
     """Returns the options of a registered class."""
     made, name = _resolve(cls, kind)
+    if made is None:
+        return {}
     options = infer_method_params(made, getattr(made, name)) if name else infer_constructor_params(made)
     return {name: option for name, option in options.items() if name != "self"}
 
 
 def _resolve(cls: Any, kind: str | None) -> tuple[Any, str | None]:
-    """Returns the class that is made, and its constructor unless it is `__init__`."""
+    """
+    Returns the class that is made, `None` if it has to be imported, and its constructor unless it is `__init__`.
+    """
     kind = (kind or cls.default_implementation) if cls in Registrable._registry else None
+    if kind and "." in kind and kind not in Registrable._registry[cls]:  # a class by its module
+        module, _, name = kind.rpartition(".")
+        return getattr(sys.modules.get(module), name, None), None  # nothing is imported
     return cls.resolve_class_name(kind) if kind else (cls, None)
 
 
@@ -156,11 +164,16 @@ def _check_object(cls: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
         found = MISSING if kind is None else f"expected text, found {kind!r:.80}"
         yield Mistake((*keys, "type"), found)
         return
+    module = kind.rpartition(".")[0] if isinstance(kind, str) else ""
+    if module and kind not in Registrable._registry.get(cls, {}) and module not in sys.modules:
+        return  # its module would run
     try:
         made, _ = _resolve(cls, kind)
         options = options_of(cls, kind)
     except ConfigurationError:
         yield Mistake((*keys, "type"), _unregistered(kind, cls))
+        return
+    if made is None:
         return
     own = made.from_params.__func__ if hasattr(made, "from_params") else _FROM_PARAMS
     if own is not _FROM_PARAMS and not own.__module__.startswith("elmo_plugin."):
@@ -177,7 +190,7 @@ def _check_object(cls: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
             yield Mistake((*keys, name), f"unknown key{of_type}{hint}")
     for name, option in options.items():
         is_plain = option.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-        is_passed = name in _PASSED and (keys or name not in ("data_loader", "model", "trainer"))
+        is_passed = name in PASSED and (keys or name not in ("data_loader", "model", "trainer"))
         if is_plain and option.default is Parameter.empty and name not in value and not is_passed:
             yield Mistake((*keys, name), MISSING)
 

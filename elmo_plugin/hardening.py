@@ -19,20 +19,19 @@ from allennlp import models
 from allennlp.commands import evaluate, predict, train
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data.tokenizers import spacy_tokenizer
 from allennlp.models import archival
 from allennlp.predictors import Predictor, predictor
 
-from elmo_plugin import archives
+from elmo_plugin import archives, shims
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.outputs import check_outputs
-from elmo_plugin.config_check import MISSING, NO_SPACY_MODEL, mistakes
+from elmo_plugin.config_check import MISSING, mistakes
 from elmo_plugin.porting import first_old_key
 
 GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive
 TRAIN_MODEL = train.train_model
-GET_SPACY_MODEL = spacy_tokenizer.get_spacy_model
+FROM_ARCHIVE = vars(Predictor)["from_archive"].__func__
 EXCEPTHOOK = sys.excepthook
 
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
@@ -92,12 +91,10 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
         raise
 
 
-def get_spacy_model(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Raises `ConfigurationError` if a model of spaCy is not installed and cannot be downloaded."""
-    try:
-        return GET_SPACY_MODEL(name, *args, **kwargs)
-    except (Exception, SystemExit) as error:
-        raise ConfigurationError(f"spaCy's model {name} {NO_SPACY_MODEL}") from error
+def from_archive(cls: Any, archive: Any, predictor_name: str | None = None, *args: Any, **kwargs: Any) -> Any:
+    """Makes a predictor; the one that an archive names is data."""
+    with as_configuration_error(), archives.default_predictor(archive, trust=predictor_name is not None):
+        return FROM_ARCHIVE(cls, archive, predictor_name, *args, **kwargs)
 
 
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
@@ -124,7 +121,8 @@ def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None
 train.train_model = train_model
 predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
-spacy_tokenizer.get_spacy_model = get_spacy_model  # type: ignore[assignment]
+Predictor.from_archive = classmethod(from_archive)  # type: ignore[assignment]
+shims.never_install()
 _take_excepthook()
 for module in (archival, models, predictor, predict, evaluate):  # each looks it up
     module.load_archive = load_archive  # type: ignore[attr-defined]

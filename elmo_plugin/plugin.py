@@ -1,7 +1,9 @@
 """Registers all classes and commands of this package with AllenNLP: the line for `.allennlp_plugins`."""
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from elmo_plugin import register  # first, because it says how to install AllenNLP if that is missing
 
@@ -10,11 +12,20 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.commands.arguments import COMMANDS
-from elmo_plugin.commands.command import Command
-from elmo_plugin.commands.parser import make_parser
+from elmo_plugin.commands.command import COMMANDS, Command
+from elmo_plugin.commands.parser import CommandParser, make_parser
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.streams import escape_unencodable_characters, visible
+from elmo_plugin.common.streams import ending_unread, escape_unencodable_characters, visible
+
+
+class _Parser:
+    """A parser for argparse, which parses as `elmo` does."""
+
+    def __init__(self, ours: CommandParser) -> None:
+        self._ours = ours
+
+    def parse_known_args(self, words: Sequence[str], _: Any) -> tuple[argparse.Namespace, list[str]]:
+        return self._ours.parse_words(words, argparse.Namespace()), []
 
 
 def _register(command: Command) -> None:
@@ -24,25 +35,21 @@ def _register(command: Command) -> None:
     class ElmoSubcommand(Subcommand):
         @overrides
         def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-            ours = make_parser(command, add_help=False)
-            subparser = parser.add_parser(
-                self.name,
-                parents=[ours],
-                allow_abbrev=False,
-                help=command.summary,
-                description=ours.description,
-                epilog=ours.epilog,
-                formatter_class=ours.formatter_class,
-            )
+            ours = make_parser(command, program=f"allennlp {self.name}")
+            ours.set_defaults(func=partial(_run, command))
+            parser.add_parser(self.name, help=command.summary)
+            parser._name_parser_map[self.name] = _Parser(ours)
             escape_unencodable_characters()  # before --help
-            subparser.set_defaults(func=partial(_run, command))
-            return subparser
+            return ours
 
 
+@ending_unread()
 def _run(command: Command, args: argparse.Namespace) -> None:
     try:
         command.check(args)
-        command.execute(command.load(), args)
+        command.execute(args)
+    except BrokenPipeError:
+        raise
     except (BiLmError, OSError) as error:
         raise ConfigurationError(visible(error)) from None
 

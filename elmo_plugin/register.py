@@ -8,10 +8,10 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
 
 from elmo_plugin import shims, training
-from elmo_plugin.embedding import indexer, token_embedder, word_vectors
+from elmo_plugin.embedding import token_embedder, word_vectors
 from elmo_plugin.encoders import bidirectional, character_cnn, contextual_encoder, highway_lstm
 from elmo_plugin.language_model import checkpointer, loader, model, progress, reader, trainer
-from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, vocabulary
+from elmo_plugin.tasks import coref, ner, old_words, snli, squad, srl, sst, vocabulary
 from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()

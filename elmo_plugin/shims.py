@@ -5,9 +5,15 @@ With AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `el
 """
 
 import inspect
+import logging
+import os
+import sys
 import warnings
+from collections.abc import Callable
 from contextlib import nullcontext
 from importlib import import_module, invalidate_caches
+from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 from types import SimpleNamespace
 from typing import Any
@@ -16,9 +22,12 @@ import numpy as np
 import torch
 from allennlp import commands
 from allennlp.common import plugins, util
+from allennlp.common.checks import ConfigurationError
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
+
+logger = logging.getLogger(__name__)
 
 _ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"  # a command that imports it itself
 
@@ -90,20 +99,62 @@ def import_submodules_by_their_full_names() -> None:
 
     Drop it when AllenNLP walks its packages with a prefix.
     """
-    for module in (util, plugins, commands):  # each looks it up
-        module.import_module_and_submodules = _import_with_submodules  # type: ignore[attr-defined]
+    for module in (util, commands):  # each looks it up
+        module.import_module_and_submodules = _include_package  # type: ignore[attr-defined]
+    plugins.import_module_and_submodules = _import_with_submodules  # type: ignore[attr-defined]
+
+
+def _include_package(package_name: str, exclude: set[str] | None = None) -> None:
+    is_allennlps = package_name.partition(".")[0] == "allennlp"
+    with nullcontext() if is_allennlps else util.push_python_path("."):
+        _import_with_submodules(package_name, exclude)
 
 
 def _import_with_submodules(package_name: str, exclude: set[str] | None = None) -> None:
     if package_name in (exclude or ()) or package_name == _ONLY_FOR_CHECKLIST:
         return
     invalidate_caches()
-    is_allennlps = package_name.partition(".")[0] == "allennlp"
-    with nullcontext() if is_allennlps else util.push_python_path("."):
-        path = getattr(import_module(package_name), "__path__", [])
-        for found in iter_modules(list(path)[:1]):
-            if not found.name.startswith(("_", "test")):
-                _import_with_submodules(f"{package_name}.{found.name}", exclude)
+    path = getattr(import_module(package_name), "__path__", [])
+    for found in iter_modules(list(path)[:1]):
+        if not found.name.startswith(("_", "test")):
+            _import_with_submodules(f"{package_name}.{found.name}", exclude)
+
+
+def import_plugins() -> None:
+    """
+    Imports AllenNLP and its plugins as its own function does, except that a folder of the working directory is
+    a plugin only if `.allennlp_plugins` names it and no installed package has its name. The path stays as it is.
+    """
+    here, path = os.getcwd(), sys.path[:]
+    sys.path[:] = [each for each in path if Path(each).resolve() != Path(here).resolve()]
+    try:
+        _import_with_submodules("allennlp", {"allennlp.sanity_checks", "allennlp.tools"})
+        for name in plugins.DEFAULT_PLUGINS:
+            if find_spec(name):
+                _try(_import_with_submodules, name)
+        sys.path.append(here)
+        for name in list(plugins.discover_plugins()):
+            _try(import_module, name)
+    finally:
+        sys.path[:] = path + [each for each in sys.path if each not in (*path, here)]  # what plugins have added
+
+
+def _try(import_it: Callable[[str], Any], name: str) -> None:
+    try:
+        import_it(name)
+    except ModuleNotFoundError as error:
+        logger.error("Plugin %s could not be loaded: %s", name, error)
+
+
+def never_install() -> None:
+    """Makes AllenNLP say that a model of spaCy is not installed, instead of running pip."""
+    util.spacy_download = _refuse_to_install  # type: ignore[assignment]
+
+
+def _refuse_to_install(name: str, *_: Any) -> None:
+    raise ConfigurationError(
+        f"spaCy's model {name} is not installed: the tokenizer \"spacy_rules\" of elmo_plugin.plugin needs none"
+    )
 
 
 def apply() -> None:

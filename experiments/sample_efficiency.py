@@ -30,9 +30,8 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
 from elmo_plugin.archives import import_all_plugins
-from elmo_plugin.commands.arguments import COMMANDS
+from elmo_plugin.commands.command import COMMANDS
 from elmo_plugin.commands.parser import make_parser
-from elmo_plugin.commands.sweep import run
 from elmo_plugin.common.files import write_json
 from elmo_plugin.sweeps import Metric, read_configs
 
@@ -110,7 +109,7 @@ def main() -> None:
     args.configs, args.overrides = [f"{folder}/configs.json:*"], ""
     args.json = args.json or str(folder / "scores.json")
     args.include_package = ["sample_efficiency"]  # for the processes of --workers
-    COMMANDS["sweep"].execute(run, args)
+    COMMANDS["sweep"].execute(args)
     results = json.loads(Path(args.json).read_text(encoding="utf-8"))
     config = next(iter(configs.values()))
     metric = Metric.parse(args.metric or config.get("trainer", {}).get("validation_metric", "-loss"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo_plugin.commands.arguments import COMMANDS
+from elmo_plugin.commands.command import COMMANDS
 
 PACKAGE = Path(__file__).parents[1] / "elmo_plugin"
 # What each room may import, besides itself. `plugin`, `dropin` and `__main__` may import everything.

@@ -1,7 +1,8 @@
 """AllenNLP's `elmo_token_embedder` on our biLM, and its weights in archives."""
 
+from collections.abc import Mapping
 from os import PathLike
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlparse
 
@@ -91,6 +92,15 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         self.output_dim = projection_dim or dim
         self._register_state_dict_hook(_add_description)
 
+    @staticmethod
+    def is_archived(folder: Path, params: Mapping[str, Any]) -> bool:
+        """Returns whether a trained model in `folder` has all that is made from these parameters."""
+        options_file = str(params.get("options_file", OPTIONS_FILE))
+        found = _find(folder, options_file)
+        return found is not None and (
+            found[1] is not None or Path(options_file).resolve().is_relative_to(folder.resolve())
+        )
+
     @overrides
     def get_output_dim(self) -> int:
         return self.output_dim
@@ -121,6 +131,17 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
     Returns `None` if the folder lacks weights (the training begins), or has indistinguishable weights of
     several biLMs. Raises `BiLmError` if the options are needed and cannot be read.
     """
+    if (found := _find(folder, options_file)) is None:
+        return None
+    weights, options = found
+    options = options or _read(options_file)
+    return BiLm(options, weights=from_allennlp(weights, options).items())
+
+
+def _find(
+    folder: str | PathLike[str] | None, options_file: str
+) -> tuple[dict[str, torch.Tensor], BiLmOptions | None] | None:
+    """Finds the weights of a biLM in those of a trained model, with its options if they are known."""
     state = stored_state(folder) or {}
     metadata = getattr(state, "_metadata", {})
     found = list(find_bilms(state, _BILM + CHARACTERS, _BILM))
@@ -128,17 +149,11 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
         weights.pop(CACHED_WORDS, None)
         description = metadata.get(embedder, {}).get(_DESCRIPTION, {})  # empty if AllenNLP saved it
         if description.get("options_file") == options_file:
-            return _bilm_from(weights, BiLmOptions.from_dict(description["options"]))
+            return weights, BiLmOptions.from_dict(description["options"])
     if len({published_options(weights) for _, weights in found}) != 1:
         return None
     _, weights = found[0]
-    return _bilm_from(
-        weights, published_options(weights) if _is_published(options_file) else _read(options_file)
-    )
-
-
-def _bilm_from(weights: dict[str, torch.Tensor], options: BiLmOptions) -> BiLm:
-    return BiLm(options, weights=from_allennlp(weights, options).items())
+    return weights, published_options(weights) if _is_published(options_file) else None
 
 
 def _is_published(options_file: str) -> bool:

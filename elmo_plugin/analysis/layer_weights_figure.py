@@ -14,17 +14,16 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 
-def draw_layer_weights(models: Sequence[tuple[str, Sequence[LayerWeights]]]) -> "Figure":
+def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
     """
     Draws a panel for each placement of ELMo, with a column for each model, by its name, and a row for each
     layer, the token layer at the bottom. Raises `BiLmError` if matplotlib is not installed.
     """
     columns: dict[str, list[tuple[str, LayerWeights]]] = {}  # by placement
-    for name, mixes in models:
-        for mix in mixes:
-            columns.setdefault(mix.placement, []).append((name, mix))
+    for name, mix in models:
+        columns.setdefault(mix.placement, []).append((name, mix))
     widths = [len(of_placement) for of_placement in columns.values()]
-    num_layers = 1 + max(max(mix.layers) for _, mixes in models for mix in mixes)
+    num_layers = 1 + max(max(mix.layers) for _, mix in models)
     figure = new_figure(2.5 + 0.7 * sum(widths), 2 + 0.5 * num_layers)
     panels = figure.subplots(ncols=len(widths), width_ratios=widths, sharey=True, squeeze=False)[0]
     for panel, (placement, of_placement) in zip(panels, columns.items(), strict=True):

@@ -13,8 +13,7 @@ from torch.nn import functional
 from elmo_plugin.archives import load_mixes
 from elmo_plugin.bilm import BiLm, Layers, select_layers
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.embedding import layer_name
-from elmo_plugin.embedding.cache import SqliteCache
+from elmo_plugin.embedding import SqliteCache, layer_name
 
 Item = TypeVar("Item")
 

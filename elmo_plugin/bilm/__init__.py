@@ -1,8 +1,15 @@
 """The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP installed."""
 
 from elmo_plugin.bilm.autograd import Dropout, first_derivative_only
-from elmo_plugin.bilm.batching import encode_unique_rows, pack, rows_before, rows_in_reverse, split_by_tokens
-from elmo_plugin.bilm.char_maxima import convolve_by_length
+from elmo_plugin.bilm.batching import (
+    LstmState,
+    map_state,
+    pack,
+    rows_before,
+    rows_in_reverse,
+    split_by_tokens,
+    unique_rows,
+)
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
     BEGIN_WORD,
@@ -10,27 +17,31 @@ from elmo_plugin.bilm.characters import (
     END_WORD,
     MAX_CHARACTERS_PER_TOKEN,
     PADDING,
-    as_words,
     check_no_boundaries,
-    in_order,
     sentences_to_character_ids,
     word_to_character_ids,
 )
-from elmo_plugin.bilm.layers import (
+from elmo_plugin.bilm.encoding import (
     LAYER_NAMES,
+    POOLINGS,
+    TOKENIZERS,
+    EncodedText,
     Layers,
+    Tokenizer,
+    check_encoding,
     check_layers,
     layer_numbers,
+    make_tokenizer,
     mixing_weights,
     select_layers,
 )
-from elmo_plugin.bilm.lstm_cell import LstmState, map_state
-from elmo_plugin.bilm.model import BiLm, Cache
-from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput
+from elmo_plugin.bilm.inputs import as_words, in_order
+from elmo_plugin.bilm.model import BiLm
+from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput, Cache
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, multiply, precision_on
 from elmo_plugin.bilm.softmax import VocabularySoftmax
-from elmo_plugin.bilm.text import POOLINGS, TOKENIZERS, EncodedText, Tokenizer, check_encoding, make_tokenizer
+from elmo_plugin.bilm.token_encoder import convolve_by_length
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.typography import normalize_text
 

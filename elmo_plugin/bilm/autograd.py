@@ -1,18 +1,15 @@
-"""Dropout with masks that a CPU draws quickly, and what torch cannot differentiate or trace."""
+"""Dropout with masks that a CPU draws quickly, and gradients without a second derivative."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.common.errors import BiLmError
-
 BITS = 16  # of a random number: a rate is rounded to multiples of 2 ** -16
 
 Backward = Callable[..., tuple[Tensor | None, ...]]
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Dropout(nn.Dropout):
@@ -53,20 +50,3 @@ def first_derivative_only(backward: Backward) -> Backward:
         return backward(ctx, *d_outputs)
 
     return checked
-
-
-def untraced(method: Method) -> Method:
-    """
-    Decorates a method that `torch.compile` has to call as it is, because packing and hash tables cannot be
-    traced. `torch.jit.trace` would record the sentences of its example, and gets a `BiLmError`.
-    """
-
-    @wraps(method)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if torch.jit.is_tracing():
-            raise BiLmError("torch.jit.trace cannot record a biLM, because its steps depend on the sentences")
-        if torch.compiler.is_compiling():
-            return torch.compiler.disable(method)(*args, **kwargs)
-        return method(*args, **kwargs)
-
-    return cast(Method, call)

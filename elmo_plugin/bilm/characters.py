@@ -4,14 +4,13 @@ A word is the bytes of its UTF-8 form between a begin-word and an end-word id, p
 of slots; every id is one more than in the scheme's own numbering, so that 0 is left for "no token here".
 """
 
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 
+from elmo_plugin.bilm.inputs import as_sentences
 from elmo_plugin.common.errors import BiLmError
 
 MAX_CHARACTERS_PER_TOKEN = 50
@@ -25,7 +24,6 @@ PADDING = 261
 
 BEGIN_SENTENCE_TOKEN = "<S>"
 END_SENTENCE_TOKEN = "</S>"
-_NOT_LISTS = (str, bytes, bytearray, Mapping, AbstractSet)
 _SPECIAL_TOKENS = {BEGIN_SENTENCE_TOKEN: BEGIN_SENTENCE, END_SENTENCE_TOKEN: END_SENTENCE}
 
 
@@ -46,40 +44,6 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
     ids[: len(inside) + 2] = [BEGIN_WORD, *inside, END_WORD]
     ids.flags.writeable = False
     return ids
-
-
-def as_words(sentence: Any, place: str = "sentence", expected: str = "a list of words") -> list[str]:
-    """
-    Returns the words of a sentence: strings, or tokens with a `text` as in documents of spaCy. Raises
-    `BiLmError`, beginning with `place`, for anything else.
-    """
-    words = list(in_order(sentence, place, expected))
-    if not all(map(isinstance, words, repeat(str))):
-        words = [getattr(word, "text", word) for word in words]
-        for number, word in enumerate(words):
-            if not isinstance(word, str):
-                raise BiLmError(f"{place}[{number}]: expected a word, got {word!r:.60}")
-    return words
-
-
-def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
-    """Returns `values`, one by one. Raises `BiLmError` for a text, a table, or what has no order."""
-    is_iterable = isinstance(values, Iterable) and getattr(values, "ndim", 1) != 0
-    if is_iterable and not isinstance(values, _NOT_LISTS) and not hasattr(values, "columns"):
-        return values
-    text, hint = getattr(values, "text", values), ""
-    if isinstance(text, str):
-        hint = "split it" if " " in text else "put the words of a sentence in a list"
-        hint = f": {hint}, or use BiLm.encode"
-    is_shown = hint or not is_iterable
-    got = f"{values!r:.60}" if is_shown else type(values).__name__
-    raise BiLmError(f"{place}: expected {expected}, got {got}{hint}")
-
-
-def as_sentences(sentences: Any) -> list[list[str]]:
-    """Returns the words of each sentence."""
-    listed = in_order(sentences, "sentences", "a list of lists of words")
-    return [as_words(sentence, f"sentences[{number}]") for number, sentence in enumerate(listed)]
 
 
 def check_no_boundaries(words: Iterable[str], location: str) -> None:

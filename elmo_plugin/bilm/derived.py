@@ -1,13 +1,18 @@
 """Values that a frozen biLM derives from its weights and keeps between batches, such as vectors of words."""
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_plugin.bilm.batching import first_of_each, row_hashes
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.process import ForkSafeLock
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # in `typing` from Python 3.11 on
 
 Encode = Callable[[Tensor], Tensor]
 Value = TypeVar("Value")
@@ -21,7 +26,7 @@ class DerivedValues:
     """
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
-        self._state = list(map(_state, parameters))
+        self._state = _state(parameters)
         self._kept = [weight.detach() for weight in parameters]  # no other weight can get their addresses
         middles = [weight.flatten()[weight.numel() // 2 :][:1] for weight in self._kept]
         self._views = [value.view(torch.uint8).numpy() for value in middles if value.device.type == "cpu"]
@@ -34,8 +39,7 @@ class DerivedValues:
         their addresses and layouts, torch's counters of writes, their `grad` (an optimizer changes what has
         one, and a fused one counts no write), and, on a CPU, the middle value of each.
         """
-        is_same = list(map(_state, parameters)) == self._state
-        return is_same and [view.tobytes() for view in self._views] == self._middles
+        return _state(parameters) == self._state and [v.tobytes() for v in self._views] == self._middles
 
     def get(self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any) -> Value:
         """Returns the value of this key, at first `derive(*arguments)`."""
@@ -51,14 +55,18 @@ class DerivedValues:
         self._values = {key: value for key, value in self._values.copy().items() if key[0] not in kinds}
 
 
-def _state(weight: Tensor) -> tuple[object, ...]:
+def _state(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
     """
-    Returns the address, the layout, the number of writes (0 in inference mode), and, if there is a `grad`, an
-    object that equals no other.
+    Returns for each its address, layout, number of writes (0 in inference mode), and, if there is a `grad`,
+    an object that equals no other.
     """
-    writes = 0 if weight.is_inference() else weight._version
-    layout = weight.shape, weight.stride(), weight.dtype
-    return weight.data_ptr(), layout, writes, weight.grad is None or object()
+    state: list[tuple[object, ...]] = []
+    for weight in parameters:
+        layout, writes = (weight.shape, weight.stride(), weight.dtype), 0
+        if not weight.is_inference():
+            writes = weight._version
+        state.append((weight.data_ptr(), layout, writes, weight.grad is None or object()))
+    return state
 
 
 def derive_once(
@@ -66,6 +74,61 @@ def derive_once(
 ) -> Value:
     """Returns `derive(*arguments)`, stored under the key unless `derived` is `None`."""
     return derive(*arguments) if derived is None else derived.get(key, derive, *arguments)
+
+
+class DerivingModule(nn.Module):
+    """A module whose weights, while they are frozen, have `DerivedValues`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._derived: DerivedValues | None = None
+
+    @property
+    def is_trainable(self) -> bool:
+        """Whether any weight requires gradients; if not, the biLM is frozen."""
+        return any(map(attrgetter("requires_grad"), self.parameters()))
+
+    def derived_values(self) -> DerivedValues | None:
+        """Returns the values derived from the weights, see `refresh`; `None` if these are trained."""
+        parameters = list(self.parameters())
+        derived = self._derived
+        if any(map(attrgetter("requires_grad"), parameters)):
+            derived = None
+        elif derived is None or not derived.match(parameters):
+            derived = DerivedValues(parameters)
+        self._derived = derived
+        return derived
+
+    def refresh(self) -> None:
+        """
+        Drops everything that was derived from the weights: packed weights, vectors of words, digests.
+
+        This happens automatically if a weight requires gradients or has some (`grad`), is replaced, gets
+        other memory (`weight.data = ...`, `to` and the like), or is written to by an operation that torch
+        counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers). torch counts no writes
+        through `.data` or numpy, nor those of fused optimizers: on a CPU they are noticed if they change the
+        middle value of any weight. Call this after such writes to single values, or on a GPU.
+        """
+        self._derived = None
+
+    def clear_word_cache(self) -> None:
+        """Drops the vectors of all words, so that the next batch encodes its own again."""
+        if self._derived is not None:
+            self._derived.drop("words", "begin")
+
+    def _apply(self, *args: Any, **kwargs: Any) -> "Self":
+        self.refresh()  # first, so that derived values and moved weights are not in memory together
+        return super()._apply(*args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leaves out the derived values: copies and pickles derive their own."""
+        return {**self.__dict__, "_derived": None}
+
+    def _replicate_for_data_parallel(self) -> NoReturn:
+        raise BiLmError(
+            "nn.DataParallel cannot run a biLM: its replicas lack parameters. Use one "
+            'process for each GPU: "distributed" in a configuration, or torch\'s DistributedDataParallel'
+        )
 
 
 class WordCache:

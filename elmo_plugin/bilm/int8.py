@@ -30,12 +30,8 @@ class Int8Linear:
             self._weight, self._scales, self._zero_points,
             None, 1.0, 0, torch.float32, "none", [], "",
         )  # fmt: skip
-        if added is not None:
-            torch.addcmul(added, result, steps, out=result)
-            return result if self._bias is None else result.add_(self._bias)
-        if self._bias is not None:
-            return torch.addcmul(self._bias, result, steps, out=result)
-        return result.mul_(steps)
+        summand = self._bias if added is None else added
+        return result.mul_(steps) if summand is None else torch.addcmul(summand, result, steps, out=result)
 
 
 class Int8Directions:

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_maxima import by_length
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo_plugin.bilm.derived import DerivedValues
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, Lexicon, LexiconCnnOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
-from elmo_plugin.bilm.token_encoder import CachedTokenEncoder, TokenEncoder
+from elmo_plugin.bilm.token_encoder import CachedTokenEncoder, TokenEncoder, by_length
 
 UNKNOWN, PADDING = "<oov>", "<pad>"
 BOUNDARIES = {BEGIN_SENTENCE: "<bos>", END_SENTENCE: "<eos>"}

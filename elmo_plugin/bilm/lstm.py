@@ -4,15 +4,16 @@ The backward language model is the same layers over reversed sentences; `BiLm` r
 """
 
 from collections.abc import Sequence
-from operator import attrgetter
+from itertools import chain
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.autograd import Dropout
+from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
-from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, Recurrence, check_float32, run_reference
+from elmo_plugin.bilm.lstm_cell import LayerInput, LstmLayer, Recurrence, check_float32, run_reference
 from elmo_plugin.bilm.lstm_frozen import pack_batched, pack_sequential, run_batched, run_sequential
 from elmo_plugin.bilm.lstm_training import run_training
 from elmo_plugin.bilm.options import LstmOptions
@@ -63,18 +64,25 @@ def lstm_layers(
     dropout: bool = False,
 ) -> tuple[list[list[Tensor]], LstmState | None]:
     """
-    Runs the layers one after the other. `recurrence` is a key of `RECURRENCES`, or
-    "auto" for the fastest on this device, with gradients if they are needed. `derived` stores packed weights.
+    Runs the layers one after the other over packed rows, of shape (rows, projection_dim) for each direction.
+    `recurrence` is a key of `RECURRENCES`, or "auto" for the fastest on this device, with gradients if they
+    are needed. `derived` stores packed weights.
 
     Returns the outputs of each layer, and in it of each direction, and the final state if `keep_state`.
 
     Raises `BiLmError` if the recurrence is unknown, or gradients are needed and it has none.
     """
     options = directions[0].options
-    needs_gradient = torch.is_grad_enabled() and _require_gradient(directions, inputs, state)
+    needs_gradient = torch.is_grad_enabled() and any(
+        tensor.requires_grad for tensor in chain(inputs, state, *(lstm.parameters() for lstm in directions))
+    )
     if recurrence == "auto":
-        recurrence = _fastest(needs_gradient, inputs[0], batch_sizes, options, precision)
-    check_choice("recurrence", recurrence, RECURRENCES)
+        rows = len(inputs[0]) / max(len(batch_sizes), 1)  # the mean of a time step
+        products = rows * 4 * options.dim * options.projection_dim
+        batched = inputs[0].is_cuda or precision.prefers_batched_directions(rows, products)
+        recurrence = "training" if needs_gradient else "batched_directions" if batched else "sequential"
+    elif recurrence not in RECURRENCES:
+        check_choice("recurrence", recurrence, RECURRENCES)
     pack, run, has_gradients = RECURRENCES[recurrence]
     if needs_gradient and not has_gradients:
         raise BiLmError(f"the {recurrence} recurrence does not support gradients; auto and training do")
@@ -84,38 +92,13 @@ def lstm_layers(
             inputs = [lstm.dropout(rows) for lstm, rows in zip(directions, inputs, strict=True)]
         layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
         packed = derive_once(derived, ("lstm", number, recurrence, precision.name), pack, layers, precision)
-        layer_state = LstmState(state.hidden[number], state.cell[number])
-        layer_outputs, final = run(packed, inputs, batch_sizes, layer_state, keep_state)
-        final_states.append(final)
+        before = LstmState(state.hidden[number], state.cell[number])
+        hidden, final = run(packed, LayerInput(inputs, batch_sizes, before, keep_state))
         if number > 0 and options.use_skip_connections:
-            layer_outputs = [output + rows for output, rows in zip(layer_outputs, inputs, strict=True)]
-        inputs = layer_outputs
+            hidden = [output + rows for output, rows in zip(hidden, inputs, strict=True)]
+        inputs = hidden
         if dropout and number == options.n_layers - 1:
-            layer_outputs = [lstm.dropout(rows) for lstm, rows in zip(directions, layer_outputs, strict=True)]
-        outputs.append(layer_outputs)
-    if not keep_state:
-        return outputs, None
-    return outputs, LstmState(*map(torch.stack, zip(*final_states, strict=True)))
-
-
-def _require_gradient(
-    directions: Sequence[DirectionalLstm], inputs: Sequence[Tensor], state: LstmState
-) -> bool:
-    tensors = [*inputs, *state, *(parameter for lstm in directions for parameter in lstm.parameters())]
-    return any(map(attrgetter("requires_grad"), tensors))
-
-
-def _fastest(
-    needs_gradient: bool,
-    inputs: Tensor,
-    batch_sizes: Sequence[int],
-    options: LstmOptions,
-    precision: Precision,
-) -> str:
-    if needs_gradient:
-        return "training"
-    rows = len(inputs) / max(len(batch_sizes), 1)  # the mean of a time step
-    multiplications = rows * 4 * options.dim * options.projection_dim
-    if inputs.is_cuda or precision.prefers_batched_directions(rows, multiplications):
-        return "batched_directions"
-    return "sequential"
+            hidden = [lstm.dropout(rows) for lstm, rows in zip(directions, hidden, strict=True)]
+        outputs.append(hidden)
+        final_states.append(final)
+    return outputs, LstmState(*map(torch.stack, zip(*final_states, strict=True))) if keep_state else None

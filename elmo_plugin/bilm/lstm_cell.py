@@ -1,40 +1,18 @@
 """An LSTM layer with a projected, clipped state: its parameters, its formulas, and a plain way to run it."""
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.batching import split_by_rows
+from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import Precision
 from elmo_plugin.common.errors import BiLmError
 
 FORGET_BIAS = 1.0  # added to the forget gate at run time; not part of the weights
-MAX_PROJECTED_ROWS = 512  # of a direction: their gates take 32 MiB with 4096 cells in float32
-
-
-class LstmState(NamedTuple):
-    """
-    The states of both directions.
-
-    hidden: (layers, directions, sentences, projection_dim), or the state of one layer without the first
-    cell: (layers, directions, sentences, dim)
-    """
-
-    hidden: Tensor
-    cell: Tensor
-
-
-def map_state(function: Callable[..., Tensor], *states: LstmState) -> LstmState:
-    """Applies `function` to the tensors of the given states."""
-    return LstmState(*map(function, *states))
-
-
-def concat_states(states: Sequence[LstmState]) -> LstmState:
-    """Concatenates the sentences of all states."""
-    return map_state(lambda *parts: torch.cat(parts, dim=2), *states)
 
 
 class LstmWeights(NamedTuple):
@@ -59,9 +37,9 @@ class LstmLayer(nn.Module):
 
     def __init__(self, input_dim: int, options: LstmOptions) -> None:
         super().__init__()
-        # As floats, because torch takes no integer of more than 64 bits.
-        self.cell_clip = None if options.cell_clip is None else float(options.cell_clip)
-        self.proj_clip = None if options.proj_clip is None else float(options.proj_clip)
+        # As floats, because torch takes no integer of more than 64 bits; infinite for no bound.
+        self.cell_clip = float(options.cell_clip or math.inf)
+        self.proj_clip = float(options.proj_clip or math.inf)
         self.input_weight = nn.Parameter(torch.empty(4 * options.dim, input_dim))
         self.recurrent_weight = nn.Parameter(torch.empty(4 * options.dim, options.projection_dim))
         self.bias = nn.Parameter(torch.zeros(4 * options.dim))
@@ -88,20 +66,35 @@ class LstmLayer(nn.Module):
         return LstmWeights(input_weight, recurrent_weight, bias, projection_weight)
 
 
+class LayerInput(NamedTuple):
+    """
+    rows: of each direction, shape (rows, input_dim)
+    batch_sizes: the number of rows of each time step
+    state: before the first of them; sentences that it has no rows for keep theirs
+    keep_state: whether the final state is needed
+    """
+
+    rows: Sequence[Tensor]
+    batch_sizes: Sequence[int]
+    state: LstmState
+    keep_state: bool
+
+
+# The rows of each direction, shape (rows, projection_dim), and the final state, if it is needed.
+LayerOutput = tuple[list[Tensor], LstmState | None]
+
+
 class Recurrence(NamedTuple):
     """
     One way to run a layer of each direction over packed rows.
 
     pack: prepares the layers, one per direction, for `run`; raises `BiLmError` if it does not compute in the
         precision. Without gradients, later changes of the weights do not reach the result.
-    run: takes these, the inputs of each direction, shape (rows, input_dim), the number of rows of each time
-        step, the state before the first, and whether the final state is needed. There may be more sentences
-        than the first time step has rows: they keep their state. Returns the outputs of each direction, shape
-        (rows, projection_dim), and the final state or `None`.
+    run: takes these and the input
     """
 
     pack: Callable[[Sequence[LstmLayer], Precision], Any]
-    run: Callable[..., tuple[list[Tensor], LstmState | None]]
+    run: Callable[[Any, LayerInput], LayerOutput]
     has_gradients: bool = False
 
 
@@ -112,56 +105,23 @@ def check_float32(layers: Sequence[LstmLayer], precision: Precision) -> Sequence
     return layers
 
 
-def run_reference(
-    layers: Sequence[LstmLayer],
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    state: LstmState,
-    keep_state: bool,
-) -> tuple[list[Tensor], LstmState | None]:
+def run_reference(layers: Sequence[LstmLayer], given: LayerInput) -> LayerOutput:
     """Runs the formulas in plain, differentiable operations. All else is tested against it."""
     outputs, states = [], []
-    for layer, rows, hidden, cell in zip(layers, inputs, *state, strict=True):
+    for layer, rows, hidden, cell in zip(layers, given.rows, *given.state, strict=True):
         direction_outputs = [rows.new_zeros(0, hidden.size(1))]
-        input_weight, recurrent_weight, bias, _ = layer.weights
-        for step in rows.split(list(batch_sizes)):
+        input_weight, recurrent_weight, bias, projection_weight = layer.weights
+        for step in rows.split(list(given.batch_sizes)):
             size = len(step)
             gates = step @ input_weight.t() + hidden[:size] @ recurrent_weight.t() + bias
-            new_hidden, new_cell = lstm_step(gates, cell[:size], layer)
+            i, j, f, o = gates.chunk(4, dim=1)
+            new_cell = torch.sigmoid(f + FORGET_BIAS) * cell[:size] + torch.sigmoid(i) * torch.tanh(j)
+            new_cell = new_cell.clamp(-layer.cell_clip, layer.cell_clip)
+            new_hidden = (torch.sigmoid(o) * torch.tanh(new_cell)) @ projection_weight.t()
+            new_hidden = new_hidden.clamp(-layer.proj_clip, layer.proj_clip)
             hidden = torch.cat([new_hidden, hidden[size:]])
             cell = torch.cat([new_cell, cell[size:]])
             direction_outputs.append(new_hidden)
         outputs.append(torch.cat(direction_outputs))
         states.append((hidden, cell))
     return outputs, LstmState(*map(torch.stack, zip(*states, strict=True)))
-
-
-def lstm_step(gates: Tensor, cell: Tensor, layer: LstmLayer) -> tuple[Tensor, Tensor]:
-    """Returns `h_t` and `c_t` of `LstmLayer` for `gates`, `W x_t + R h_{t-1} + b`, shape (rows, 4 * dim)."""
-    input_gate, new, forget_gate, output_gate = gates.chunk(4, dim=1)
-    cell = torch.sigmoid(forget_gate + FORGET_BIAS) * cell + torch.sigmoid(input_gate) * torch.tanh(new)
-    cell = clip(cell, layer.cell_clip)
-    hidden = (torch.sigmoid(output_gate) * torch.tanh(cell)) @ layer.weights.projection_weight.t()
-    return clip(hidden, layer.proj_clip), cell
-
-
-def clip(values: Tensor, bound: float | None) -> Tensor:
-    """Bounds the absolute values; `None` or 0 for no bound."""
-    return values.clamp(-bound, bound) if bound else values
-
-
-def clip_(values: Tensor, bound: float | None) -> Tensor:
-    """Bounds the absolute values in place."""
-    return values.clamp_(-bound, bound) if bound else values
-
-
-def input_gates(project: Callable[[int, int], Tensor], batch_sizes: Sequence[int]) -> Iterator[Tensor]:
-    """
-    Yields the inputs' part of the gates of each time step, shape (..., rows, 4 * dim). `project` computes it
-    for the packed rows `start:stop`: one matmul covers several steps.
-    """
-    start = 0
-    for sizes in split_by_rows(batch_sizes, MAX_PROJECTED_ROWS):
-        stop = start + sum(sizes)
-        yield from project(start, stop).split(sizes, dim=-2)
-        start = stop

@@ -4,89 +4,75 @@ One sigmoid serves all four gates, because tanh(x) = 2 sigmoid(2x) - 1 = 1 - 2 s
 also faster than a tanh.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, clip_, input_gates
+from elmo_plugin.bilm.batching import LstmState, input_gates
+from elmo_plugin.bilm.lstm_cell import LayerInput, LayerOutput, LstmLayer
 from elmo_plugin.bilm.precision import PackedDirections, PackedLinear, Precision
 from elmo_plugin.common.process import torch_threads
 
 MANY_STEPS = 1000
 
 
-class PackedLayer(NamedTuple):
-    """A layer of one direction, with fused weights."""
-
-    input_linear: PackedLinear
-    recurrent_linear: PackedLinear
-    projection: PackedLinear
-    cell_clip: float | None
-    proj_clip: float | None
-
-
 class PackedLayers(NamedTuple):
     """
-    A layer of all directions, with fused weights; `dtype` is the type of hidden states and outputs.
+    Fused weights of one direction, or of all; `dtype` is the type of hidden states and outputs.
     """
 
     input_linears: list[PackedLinear]
-    recurrent_linear: PackedDirections
-    projection: PackedDirections
-    cell_clip: float | None
-    proj_clip: float | None
+    recurrent_linear: PackedLinear | PackedDirections
+    projection: PackedLinear | PackedDirections
+    cell_clip: float
+    proj_clip: float
     dtype: torch.dtype
 
 
-def pack_sequential(layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayer]:
-    packed = []
-    for layer in layers:
-        input_weight, recurrent_weight, bias, projection_weight = layer.fused_weights()
-        linears = (
-            precision.pack(input_weight, bias),
-            precision.pack(recurrent_weight, None),
-            precision.pack(projection_weight, None),
-        )
-        packed.append(PackedLayer(*linears, layer.cell_clip, layer.proj_clip))
-    return packed
+def pack_sequential(layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
+    return [_pack([layer], precision, lambda weights: precision.pack(*weights)) for layer in layers]
 
 
 def pack_batched(layers: Sequence[LstmLayer], precision: Precision) -> PackedLayers:
+    return _pack(layers, precision, precision.pack_directions)
+
+
+def _pack(
+    layers: Sequence[LstmLayer],
+    precision: Precision,
+    pack: Callable[[Sequence[Tensor]], PackedLinear | PackedDirections],
+) -> PackedLayers:
     fused = [layer.fused_weights() for layer in layers]
     return PackedLayers(
         [precision.pack(weights.input_weight, weights.bias) for weights in fused],
-        precision.pack_directions([weights.recurrent_weight for weights in fused]),
-        precision.pack_directions([weights.projection_weight for weights in fused]),
+        pack([weights.recurrent_weight for weights in fused]),
+        pack([weights.projection_weight for weights in fused]),
         layers[0].cell_clip,
         layers[0].proj_clip,
         precision.activation_dtype(fused[0].bias),
     )
 
 
-def run_sequential(
-    layers: Sequence[PackedLayer],
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    state: LstmState,
-    keep_state: bool,
-) -> tuple[list[Tensor], LstmState | None]:
+def run_sequential(layers: Sequence[PackedLayers], given: LayerInput) -> LayerOutput:
     """Runs one direction after the other, each on all cores: best for large products."""
+    inputs, batch_sizes, state, keep_state = given
     outputs = [rows.new_empty(len(rows), state.hidden.size(-1)) for rows in inputs]
     final_hidden, cells = state.hidden.clone(), state.cell.clone()
     for direction, layer in enumerate(layers):
         hidden, cell, rows = final_hidden[direction], cells[direction], inputs[direction]
-        gates = input_gates(lambda start, stop: layer.input_linear(rows[start:stop]), batch_sizes)  # noqa: B023
+        (linear,), bound = layer.input_linears, layer.proj_clip
+        gates = input_gates(lambda start, stop: linear(rows[start:stop]), batch_sizes)  # noqa: B023
         steps = outputs[direction].split(list(batch_sizes))
         hidden = hidden[: batch_sizes[0]] if batch_sizes else hidden
         next_sizes = [*batch_sizes, 0][1:]
         for added, output, size, next_size in zip(gates, steps, batch_sizes, next_sizes, strict=True):
-            products = layer.recurrent_linear(hidden, added)
+            products = layer.recurrent_linear(hidden, added)  # Shape: (size, 4 * dim)
             parts = products.to(cell.dtype).sigmoid_().chunk(4, dim=-1)
             activated = update_cell_(parts, cell[:size], layer.cell_clip, torch.empty_like(cell[:size]))
-            hidden = clip_(layer.projection(activated.to(products.dtype)), layer.proj_clip)
+            hidden = layer.projection(activated.to(products.dtype)).clamp_(-bound, bound)
             output.copy_(hidden)
             if next_size < size:  # some sentences end here
                 if keep_state:
@@ -96,18 +82,13 @@ def run_sequential(
 
 
 @torch.no_grad()
-def run_batched(
-    layers: PackedLayers,
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    state: LstmState,
-    keep_state: bool,
-) -> tuple[list[Tensor], LstmState | None]:
+def run_batched(layers: PackedLayers, given: LayerInput) -> LayerOutput:
     """
     Runs all directions in one batched product per time step: on a GPU, and on a CPU if products are so small
     that starting them counts. Nothing in the loop over time waits for the device. Many steps are run by one
     thread: several wait for one another in each product, for milliseconds if other processes need the cores.
     """
+    inputs, batch_sizes, state, keep_state = given
     is_long = len(batch_sizes) > MANY_STEPS and torch.get_num_threads() > 1
     threads = torch_threads(1) if is_long else nullcontext()
     with threads, torch.autocast(state.cell.device.type, enabled=False):
@@ -157,10 +138,10 @@ class _BatchedStep:
         self._gates.sigmoid_()
         activated = update_cell_(self._parts, self._cell, layers.cell_clip, self._activated)
         layers.projection(activated, out=self._hidden)
-        output.copy_(clip_(self._hidden, layers.proj_clip))
+        output.copy_(self._hidden.clamp_(-layers.proj_clip, layers.proj_clip))
 
 
-def update_cell_(parts: Sequence[Tensor], cell: Tensor, cell_clip: float | None, out: Tensor) -> Tensor:
+def update_cell_(parts: Sequence[Tensor], cell: Tensor, cell_clip: float, out: Tensor) -> Tensor:
     """
     Updates the cell in place, and writes the projection's input to `out` (also returned), from the sigmoids
     of i, 2j, f and o:
@@ -169,6 +150,6 @@ def update_cell_(parts: Sequence[Tensor], cell: Tensor, cell_clip: float | None,
         sigmoid(o) * tanh(c)
     """
     i, j, f, o = parts
-    clip_(cell.mul_(f).addcmul_(i, j, value=2).sub_(i), cell_clip)
+    cell.mul_(f).addcmul_(i, j, value=2).sub_(i).clamp_(-cell_clip, cell_clip)
     torch.mul(cell, -2, out=out).sigmoid_()
     return torch.addcmul(o, o, out, value=-2, out=out)

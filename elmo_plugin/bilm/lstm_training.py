@@ -12,22 +12,17 @@ from torch import Tensor
 from torch.autograd import Function
 
 from elmo_plugin.bilm.autograd import first_derivative_only
-from elmo_plugin.bilm.batching import last_rows, rows_before
-from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LstmLayer, LstmState, clip_, input_gates
+from elmo_plugin.bilm.batching import LstmState, input_gates, last_rows, rows_before
+from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerInput, LayerOutput, LstmLayer
 from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training
 
 
-def run_training(
-    layers: Sequence[LstmLayer],
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    state: LstmState,
-    keep_state: bool,
-) -> tuple[list[Tensor], LstmState | None]:
+def run_training(layers: Sequence[LstmLayer], given: LayerInput) -> LayerOutput:
     """
     Computes gradients of inputs, state and parameters. On a GPU, where starting an operation is slow, all
     directions run as one batch; on a CPU they run one after the other, to fit into its cache.
     """
+    inputs, batch_sizes, state, keep_state = given
     size = len(layers) if _run_as_one_batch(inputs) else 1
     outputs: list[Tensor] = []
     final_states: list[tuple[Tensor, Tensor]] = []
@@ -73,8 +68,8 @@ class _ProjectedLstm(Function):
         bias: Tensor,
         projection_weight: Tensor,
         batch_sizes: list[int],
-        cell_clip: float | None,
-        proj_clip: float | None,
+        cell_clip: float,
+        proj_clip: float,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """
         Returns the outputs, shape (directions, N, projection_dim), and the last state of each sentence, given
@@ -102,10 +97,10 @@ class _ProjectedLstm(Function):
             torch.sigmoid(recurrent_linear(hidden[:, :size], added).to(gates.dtype), out=gates)
             i, j, f, o = gates.chunk(4, dim=-1)
             cell = torch.mul(cell[:, :size], f, out=cells[:, step])
-            clip_(cell.addcmul_(i, j, value=2).sub_(i), cell_clip)
+            cell.addcmul_(i, j, value=2).sub_(i).clamp_(-cell_clip, cell_clip)
             torch.mul(cell, -2, out=cell_sigmoid).sigmoid_()
             hiddens[:, step] = project(torch.addcmul(o, o, cell_sigmoid, value=-2))
-            hidden = clip_(hiddens[:, step], proj_clip)
+            hidden = hiddens[:, step].clamp_(-proj_clip, proj_clip)
         ctx.save_for_backward(
             inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
             all_gates, cells, cell_sigmoids, hiddens,
@@ -206,6 +201,6 @@ def _steps(batch_sizes: Sequence[int]) -> list[slice]:
     return [slice(start, start + size) for start, size in zip(starts, batch_sizes, strict=False)]
 
 
-def _unclip(gradient: Tensor, clipped: Tensor, bound: float | None) -> Tensor:
-    """Turns the gradient of `clipped` into the gradient before `clip`."""
-    return torch.ops.aten.hardtanh_backward(gradient, clipped, -bound, bound) if bound else gradient
+def _unclip(gradient: Tensor, clipped: Tensor, bound: float) -> Tensor:
+    """Turns the gradient of a clipped value into the one before the clip."""
+    return torch.ops.aten.hardtanh_backward(gradient, clipped, -bound, bound)

@@ -1,59 +1,36 @@
 """The bidirectional language model as people use it: loaded by name, it embeds words and text."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.arguments import explained
-from elmo_plugin.bilm.autograd import untraced
 from elmo_plugin.bilm.batching import number_words, split_by_tokens
-from elmo_plugin.bilm.characters import as_sentences, in_order, sentences_to_character_ids
-from elmo_plugin.bilm.derived import derive_once
-from elmo_plugin.bilm.io import (
-    Card,
-    Checkpoint,
-    Source,
-    read_checkpoint,
-    weights_digest,
-    write_card,
-    write_files,
-)
-from elmo_plugin.bilm.layers import Layers, check_layers
-from elmo_plugin.bilm.network import BiLmNetwork, BiLmOutput, without_gradients
-from elmo_plugin.bilm.text import (
+from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm.encoding import (
     EncodedText,
+    Layers,
     TextOptions,
     Tokenizer,
     WordOptions,
     check_encoding,
+    check_layers,
     cosine_similarities,
     encode_texts,
     select_vectors,
 )
+from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, untraced
+from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
+from elmo_plugin.bilm.network import BiLmNetwork, Cache, without_gradients
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack  # in `typing` from Python 3.11 on
-
-
-class Cache(Protocol):
-    """Stores the layers of sentences between batches."""
-
-    def run(
-        self,
-        compute: Callable[[Tensor], BiLmOutput],
-        digest: bytes,
-        character_ids: Tensor,
-        num_layers: int,
-        output_dim: int,
-    ) -> BiLmOutput:
-        """Returns `compute(character_ids)`, called for missing sentences; `digest` identifies the biLM."""
 
 
 class BiLm(BiLmNetwork):
@@ -305,29 +282,3 @@ class BiLm(BiLmNetwork):
         """
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
         return torch.from_numpy(ids).to(self.device)
-
-    def forward_cached(
-        self,
-        character_ids: Tensor,
-        precision: str | None = None,
-        max_batch_tokens: int | None = None,
-        cache: Cache | None = None,
-    ) -> BiLmOutput:
-        """Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place."""
-        precision = self.computed_precision(precision).name  # also if another thread changes it meanwhile
-
-        def compute(ids: Tensor) -> BiLmOutput:
-            return self(ids, precision=precision, max_batch_tokens=max_batch_tokens)
-
-        if cache is None or self.is_trainable:
-            return compute(character_ids)
-        output = cache.run(compute, self.digest(precision), character_ids, self.num_layers, self.output_dim)
-        return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
-
-    def digest(self, precision: str | None = None) -> bytes:
-        """Returns a digest of this biLM in the precision that is computed."""
-        name = self.computed_precision(precision).name
-        tensors = [*self.named_parameters(), *self.named_buffers()]
-        return derive_once(
-            self.derived_values(), ("digest", name), weights_digest, self.options, name, tensors
-        )

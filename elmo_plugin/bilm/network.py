@@ -1,37 +1,38 @@
 """The network of the bidirectional language model: character ids in, the activations of all layers out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import partial
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.autograd import untraced
 from elmo_plugin.bilm.batching import (
+    LstmState,
     Packing,
     WordBatch,
     add_boundaries,
+    concat_states,
     find_words,
+    map_state,
     pack,
     sentence_lengths,
     split_by_tokens,
     unique_rows,
 )
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, sentences_to_character_ids
-from elmo_plugin.bilm.derived import DerivedValues, derive_once
+from elmo_plugin.bilm.derived import DerivedValues, DerivingModule, derive_once
+from elmo_plugin.bilm.inputs import untraced
+from elmo_plugin.bilm.io import weights_digest
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
 from elmo_plugin.bilm.lstm import DirectionalLstm, lstm_layers, zero_state
-from elmo_plugin.bilm.lstm_cell import LstmState, concat_states, map_state
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.precision import Precision, get_precision, precision_on
 from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
 from elmo_plugin.common.errors import BiLmError
 
 if TYPE_CHECKING:
-    from typing_extensions import Self  # in `typing` from Python 3.11 on
+    pass  # in `typing` from Python 3.11 on
 
 MAX_BATCH_TOKENS = 8192
 
@@ -48,6 +49,20 @@ class BiLmOutput(NamedTuple):
     state: LstmState | None
 
 
+class Cache(Protocol):
+    """Stores the layers of sentences between batches."""
+
+    def run(
+        self,
+        compute: Callable[[Tensor], BiLmOutput],
+        digest: bytes,
+        character_ids: Tensor,
+        num_layers: int,
+        output_dim: int,
+    ) -> BiLmOutput:
+        """Returns `compute(character_ids)`, called for missing sentences; `digest` identifies the biLM."""
+
+
 class PackedOutput(NamedTuple):
     """
     layers: per layer, and in it per direction, shape (rows, projection_dim); layer 0 is the token layer
@@ -58,7 +73,7 @@ class PackedOutput(NamedTuple):
     state: LstmState | None
 
 
-class BiLmNetwork(nn.Module):
+class BiLmNetwork(DerivingModule):
     """The parameters of a `BiLm`, and the way of character ids through them."""
 
     __call__: Callable[..., BiLmOutput]
@@ -83,7 +98,6 @@ class BiLmNetwork(nn.Module):
         self.precision = get_precision(precision).name
         self.max_batch_tokens = max_batch_tokens
         self.recurrence = "auto"
-        self._derived: DerivedValues | None = None
         # Weights that are drawn here are overwritten. For the device "meta" torch imports its compiler.
         with nullcontext() if weights is None else torch.random.fork_rng(devices=[]):
             self.token_encoder = make_token_encoder(options)
@@ -118,11 +132,6 @@ class BiLmNetwork(nn.Module):
     @property
     def num_layers(self) -> int:
         return self.options.lstm.n_layers + 1
-
-    @property
-    def is_trainable(self) -> bool:
-        """Whether any weight requires gradients; if not, the biLM is frozen."""
-        return any(map(attrgetter("requires_grad"), self.parameters()))
 
     def computed_precision(self, name: str | None = None) -> Precision:
         """Returns the precision of this name, by default the biLM's, or float32 if the device lacks it."""
@@ -162,31 +171,42 @@ class BiLmNetwork(nn.Module):
                 "a biLM is called with character ids: use bilm.encode for text, bilm.embed for lists of words"
             )
         lengths = sentence_lengths(character_ids, self.options.char_cnn.max_characters_per_token)
-        batch_size, derived = len(lengths), self.derived_values()
-        # Sentences that the state lacks start from zero.
-        before = state and map_state(
-            lambda part: nn.functional.pad(part, (0, 0, 0, batch_size - part.size(2))), state
-        )
-        run = partial(
-            self.forward_batch,
-            derived=derived,
-            keep_state=keep_state,
-            boundaries=boundaries,
-            dropout=derived is None and self.training,
-        )
-        needs_gradient = derived is None or any(part.requires_grad for part in state or ())
-        if needs_gradient and torch.is_grad_enabled():
-            asked = get_precision(precision or self.precision)
-            output = run(find_words(character_ids, lengths), before, precision=asked)
-        else:
-            run = partial(run, precision=self.computed_precision(precision))
-            with without_gradients(character_ids.device):
-                max_tokens = max_batch_tokens or self.max_batch_tokens
-                output = _run_chunks(run, character_ids, lengths, before, max_tokens)
-        if output.state is not None and state is not None:  # sentences that the batch lacks keep their state
+        batch_size, time = character_ids.shape[:2]
+        derived = self.derived_values()
+        before, rest = state, None
+        if state is not None:  # rows without a state start from zero; those beyond the batch keep theirs
+            extent = 0, 0, 0, batch_size - state.cell.size(2)
+            before = map_state(lambda part: nn.functional.pad(part, extent), state)
             rest = map_state(lambda part: part[:, :, batch_size:], state)
-            output = output._replace(state=concat_states([output.state, rest]))
-        return output
+        if torch.is_grad_enabled() and (derived is None or any(part.requires_grad for part in state or ())):
+            mode: AbstractContextManager[None] = nullcontext()
+            computed, chunks = get_precision(precision or self.precision), [slice(0, batch_size)]
+        else:
+            mode, computed = without_gradients(character_ids.device), self.computed_precision(precision)
+            chunks = split_by_tokens(lengths.tolist(), max_batch_tokens or self.max_batch_tokens)
+        outputs = []
+        with mode:
+            for chunk in chunks or [slice(0, 0)]:
+                longest = time if len(chunks) < 2 else int(lengths[chunk].max())
+                # Shape: (some sentences, their longest, characters)
+                batch = find_words(character_ids[chunk, :longest], lengths[chunk])
+                output = self.forward_batch(
+                    batch,
+                    before and LstmState(before.hidden[:, :, chunk], before.cell[:, :, chunk]),
+                    precision=computed,
+                    derived=derived,
+                    keep_state=keep_state,
+                    boundaries=boundaries,
+                    dropout=derived is None and self.training,
+                )
+                outputs.append(_padded(output, time - longest) if longest < time else output)
+        layers, mask, final = outputs[0]
+        if len(outputs) > 1:
+            layers = torch.cat([output.layers for output in outputs], dim=1)
+            mask = torch.cat([output.mask for output in outputs])
+        if keep_state:
+            final = concat_states([part for part in (*(o.state for o in outputs), rest) if part is not None])
+        return BiLmOutput(layers, mask, final)
 
     def forward_batch(
         self,
@@ -200,44 +220,43 @@ class BiLmNetwork(nn.Module):
         dropout: bool = False,
     ) -> BiLmOutput:
         """
-        Runs sentences, see `forward`. Unless the boundaries or a state are needed, all sentences start after
-        one common boundary, instead of reading their own.
+        Runs sentences, see `forward`: packs their words, runs both directions over the rows, unpacks these.
+        Unless the boundaries or a state are needed, all sentences start after one common boundary, instead of
+        reading their own.
         """
         character_ids, word_ids, lengths = batch
-        settings: dict[str, Any] = {"precision": precision, "derived": derived}
+        settings: dict[str, Any] = {"precision": precision, "derived": derived, "keep_state": keep_state}
         if state is None and not dropout and not torch.is_grad_enabled() and len(lengths) > 1:
             distinct, which = unique_rows(word_ids)
             if len(distinct) < len(lengths):  # equal sentences are computed once
                 batch = WordBatch(character_ids, distinct, (distinct >= 0).sum(dim=1).cpu())
-                output = self.forward_batch(batch, keep_state=keep_state, boundaries=boundaries, **settings)
+                output = self.forward_batch(batch, boundaries=boundaries, **settings)
                 final = output.state and map_state(lambda part: part[:, :, which], output.state)
                 return BiLmOutput(output.layers[:, which], output.mask[which], final)
         reads_boundaries = keep_state or boundaries or dropout or state is not None
         if reads_boundaries:
             begin, end = len(character_ids), len(character_ids) + 1
             character_ids = torch.cat([character_ids, self.boundaries.to(character_ids.dtype)])
-            word_ids = add_boundaries(word_ids, lengths, begin, end)
+            word_ids = add_boundaries(word_ids, lengths, begin, end)  # Shape: (batch, time + 2)
             lengths = lengths + 2
         else:
             after_begin = self.state_after_boundary(precision, derived)
             state = map_state(lambda part: part.expand(-1, -1, len(lengths), -1), after_begin)
         packing = pack(lengths)
         batch_size, time = word_ids.shape
-        # The position of each direction's rows in the batch.
+        # The position in the batch of each direction's rows, the backward direction's from the end on.
         onward = packing.sentence * time + packing.time
         backward = packing.sentence * time + lengths[packing.sentence] - 1 - packing.time
-        positions = [onward.to(word_ids.device), backward.to(word_ids.device)]
-        packed_words = [word_ids.flatten()[direction] for direction in positions]
-        packed = self.forward_packed(
-            character_ids, packed_words, packing, state, keep_state=keep_state, dropout=dropout, **settings
-        )
+        positions = [onward.to(word_ids.device), backward.to(word_ids.device)]  # each (rows,)
+        words = [word_ids.flatten()[rows] for rows in positions]
+        packed = self.forward_packed(character_ids, words, packing, state, dropout=dropout, **settings)
         shape = self.num_layers, batch_size * time, 2, self.options.lstm.projection_dim
         layers = packed.layers[0][0].new_zeros(shape)
-        for number, layer_outputs in enumerate(packed.layers):
-            for direction, rows in enumerate(layer_outputs):
+        for number, outputs in enumerate(packed.layers):
+            for direction, rows in enumerate(outputs):  # each (rows, projection_dim)
                 layers[number, positions[direction], direction] = rows
         layers = layers.view(self.num_layers, batch_size, time, self.output_dim)
-        mask = torch.arange(time) < lengths[:, None]
+        mask = torch.arange(time) < lengths[:, None]  # Shape: (batch, time)
         if reads_boundaries and not boundaries:
             mask = mask[:, 2:]
             layers = layers[:, :, 1:-1].masked_fill(~mask[..., None].to(layers.device), 0.0)
@@ -257,23 +276,21 @@ class BiLmNetwork(nn.Module):
     ) -> PackedOutput:
         """
         Encodes distinct words, shape (words, characters), and runs both directions over packed rows of them,
-        with gradients if they are needed. `word_ids` has the word of each row for the forward and the
-        backward direction, shape (rows,). `state` is before the first token of each sentence of the batch.
+        with gradients if they are needed; the training of a biLM begins here. `word_ids` has the word of each
+        row for the forward and the backward direction, shape (rows,). `state` is before the first token of
+        each sentence of the batch.
         """
         precision = precision or self.computed_precision()
-        vectors = self.token_encoder(character_ids, precision, derived)
-        inputs = [nn.functional.embedding(direction, vectors) for direction in word_ids]
+        vectors = self.token_encoder(character_ids, precision, derived)  # Shape: (words, projection_dim)
+        inputs = [nn.functional.embedding(rows, vectors) for rows in word_ids]  # each (rows, projection_dim)
         order = packing.sentences.to(vectors.device)
         if state is None:
             state = zero_state(self.options.lstm, self.token_encoder.projection.weight, len(order))
-        else:
-            state = map_state(lambda part: part[:, :, order], state)
-        directions = self.forward_lm, self.backward_lm
         layers, final = lstm_layers(
-            directions,
+            (self.forward_lm, self.backward_lm),
             inputs,
             packing.batch_sizes,
-            state,
+            LstmState(state.hidden[:, :, order], state.cell[:, :, order]),
             self.recurrence,
             keep_state=keep_state,
             precision=precision,
@@ -297,74 +314,37 @@ class BiLmNetwork(nn.Module):
 
         return derive_once(derived, ("begin", precision.name, self.recurrence), read)
 
-    def derived_values(self) -> DerivedValues | None:
-        """Returns the values derived from the weights, see `refresh`; `None` if these are trained."""
-        parameters = list(self.parameters())
-        derived = self._derived
-        if any(map(attrgetter("requires_grad"), parameters)):
-            derived = None
-        elif derived is None or not derived.match(parameters):
-            derived = DerivedValues(parameters)
-        self._derived = derived
-        return derived
+    def forward_cached(
+        self,
+        character_ids: Tensor,
+        precision: str | None = None,
+        max_batch_tokens: int | None = None,
+        cache: Cache | None = None,
+    ) -> BiLmOutput:
+        """Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place."""
+        precision = self.computed_precision(precision).name  # also if another thread changes it meanwhile
 
-    def refresh(self) -> None:
-        """
-        Drops everything that was derived from the weights: packed weights, vectors of words, digests.
+        def compute(ids: Tensor) -> BiLmOutput:
+            return self(ids, precision=precision, max_batch_tokens=max_batch_tokens)
 
-        This happens automatically if a weight requires gradients or has some (`grad`), is replaced, gets
-        other memory (`weight.data = ...`, `to` and the like), or is written to by an operation that torch
-        counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers). torch counts no writes
-        through `.data` or numpy, nor those of fused optimizers: on a CPU they are noticed if they change the
-        middle value of any weight. Call this after such writes to single values, or on a GPU.
-        """
-        self._derived = None
+        if cache is None or self.is_trainable:
+            return compute(character_ids)
+        output = cache.run(compute, self.digest(precision), character_ids, self.num_layers, self.output_dim)
+        return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
 
-    def clear_word_cache(self) -> None:
-        """Drops the vectors of all words, so that the next batch encodes its own again."""
-        if self._derived is not None:
-            self._derived.drop("words", "begin")
-
-    def _apply(self, *args: Any, **kwargs: Any) -> "Self":
-        self.refresh()  # first, so that derived values and moved weights are not in memory together
-        return super()._apply(*args, **kwargs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leaves out the derived values: copies and pickles derive their own."""
-        return {**self.__dict__, "_derived": None}
-
-    def _replicate_for_data_parallel(self) -> NoReturn:
-        raise BiLmError(
-            "nn.DataParallel cannot run a biLM: its replicas lack parameters. Use one "
-            'process for each GPU: "distributed" in a configuration, or torch\'s DistributedDataParallel'
+    def digest(self, precision: str | None = None) -> bytes:
+        """Returns a digest of this biLM in the precision that is computed."""
+        name = self.computed_precision(precision).name
+        tensors = [*self.named_parameters(), *self.named_buffers()]
+        return derive_once(
+            self.derived_values(), ("digest", name), weights_digest, self.options, name, tensors
         )
 
 
-def _run_chunks(
-    run: Callable[[WordBatch, LstmState | None], BiLmOutput],
-    character_ids: Tensor,
-    lengths: Tensor,
-    state: LstmState | None,
-    max_tokens: int,
-) -> BiLmOutput:
-    """Runs at most `max_tokens` tokens at a time."""
-    chunks = split_by_tokens(lengths.tolist(), max_tokens)
-    if len(chunks) < 2:
-        return run(find_words(character_ids, lengths), state)
-    outputs = []
-    for chunk in chunks:
-        # Shape: (some sentences, their longest, characters)
-        batch = find_words(character_ids[chunk, : int(lengths[chunk].max())], lengths[chunk])
-        chunk_state = state and LstmState(state.hidden[:, :, chunk], state.cell[:, :, chunk])
-        outputs.append(run(batch, chunk_state))
-    time = character_ids.size(1) - int(lengths.max()) + max(output.mask.size(1) for output in outputs)
-    layers, masks = [], []
-    for output in outputs:
-        padding = time - output.mask.size(1)
-        layers.append(nn.functional.pad(output.layers, (0, 0, 0, padding)))
-        masks.append(nn.functional.pad(output.mask, (0, padding)))
-    states = [output.state for output in outputs if output.state is not None]
-    return BiLmOutput(torch.cat(layers, dim=1), torch.cat(masks), concat_states(states) if states else None)
+def _padded(output: BiLmOutput, padding: int) -> BiLmOutput:
+    """Adds time steps of padding."""
+    layers = nn.functional.pad(output.layers, (0, 0, 0, padding))
+    return BiLmOutput(layers, nn.functional.pad(output.mask, (0, padding)), output.state)
 
 
 @contextmanager

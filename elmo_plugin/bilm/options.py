@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -136,12 +136,13 @@ class LstmOptions:
     def __post_init__(self) -> None:
         for name, most in (("projection_dim", MAX_SIZE), ("dim", MAX_SIZE), ("n_layers", MAX_LAYERS)):
             check_at_least(f"lstm.{name}", getattr(self, name), 1, most)
-        require_boolean("lstm.use_skip_connections", self.use_skip_connections)
+        _check_boolean("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
             bound = getattr(self, name)
-            is_number = isinstance(bound, int | float) and not isinstance(bound, bool)
-            if bound is not None and not (is_number and math.isfinite(bound) and bound >= 0):
-                raise BiLmError(f"lstm.{name} must be positive, or null for no clipping, not {bound!r}")
+            is_bound = type(bound) in (int, float) and 0 <= bound < math.inf
+            if bound is not None and not is_bound:
+                expected = "expected a positive number, or null for no bound"
+                raise BiLmError(f"lstm.{name}: {expected}, got {bound!r}")
 
 
 @dataclass(frozen=True)
@@ -161,18 +162,11 @@ class BiLmOptions:
         bilm-tf's language models of whole words or one direction.
         """
         try:
-            check_keys(options, _KEYS, source)
-            lstm = options["lstm"]
-            return cls(
-                _lexicon_cnn(options["lexicon_cnn"])
-                if "lexicon_cnn" in options
-                else _char_cnn(options["char_cnn"]),
-                LstmOptions(
-                    **{name: lstm[name] for name in ("projection_dim", "dim", "n_layers")},
-                    **{name: lstm.get(name) for name in ("cell_clip", "proj_clip")},
-                    use_skip_connections=lstm.get("use_skip_connections", False),
-                ),
-            )
+            _check_keys(options, source)
+            is_lexicon = "lexicon_cnn" in options
+            cnn = _lexicon_cnn(options["lexicon_cnn"]) if is_lexicon else _char_cnn(options["char_cnn"])
+            lstm = {"cell_clip": None, "proj_clip": None, "use_skip_connections": False, **options["lstm"]}
+            return cls(cnn, LstmOptions(**{name: lstm[name] for name in _KEYS["lstm"]}))
         except BiLmError as error:
             raise BiLmError(f"{source}: {error}") from None
         except KeyError as error:
@@ -210,8 +204,7 @@ class BiLmOptions:
 
 def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     n_characters = options.get("n_characters", NUM_CHARACTERS)
-    for key in unknown_keys(options["embedding"], ("dim",)):
-        raise BiLmError(f"the key {key!r} in char_cnn.embedding is not dim")
+    _check_section("char_cnn.embedding", options["embedding"], ("dim",))
     if n_characters not in (NUM_CHARACTERS, NUM_CHARACTERS - 1):  # bilm-tf trains without the padding
         raise BiLmError(f"char_cnn.n_characters: expected {NUM_CHARACTERS}, got {n_characters!r}")
     return CharCnnOptions(
@@ -239,45 +232,50 @@ _KEYS = {
 
 def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activation: str) -> None:
     if not filters:
-        raise BiLmError(f"{name}.filters must be pairs of positive [width, number], not {filters}")
+        raise BiLmError(f"{name}.filters: expected pairs of positive [width, number], got none")
     for width, number in filters:
         check_at_least(f"a width in {name}.filters", width, 1, MAX_CHARACTERS)
         check_at_least(f"a number in {name}.filters", number, 1, MAX_SIZE)
-    if max(width for width, _ in filters) > slots:
-        raise BiLmError(f"{name}.filters has a width beyond the {slots} character slots")
+        if width > slots:
+            raise BiLmError(f"{name}.filters has a width beyond the {slots} character slots")
     check_choice(f"{name}.activation", activation, ACTIVATIONS)
 
 
-def check_keys(options: dict[str, Any], known: Mapping[str, Collection[str]], source: str) -> None:
+def _check_keys(options: dict[str, Any], source: str) -> None:
     """
-    Raises `BiLmError` for keys that are misspelt, missing or of other language models, given the known keys
-    of each section. Training-only keys are ignored; an unknown key is ignored with a warning.
+    Raises `BiLmError` for keys that are misspelt, missing or of other language models. Training-only keys are
+    ignored; an unknown key is ignored with a warning.
     """
-    for section in known:
-        if section in options and not isinstance(options[section], dict):
-            raise BiLmError(f"{section} must be an object, not {options[section]!r}")
-    sizes = {key: value for key, value in options.items() if key not in _TRAINING_KEYS}
-    for key in unknown_keys(sizes, (*known, "bidirectional")):
+    sizes = [key for key in options if key not in _TRAINING_KEYS]
+    for key in _unknown_keys(sizes, (*_KEYS, "bidirectional")):
         logger.warning("%s: the key %r is unknown and is ignored", source, key)
-    require_boolean("bidirectional", options.get("bidirectional", True))
+    is_bidirectional = options.get("bidirectional", True)
+    _check_boolean("bidirectional", is_bidirectional)
+    if not is_bidirectional:
+        raise BiLmError("bidirectional is false, but only language models in both directions can be used")
     if "char_cnn" not in options and "n_tokens_vocab" in options:
         raise BiLmError(
             "char_cnn is missing: this biLM reads whole words, "
             "but only biLMs that read characters can be used"
         )
-    if not options.get("bidirectional", True):
-        raise BiLmError("bidirectional is false, but only language models in both directions can be used")
-    if "lstm" in options and "projection_dim" not in options["lstm"]:
+    for section, keys in _KEYS.items():
+        if section in options:
+            _check_section(section, options[section], keys)
+    if "projection_dim" not in options.get("lstm", _KEYS["lstm"]):
         raise BiLmError(
             "the key 'projection_dim' is missing in lstm; it is required even if the LSTMs have no "
             "projections: then it equals lstm.dim"
         )
-    for section, keys in known.items():
-        for key in unknown_keys(options.get(section, {}), keys):
-            raise BiLmError(f"the key {key!r} in {section} is not one of {', '.join(keys)}")
 
 
-def unknown_keys(options: dict[str, Any], known: Collection[str]) -> list[str]:
+def _check_section(name: str, options: Any, known: Collection[str]) -> None:
+    if not isinstance(options, dict):
+        raise BiLmError(f"{name}: expected an object, got {options!r}")
+    for key in _unknown_keys(options, known):
+        raise BiLmError(f"the key {key!r} in {name} is not one of {', '.join(known)}")
+
+
+def _unknown_keys(options: Iterable[str], known: Collection[str]) -> list[str]:
     """Returns the keys that are not known; raises `BiLmError` for one that looks like a known one."""
     unknown = [key for key in options if key not in known]
     for key in unknown:
@@ -286,6 +284,6 @@ def unknown_keys(options: dict[str, Any], known: Collection[str]) -> list[str]:
     return unknown
 
 
-def require_boolean(name: str, value: Any) -> None:
+def _check_boolean(name: str, value: Any) -> None:
     if not isinstance(value, bool):
-        raise BiLmError(f"{name} must be true or false, not {value!r}")
+        raise BiLmError(f"{name}: expected true or false, got {value!r}")

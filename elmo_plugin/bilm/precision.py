@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,18 +22,12 @@ from elmo_plugin.common.provenance import processor
 logger = logging.getLogger(__name__)
 
 
-class PackedLinear(Protocol):
-    """`inputs @ weight.t() + bias`, with the weight in the layout that the library multiplies fastest."""
-
-    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
-        """Returns shape (rows, outputs) for inputs of shape (rows, inputs), plus `added` of that shape."""
-
-
-class PackedDirections(Protocol):
-    """The products of several directions at once, each with its own weight."""
-
-    def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
-        """Writes to `out`, shape (directions, rows, outputs), like `added`, the products with the inputs."""
+# From inputs, shape (rows, inputs), and perhaps a summand of the result's shape, instead of a bias, to
+# `inputs @ weight.t()` plus either, shape (rows, outputs); the weight is laid out as is multiplied fastest.
+PackedLinear = Callable[..., Any]
+# The products of several directions at once, each with its own weight: takes inputs, `out`, shape
+# (directions, rows, outputs), and perhaps a summand of this shape.
+PackedDirections = Callable[..., Any]
 
 
 class Precision:
@@ -53,7 +47,7 @@ class Precision:
         """Returns the type of the products with a packed weight."""
         return weight.dtype
 
-    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
+    def pack(self, weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
         dtype = self.activation_dtype(weight)
         return _pack(weight.detach().to(dtype), None if bias is None else bias.detach().to(dtype, copy=True))
 
@@ -94,7 +88,7 @@ class Int8(Precision):
             return "" if int8.int8_is_exact() else "a CPU with exact products of 8-bit integers (VNNI on x86)"
         return "a CPU and a torch with oneDNN"
 
-    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
+    def pack(self, weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
         return int8.Int8Linear(weight.detach(), None if bias is None else bias.detach().clone())
 
     def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
@@ -122,7 +116,7 @@ def get_precision(name: str | torch.dtype) -> Precision:
 
 def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
     """Returns the precision of this name; float32, with one warning, if the device lacks its instructions."""
-    precision = get_precision(name)
+    precision = PRECISIONS.get(str(name)) or get_precision(name)
     if lacking := precision.lacks(device):
         _warn_once("%s needs %s: float32 is computed", precision.name, lacking)
         return FLOAT32
@@ -133,7 +127,7 @@ _warn_once = cache(logger.warning)
 
 
 class PlainLinear:
-    """torch's own product; see `PackedLinear`."""
+    """torch's own product."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self._weight = weight.t().clone(memory_format=torch.contiguous_format)
@@ -141,16 +135,12 @@ class PlainLinear:
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
         inputs = inputs.to(self._weight.dtype)
-        if added is not None:
-            result = torch.addmm(added, inputs, self._weight)
-            return result if self._bias is None else result.add_(self._bias)
-        if self._bias is not None:
-            return torch.addmm(self._bias, inputs, self._weight)
-        return inputs @ self._weight
+        summand = self._bias if added is None else added
+        return inputs @ self._weight if summand is None else torch.addmm(summand, inputs, self._weight)
 
 
 class OneDnnLinear:
-    """oneDNN's product with a weight in oneDNN's blocked layout; see `PackedLinear`."""
+    """oneDNN's product with a weight in oneDNN's blocked layout."""
 
     ROWS = 32  # the number of input rows that the layout is chosen for; others work as well
 
@@ -164,11 +154,11 @@ class OneDnnLinear:
         inputs = inputs.to(self._dtype)
         if added is None:
             return torch.ops.mkldnn._linear_pointwise(inputs, self._weight, self._bias, "none", [], "")
-        return torch.ops.mkldnn._linear_pointwise.binary(inputs, added, self._weight, self._bias, "add")
+        return torch.ops.mkldnn._linear_pointwise.binary(inputs, added, self._weight, None, "add")
 
 
 class FloatDirections:
-    """One batched product for all directions; see `PackedDirections`."""
+    """One batched product for all directions."""
 
     def __init__(self, weights: Sequence[Tensor], dtype: torch.dtype) -> None:
         # Shape: (directions, inputs, outputs)
@@ -176,14 +166,14 @@ class FloatDirections:
 
     def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
         weights = self._weights
-        if not inputs.dtype == out.dtype == weights.dtype:
-            inputs = inputs.to(weights.dtype)
-            products = torch.bmm(inputs, weights) if added is None else torch.baddbmm(added, inputs, weights)
-            out.copy_(products)
-        elif added is None:
-            torch.bmm(inputs, weights, out=out)
+        target = out if inputs.dtype == out.dtype == weights.dtype else None
+        inputs = inputs.to(weights.dtype)
+        if added is None:
+            products = torch.bmm(inputs, weights, out=target)
         else:
-            torch.baddbmm(added, inputs, weights, out=out)
+            products = torch.baddbmm(added, inputs, weights, out=target)
+        if target is None:
+            out.copy_(products)
 
 
 def handle_signals_on_another_stack() -> None:

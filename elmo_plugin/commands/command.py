@@ -5,48 +5,58 @@ import logging
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, TextPath
+from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, TextPath, output_paths
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import write_json
 from elmo_plugin.common.outputs import check_outputs
 
-Run = Callable[[argparse.Namespace], Any]
-"""Runs a command. Returns the content for `--json`. Raises `BiLmError` for a user's mistake."""
 
-
-def output_paths(args: argparse.Namespace) -> list[OutputPath]:
-    """Returns the values of all arguments of the type `OutputPath`."""
-    return [value for value in vars(args).values() if isinstance(value, OutputPath)]
-
-
-class Command(NamedTuple):
+class Command:
     """
-    The arguments of a command. The function `run` in `elmo_plugin.commands.NAME` does the work: `--help`, and
-    errors in the arguments, must not wait for torch and AllenNLP.
+    A file of this folder: its docstring is the help, `add_arguments` takes a parser, and `run` the parsed
+    arguments. `run` returns the content for `--json`, and raises `BiLmError` for a user's mistake. It imports
+    torch and AllenNLP itself: `--help`, and errors in the arguments, must not wait for them.
+
+    The file may have, too: `NEEDS`, which is "torch" or "allennlp"; and functions of the arguments,
+    `outputs`, the files to be written if these are not the arguments of that type; `check_arguments`, which
+    raises `BiLmError`; and `resume_path`, the file or folder from which the same command resumes.
     """
 
-    name: str
-    description: str
-    """Its first sentence is in the list of commands."""
-    examples: str
-    """A call in each line."""
-    add_arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
-    needs_allennlp: bool = False
-    resume_path: Callable[[argparse.Namespace], Path] | None = None
-    """Returns the file or folder from which the same command resumes, if it is there."""
-    outputs: Callable[[argparse.Namespace], Sequence[str | Path]] = output_paths
-    """Returns the files that the command writes, if they are not the values of its arguments."""
-    check_arguments: Callable[[argparse.Namespace], None] = lambda args: None
-    """Raises `BiLmError` for values that are wrong in this command, before it is imported."""
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @cached_property
+    def module(self) -> Any:
+        return import_module(f"elmo_plugin.commands.{self.name}")
+
+    @property
+    def description(self) -> str:
+        """The docstring without examples. Its first sentence is in the list of commands."""
+        return " ".join(self.module.__doc__.partition("\n\n")[0].split())
+
+    @property
+    def examples(self) -> list[str]:
+        return [line.strip() for line in self.module.__doc__.partition("\n\n")[2].strip().splitlines()]
 
     @property
     def summary(self) -> str:
         return self.description.partition(". ")[0].rstrip(".")
+
+    @property
+    def needs_allennlp(self) -> bool:
+        return getattr(self.module, "NEEDS", "") == "allennlp"
+
+    def outputs(self, args: argparse.Namespace) -> Sequence[str | Path]:
+        """Returns the files that the command writes."""
+        outputs: Sequence[str | Path] = getattr(self.module, "outputs", output_paths)(args)
+        return outputs
 
     def check(self, args: argparse.Namespace) -> None:
         """
@@ -61,7 +71,7 @@ class Command(NamedTuple):
             raise BiLmError("- (standard input or output) can be used once: give file names for the others")
         for path in paths:
             path.check()
-        self.check_arguments(args)
+        getattr(self.module, "check_arguments", bool)(args)
         devices = getattr(args, "device", "cpu")
         if devices not in ("cpu", ["cpu"]) and getattr(args, "dask", None) is None:  # a cluster has its own
             from elmo_plugin.common.process import get_device  # imports torch
@@ -69,12 +79,16 @@ class Command(NamedTuple):
             for device in devices if isinstance(devices, list) else [devices]:
                 get_device(device)
 
-    def load(self) -> Run:
-        """Imports the function that runs the command, often with torch or AllenNLP: this takes seconds."""
-        run: Run = import_module(f"elmo_plugin.commands.{self.name}").run
-        return run
+    def load(self) -> None:
+        """Imports torch or AllenNLP: meanwhile Ctrl-C ends the process at once."""
+        if self.needs_allennlp:
+            from elmo_plugin.archives import import_all_plugins
 
-    def execute(self, run: Run, args: argparse.Namespace) -> None:
+            import_all_plugins(f"elmo {self.name}")
+        elif hasattr(self.module, "NEEDS"):
+            import_module("elmo_plugin.bilm")
+
+    def execute(self, args: argparse.Namespace) -> None:
         """Runs the command and writes `--json`. If that is standard output, all else is printed elsewhere."""
         is_piped = STANDARD_OUTPUT in self.outputs(args)
         with (
@@ -82,18 +96,26 @@ class Command(NamedTuple):
             _standard_input_as_file(args),
             redirect_stdout(sys.stderr) if is_piped else nullcontext(),
         ):
-            content = run(args)
+            content = self.module.run(args)
         if content is not None and args.json:
-            from elmo_plugin.common.files import write_json  # imports numpy
-
             write_json(args.json, content)
 
     def how_to_resume(self, args: argparse.Namespace) -> str:
         """Reports the kept part of a stopped run, or an empty string."""
-        path = self.resume_path and self.resume_path(args)
-        if path and path.exists():
-            return f"{path} keeps the finished part; the same command resumes it"
-        return ""
+        path = self.module.resume_path(args) if hasattr(self.module, "resume_path") else None
+        return (
+            f"{path} keeps the finished part; the same command resumes it" if path and path.exists() else ""
+        )
+
+
+GROUPS = {
+    "Embed text, and biLMs": ("embed", "models", "neighbors", "perplexity", "export"),
+    "Predict with models of tasks": ("predict", "demo", "score", "ensemble", "port"),
+    "Train": ("new", "sweep"),
+    "Look closer": ("weights", "probe", "senses", "doctor"),
+}
+"""The commands, as `elmo --help` lists them."""
+COMMANDS = {name: Command(name) for names in GROUPS.values() for name in names}
 
 
 @contextmanager

@@ -1,4 +1,9 @@
-"""`elmo doctor`: prints the versions of packages, and those that each command lacks."""
+"""Print the versions of packages, and those that each command lacks. Ends with status 1 if a command cannot
+run.
+
+    elmo doctor
+    elmo doctor > report.txt
+"""
 
 import argparse
 import platform
@@ -6,11 +11,9 @@ import re
 import sys
 from importlib.metadata import PackageNotFoundError, requires, version
 
-from elmo_plugin.commands.arguments import COMMANDS
 from elmo_plugin.common.errors import INSTALL_ALLENNLP
 from elmo_plugin.common.streams import show
 
-NAMED = ("elmo_plugin", "torch", "numpy", "allennlp")
 OPTIONAL = {
     "download": "models by URL, and names such as original",
     "figures": "weights --plot, sweep --plot",
@@ -19,10 +22,17 @@ OPTIONAL = {
 """Extras of the package, and the options that need them."""
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds none."""
+
+
 def run(args: argparse.Namespace) -> None:
     """Raises `SystemExit` with status 1 if a command cannot run."""
+    from elmo_plugin.commands.command import COMMANDS
+
     show(f"Python {platform.python_version()}, {platform.platform()}")
-    show(*(f"{name} {installed(name) or 'missing'}" for name in NAMED), sep="\n")
+    for package in ("elmo_plugin", "torch", "numpy", "allennlp"):
+        show(f"{package} {installed(package) or 'missing'}")
     allennlp = [*missing("allennlp"), *([] if installed("allennlp") else ["allennlp"])]
     names = " ".join(command.name for command in COMMANDS.values() if command.needs_allennlp)
     needed = {

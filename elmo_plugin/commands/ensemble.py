@@ -1,39 +1,50 @@
-"""`elmo ensemble`: makes one archive from several trained models of a task."""
+"""Put several trained models of a task into one archive. It predicts their average, also by `allennlp
+predict`. They need the same vocabularies and dataset readers: train them with different seeds.
+
+    elmo ensemble runs/ner/*/model.tar.gz -o ensemble.tar.gz
+    elmo ensemble one.tar.gz two.tar.gz --output both.tar.gz
+"""
 
 import argparse
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from allennlp.common.params import remove_keys_from_params
-from allennlp.models import Archive
-
-from elmo_plugin.archives import load_archive, write_archive
-from elmo_plugin.bilm import BiLmError
+from elmo_plugin.commands.options import add_shared
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
-from elmo_plugin.tasks import Ensemble
+
+if TYPE_CHECKING:
+    from allennlp.models import Archive
+
+NEEDS = "allennlp"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_shared(parser, "archives", nargs="+")
+    add_shared(parser, "--output", required=True)
+    add_shared(parser, "--trust")
 
 
 def run(args: argparse.Namespace) -> None:
-    archives = args.archives
-    if len(archives) < 2:
-        raise BiLmError(f"ARCHIVE: expected two or more, got {archives[0]}")
-    loaded = [load_archive(archive, trust=args.trust) for archive in archives]
-    for path, archive in zip(archives[1:], loaded[1:], strict=True):
-        _check_same(archives[0], loaded[0], path, archive)
-    ensemble = Ensemble(loaded[0].model.vocab, [archive.model for archive in loaded])
-    write_archive(ensemble, _config(loaded), args.output)
-    show(f"wrote {args.output}, an ensemble of {len(archives)} models")
+    from allennlp.common.params import remove_keys_from_params
 
+    from elmo_plugin.archives import load_archive, write_archive
+    from elmo_plugin.tasks import Ensemble
 
-def _config(archives: Sequence[Archive]) -> dict[str, Any]:
-    members = [archive.config["model"] for archive in archives]
+    if len(args.archives) < 2:
+        raise BiLmError(f"ARCHIVE: expected two or more, got {args.archives[0]}")
+    loaded = [load_archive(archive, trust=args.trust) for archive in args.archives]
+    for path, archive in zip(args.archives[1:], loaded[1:], strict=True):
+        _check_same(args.archives[0], loaded[0], path, archive)
+    members = [archive.config["model"] for archive in loaded]
     for member in members:
         remove_keys_from_params(member)  # files for training alone; AllenNLP does not find them in lists
     model = {"type": "ensemble", "members": [member.as_dict(quiet=True) for member in members]}
-    return {**archives[0].config.as_dict(quiet=True), "model": model}
+    config = {**loaded[0].config.as_dict(quiet=True), "model": model}
+    write_archive(Ensemble(loaded[0].model.vocab, [each.model for each in loaded]), config, args.output)
+    show(f"wrote {args.output}, an ensemble of {len(loaded)} models")
 
 
-def _check_same(first_path: str, first: Archive, path: str, archive: Archive) -> None:
+def _check_same(first_path: str, first: "Archive", path: str, archive: "Archive") -> None:
     """Raises `BiLmError` if a model cannot be in one ensemble with the first."""
     configs = [each.config.as_dict(quiet=True) for each in (first, archive)]
     types = [config["model"]["type"] for config in configs]

@@ -6,7 +6,12 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
-from elmo_plugin.common.streams import escape_unencodable_characters, open_missing_streams
+from elmo_plugin.common.streams import (
+    ending_unread,
+    escape_unencodable_characters,
+    is_unread,
+    open_missing_streams,
+)
 
 
 class Stop:
@@ -44,6 +49,7 @@ class Stop:
                 signal.signal(number, signal.SIG_IGN)
 
 
+@ending_unread()
 def main(arguments: Sequence[str] | None = None) -> None:
     """
     Runs a command. A wrong command line or file ends it with one sentence and status 2, work that failed with
@@ -62,18 +68,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     name = f"elmo {command.name}"
     try:
         command.check(args)
-        if command.needs_allennlp:
-            from elmo_plugin.archives import import_all_plugins
-
-            import_all_plugins(name)
-        run = command.load()
+        command.load()
         with stop:
-            command.execute(run, args)
+            command.execute(args)
+        if stop.number:  # a destructor has swallowed the exception
+            fail(f"\n{name}: all was written before it could be stopped", 128 + stop.number)
     except BaseException as error:
         hint = command.how_to_resume(args)
         if stop.number or isinstance(error, KeyboardInterrupt):  # some libraries turn it into another error
             # On a new line: a terminal shows ^C at the cursor, as in a progress bar.
             fail(f"\n{name}: stopped; {hint or 'nothing was written'}", 128 + (stop.number or signal.SIGINT))
+        if isinstance(error, BrokenPipeError) and is_unread():
+            raise
         if isinstance(error, OSError):  # such as a full disk, or a worker that was killed
             fail(f"{name}: {error}{hint and f'; {hint}'}", 1)
         checks = sys.modules.get("allennlp.common.checks")

@@ -1,10 +1,23 @@
-"""`elmo models`: lists the models that come with this package."""
+"""List the biLMs, the word vectors and the trained models of this package. The name of a trained
+model is an ARCHIVE of every command; --path has its archive for AllenNLP's commands: allennlp
+predict "$(elmo models --path ner)" FILE --include-package elmo_plugin.plugin.
+
+    elmo models
+    elmo models --path ner
+"""
 
 import argparse
 from typing import Any
 
+from elmo_plugin.commands.options import add, add_shared
 from elmo_plugin.common.bundled import BUNDLED, bundled_models
-from elmo_plugin.common.streams import show
+from elmo_plugin.common.streams import show, show_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    about = "print only the path of this model: the archive of a trained model, or the folder of another"
+    add(parser, "--path NAME", about, choices=list(bundled_models()))
+    add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
@@ -12,15 +25,9 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     if args.path:
         show(models[args.path].file)
     else:
-        show(table())
+        rows = [("name", "", "score", "licence", "size")]
+        for each in models.values():
+            rows.append((each.name, each.about, each.score, each.licence, f"{each.size / 1e6:.1f} MB"))
+        show_table(rows)
         show(f"\nIn {BUNDLED}; the README.md beside each model is its card.")
     return [{**model._asdict(), "path": str(model.file), "bytes": model.size} for model in models.values()]
-
-
-def table() -> str:
-    """Returns a header, and a line for each model."""
-    rows = [("name", "", "score", "licence", "size")]
-    for model in bundled_models().values():
-        rows.append((model.name, model.about, model.score, model.licence, f"{model.size / 1e6:.1f} MB"))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

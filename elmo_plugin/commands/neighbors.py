@@ -1,18 +1,42 @@
-"""`elmo neighbors`: finds the words of a text that are nearest to a word in its sentence."""
+"""Find the words of a text that are nearest to a word in its sentence. Words are compared by the cosine of
+their vectors. Text is split into words by spaCy's rules, without a model.
+
+    elmo neighbors base text.txt 'They saw a Broadway [play].'
+    elmo neighbors base text.txt.gz play -k 20 --json neighbors.json
+"""
 
 import argparse
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.analysis.neighbors import Occurrence, nearest_words
-from elmo_plugin.bilm import BiLm, BiLmError, make_tokenizer
-from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.commands.options import TextPath, add, add_shared, positive_int
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
-from elmo_plugin.common.typography import Word
+
+if TYPE_CHECKING:
+    from elmo_plugin.analysis.neighbors import Occurrence
+    from elmo_plugin.common.typography import Word
+
+NEEDS = "torch"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_shared(parser, "bilm")
+    about = "the text to search: one sentence per line (plain, .gz or .zst)"
+    add(parser, "text TEXT", about, TextPath)
+    about = "a word in brackets in its sentence, as in 'They saw a Broadway [play].'; or a word alone"
+    add(parser, "words WORD", about, nargs="+")
+    add(parser, "-k N", "number of neighbours", positive_int, default=10)
+    add(parser, "--layer N", "number of the layer; 0 is the token layer (default: the top layer)", int)
+    add_shared(parser, "--language", "--json", "--device", "--precision")
 
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
+    from elmo_plugin.analysis.neighbors import nearest_words
+    from elmo_plugin.bilm import BiLm, make_tokenizer
+    from elmo_plugin.common.formats.text_files import decode, read_lines
+
     split = make_tokenizer("spacy", args.language)
     queries = [_query(text, split) for text in args.words]
     lines = (decode(line, f"{args.text}, line {n}") for n, line in enumerate(read_lines(args.text), start=1))
@@ -31,8 +55,10 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
-def _query(text: str, split: Callable[[str], list[Word]]) -> Occurrence:
+def _query(text: str, split: "Callable[[str], list[Word]]") -> "Occurrence":
     """Reads a sentence with one word in brackets, or of one word."""
+    from elmo_plugin.analysis.neighbors import Occurrence
+
     marks = list(re.finditer(r"\[([^\s\[\]]+)\]", text))
     start, end = marks[0].span(1) if marks else (0, len(text))
     words = split(text[: start - 1] + text[start:end] + text[end + 1 :] if marks else text)

@@ -1,4 +1,12 @@
-"""`elmo new`: writes a project that trains a model of a task with ELMo, or a biLM."""
+"""Write a project that trains a model of a task with ELMo. It is a folder with a configuration, the library
+that it imports, your data or a little that is invented, and a README with the commands. The biLM is base, or
+that of --bilm.
+
+    elmo new ner my_project
+    elmo new classify my_project --data train.csv dev.csv
+    elmo new tag my_project --bilm my_bilm/run/model.tar.gz
+    elmo new bilm my_bilm --data text.txt
+"""
 
 import argparse
 import json
@@ -12,13 +20,17 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin import __version__
-from elmo_plugin.commands.arguments.training import PROJECT_TASKS, PROJECTS
+from elmo_plugin.commands.options import InputPath, add, add_shared
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.streams import show
 
+PROJECTS = Path(__file__).parents[1] / "projects"
+"""A folder for each task: a configuration, small invented data, and inputs to predict from."""
+PROJECT_TASKS: dict[str, dict[str, str]] = json.loads((PROJECTS / "tasks.json").read_text(encoding="utf-8"))
+"""What the model of each task finds ("about"), an example for its README, and the format of its data."""
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
 TEXTS = (".txt", ".txt.gz", ".txt.zst")
 """The names of texts in a folder."""
@@ -38,6 +50,26 @@ _ROLE = re.compile(  # of a file, in its name
     r"(?<![a-z])(?:(?P<train>train(?:ing)?|trn)|(?P<dev>dev(?:el(?:opment)?)?|val(?:id(?:ation)?)?|testa)"
     r"|(?P<test>testb?))(?:set|data)?(?![a-z])"
 )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    about = "; ".join(f"{name}, {task['about']}" for name, task in PROJECT_TASKS.items())
+    add(parser, "task TASK", f"what the model finds: {about}", choices=PROJECT_TASKS)
+    add(parser, "folder FOLDER", "the folder to create; must not exist yet", Path)
+    about = (
+        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or these files "
+        "in this order. They are read once, which needs AllenNLP, and stay where they are. For bilm any "
+        "texts, which are copied and split"
+    )
+    add(parser, "--data PATH", about, InputPath, nargs="+", default=[])
+    about = """options of the dataset reader for --data, such as '{"text_column": "body"}'"""
+    add(parser, "--reader JSON", about)
+    add_shared(parser, "--bilm")
+    about = (
+        "for bilm: split raw text into sentences and words by spaCy's rules for this language (default: one "
+        "sentence per line, its words between spaces)"
+    )
+    add(parser, "--language CODE", about)
 
 
 def new_project(
@@ -229,7 +261,7 @@ def _check_data(config: Path) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Writes the project and prints what to do next."""
-    reader = parse_json(args.reader, "--reader")
+    reader = parse_json(args.reader or "{}", "--reader")
     if not isinstance(reader, dict):
         raise BiLmError(f"--reader: expected a JSON object, got {args.reader}")
     if args.task == "bilm" and not reader and not args.bilm:

@@ -12,9 +12,6 @@ from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 
 STANDARD_OUTPUT = "/dev/stdout"
-PRECISIONS = ("float32", "bfloat16", "int8")
-DTYPES = ("float32", "float16")
-_DEVICE = "cpu|cuda(:[0-9]+)?"
 _MODEL_FILES = ("config.json", "best.th", "weights.th", "options.json")  # one of them is in a model's folder
 
 
@@ -47,15 +44,6 @@ class TextPattern(TextPath):
 
     def _is_found(self) -> bool:
         return any(map(os.path.isfile, iglob(self, recursive=True)))
-
-
-class ConfigPath(InputPath):
-    """A configuration: `FILE`, or `FILE:VARIANT`."""
-
-    kind = "configuration"
-
-    def _is_found(self) -> bool:
-        return os.path.isfile(self.rpartition(":")[0])
 
 
 class ArchivePath(InputPath):
@@ -92,6 +80,11 @@ class OutputPath(str):
         return super().__new__(cls, STANDARD_OUTPUT if path == "-" else os.path.expanduser(path))
 
 
+def output_paths(args: argparse.Namespace) -> list[OutputPath]:
+    """Returns the values of all arguments of the type `OutputPath`."""
+    return [value for value in vars(args).values() if isinstance(value, OutputPath)]
+
+
 def positive_int(text: str) -> int:
     """Parses a number that must be at least 1."""
     if (number := int(text)) < 1:
@@ -108,72 +101,73 @@ def seeds(text: str) -> list[int]:
 
 def device(text: str) -> str:
     """Parses `cpu`, `cuda` or `cuda:N`."""
-    if not re.fullmatch(_DEVICE, text):
+    if not re.fullmatch("cpu|cuda(:[0-9]+)?", text):
         raise argparse.ArgumentTypeError(f"expected cpu, cuda or cuda:N, got {text!r}")
     return text
 
 
-def devices(text: str) -> list[str]:
-    """Parses one device, or several with commas."""
-    return list(map(device, text.split(",")))
+def add(parser: Any, spelling: str, about: str, type: Callable[[str], Any] = str, **options: Any) -> None:
+    """
+    Adds an argument to a parser or a group, by its names and its value: `--layer N`, `-o/--output PATH`,
+    `texts TEXT`, `--trust`, or `--dtype` with choices. Its default is added to its help.
+    """
+    names, _, metavar = spelling.partition(" ")
+    if metavar or "choices" in options:
+        options = {"type": type, "metavar": metavar or None, **options}
+    elif "action" not in options:
+        options["action"] = "store_true"
+    if options.get("default") not in (None, "", [], argparse.SUPPRESS):
+        about += " (default: %(default)s)"
+    parser.add_argument(*names.split("/"), help=about, **options)
 
 
-def _valued(metavar: str, about: str, **options: Any) -> dict[str, Any]:
-    return {"metavar": metavar, "help": about, **options}
-
-
-BILM = _valued(
-    "BILM", "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL"
-)
-_TRAINED = "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL"
-ARCHIVE = _valued("ARCHIVE", _TRAINED, type=ArchivePath)
 _JSON = "write the result as JSON to FILE.json, or without FILE to standard output"
 _CACHE = "folder for prepared text and vectors of later calls (default: $ELMO_PLUGIN_CACHE)"
-_CONTROLS = "also score a random biLM of the same sizes, and counts of characters"
-_DEVICE_ABOUT = "processor: cpu, cuda or cuda:N (default: %(default)s)"
-_PRECISION = "precision of the biLM (default: %(default)s)"
-_BATCH = "number of sentences, questions or blocks at a time (default: %(default)s)"
+_BILM = "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL"
+_ARCHIVE = "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL"
 _DASK = "use the Dask cluster at this address, or without one --workers processes of Dask"
-_TRUST = "let archives name any file, and any class by its module (its code runs)"
-OPTIONS: dict[str, dict[str, Any]] = {
-    "-o/--output": _valued("PATH", "file or folder to write", type=OutputPath),
-    "--bilm": BILM,
-    "--json": _valued("FILE", _JSON, type=OutputPath, nargs="?", const="-"),
-    "--plot": _valued("FILE", "draw the result, as .svg, .png or .pdf", type=OutputPath),
-    "--cache": _valued("DIR", _CACHE),
-    "--mix": _valued("ARCHIVE", "mix of layers of this trained model", type=ArchivePath),
-    "--controls": {"action": "store_true", "help": _CONTROLS},
-    "--seeds": _valued("N", "seeds 1 to N, or these: 3,7 (default: %(default)s)", type=seeds, default="3"),
-    "--device": _valued("DEVICE", _DEVICE_ABOUT, type=device, default="cpu"),
-    "--precision": {"choices": PRECISIONS, "default": PRECISIONS[0], "help": _PRECISION},
-    "--batch-size": _valued("N", _BATCH, type=positive_int),
-    "--workers": _valued("N", "number of processes (default: one, or one for each GPU)", type=positive_int),
-    "--dask": _valued("ADDRESS", _DASK, nargs="?", const=""),
-    "--dtype": {"choices": DTYPES, "help": "type of the numbers that are written"},
-    "--trust": {"action": "store_true", "help": _TRUST},
+_SHARED: dict[str, tuple[str, dict[str, Any]]] = {
+    "bilm BILM": (_BILM, {}),
+    "archive ARCHIVE": (_ARCHIVE, {"type": ArchivePath}),
+    "archives ARCHIVE": (_ARCHIVE, {"type": ArchivePath}),
+    "-o/--output PATH": ("file or folder to write", {"type": OutputPath}),
+    "--bilm BILM": (_BILM, {}),
+    "--json FILE": (_JSON, {"type": OutputPath, "nargs": "?", "const": "-"}),
+    "--plot FILE": ("draw the result, as .svg, .png or .pdf", {"type": OutputPath}),
+    "--cache DIR": (_CACHE, {}),
+    "--mix ARCHIVE": ("mix of layers of this trained model", {"type": ArchivePath}),
+    "--controls": ("also score a random biLM of the same sizes, and counts of characters", {}),
+    "--seeds N": ("seeds 1 to N, or these: 3,7", {"type": seeds, "default": "3"}),
+    "--device DEVICE": ("processor: cpu, cuda or cuda:N", {"type": device, "default": "cpu"}),
+    "--precision": (
+        "precision of the biLM",
+        {"choices": ("float32", "bfloat16", "int8"), "default": "float32"},
+    ),
+    "--batch-size N": ("number of sentences, questions or blocks at a time", {"type": positive_int}),
+    "--workers N": ("number of processes (default: one, or one for each GPU)", {"type": positive_int}),
+    "--dask ADDRESS": (_DASK, {"nargs": "?", "const": ""}),
+    "--dtype": ("type of the numbers that are written", {"choices": ("float32", "float16")}),
+    "--language CODE": ("language of spaCy's rules", {"default": "en"}),
+    "--trust": ("let archives name any file, and any class by its module (its code runs)", {}),
 }
-OPTIONAL_VALUES: dict[str, Callable[[str], Any]] = {
-    "--json": re.compile(r"-|/dev/.*|.*\.jsonl?").fullmatch,
-    "--dask": re.compile(r"(\w+://)?[\w.-]+:[0-9]+").fullmatch,
+_BY_NAME = {spelling.split()[0].split("/")[-1]: spelling for spelling in _SHARED}
+OPTIONAL_VALUES: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "--json": ("-", re.compile(r"-|/dev/.*|.*\.jsonl?").fullmatch),
+    "--dask": ("", re.compile(r"(\w+://)?[\w.-]+:[0-9]+").fullmatch),
 }
-"""Which words are the value of an option that may have none; any value may follow it with `=`."""
+"""The options that may have no value: what they mean then, and which words are a value (after `=` any is)."""
 
 
-def add_options(parser: Any, *names: str, **changes: Any) -> None:
-    """Adds options of `OPTIONS` to a parser or a group, with changes such as `required=True`."""
+def add_shared(parser: Any, *names: str, **changes: Any) -> None:
+    """Adds arguments of several commands by their names, with changes such as `required=True`."""
     for name in names:
-        parser.add_argument(*name.split("/"), **OPTIONS[name] | changes)
-
-
-def add_number(parser: Any, name: str, default: int, about: str) -> None:
-    """Adds an option with a number that is at least 1."""
-    about = f"{about} (default: %(default)s)"
-    parser.add_argument(name, type=positive_int, default=default, metavar="N", help=about)
+        about, options = _SHARED[_BY_NAME[name]]
+        add(parser, _BY_NAME[name], about, **options | changes)
 
 
 def add_loudness(parser: argparse.ArgumentParser, version: str) -> None:
     """Adds the options that stand before or after the name of a command."""
-    add = parser.add_argument
-    add("-q", "--quiet", action="store_true", help="no progress and no warnings")
-    add("-v", "--verbose", action="store_true", help="log progress")
-    add("-V", "--version", action="version", version=f"elmo_plugin {version}", help="print the version")
+    add(parser, "-q/--quiet", "no progress and no warnings")
+    add(parser, "-v/--verbose", "log progress")
+    version = f"elmo_plugin {version}"
+    add(parser, "-V/--version", "print the version", action="version", version=version)

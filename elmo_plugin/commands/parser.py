@@ -5,12 +5,11 @@ import re
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from elmo_plugin import __version__
-from elmo_plugin.commands.arguments import COMMANDS, GROUPS
-from elmo_plugin.commands.command import Command
-from elmo_plugin.commands.options import OPTIONAL_VALUES, OPTIONS, add_loudness
+from elmo_plugin.commands.command import COMMANDS, GROUPS, Command
+from elmo_plugin.commands.options import OPTIONAL_VALUES, add_loudness
 from elmo_plugin.common.meanings import meant_name
 from elmo_plugin.common.streams import show, visible
 
@@ -25,12 +24,10 @@ EPILOG = (
 class CommandParser(argparse.ArgumentParser):
     """A parser that knows no abbreviations, and names the nearest of its options."""
 
-    def __init__(self, prog: str, description: str, epilog: str, **options: Any) -> None:
+    def __init__(self, prog: str, description: str, epilog: str) -> None:
         description, epilog = (each if "\n" in each else _filled(each) for each in (description, epilog))
         formatter = argparse.RawDescriptionHelpFormatter
-        super().__init__(
-            prog, None, description, epilog, formatter_class=formatter, allow_abbrev=False, **options
-        )
+        super().__init__(prog, None, description, epilog, formatter_class=formatter, allow_abbrev=False)
 
     def parse_words(self, words: Sequence[str], namespace: argparse.Namespace) -> argparse.Namespace:
         """Parses arguments, options anywhere among them. Exits with status 2 if they are wrong."""
@@ -40,9 +37,9 @@ class CommandParser(argparse.ArgumentParser):
             name = word.partition("=")[0]
             if self._is_unknown(name, options[number - 1] if number else ""):
                 self.error(f"unknown option {name}{self._hint(name)}")
-            is_value = OPTIONAL_VALUES.get(word)
-            if is_value and not is_value("".join(words[number + 1 : number + 2])):
-                words[number] = f"{word}={OPTIONS[word]['const']}"
+            default, is_value = OPTIONAL_VALUES.get(word, ("", bool))
+            if word in OPTIONAL_VALUES and not is_value("".join(words[number + 1 : number + 2])):
+                words[number] = f"{word}={default}"
         return self.parse_intermixed_args(words, namespace)
 
     def _is_unknown(self, name: str, before: str) -> bool:
@@ -74,11 +71,11 @@ def _filled(text: str) -> str:
     return textwrap.fill(text, 100, break_on_hyphens=False)
 
 
-def make_parser(command: Command, **options: Any) -> CommandParser:
-    """Returns the parser of a command."""
-    examples = "".join(f"\n  {example}" for example in command.examples.splitlines())
-    parser = CommandParser(f"elmo {command.name}", command.description, f"examples:{examples}", **options)
-    command.add_arguments(parser)
+def make_parser(command: Command, program: str = "") -> CommandParser:
+    """Returns the parser of a command, by default as `elmo NAME`."""
+    examples = "".join(f"\n  {example}" for example in command.examples)
+    parser = CommandParser(program or f"elmo {command.name}", command.description, f"examples:{examples}")
+    command.module.add_arguments(parser)
     add_loudness(parser, __version__)
     return parser
 
@@ -114,8 +111,8 @@ def _command(parser: CommandParser, name: str) -> CommandParser:
 def list_commands() -> str:
     """Returns the commands in their groups, with a line for each."""
     lines = []
-    for title, commands in GROUPS.items():
-        lines += ["", f"{title}:", *(f"  {command.name:12}{command.summary}" for command in commands)]
+    for title, names in GROUPS.items():
+        lines += ["", f"{title}:", *(f"  {name:12}{COMMANDS[name].summary}" for name in names)]
     return "\n".join(lines[1:])
 
 

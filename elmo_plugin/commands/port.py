@@ -1,31 +1,51 @@
-"""`elmo port`: makes a configuration or an archive of AllenNLP 0.x or 1.x one for AllenNLP 2.10.1."""
+"""Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1. Each change, and each part
+that is left to do, is printed; the output is standard output by default.
+
+    elmo port old.jsonnet -o new.json
+    elmo port model.tar.gz -o new.tar.gz
+"""
 
 import argparse
 import os
 import sys
 import tempfile
-from typing import Any
+from copy import deepcopy
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Any
 
-from allennlp.commands.train import TrainModel
-from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
-
-from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands.options import STANDARD_OUTPUT
-from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, add, add_shared
+from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
-from elmo_plugin.config_check import NO_SPACY_MODEL, Mistake, mistakes
-from elmo_plugin.porting import Note, port_config
-from elmo_plugin.porting.source import NUMBER_VARIABLE, read_config, to_json, with_values
+
+if TYPE_CHECKING:
+    from elmo_plugin.config_check import Mistake
+    from elmo_plugin.porting import Note
+
+NEEDS = "allennlp"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    about = "configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz"
+    add(parser, "source OLD", about, InputPath)
+    add_shared(parser, "--output", default="-")
+    add(parser, "--ext-var NAME=VALUE", "value of std.extVar(NAME); others stay", action="append", default=[])
+    add(parser, "--native", "make elmo_token_embedder this package's elmo")
+    trust = "let Jsonnet import files that are not in the folder of OLD; for an archive as elsewhere"
+    add(parser, "--trust", trust)
+    add(parser, "--dry-run", "also make reader, vocabulary, model and trainer, and run one batch")
 
 
 def run(args: argparse.Namespace) -> None:
+    from elmo_plugin.config_check import mistakes
+    from elmo_plugin.porting import port_config
+    from elmo_plugin.porting.source import read_config, to_json, with_values
+
     if args.source.endswith((".tar.gz", ".tgz")):
         from elmo_plugin.porting.archive import port_archive
 
         if args.output == STANDARD_OUTPUT:
             raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
-        return port_archive(args.source, args.output, _print)
+        return port_archive(args.source, args.output, _print, args.trust)
     if wrong := [text for text in args.ext_var if not text.partition("=")[0] or "=" not in text]:
         raise BiLmError(f"--ext-var {wrong[0]}: expected NAME=VALUE")
     given = dict(text.split("=", 1) for text in args.ext_var)
@@ -35,10 +55,7 @@ def run(args: argparse.Namespace) -> None:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BiLmError(f"{name}: not UTF-8 ({error.reason} at byte {error.start})") from None
-    old, fixed = read_config(text, name, given, os.environ)
-    for variable in fixed:
-        _print(f'std.extVar("{variable}"): replaced by its current value: the file uses it in an expression')
-    config, notes = port_config(old, args.native)
+    config, notes = port_config(read_config(text, name, given, args.trust), args.native)
     found = mistakes(config)
     notes += [_to_number(config, mistake) for mistake in found if mistake.number is not ...]
     left = [str(mistake) for mistake in found if mistake.number is ...]
@@ -57,12 +74,26 @@ def run(args: argparse.Namespace) -> None:
 
 def _dry_run(config: dict[str, Any]) -> None:
     """Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch."""
+    from allennlp.commands.train import TrainModel
+    from allennlp.common import Params
+    from allennlp.common.checks import ConfigurationError
+    from allennlp.data import DatasetReader
+
+    from elmo_plugin.config_check import NO_SPACY_MODEL
+    from elmo_plugin.porting.source import variables_in
+
+    if missing := variables_in(config):
+        raise BiLmError(f"dry run: pass {' '.join(f'--ext-var {name}=VALUE' for name in missing)}")
     trainer = config.get("trainer", {})
     trainer = {"type": trainer} if isinstance(trainer, str) else trainer
     config = config | {"trainer": trainer | {"cuda_device": -1}}
     config.pop("distributed", None)
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder:
         try:
+            for file, key in _files(config).items():
+                made = DatasetReader.from_params(Params({key: deepcopy(config[key])}).pop(key))
+                if next(iter(made.read(file)), None) is None:
+                    raise BiLmError(f"{_reading(file, config)}: it finds no instances")
             loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
             loop.trainer.batch_outputs(next(iter(loop.trainer.data_loader)), for_training=True)
         except SystemExit:  # of spaCy's download
@@ -70,15 +101,37 @@ def _dry_run(config: dict[str, Any]) -> None:
         except Exception as error:  # readers and models can raise anything
             raise_stop(error)
             kind = "" if isinstance(error, ConfigurationError | BiLmError) else f"{type(error).__name__}: "
-            raise BiLmError(f"dry run: {kind}{' '.join(str(error).split())}") from error
+            frames = [frame.f_locals for frame, _ in walk_tb(error.__traceback__)]
+            readers = [each for each in frames if isinstance(each.get("self"), DatasetReader)]
+            files = [each["file_path"] for each in readers if "file_path" in each]
+            reading = f"{_reading(str(files[0]), config)}: " if files else ""
+            raise BiLmError(f"dry run: {reading}{kind}{' '.join(str(error).split())}") from error
+
+
+def _files(config: dict[str, Any]) -> dict[str, str]:
+    """Returns the key of the reader of each file."""
+    other = "validation_dataset_reader" if config.get("validation_dataset_reader") else "dataset_reader"
+    keys = {"train_data_path": "dataset_reader", "validation_data_path": other, "test_data_path": other}
+    return {config[key]: reader for key, reader in keys.items() if isinstance(config.get(key), str)}
+
+
+def _reading(file: str, config: dict[str, Any]) -> str:
+    """Describes how a file is read, with the options that are plain values."""
+    key = _files(config).get(file, "dataset_reader")
+    reader = {"type": config[key]} if isinstance(config[key], str) else config[key]
+    plain = {name: reader[name] for name in reader if not isinstance(reader[name], dict | list)}
+    return f"{file}, read by {key} ({', '.join(f'{name}: {value!r}' for name, value in plain.items())})"
 
 
 def _print(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _to_number(config: Any, mistake: Mistake) -> Note:
+def _to_number(config: Any, mistake: "Mistake") -> "Note":
     """Replaces text by its number, and a variable by one that is read as a number."""
+    from elmo_plugin.porting import Note
+    from elmo_plugin.porting.source import NUMBER_VARIABLE
+
     *parents, last = mistake.keys
     for key in parents:
         config = config[key]

@@ -1,94 +1,153 @@
-"""`elmo predict`: shows or writes predictions, or answers the questions of a file of SQuAD."""
+"""Show the predictions of a trained model for a text or for each line of a file. They are in colour on a
+terminal; --output gets .jsonl, .html, .csv with a row for each entity, role, mention, answer or label, or
+.conll, which has entities, roles or mentions as `elmo score` reads them. With --squad, all questions of a
+file are answered, and --output gets {"id": "answer", …}, as `elmo score squad` reads it; questions that are
+too long for the model are reported and skipped.
+
+    elmo predict ner 'Ada moved to Lisbon.'
+    elmo predict sentiment reviews.txt -o sentiment.csv
+    elmo predict run/model.tar.gz --squad dev.json -o answers.json
+"""
 
 import argparse
+import os
+import re
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import TextIO, cast
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
-import torch
-from allennlp.common.checks import ConfigurationError
-from allennlp.data import Instance
-from allennlp.predictors import Predictor as AllenNlpPredictor
-
-from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands.options import STANDARD_OUTPUT
+from elmo_plugin.commands.options import (
+    STANDARD_OUTPUT,
+    ArchivePath,
+    OutputPath,
+    TextPath,
+    add,
+    add_shared,
+    output_paths,
+)
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.outputs import is_special
 from elmo_plugin.common.process import cuda_number
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show
-from elmo_plugin.predictions.files import Input, check_format, inputs_of, write_predictions
-from elmo_plugin.predictions.loaded import load_one
-from elmo_plugin.predictions.prediction import Prediction
-from elmo_plugin.predictions.predictor import Predictor, load_predictor
-from elmo_plugin.predictions.terminal import show_predictions
-from elmo_plugin.tasks.squad import SquadPredictor, SquadReader, read_squad
+from elmo_plugin.predictions import FORMATS
+
+if TYPE_CHECKING:
+    from allennlp.data import Instance
+
+    from elmo_plugin.predictions.files import Input
+    from elmo_plugin.tasks.squad import SquadPredictor
+
+NEEDS = "allennlp"
+_FILE = re.compile(r"\S+\.(txt|tsv|csv|jsonl?|ndjson)(\.gz|\.zst)?", re.IGNORECASE)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_shared(parser, "archive")
+    about = (
+        "the input of the task, in its order: a sentence or a document; a passage and a question; a premise "
+        "and a hypothesis; or a JSON object. Or a file, or - for standard input: each line is a text, two "
+        "texts with a tab between them, or a JSON object"
+    )
+    add(parser, "texts TEXT", about, nargs="*")
+    about = "archive of the tagger that finds the predicates of sentences, for semantic roles"
+    add(parser, "--predicates ARCHIVE", about, ArchivePath)
+    add_shared(parser, "--output", "--json", "--device", "--trust")
+    add_shared(parser, "--batch-size", default=32)
+    group = parser.add_argument_group("all questions of a file")
+    about = "answer the questions of this file, in SQuAD 1.1's JSON (plain, .gz or .zst)"
+    add(group, "--squad FILE", about, TextPath)
+
+
+def outputs(args: argparse.Namespace) -> list[OutputPath]:
+    """Returns the files. The command prints predictions to standard output itself."""
+    return [path for path in output_paths(args) if path != STANDARD_OUTPUT]
+
+
+def check_arguments(args: argparse.Namespace) -> None:
+    if bool(args.squad) == bool(args.texts):
+        raise BiLmError("expected TEXT, or --squad FILE")
+    if args.squad:
+        return
+    if args.output and args.json:
+        raise BiLmError("expected --output or --json, got both")
+    is_known = not args.output or args.output.lower().endswith(FORMATS) or is_special(args.output)
+    if not is_known:
+        raise BiLmError(f"--output: expected a file in {', '.join(FORMATS)}, got {args.output}")
+    for text in args.texts:
+        if os.path.isdir(text):
+            raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
+        if os.path.isfile(text) and len(args.texts) > 1:
+            raise BiLmError(f"TEXT: {text} is a file; its lines are read if it is the only TEXT")
+        if _FILE.fullmatch(text) and not os.path.exists(text):
+            raise BiLmError(f"TEXT: file not found: {text}")
 
 
 def run(args: argparse.Namespace) -> None:
-    number = cuda_number(args.device)
+    from elmo_plugin.predictions.files import check_format, inputs_of, write_predictions
+    from elmo_plugin.predictions.loaded import load_one
+    from elmo_plugin.predictions.terminal import show_predictions
+
     if args.squad:
-        predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust)
-        return answer_file(predictor.allennlp, args.squad, args.output or STANDARD_OUTPUT, args.batch_size)
-    archive = load_one(args.archive, args.predicates, args.trust, number)
-    inputs = archive.checked(inputs_of(args.texts, archive.task))
-    if args.output:
-        return _write(archive.predictor, inputs, args)
-    with _json_lines(args.json) as file:  # each line of a terminal has its answer at once
-        show_predictions(archive, inputs, file, 1 if args.texts == ["-"] else args.batch_size)
-
-
-def _write(predictor: Predictor, inputs: Iterable[Input], args: argparse.Namespace) -> None:
-    """Writes the predictions to --output."""
-    check_format(args.output, predictor.task)
-    if args.texts != ["-"]:
+        return _answer_file(args)
+    archive = load_one(args.archive, args.predicates, args.trust, cuda_number(args.device))
+    inputs: Iterable[Input] = archive.checked(inputs_of(args.texts, archive.task))
+    is_read_slowly = args.texts == ["-"]
+    if not args.output:
+        with ExitStack() as stack:
+            file = sys.stdout if args.json else None
+            if args.json not in (None, STANDARD_OUTPUT):
+                temporary = stack.enter_context(atomic_write(args.json))
+                file = stack.enter_context(open(temporary, "w", encoding="utf-8"))
+            # Each line of a terminal has its answer at once.
+            show_predictions(archive, inputs, file, 1 if is_read_slowly else args.batch_size)
+        return
+    check_format(args.output, archive.task)
+    if not is_read_slowly:
         inputs = list(inputs)  # a mistake in a file is found before the first prediction
+    predictions = archive.predictor.predict_each(inputs, args.batch_size)
     total = len(inputs) if isinstance(inputs, list) else None
-    with progress_bar(total=total, unit="text") as bar:
-
-        def counted() -> Iterator[Prediction]:
-            for prediction in predictor.predict_each(inputs, args.batch_size):
-                yield prediction
-                bar.update()
-
-        number = write_predictions(counted(), args.output, predictor.allennlp)
+    with progress_bar(iterable=predictions, total=total, unit="text") as bar:
+        number = write_predictions(bar, args.output, archive.predictor.allennlp)
     if not is_special(args.output):
         show(f"{args.output}: {number:,} prediction{'s' * (number != 1)}", file=sys.stderr)
 
 
-@contextmanager
-def _json_lines(path: str | None) -> Iterator[TextIO | None]:
-    """Opens the file of `--json`."""
-    if path is None:
-        yield None
-    elif path == STANDARD_OUTPUT:
-        yield sys.stdout
-    else:
-        with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            yield file
-
-
-def answer_file(predictor: AllenNlpPredictor, data: str, output: str, batch_size: int) -> None:
+def _answer_file(args: argparse.Namespace) -> None:
     """Writes the answer to each question by its id. Reports and skips questions that cannot be read."""
+    import torch
+
+    from elmo_plugin.predictions.predictor import load_predictor
+    from elmo_plugin.tasks.squad import SquadPredictor
+
+    number = cuda_number(args.device)
+    predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust).allennlp
     if not isinstance(predictor, SquadPredictor):
         raise BiLmError("--squad: expected a model of SQuAD, got one of another task")
-    instances, skipped = _read_questions(data, predictor)
+    instances, skipped = _read_questions(args.squad, predictor)
     for reason in skipped:
         show(f"skipped: {reason}", file=sys.stderr)
     answers: dict[str, str] = {}
     with torch.inference_mode(), progress_bar(total=len(instances), unit="question") as bar:
-        for start in range(0, len(instances), batch_size):
-            batch = instances[start : start + batch_size]
+        for start in range(0, len(instances), args.batch_size):
+            batch = instances[start : start + args.batch_size]
             answers |= {each["id"]: each["answer"] for each in predictor.predict_batch_instance(batch)}
             bar.update(len(batch))
+    output = args.output or STANDARD_OUTPUT
     write_json(output, answers)
     show(f"{output}: {len(answers):,} answers, {len(skipped):,} questions skipped", file=sys.stderr)
 
 
-def _read_questions(path: str, predictor: SquadPredictor) -> tuple[list[Instance], list[str]]:
+def _read_questions(path: str, predictor: "SquadPredictor") -> "tuple[list[Instance], list[str]]":
     """Returns an instance of each question without its answers, and why others cannot be read."""
-    reader = cast(SquadReader, predictor._dataset_reader)
+    from allennlp.common.checks import ConfigurationError
+
+    from elmo_plugin.tasks.squad import SquadReader, read_squad
+
+    reader = predictor._dataset_reader
+    assert isinstance(reader, SquadReader)
     instances, skipped = [], []
     for paragraph in read_squad(path, **reader.options._asdict()):
         for question in paragraph.questions:

@@ -1,50 +1,56 @@
-"""`elmo probe`: probes each layer of a biLM with a linear classifier."""
+"""Probe each layer of a biLM with a linear classifier of tags. It prints the accuracies on other data and on
+a control task with random tags for each word (Hewitt and Liang, 2019), and the accuracies of guesses without
+vectors. Give --mix once for each model whose mix is also probed.
+
+    elmo probe base train.txt test.txt
+    elmo probe base train.txt test.txt --mix run/model.tar.gz --seeds 3,7 --json
+"""
 
 import argparse
 import statistics
-from collections.abc import Sequence
 from typing import Any
 
-from elmo_plugin.analysis.probes import ProbeScore, TaggedSentence, guess_tags, probe_layers, read_tagged
-from elmo_plugin.analysis.representations import load_representations
-from elmo_plugin.bilm import BiLmError
+from elmo_plugin.commands.options import TextPath, add, add_shared, positive_int
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
+
+NEEDS = "allennlp"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_shared(parser, "bilm")
+    about = "the training data: a word and its tag per line, blank lines between sentences (or .gz, .zst)"
+    add(parser, "train TRAIN", about, TextPath)
+    add(parser, "test TEST", "the test data, in the same format", TextPath)
+    add(parser, "--epochs N", "number of epochs of each training", positive_int, default=10)
+    add_shared(parser, "--mix", action="append", default=[])
+    add_shared(parser, "--seeds", "--controls", "--json", "--device", "--precision", "--cache", "--trust")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    train, test = _read(args.train), _read(args.test)
+    from elmo_plugin.analysis.probes import guess_tags, probe_layers, read_tagged
+    from elmo_plugin.analysis.representations import load_representations
+
+    train, test = (list(read_tagged(path)) for path in (args.train, args.test))
+    for path, sentences in ((args.train, train), (args.test, test)):
+        if not sentences:
+            raise BiLmError(f"{path}: no words in this file")
     if len({tag for sentence in train for tag in sentence.tags}) == 1:
         raise BiLmError(f"{args.train}: all words have the same tag")
     options = args.controls, args.precision, args.device, args.cache
-    all_representations = load_representations(args.bilm, args.mix, args.trust, *options)
     scores = [
         score
-        for representations in all_representations
+        for representations in load_representations(args.bilm, args.mix, args.trust, *options)
         for score in probe_layers(representations, train, test, seeds=args.seeds, epochs=args.epochs)
     ]
     without = guess_tags(train, test)
-    show(table(without, scores))
-    accuracies = {each.name: {"accuracies": each.accuracies, "control": each.control} for each in scores}
-    return {**without, "layers": accuracies}
-
-
-def _read(path: str) -> list[TaggedSentence]:
-    sentences = list(read_tagged(path))
-    if not sentences:
-        raise BiLmError(f"{path}: no words in this file")
-    return sentences
-
-
-def table(without: dict[str, float], scores: Sequence[ProbeScore]) -> str:
-    """Returns lines with accuracies in percent, and their spread over seeds."""
     width = max(len(score.name) for score in scores) + 2
-    lines = [f"{name:{width}}{100 * accuracy:6.2f}" for name, accuracy in without.items()]
-    lines.append(f"{'':{width}}accuracy         control  selectivity")
-    for score in scores:
-        mean = f"{100 * statistics.mean(score.accuracies):6.2f}"
-        spread = f" ± {100 * statistics.stdev(score.accuracies):.2f}" if len(score.accuracies) > 1 else ""
-        control = 100 * statistics.mean(score.control)
-        lines.append(
-            f"{score.name:{width}}{mean + spread:16} {control:7.2f}  {100 * score.selectivity:11.2f}"
-        )
-    return "\n".join(lines)
+    show(*(f"{name:{width}}{100 * accuracy:6.2f}" for name, accuracy in without.items()), sep="\n")
+    show(f"{'':{width}}accuracy         control  selectivity")
+    for name, accuracies, control in scores:
+        means = [100 * statistics.mean(each) for each in (accuracies, control)]
+        spread = f" ± {100 * statistics.stdev(accuracies):.2f}" if len(accuracies) > 1 else ""
+        accuracy = f"{means[0]:6.2f}{spread}"
+        show(f"{name:{width}}{accuracy:16} {means[1]:7.2f}  {means[0] - means[1]:11.2f}")
+    layers = {each.name: {"accuracies": each.accuracies, "control": each.control} for each in scores}
+    return {**without, "layers": layers}

@@ -1,148 +1,89 @@
-"""`elmo sweep`: trains several configurations with several seeds."""
+"""Train configurations with several seeds and compare them. Finished trainings in DIR are not repeated: a
+sweep that was stopped continues when you start it again, and you may add seeds and configurations. --json
+writes the scores of all, with this command. Several --workers need Dask, and share the cores.
+
+    elmo sweep config.jsonnet -s runs --seeds 5
+    elmo sweep baseline.jsonnet elmo.jsonnet -s runs --seeds 3,7 --json scores.json
+"""
 
 import argparse
-import logging
-import math
+import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import SigTermReceived
-
-from elmo_plugin.commands.arguments.training import table_file
+from elmo_plugin.commands.options import InputPath, OutputPath, add, add_shared
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, write_json
-from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.common.streams import show
-from elmo_plugin.sweeps import (
-    Metric,
-    Outcome,
-    Training,
-    draw,
-    find_trainings,
-    read_metrics,
-    read_provenance,
-    table,
-    train,
-    train_in_processes,
-)
 
-logger = logging.getLogger(__name__)
+NEEDS = "allennlp"
 
-Scores = dict[str, list[float]]  # of the seeds of each configuration
+
+class ConfigPath(InputPath):
+    """A configuration: `FILE`, or `FILE:VARIANT`."""
+
+    kind = "configuration"
+
+    def _is_found(self) -> bool:
+        return os.path.isfile(self.rpartition(":")[0])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    about = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
+    add(parser, "configs CONFIG", about, ConfigPath, nargs="+")
+    about = "folder of the trainings, DIR/NAME/SEED, and their table"
+    add(parser, "-s/--serialization-dir DIR", about, OutputPath, required=True)
+    add_shared(parser, "--seeds")
+    about = """changes of all configurations, such as '{"trainer.num_epochs": 5}'"""
+    add(parser, "--overrides JSON", about, default="")
+    about = "such as --metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
+    add(parser, "--metric METRIC", about)
+    add_shared(parser, "--json", "--plot", "--workers", "--dask")
+
+
+def _table(args: argparse.Namespace) -> Path:
+    return Path(args.serialization_dir) / "table.md"
+
+
+def outputs(args: argparse.Namespace) -> list[Any]:
+    return [_table(args), *filter(None, [args.json, args.plot])]
+
+
+def resume_path(args: argparse.Namespace) -> Path:
+    return Path(args.serialization_dir)
 
 
 def run(args: argparse.Namespace) -> None:
     """Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings failed."""
+    from elmo_plugin import sweeps
+
     if args.plot is not None:
         check_plot("--plot", args.plot)
-    if args.json is not None:
-        _read_results(Path(args.json))
     folder = Path(args.serialization_dir)
-    trainings = find_trainings(args.configs, folder, args.seeds, args.overrides)
-    metric = Metric.parse(args.metric) if args.metric else _validation_metric(trainings)
-    if metric.is_of_test:
-        _check_evaluated_on_test(trainings)
+    trainings = sweeps.find_trainings(args.configs, folder, args.seeds, args.overrides)
+    metric = sweeps.find_metric(trainings, args.metric)
     for training in trainings:
         if training.folder.exists():
-            _score(training, read_metrics(training.config, training.folder), metric)
-    workers = args.workers or 1
-    if workers > 1 or args.dask is not None:
+            metric.score_of(training, sweeps.read_metrics(training.config, training.folder))
+    outcomes: Iterable[sweeps.Outcome] = sweeps.train_in_turn(trainings)
+    if (workers := args.workers or 1) > 1 or args.dask is not None:
         packages = getattr(args, "include_package", [])  # an option of `allennlp` alone
-        outcomes: Iterable[Outcome] = train_in_processes(trainings, workers, args.dask or None, packages)
-    else:
-        outcomes = _train(trainings)
-    scores, failures = _judge(trainings, outcomes, metric)
-    text = table(scores, str(metric))
-    show(f"\n{text}")
-    with atomic_write(table_file(args.serialization_dir)) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        outcomes = sweeps.train_in_processes(trainings, workers, args.dask or None, packages)
+    scores, failures = sweeps.judge(trainings, outcomes, metric)
+    table = sweeps.table(scores, str(metric))
+    show(f"\n{table}")
+    with atomic_write(_table(args)) as temporary:
+        temporary.write_text(table, encoding="utf-8")
     try:
-        draw(scores, str(metric), args.plot or folder / "table.svg")
+        sweeps.draw(scores, str(metric), args.plot or folder / "table.svg")
     except BiLmError as error:
         show(f"no plot: {error}")
     if args.json is not None:
-        write_json(args.json, _read_results(Path(args.json)) | _results(trainings, scores))
+        program = "allennlp" if sys.argv[1:2] == ["elmo-sweep"] else "elmo"
+        write_json(args.json, sweeps.results(trainings, scores, shlex.join([program, *sys.argv[1:]])))
     if failures:
         raise SystemExit("\n".join(failures))
-
-
-def _validation_metric(trainings: Sequence[Training]) -> Metric:
-    metrics = {
-        training.name: training.config.get("trainer", {}).get("validation_metric", "-loss")
-        for training in trainings
-    }
-    metric, *others = dict.fromkeys(metrics.values())
-    if others:
-        differing = ", ".join(f"{metric} of {name}" for name, metric in metrics.items())
-        raise ConfigurationError(f"give one --metric for all configurations; their own are {differing}")
-    return Metric.parse(metric)
-
-
-def _check_evaluated_on_test(trainings: Sequence[Training]) -> None:
-    for training in trainings:
-        if not (training.config.get("test_data_path") and training.config.get("evaluate_on_test")):
-            raise ConfigurationError(
-                f"--metric is of the test data, on which {training.name} is not evaluated; give it "
-                "test_data_path, and evaluate_on_test: true"
-            )
-
-
-def _train(trainings: Sequence[Training]) -> Iterator[Outcome]:
-    """Trains one after another."""
-    for number, training in enumerate(trainings, start=1):
-        show(f"\n{training}: training {number} of {len(trainings)}")
-        try:
-            yield Outcome(train(training.config, training.folder, not sys.stderr.isatty()))
-        except SigTermReceived:
-            raise
-        except Exception as error:
-            yield Outcome.of_error(error)
-
-
-def _judge(
-    trainings: Sequence[Training], outcomes: Iterable[Outcome], metric: Metric
-) -> tuple[Scores, list[str]]:
-    """Returns the scores of each configuration, and a sentence for each training that failed."""
-    scores: Scores = {training.name: [] for training in trainings}
-    failures = []
-    for training, outcome in zip(trainings, outcomes, strict=True):
-        score = math.nan if outcome.metrics is None else _score(training, outcome.metrics, metric)
-        if math.isfinite(score):
-            scores[training.name].append(score)
-            continue
-        why = outcome.failure or f"its {metric.name} is {score}"
-        logger.error("%s failed: %s", training, outcome.details or why)
-        failures.append(f"{training} failed: {why}")
-    return scores, failures
-
-
-def _score(training: Training, metrics: dict[str, Any], metric: Metric) -> float:
-    try:
-        return metric.score(metrics)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{training.folder}: {error}") from None
-
-
-def _read_results(file: Path) -> dict[str, Any]:
-    """Returns the content of `--json`. Raises `BiLmError` if scores cannot be added to it."""
-    try:
-        return read_json_object(file, str(file)) if file.is_file() else {}
-    except BiLmError as error:
-        raise BiLmError(f"--json: {error}") from None
-
-
-def _results(trainings: Sequence[Training], scores: Scores) -> dict[str, Any]:
-    """Returns the scores of the configurations without failures, with command, commit, date and machine."""
-    program = "allennlp" if sys.argv[1:2] == ["elmo-sweep"] else "elmo"
-    command = shlex.join([program, *sys.argv[1:]])
-    results = {}
-    for name, values in scores.items():
-        seeds = [training for training in trainings if training.name == name]
-        if len(values) == len(seeds):
-            results[name] = {"scores": values, "command": command, **read_provenance(seeds)}
-    return results

@@ -10,13 +10,15 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from filelock import FileLock
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.outputs import is_special, open_special, target_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _REASONS = {
     errno.ENOSPC: "the disk is full",
@@ -138,11 +140,13 @@ def write_json(path: str | Path, content: Any) -> None:
         temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def checksum(*parts: bytes | memoryview | np.ndarray, start: int = 0) -> int:
+def checksum(*parts: "bytes | memoryview | np.ndarray", start: int = 0) -> int:
     """
     Returns the CRC-32 of all parts, arrays in row-major order, after content whose CRC-32 is `start`. It
     detects corruption, not tampering, and reads about 2.5 GB a second.
     """
+    import numpy as np  # here, as commands with help alone need not wait for it
+
     crc = start
     for part in parts:
         if isinstance(part, np.ndarray):

@@ -4,6 +4,7 @@ import datetime
 import os
 import platform
 import subprocess
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -16,10 +17,12 @@ def provenance() -> dict[str, str]:
     return {"commit": commit(), "date": datetime.date.today().isoformat(), "machine": processor()}
 
 
+@cache
 def commit(folder: Path = PACKAGE) -> str:
     """
     Returns the last commit that changed a folder or the experiments next to it, followed by `-changed` if
-    files have changed since; an empty string if git does not know the folder (an installed wheel).
+    files have changed since; an empty string if git does not know the folder (an installed wheel). Later
+    commits change nothing, since the process has imported the code of the first call.
     """
     try:
         paths = ("--", ".", "../experiments")

@@ -1,17 +1,16 @@
 """The page as an ASGI application: its addresses, and which requests and responses it allows."""
 
 import ipaddress
+import re
 import socket
 import traceback
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -58,11 +57,7 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
     for tab in tabs:
         for path in (f"/{tab.slug}", f"/{tab.slug}.json"):
             routes.append(Route(path, partial(_respond, environment, tab)))
-    return Starlette(
-        routes=routes,
-        middleware=[Middleware(SameSiteOnly, host=host)],
-        exception_handlers={HTTPException: partial(_respond_to_mistake, environment)},
-    )
+    return Starlette(routes=routes, middleware=[Middleware(SameSiteOnly, host=host)])
 
 
 def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
@@ -88,15 +83,6 @@ def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
     hint = HAN_HINT if answer and any(map(SEPARATE.search, query.values())) else ""
     template = environment.get_template(tab.template)
     return HTMLResponse(template.render(tab=tab, query=query, answer=answer, error=error, hint=hint), status)
-
-
-def _respond_to_mistake(environment: Environment, request: Request, mistake: Exception) -> Response:
-    """Returns a page with the tabs, or JSON, for an unknown address or a wrong method."""
-    assert isinstance(mistake, HTTPException)
-    if request.url.path.endswith(".json"):
-        return JSONResponse({"error": mistake.detail}, mistake.status_code)
-    page = environment.get_template("missing.html").render(tab=None, answer=None, error=mistake.detail)
-    return HTMLResponse(page, mistake.status_code, mistake.headers)
 
 
 class SameSiteOnly:
@@ -136,8 +122,9 @@ class SameSiteOnly:
         return "Another page asked for this." if is_foreign else ""
 
     def _is_own(self, host: str) -> bool:
+        name = re.sub(r":[0-9]{1,5}\Z", "", host.lower())
+        number = re.fullmatch(r"\[([0-9a-f.]*:[0-9a-f:.]*)\]|([0-9.]+)", name)
         try:
-            name = urlsplit(f"//{host}").hostname or ""
-            return name in self._names or bool(ipaddress.ip_address(name))
+            return name in self._names or bool(number and ipaddress.ip_address(number[1] or name))
         except ValueError:
             return False

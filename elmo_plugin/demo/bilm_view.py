@@ -1,4 +1,4 @@
-"""The tab of the biLM: similarities of a word's occurrences, a map, neighbors and surprisal."""
+"""The tab of the biLM: similarities of a word's occurrences, a map and neighbors."""
 
 import math
 import re
@@ -13,8 +13,7 @@ from torch import Tensor
 from torch.nn.functional import normalize, pad
 
 from elmo_plugin.analysis.neighbors import Occurrence, by_cosine
-from elmo_plugin.bilm import BiLm, BiLmError, VocabularySoftmax, sentences_to_character_ids
-from elmo_plugin.bilm.io import read_checkpoint
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.demo.tab import BACKGROUND, MAX_CHARACTERS, Tab, Task
 from elmo_plugin.embedding import layer_name
@@ -24,28 +23,21 @@ NUM_NEIGHBORS = 8
 
 
 class BiLmTab(Tab):
-    """A biLM, loaded from a `source` of `read_checkpoint`. Raises `BiLmError` if it cannot be loaded."""
+    """A biLM, loaded from a `source` of `BiLm.from_pretrained`. Raises `BiLmError` if it cannot be loaded."""
 
     template = "bilm.html"
 
     def __init__(self, source: str, max_characters: int = MAX_CHARACTERS) -> None:
         super().__init__(Task("bilm", "Words in context", {"text": 6}), max_characters, [source])
         self._rules = BACKGROUND.submit(SpacyRules, "en")  # it takes seconds to import spaCy
-        checkpoint = read_checkpoint(source)
-        self.source, self.bilm = source, BiLm(checkpoint.options, weights=checkpoint.weights)
-        self._softmax: VocabularySoftmax | None = None
-        if checkpoint.softmax is not None and (vocabulary := checkpoint.softmax.vocabulary()) is not None:
-            weight, bias, _ = checkpoint.softmax
-            self._softmax, self._vocabulary = VocabularySoftmax(*weight.shape), vocabulary
-            self._softmax.load_state_dict({"weight": weight, "bias": bias})
+        self.source, self.bilm = source, BiLm.from_pretrained(source)
         self._lock = threading.Lock()
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         """
         Returns the `sentences` of the text; the number of the word that is `chosen`, or of the longest word,
         preferably one that occurs twice; the numbers of its `occurrences`, their similarities by each of the
-        `layers`, and its `neighbors` among the other words; and the `surprisal` of all words, if the biLM has
-        a softmax. Words are numbered from 0 in the whole text.
+        `layers`, and its `neighbors` among the other words. Words are numbered from 0 in the whole text.
         """
         text = self.texts(query)["text"]
         rules = self._rules.result()
@@ -57,8 +49,7 @@ class BiLmTab(Tab):
         chosen = _number(query["word"], len(words)) if query.get("word") else _longest(folded)
         with self._lock, torch.no_grad():
             layers = torch.cat(self.bilm.embed(normalized), dim=1)  # Shape: (num_layers, words, dim)
-            surprisal = [score for each in normalized for score in self._surprisal(each)]
-        view = {"sentences": sentences, "surprisal": surprisal, "chosen": chosen}
+        view = {"sentences": sentences, "chosen": chosen}
         if chosen is not None:
             view |= _similar_words(sentences, folded, layers, chosen)
         return {
@@ -68,21 +59,6 @@ class BiLmTab(Tab):
             "python": f"from elmo_plugin import BiLm\nbilm = BiLm.from_pretrained({self.source!r})\n"
             f"vectors = bilm.embed({normalized!r})  # per sentence: (layers, words, dim)",
         }
-
-    def _surprisal(self, words: list[str]) -> list[dict[str, Any]]:
-        """Returns `-log2 p` of each word of a sentence, between its boundaries, to each language model."""
-        if self._softmax is None:
-            return []
-        numbers, unknown = self._vocabulary
-        slots = self.bilm.options.char_cnn.max_characters_per_token
-        ids = torch.from_numpy(sentences_to_character_ids([words], slots))
-        # Shape: (words + 2, directions, projection_dim)
-        top = self.bilm(ids, boundaries=True).layers[-1, 0].unflatten(-1, (2, -1))
-        targets = torch.tensor([numbers.get(word, unknown) for word in words])
-        _, forward = self._softmax(top[:-2, 0], targets)
-        _, backward = self._softmax(top[2:, 1], targets)
-        bits = zip(words, (forward / math.log(2)).tolist(), (backward / math.log(2)).tolist(), strict=True)
-        return [{"forward": f, "backward": b, "is_known": word in numbers} for word, f, b in bits]
 
 
 def _number(chosen: str, num_words: int) -> int:

@@ -18,8 +18,6 @@ BACKGROUND = ThreadPoolExecutor(1)
 """Loads what takes seconds while the first pages are served."""
 TABS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "tabs.json").read_text("utf-8"))
 """One sentence `about` each tab, and its `examples`: a text for each field. All are our own."""
-_INVISIBLE = ("Cc", "Cf", "Cs", "Mn", "Me", "Zs", "Zl", "Zp")
-_BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol without a mark
 
 
 class Tab(ABC):
@@ -48,7 +46,7 @@ class Tab(ABC):
         """Returns the text of each field. Raises `BiLmError` if one shows nothing or is too long."""
         texts = {name: query.get(name, "").replace("\r\n", "\n") for name in self.fields}
         for name, text in texts.items():
-            if all(category(each) in _INVISIBLE or each in _BLANK for each in text):
+            if not any(category(each)[0] in "LNPS" for each in text):  # letters and other visible characters
                 raise BiLmError(f"Enter a {name}, or choose an example.")
             if len(text) > self.max_characters:
                 limit = f"at most {self.max_characters:,} are read here (--max-characters)"

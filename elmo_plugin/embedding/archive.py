@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.io import MODELS, WEIGHTS_NAMES, check_weights
+from elmo_plugin.bilm.io import BUNDLED_MODELS, WEIGHTS_NAMES, check_weights
 from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
@@ -60,7 +60,7 @@ def archived_bilm(
     configuration. Returns `None` if the folder lacks weights, because the training begins, or if they lack
     the biLM, because it comes with this package.
 
-    Raises `BiLmError` if the weights lack the biLM, unless it has a name: an archive must not read files.
+    Raises `BiLmError` if the weights lack another biLM: an archive must neither read nor download files.
     """
     state = stored_state(folder)
     if state is None:
@@ -71,7 +71,7 @@ def archived_bilm(
             options = BiLmOptions.from_dict(metadata.options, elmo + EXTRA_STATE)
             check_weights(weights, options, f"{elmo}bilm")
             return BiLm(options, precision=precision, weights=weights.items())
-    if source not in list(MODELS):
+    if source not in BUNDLED_MODELS:
         raise BiLmError(f"{folder}: the biLM {source} is not in the weights")
     return None
 

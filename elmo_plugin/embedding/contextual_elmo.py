@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any, cast
 
 import torch
-from allennlp.common import FromParams
+from allennlp.common import FromParams, Params, Registrable
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 from torch import Tensor
@@ -17,9 +17,36 @@ from elmo_plugin.bilm.io import BUNDLED_MODELS, weights_digest
 from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata, archived_bilm
-from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
-from elmo_plugin.embedding.representations import ElmoRepresentations
-from elmo_plugin.embedding.scalar_mix import LayerMix
+from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, SqliteCache
+from elmo_plugin.embedding.representations import ElmoRepresentations, LayerMix
+
+
+class RegisteredCache(Registrable, ActivationCache):
+    """An `ActivationCache` of a configuration. See `docs/faster.md`."""
+
+    @classmethod
+    @overrides
+    def from_params(cls, params: Params, **kwargs: Any) -> "RegisteredCache":  # type: ignore[override]
+        with as_configuration_error("cache"):
+            return super().from_params(params, **kwargs)
+
+
+@RegisteredCache.register("memory")
+class RegisteredMemoryCache(MemoryCache, RegisteredCache):
+    """
+    A `MemoryCache`, with its parameters.
+
+    Registered as a `RegisteredCache` with name "memory".
+    """
+
+
+@RegisteredCache.register("sqlite")
+class RegisteredSqliteCache(SqliteCache, RegisteredCache):
+    """
+    An `SqliteCache`, with its parameters.
+
+    Registered as a `RegisteredCache` with name "sqlite".
+    """
 
 
 @dataclass
@@ -116,17 +143,6 @@ class ContextualElmo(ElmoRepresentations, FromParams):
                 if placement is not None:
                     self.mixes[name] = placement.mix(loaded.num_layers)
         self._source = bilm
-
-    @overrides
-    def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> tuple[Tensor, Tensor]:
-        expected = self.bilm.options.char_cnn.max_characters_per_token
-        if character_ids.size(-1) != expected:
-            raise ConfigurationError(
-                f"the biLM reads {expected} characters per token, but the token indexer gave "
-                f"{character_ids.size(-1)}: give the indexer max_characters_per_token {expected}"
-            )
-        with as_configuration_error():
-            return super().run_bilm(character_ids, boundaries)
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:

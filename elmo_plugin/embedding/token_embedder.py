@@ -1,14 +1,78 @@
-"""ELMo as a token embedder, for any model of AllenNLP."""
+"""ELMo as a token indexer and a token embedder, for any model of AllenNLP."""
 
 from os import PathLike
 
+import numpy as np
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import TokenIndexer, Vocabulary
+from allennlp.data.token_indexers.token_indexer import IndexedTokenList
+from allennlp.data.tokenizers import Token
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 from torch import Tensor
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS
-from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
-from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, MAX_CHARACTERS_PER_TOKEN, word_to_character_ids
+from elmo_plugin.common.errors import check_at_least
+from elmo_plugin.common.typography import normalize_text
+from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement, RegisteredCache
+
+
+@TokenIndexer.register("elmo")
+class ElmoTokenIndexer(TokenIndexer):
+    """
+    Indexes tokens with the same character ids as AllenNLP's `elmo_characters`, in less memory: an indexed
+    token is its text, and the ids are looked up when a batch is made, as 16-bit integers. There is no
+    vocabulary.
+
+    Registered as a `TokenIndexer` with name "elmo".
+
+    # Parameters
+
+    max_characters_per_token : `int`, optional (default = `50`)
+        `max_characters_per_token` of the biLM's options (50 in all published models).
+    token_min_padding_length : `int`, optional (default = `0`)
+        See `TokenIndexer`.
+    normalize : `bool`, optional (default = `False`)
+        Read typographic characters as their ASCII twins, see `normalize_text`, in text that is split already.
+        Tokenizers of raw text always do.
+    """
+
+    def __init__(
+        self,
+        max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN,
+        token_min_padding_length: int = 0,
+        normalize: bool = False,
+    ) -> None:
+        super().__init__(token_min_padding_length)
+        self._max_characters = max_characters_per_token
+        check_at_least("max_characters_per_token", self._max_characters, 3, error=ConfigurationError)
+        self._normalize = normalize
+
+    @overrides
+    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
+        pass
+
+    @overrides
+    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
+        words = [token.ensure_text() for token in tokens]
+        if self._normalize:
+            words = [normalize_text(word) or word for word in words]
+        return {"elmo_tokens": words}
+
+    @overrides
+    def get_empty_token_list(self) -> IndexedTokenList:
+        return {"elmo_tokens": []}
+
+    @overrides
+    def as_padded_tensor_dict(
+        self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
+    ) -> dict[str, torch.Tensor]:
+        """Returns `elmo_tokens`: shape (padded length, max_characters_per_token), int16, zeros at padding."""
+        ids = np.zeros((padding_lengths["elmo_tokens"], self._max_characters), dtype=np.int16)
+        for row, word in zip(ids, tokens["elmo_tokens"], strict=False):
+            row[:] = word_to_character_ids(word, self._max_characters)
+        return {"elmo_tokens": torch.from_numpy(ids)}
 
 
 @TokenEmbedder.register("elmo")
@@ -64,7 +128,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def forward(self, elmo_tokens: Tensor) -> Tensor:
         """
         Returns shape (batch, time, output_dim) for character ids of shape (batch, time, characters), of any
-        integer type; both have zeros at padding. Raises `ConfigurationError` if the token indexer does not
-        fit the biLM.
+        integer type; both have zeros at padding. Raises `BiLmError` if the token indexer does not fit the
+        biLM.
         """
         return self._elmo(elmo_tokens).representations[0]

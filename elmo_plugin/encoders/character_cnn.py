@@ -9,7 +9,7 @@ from allennlp.nn import Activation
 from overrides import overrides
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import Dropout, convolve_by_length, encode_unique_rows
+from elmo_plugin.bilm import Dropout, convolve_by_length, unique_rows
 
 
 @TokenEmbedder.register("character_cnn")
@@ -65,32 +65,25 @@ class CharacterCnn(TokenEmbedder):
         self.convolutions = nn.ModuleList(nn.Conv1d(dim, num_filters, width) for width in widths)
         self.activation = activation or Activation.by_name("relu")()
         self.dropout = Dropout(dropout)
+        self._output_dim = num_filters * len(widths)
+        self._room = 1 + max(widths)  # for the widest filter after the longest word, and one more slot
 
     @overrides
     def get_output_dim(self) -> int:
-        return sum(convolution.out_channels for convolution in self._convolutions)
+        return self._output_dim
 
     def forward(self, token_characters: Tensor) -> Tensor:
         """
         Returns shape (..., num_filters * number of widths), zeros at tokens without characters, for the
         characters of each token, then zeros, shape (..., characters).
         """
-        return encode_unique_rows(token_characters, self._encode)
-
-    def _encode(self, words: Tensor) -> Tensor:
-        """Encodes words of shape (words, characters), each separately."""
-        if len(words) == 0:
-            return self.embedding.weight.new_zeros(0, self.get_output_dim())
-        # Room for the widest filter after the longest word, and one more slot.
-        room = 1 + max(convolution.kernel_size[0] for convolution in self._convolutions)
-        padded = nn.functional.pad(words, (0, room))
-        maxima, order = convolve_by_length(padded, self._embed, self._convolutions)
+        words, which = unique_rows(token_characters.flatten(0, -2))  # (distinct, characters), (tokens,)
+        padded = nn.functional.pad(words, (0, self._room))
+        convolutions = cast("Sequence[nn.Conv1d]", self.convolutions)
+        maxima, order = convolve_by_length(padded, self._embed, convolutions)  # (distinct, output_dim)
         features = self.activation(maxima) * (words != 0).any(dim=1)[order, None]
-        return features[order.argsort()]
+        vectors = nn.functional.embedding(which, features[order.argsort()])
+        return vectors.view(*token_characters.shape[:-1], self._output_dim)
 
     def _embed(self, words: Tensor) -> Tensor:
         return self.dropout(self.embedding(words) * (words != 0)[..., None])
-
-    @property
-    def _convolutions(self) -> Sequence[nn.Conv1d]:
-        return cast("Sequence[nn.Conv1d]", self.convolutions)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import srsly
+from spacy.attrs import IDX
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span, Token
 from spacy.util import minibatch
 from thinc.util import get_torch_default_device
-
-from elmo_plugin.integrations.spacy_vectors import set_hooks, store_vectors
 
 if TYPE_CHECKING:
     from elmo_plugin.integrations.word_vectors import WordVectors
@@ -46,9 +45,8 @@ class ElmoComponent:
     sentence boundaries at this point of the pipeline (from a parser or a sentencizer); otherwise the document
     is one sentence.
 
-    `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`. It
-    follows tokens that are merged or split later. `span._.elmo` and `token._.elmo` are
-    parts of it.
+    `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`, and
+    `None` after tokens were merged or split. `span._.elmo` and `token._.elmo` are parts of it.
 
     # Parameters
 
@@ -91,9 +89,49 @@ class ElmoComponent:
     def _annotate(self, docs: Sequence[Doc]) -> None:
         sentences = [_sentences(doc) for doc in docs]
         for doc, array in zip(docs, embed_sentences(self.word_vectors, sentences), strict=True):
-            store_vectors(doc, array)
+            doc.user_data[_key(doc)] = (doc.to_array([IDX]), array)
             if self.vectors:
-                set_hooks(doc)
+                doc.tensor = array  # spaCy takes its rows along to other documents and processes
+                for hooks in (doc.user_token_hooks, doc.user_span_hooks, doc.user_hooks):
+                    hooks.update(vector=_vector, has_vector=_has_vector, similarity=_similarity)
+
+
+def _key(doc: Doc) -> Any:
+    """Returns the key in its user data for where its tokens began, and their vectors: as spaCy's are."""
+    return "._.", "elmo", 0, len(doc.text)
+
+
+def get_vectors(item: Doc | Span | Token) -> np.ndarray | None:
+    """Returns the vectors of all tokens, or of one, or `None` if they are not those of `ElmoComponent`."""
+    doc = item if isinstance(item, Doc) else item.doc
+    starts, vectors = doc.user_data.get(_key(doc), (None, None))
+    if vectors is None or not np.array_equal(starts, doc.to_array([IDX])):
+        return None
+    if isinstance(item, Token):
+        return vectors[..., item.i, :]
+    return vectors[..., item.start : item.end, :] if isinstance(item, Span) else vectors
+
+
+for kind in (Doc, Span, Token):
+    kind.set_extension("elmo", getter=get_vectors, force=True)
+
+
+def _vector(item: Doc | Span | Token) -> np.ndarray:
+    if isinstance(item, Token):
+        return item.doc.tensor[item.i]
+    rows = item.doc.tensor[item.start : item.end] if isinstance(item, Span) else item.tensor
+    return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], np.float32)
+
+
+def _has_vector(_: Doc | Span | Token) -> bool:
+    return True
+
+
+def _similarity(one: Doc | Span | Token, other: Any) -> float:
+    """Returns the cosine of two vectors, 0 if one of them is zero."""
+    a, b = np.asarray(one.vector), np.asarray(other.vector)
+    norms = np.linalg.norm(a) * np.linalg.norm(b)
+    return float(a @ b / norms) if norms else 0.0
 
 
 def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:

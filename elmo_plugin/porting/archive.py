@@ -20,7 +20,7 @@ _CONFIG, _FILES, _STORED = "config.json", "files_to_archive.json", "fta"
 _RENAMED = ("_matrix_attention._similarity_function.", "_matrix_attention.")  # parts of weights' names
 
 
-def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
+def port_archive(source: str, output: str, say: Callable[[str], None], trust: bool = False) -> None:
     """
     Writes the archive of a trained model for AllenNLP 2.10.1. `say` is called with each note.
 
@@ -44,7 +44,7 @@ def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
         tensors = load_plain(weights, f"archive {source}")
         save_tensors({name.replace(*_RENAMED): tensor for name, tensor in tensors.items()}, weights)
         try:
-            model = load_archive(folder).model
+            model = load_archive(folder, trust=trust).model
         except BiLmError as error:
             message = str(error).replace(f"directory {folder}: ", "")
             raise BiLmError(f"archive {source} cannot be carried over: {message}") from None
@@ -65,7 +65,8 @@ def _stored_files(config: Config, folder: Path) -> dict[str, str]:
         for parent in parents:  # the old keys, which lack `token_embedders` if they were flat
             part = part.get("token_embedders", part).get(parent, {}) if isinstance(part, dict) else {}
         copy = folder / _STORED / key
-        if isinstance(part, dict) and last in part and copy.is_file():
+        is_inside = copy.resolve().is_relative_to(folder.resolve())
+        if isinstance(part, dict) and last in part and is_inside and copy.is_file():
             sources[str(copy)] = part[last]
             part[last] = str(copy)
     return sources

@@ -1,10 +1,18 @@
 """A configuration that is being ported: where its parts are, and notes on what changed."""
 
+import json
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from pathlib import Path
 from typing import Any, NamedTuple
 
 Config = dict[str, Any]
+# Old names and new ones, and the defaults that changed, each with its source in the archive of that version.
+TABLES: Config
+TABLES, DEFAULTS = (
+    json.loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
+    for name in ("tables", "defaults")
+)
 
 
 class Note(NamedTuple):
@@ -19,14 +27,14 @@ class Note(NamedTuple):
     kind: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.text}"
+        return f"{'to be done: ' if self.kind == 'left' else ''}{self.place}: {self.text}"
 
 
 class Porting:
     """A copy of a configuration that rules change in place, and their notes."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self.config: Config = deepcopy(dict(config))
+        self.old, self.config = config, deepcopy(dict(config))
         self.notes: list[Note] = []
 
     def note(self, place: str, text: str, kind: str = "changed") -> None:
@@ -77,7 +85,3 @@ def type_of(value: Any) -> str:
     """Returns the type of an object, or of the object that a text is short for; or an empty text."""
     kind = value.get("type") if isinstance(value, dict) else value
     return kind if isinstance(kind, str) else ""
-
-
-def describe_losses(lost: list[str]) -> str:
-    return f", without {', '.join(lost)}" if lost else ""

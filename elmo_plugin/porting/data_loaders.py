@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmo_plugin.porting.config import Config, Porting, describe_losses, replace, type_of
+from elmo_plugin.porting.config import TABLES, Config, Porting, replace, type_of
 
 _KEYS = {"iterator": "data_loader", "validation_iterator": "validation_data_loader"}
 _DEFAULT_BATCH_SIZE = 32  # of AllenNLP 0.x
@@ -26,9 +26,11 @@ def _from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
     while "base_iterator" in old:
         porting.note(place, f"the `base_iterator` {_PROCESSES}")
         old = dict(old["base_iterator"])
-    kind = old.pop("type", "basic")
+    kind = old.pop("type", "bucket")
     if kind not in _PLAIN:
-        porting.note(place, f"{kind!r} was removed: batches are made at random instead", "left")
+        is_known = kind in TABLES["iterators"]
+        origin = "was removed" if is_known else "is not AllenNLP's: write it as a `BatchSampler`"
+        porting.note(place, f"{kind!r} {origin}; batches are made at random for now", "left")
     batch_size: Any = old.pop("batch_size", _DEFAULT_BATCH_SIZE)
     loader: Config = {"batch_size": batch_size, "shuffle": True}
     samples, sorting_keys = old.pop("maximum_samples_per_batch", None), _names(old.pop("sorting_keys", None))
@@ -75,7 +77,11 @@ def _port_loader(porting: Porting, key: str) -> None:
         kind = type_of(loader.pop("sampler"))
         loader["shuffle"] = kind != "sequential"
         lost = [kind] if kind not in ("random", "sequential") else []
-        porting.note(f"{key}.sampler", "now `shuffle`" + describe_losses(lost), "left" if lost else "changed")
+        porting.note(
+            f"{key}.sampler",
+            f"now `shuffle`{', without ' + lost[0] if lost else ''}",
+            "left" if lost else "changed",
+        )
 
 
 def port_readers(porting: Porting) -> None:

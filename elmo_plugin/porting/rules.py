@@ -1,50 +1,25 @@
 """
-The rules that port a configuration, in the order in which they are applied. `docs/port.md` shows the same
-table. Rules are pure: they need neither AllenNLP nor files.
+The rules that port a configuration, in the order in which they are applied; `docs/port.md` shows the same
+table. They need no AllenNLP.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import partial
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from elmo_plugin.bilm.io import MODELS
-from elmo_plugin.porting.config import Config, Note, Porting, describe_losses, replace, type_of
+from elmo_plugin.porting.config import DEFAULTS, TABLES, Config, Note, Porting, replace, type_of
 from elmo_plugin.porting.data_loaders import port_data_loaders, port_readers
 from elmo_plugin.porting.trainer import TRAINER_KEYS, port_callbacks, port_trainer, port_trainer_key
 
-RENAMED_TYPES: dict[str, dict[str, Any]] = {
-    "alternating_highway_lstm": {"type": "alternating_lstm", "use_highway": True},
-    "alternating_highway_lstm_cuda": {"type": "alternating_lstm", "use_highway": True},
-    "alternating_lstm_cuda": {"type": "alternating_lstm"},
-    "biattentive_classification_network": {"type": "bcn"},
-    "bidirectional_token_embedder": {"type": "bidirectional_lm_token_embedder"},
-    "textcat": {"type": "text_classification_json"},
-    "bert_adam": {"type": "huggingface_adamw"},
-}
-PREDICTORS = {
-    "machine-comprehension": "reading_comprehension",
-    "simple_seq2seq": "seq2seq",
-    "masked_lm_predictor": "masked_language_model",
-}
-"""The others have `_` instead of `-`."""
-
-
 _EMBEDDER_OPTIONS = ("type", "allow_unmatched_keys", "embedder_to_indexer_map")
-_SPLITTERS = {"word": "spacy", "simple": "letters_digits", "bert-basic": "letters_digits"}
 _OLD_BUCKET = "https://s3-us-west-2.amazonaws.com/allennlp/"
 _BUCKET = "https://allennlp.s3.amazonaws.com/"
-# The old key, its new key (none: removed), and the types that have it (none: all).
-_KEYS = [
-    ("namespace_to_cache", "", ""),
-    ("master_address", "primary_address", ""),
-    ("cache_directory", "", ""),
-    ("pin_memory", "", ""),
-    ("master_port", "primary_port", ""),
-    ("similarity_function", "matrix_attention", "bidaf bidaf-ensemble decomposable_attention esim bimpm"),
-    ("constraint_type", "label_encoding", "crf_tagger"),
-]
+_SCHEMES = {"conll2003": "IOB1", "conll2000": "BIO"}  # of the files
+_OLD_WORDS = ("simple", "bert-basic", "just_spaces", "letters_digits")
 
 
 class Rule(NamedTuple):
@@ -85,7 +60,8 @@ def _applicators(porting: Porting) -> None:
         for key in ("initializer", "regularizer"):
             if isinstance(pairs := part.get(key), list):
                 prevented = [pair[0] for pair in pairs if type_of(pair[1]) == "prevent"]
-                part[key] = {"regexes": [pair for pair in pairs if pair[0] not in prevented]}
+                full = [[regex, {"type": "normal"} if kind == "normal" else kind] for regex, kind in pairs]
+                part[key] = {"regexes": [pair for pair in full if pair[0] not in prevented]}
                 if prevented:
                     part[key]["prevent_regexes"] = prevented
                 porting.note(f"{place}.{key}", "the list is now in `regexes`")
@@ -119,20 +95,36 @@ def _token_embedders(porting: Porting) -> None:
 
 
 def _unmatched_embedders(porting: Porting) -> None:
-    readers = porting.objects("dataset_reader")
-    indexers = {name for place, part in readers if place.endswith("token_indexers") for name in part}
+    indexers = [part for place, part in porting.objects() if place.endswith("token_indexers")]
+    names = set(chain.from_iterable(indexers))
     for place, part in porting.objects("model"):
         embedders = part.get("token_embedders")
         if not isinstance(embedders, dict):
             continue
-        for name, sources in (part.pop("embedder_to_indexer_map", None) or {}).items():
-            first, *others = sources.values() if isinstance(sources, dict) else sources
-            if name in embedders and not others:
-                replace(embedders, name, {first: embedders[name]})
-            text = f"removed: the embedder goes by the name of its indexer, {first!r}"
-            porting.note(f"{place}.embedder_to_indexer_map.{name}", text)
+        renamed: set[str] = set()
+        for name, arrays in (part.pop("embedder_to_indexer_map", None) or {}).items():
+            values = [arrays] if isinstance(arrays, str) else arrays
+            values = list(values.values()) if isinstance(values, dict) else values
+            found = {each for each in names for value in values if f"{value}-".startswith(f"{each}-")}
+            here = f"{place}.embedder_to_indexer_map.{name}"
+            if len(found) != 1:
+                text = (
+                    f"no single indexer of the reader makes {', '.join(map(str, values))}: name one {name!r}"
+                )
+                porting.note(here, text, "left")
+            elif name not in found:
+                old = found.pop()
+                renamed.add(old)
+                for reader in indexers:
+                    reader |= {name: deepcopy(reader[old])} if old in reader else {}
+                porting.note(here, f"removed: the indexer {old!r} is now {name!r}")
+            else:
+                porting.note(here, "removed: an embedder gets all that the indexer of its name makes")
+        for reader, old in product(indexers, renamed - embedders.keys()):
+            reader.pop(old, None)
         if part.pop("allow_unmatched_keys", None) is not None:
-            unmatched = sorted(indexers - embedders.keys() - ({"elmo"} & porting.get("model").keys()))
+            names = set(chain.from_iterable(indexers))
+            unmatched = sorted(names - embedders.keys() - ({"elmo"} & porting.get("model").keys()))
             embedders |= {name: {"type": "empty"} for name in unmatched}
             text = f"removed; `empty` embeds {', '.join(unmatched)}" if unmatched else "removed"
             porting.note(f"{place}.allow_unmatched_keys", text)
@@ -144,46 +136,60 @@ def _tokenizers(porting: Porting) -> None:
             old = {"type": part[key]} if isinstance(part[key], str) else part[key]
             if not isinstance(old, dict) or not ("word_splitter" in old or old.get("type") == "word"):
                 continue
-            splitter = old.get("word_splitter", "spacy")
+            here, splitter = f"{place}.{key}", old.get("word_splitter") or "spacy"
             new = {"type": splitter} if isinstance(splitter, str) else {"type": "spacy", **splitter}
-            new["type"] = _SPLITTERS.get(new["type"], new["type"])
-            if new["type"] == "spacy":
-                new |= {name: old[name] for name in ("start_tokens", "end_tokens") if name in old}
-            lost = sorted(name for name in old if name not in ("type", "word_splitter", *new) and old[name])
-            part[key] = new
-            porting.note(f"{place}.{key}", f"now {new['type']!r}" + describe_losses(lost))
+            ends = {name: old[name] for name in ("start_tokens", "end_tokens") if old.get(name)}
+            if new["type"] in TABLES["splitters"]:
+                porting.note(here, f"{new['type']!r} was removed: {TABLES['splitters'][new['type']]}", "left")
+                new["type"] = "spacy"
+            if new["type"] in _OLD_WORDS[:2] or (ends and new["type"] in _OLD_WORDS):
+                options = {name: new[name] for name in new if name != "type" and new[name] is not None}
+                new = {"type": "old_words", "splitter": new["type"], **options}
+            part[key] = new | ends
+            text = f"now {new['type']!r}" + ", of elmo_plugin.plugin" * (new["type"] == "old_words")
+            porting.note(here, text)
+            for name in ("word_filter", "word_stemmer"):
+                if (kind := type_of(old.get(name))) not in ("", "pass_through"):
+                    porting.note(f"{here}.{name}", f"{kind!r} was removed: change the texts instead", "left")
 
 
 def _keys(porting: Porting) -> None:
     for place, part in porting.objects():
-        for old, new, kinds in _KEYS:
+        for old, new, kinds in TABLES["keys"]:
             if old in part and (not kinds or type_of(part) in kinds.split()):
-                replace(part, old, {new: part[old]} if new else {})
+                first, _, last = new.partition(".")
+                replace(part, old, {first: {last: part[old]} if last else part[old]} if new else {})
                 porting.note(f"{place}.{old}", f"now `{new}`" if new else "removed")
-    for key in ("dataset_reader", "validation_dataset_reader"):
-        reader = porting.get(key)
-        if type_of(reader) == "conll2003" and "coding_scheme" in reader:
-            scheme = reader["coding_scheme"]
-            replace(reader, "coding_scheme", {} if scheme == "IOB1" else {"convert_to_coding_scheme": scheme})
-            porting.note(f"{key}.coding_scheme", "now `convert_to_coding_scheme`", "advice")
+        if "coding_scheme" in part and (own := _SCHEMES.get(type_of(part))):
+            scheme = part["coding_scheme"]
+            replace(part, "coding_scheme", {} if scheme == own else {"convert_to_coding_scheme": scheme})
+            porting.note(f"{place}.coding_scheme", "now `convert_to_coding_scheme`", "advice")
 
 
-def _legacy_attention(porting: Porting) -> None:
+def _attention(porting: Porting) -> None:
     for place, part in porting.objects():
         function = part.get("similarity_function")
         if type_of(part) == "legacy" and isinstance(function, str | dict):
             part.clear()
             part |= {"type": function} if isinstance(function, str) else function
             porting.note(place, "the similarity function stands for itself, without `legacy`")
+        if type_of(part) == "bilinear" and "tensor_1_dim" in part:
+            names = ("matrix_1_dim", "matrix_2_dim") if "matrix" in place else ("vector_dim", "matrix_dim")
+            for number, name in enumerate(names, 1):
+                replace(part, f"tensor_{number}_dim", {name: part[f"tensor_{number}_dim"]})
+            porting.note(place, f"its sizes are now `{names[0]}` and `{names[1]}`")
 
 
 def _types(porting: Porting) -> None:
     for place, part in porting.objects():
-        if change := RENAMED_TYPES.get(kind := type_of(part)):
-            part |= change
+        if change := TABLES["types"].get(kind := type_of(part)):
+            part |= {**change, **part, "type": change["type"]}
             porting.note(f"{place}.type", f"{kind!r} is now {change['type']!r}")
+            if kind == "bert_adam":
+                text = "`bert_adam` clipped the gradient of each parameter to the norm 1, this one does not"
+                porting.note(place, text, "advice")
         old = part.get("predictor")
-        if isinstance(old, str) and (new := PREDICTORS.get(old, old.replace("-", "_"))) != old:
+        if isinstance(old, str) and (new := TABLES["predictors"].get(old, old.replace("-", "_"))) != old:
             part["predictor"] = new
             porting.note(f"{place}.predictor", f"now {new!r}")
 
@@ -196,23 +202,49 @@ def _addresses(porting: Porting) -> None:
                 porting.note(f"{place}.{key}", "this download address is old and may not work", "advice")
 
 
+def _defaults(porting: Porting) -> None:
+    """Writes what an old configuration took by default, where AllenNLP 2.10.1 takes something else."""
+    if not any(note.kind == "changed" for note in porting.notes):
+        return
+    version = "0" if "iterator" in porting.old else "1"
+    for place, part in porting.objects():
+        for default in DEFAULTS:
+            is_of = default.get("of") in (None, type_of(part)) and re.search(default.get("in", ""), place)
+            if version not in default["versions"] or not is_of:
+                continue
+            *parents, last = default["key"].split(".")
+            inner = part
+            for parent in parents:
+                inner = inner.setdefault(parent, {})
+            if not {last, default.get("unless")} & inner.keys():
+                inner[last] = default["old"]
+                text = f"now {inner[last]!r}, as AllenNLP {version} took it; 2.10.1 takes {default['new']!r}"
+                porting.note(f"{place}.{default['key']}", text)
+    metric, model = str(porting.get("trainer").get("validation_metric")), porting.get("model")
+    plain = {"label_encoding", "calculate_span_f1"}.isdisjoint(model)
+    if version == "0" and type_of(model) == "crf_tagger" and plain and "f1-measure" in metric:
+        model |= {"label_encoding": "BIO", "constrain_crf_decoding": False, "calculate_span_f1": True}
+        porting.note("model.label_encoding", "'BIO' without constraints, as AllenNLP 0.5 took it")
+
+
 RULES = [
     Rule("`iterator: {type, batch_size, …}`", "`data_loader: {batch_size, shuffle}`", port_data_loaders),
     Rule("`lazy`, readers `multiprocess`", "`data_loader.max_instances_in_memory`", port_readers),
-    Rule("`tokenizer: {type: word, word_splitter: X}`", "`{type: X}`", _tokenizers),
+    Rule("`tokenizer: {type: word, word_splitter: X}`", "`{type: X}` or `old_words`", _tokenizers),
     Rule("`vocabulary: {directory_path, extend}`", "`{type: from_files or extend, directory}`", _vocabulary),
     Rule("`text_field_embedder: {elmo: …}`", "`{token_embedders: {elmo: …}}`", _token_embedders),
     Rule("`embedder_to_indexer_map`, `allow_unmatched_keys`", "equal names; `empty`", _unmatched_embedders),
     Rule("`initializer` or `regularizer: [[regex, …]]`", "`{regexes, prevent_regexes}`", _applicators),
-    Rule("`similarity_function`, `constraint_type`", "`matrix_attention`, `label_encoding`", _keys),
-    Rule("`legacy` attention", "the function itself", _legacy_attention),
+    Rule("`similarity_function`, `beam_size`, …", "`matrix_attention`, `beam_search.beam_size`, …", _keys),
+    Rule("`legacy` attention, sizes of `bilinear`", "the function itself, `matrix_1_dim`, …", _attention),
     Rule("`epoch_callbacks`, …, the trainer `callback`", "`callbacks`, keys of the trainer", port_callbacks),
     *(
         Rule(f"`trainer.{key}`", f"`{new}`" if new else "removed", partial(port_trainer_key, key))
         for key, new in TRAINER_KEYS.items()
     ),
+    Rule("defaults that changed", "written, as `defaults.json` lists them", _defaults),
     Rule("`cuda_device: [0, 1]`", "`distributed: {cuda_devices: [0, 1]}`", port_trainer),
-    Rule("other types and predictors", "as `elmo_plugin/porting/rules.py` lists them", _types),
+    Rule("other types and predictors", "as `elmo_plugin/porting/tables.json` lists them", _types),
     Rule(f"`{_OLD_BUCKET}`", f"`{_BUCKET}`", _addresses),
 ]
 

@@ -1,81 +1,87 @@
 """
 Reads Jsonnet and JSON with comments, and writes JSON. External variables that are not given stay
-`std.extVar`, so that the environment is read when the written file is.
+`std.extVar`; the environment is not read.
 """
 
 import json
 import re
+import subprocess
+import sys
+import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
-
-import _jsonnet
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.config_check import VARIABLE
 from elmo_plugin.porting.config import Config
 
-_TEXT_OR_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|#[^\n]*|/\*.*?\*/', re.S)
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 # Characters for private use stand around the name of a variable; the first also says if it is a number.
 TEXT_VARIABLE, NUMBER_VARIABLE, _END = "\ue000", "\ue001", "\ue002"
 _FUNCTIONS = {TEXT_VARIABLE: 'std.extVar("{}")', NUMBER_VARIABLE: 'std.parseJson(std.extVar("{}"))'}
+_SECONDS = 40
 _ANY_VALUE = "1"  # text and JSON
 
 
-def read_config(
-    text: str, name: str, given: Mapping[str, str], environment: Mapping[str, str]
-) -> tuple[Config, list[str]]:
+def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = False) -> Config:
     """
-    Evaluates a configuration. A variable of `given` has its value. Another one has a mark in the place of its
-    value, or its value in `environment` if the configuration computes with it; returns the names of these.
+    Evaluates a configuration. A variable of `given` has its value, another one a mark in its place. `trust`
+    lets it import files that are not in its folder.
 
-    Raises `BiLmError`, beginning with `name`, if it cannot be evaluated.
+    Raises `BiLmError`, beginning with `name`, if it cannot be evaluated, or computes with a variable.
     """
-    values, fixed = dict(given), []
+    end = time.monotonic() + _SECONDS
+    values = dict(given)
     try:
-        config = real = _evaluate(text, name, values, environment)
+        config = parse_json(text, name)
     except BiLmError:
-        _check_absent(name, [variable for variable in values if variable not in {**given, **environment}])
-        raise
-    marked = dict(values)
-    for variable in [variable for variable in values if variable not in given]:
+        config = _evaluate(text, name, values, trust, end)
+    real, marked = config, dict(values)
+    absent = [variable for variable in values if variable not in given]
+    computed = []
+    for variable in absent:
         text_mark, number_mark = (f"{kind}{variable}{_END}" for kind in _FUNCTIONS)
         for mark in (text_mark, f'"{number_mark}"'):  # std.parseJson makes the second a mark
             try:
-                trial = _evaluate(text, name, {**marked, variable: mark}, environment)
-            except (BiLmError, UnicodeDecodeError):  # the second of a message that cuts a mark
+                trial = _evaluate(text, name, {**marked, variable: mark}, trust, end)
+            except BiLmError:
                 continue
-            if with_values(trial, values) == real and mark.strip('"') in json.dumps(
-                trial, ensure_ascii=False
-            ):
+            shown = json.dumps(trial, ensure_ascii=False)
+            if with_values(trial, values) == real and mark.strip('"') in shown:
                 config, marked[variable] = trial, mark
                 break
         else:
-            fixed.append(variable)
-    _check_absent(name, [variable for variable in fixed if variable not in environment])
+            computed.append(variable)
+    if computed:
+        hint = " ".join(f"--ext-var {variable}=VALUE" for variable in computed)
+        raise BiLmError(f"{name}: it computes with the variable {', '.join(computed)}: pass {hint}")
     if not isinstance(config, dict):
         raise BiLmError(f"{name}: expected an object, found {type(config).__name__}")
-    return _ordered(config, text), fixed
+    return config
 
 
-def _check_absent(name: str, absent: list[str]) -> None:
-    if absent:
-        hint = " ".join(f"--ext-var {variable}=VALUE" for variable in absent)
-        raise BiLmError(f"{name}: it computes with the variable {', '.join(absent)}: pass {hint}")
-
-
-def _evaluate(text: str, name: str, variables: dict[str, str], environment: Mapping[str, str]) -> Any:
-    """Evaluates Jsonnet, and adds each variable that it asks for to `variables`."""
-    while True:
-        try:
-            return parse_json(_jsonnet.evaluate_snippet(name, text, ext_vars=variables), name)
-        except RuntimeError as error:
-            message = " ".join(str(error).splitlines()[0].split())
-            undefined = re.search(r"undefined external variable: (\S+)", message, re.I)
-            if undefined is None:
-                raise BiLmError(f"{name}: {message}") from None
-            variables[undefined[1]] = environment.get(undefined[1], _ANY_VALUE)
+def _evaluate(text: str, name: str, variables: dict[str, str], trust: bool, end: float) -> Any:
+    """Evaluates Jsonnet in a process, and adds each variable that it asks for to `variables`."""
+    request = {"name": name, "text": text, "variables": variables, "trust": trust, "any_value": _ANY_VALUE}
+    try:
+        result = subprocess.run(
+            [sys.executable, Path(__file__).with_name("jsonnet_process.py")],
+            input=json.dumps(request).encode(),
+            capture_output=True,
+            timeout=max(end - time.monotonic(), 0),
+        )
+    except subprocess.TimeoutExpired:
+        raise BiLmError(f"{name}: Jsonnet took more than {_SECONDS} seconds") from None
+    if result.returncode:
+        last = result.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise BiLmError(f"{name}: Jsonnet ended, as it does beyond 1 GB of memory ({last:.200})")
+    found, error, asked = json.loads(result.stdout)
+    if error:
+        raise BiLmError(f"{name}: {error}")
+    variables |= asked
+    return parse_json(found, name)
 
 
 def with_values(config: Any, variables: Mapping[str, str]) -> Any:
@@ -91,6 +97,11 @@ def with_values(config: Any, variables: Mapping[str, str]) -> Any:
     return parse_json(filled, f"the variable {config[1:-1]}") if is_number else filled
 
 
+def variables_in(config: Config) -> list[str]:
+    """Returns the variables whose marks are in the configuration."""
+    return sorted({mark[2] for mark in VARIABLE.finditer(json.dumps(config, ensure_ascii=False))})
+
+
 def to_json(config: Config) -> str:
     """Returns the configuration as JSON; external variables are Jsonnet in it."""
     return _TEXT.sub(_with_functions, json.dumps(config, indent=2, ensure_ascii=False)) + "\n"
@@ -101,20 +112,3 @@ def _with_functions(literal: re.Match[str]) -> str:
         return literal[0]
     jsonnet = VARIABLE.sub(lambda mark: f'" + {_FUNCTIONS[mark[1]].format(mark[2])} + "', literal[0])
     return jsonnet.removeprefix('"" + ').removesuffix(' + ""').replace(' + "" + ', " + ")
-
-
-def _ordered(config: Config, text: str) -> Config:
-    """Returns the configuration with its keys as they first appear in the file; Jsonnet sorts them."""
-    plain = _TEXT_OR_COMMENT.sub(lambda match: match[1] or " ", text)
-    words = re.finditer(r"""["']?([\w-]+)["']?\s*\+?:""", plain)
-    places = {word[1]: word.start() for word in reversed(list(words))}  # of the first
-
-    def sort(value: Any) -> Any:
-        if isinstance(value, list):
-            return [sort(each) for each in value]
-        if not isinstance(value, dict):
-            return value
-        return {key: sort(value[key]) for key in sorted(value, key=lambda key: places.get(key, len(plain)))}
-
-    ordered: Config = sort(config)
-    return ordered

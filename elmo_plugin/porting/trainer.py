@@ -2,23 +2,9 @@
 
 from typing import Any
 
-from elmo_plugin.porting.config import Config, Porting, merge, replace, type_of
+from elmo_plugin.porting.config import TABLES, Config, Porting, merge, replace, type_of
 
-TRAINER_KEYS = {
-    "num_serialized_models_to_keep": "checkpointer.keep_most_recent_by_count",
-    "model_save_interval": "checkpointer.save_every_num_seconds",
-    "keep_serialized_model_every_num_seconds": "",
-    "no_tqdm": "",
-    "summary_interval": "tensorboard.summary_interval",
-    "histogram_interval": "tensorboard.distribution_interval",
-    "log_batch_size_period": "tensorboard.batch_size_interval",
-    "should_log_parameter_statistics": "tensorboard.should_log_parameter_statistics",
-    "should_log_learning_rate": "tensorboard.should_log_learning_rate",
-    "shuffle": "data_loader.shuffle",
-    "gradient_accumulation_batch_size": "num_gradient_accumulation_steps",
-    "opt_level": "use_amp",
-    "use_mixed_precision": "use_amp",
-}
+TRAINER_KEYS: dict[str, str] = TABLES["trainer_keys"]
 """Keys of trainers before AllenNLP 2, and the keys that replace them. `tensorboard` is a callback."""
 
 _CALLBACK_KEYS = ("tensorboard_writer", "batch_callbacks", "epoch_callbacks", "end_callbacks")
@@ -27,11 +13,6 @@ _CALLBACKS = {
     "log_metrics_to_wandb": "wandb",
     "track_epoch": "track_epoch_callback",
 }
-_BUILT_IN_CALLBACKS = (
-    "checkpoint", "track_metrics", "update_learning_rate", "update_momentum", "validate",
-    "gradient_norm_and_clip", "moving_average", "update_moving_average", "train_supervised",
-    "generate_training_batches",
-)  # fmt: skip
 WANDB = "AllenNLP passes an argument that wandb removed: install an older wandb"
 
 
@@ -78,7 +59,7 @@ def port_callbacks(porting: Porting) -> None:
     for number, each in enumerate(callbacks if isinstance(callbacks, list) else ()):
         kind, place = type_of(each), f"trainer.callbacks.{number}"
         options = {key: each[key] for key in each if key != "type"} if isinstance(each, dict) else {}
-        if kind in _BUILT_IN_CALLBACKS:
+        if kind in TABLES["built_in_callbacks"]:
             if kind.endswith("moving_average") and "moving_average" not in options:
                 options = {"moving_average": options}
             trainer.update(options)

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.archives import archive_name, load_archive
+from elmo_plugin.archives import archive_name, default_predictor, load_archive
 from elmo_plugin.common.bundled import tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -100,7 +100,8 @@ def load_archives(paths: Sequence[str], trust: bool = False, cuda_device: int = 
     for path in [path for path in tasks if path not in taggers]:
         is_srl = tasks[path].name == "srl"
         predictor: Future[Predictor] = Future()
-        made = make(models[path], extra_args=options if is_srl else {})
+        with default_predictor(models[path], trust):
+            made = make(models[path], extra_args=options if is_srl else {})
         predictor.set_result(Predictor(made, tasks[path]))
         tagger = taggers[0] if taggers and is_srl else None
         loaded.append(LoadedArchive(path, tasks[path], predictor, tagger, _score(path, models[path].config)))

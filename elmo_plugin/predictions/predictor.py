@@ -6,7 +6,7 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from elmo_plugin.archives import load_archive, one_sentence
+from elmo_plugin.archives import default_predictor, load_archive, one_sentence
 from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.outputs import check_outputs
@@ -176,7 +176,7 @@ def load_predictor(
         options = {"predicates": tagger} | options
     if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
         options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)
-    with one_sentence(f"archive {path}"):
+    with one_sentence(f"archive {path}"), default_predictor(archive, trust or predictor is not None):
         allennlp = AllenNlpPredictor.from_archive(archive, predictor, extra_args=options)
     return Predictor(allennlp, task_of(archive.model, str(path), predictor))
 

@@ -13,7 +13,7 @@ import torch
 from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.sweeps.trainings import Outcome, Training, train
+from elmo_plugin.sweeps.trainings import Outcome, Training
 
 # Trainings in threads of one process would share its random numbers, logs and output.
 _ONE_AT_A_TIME = Lock()
@@ -58,13 +58,10 @@ def _train(training: Training, threads: int | None, packages: Sequence[str]) -> 
         redirect_stdout(null),
         redirect_stderr(null),
     ):
-        try:
-            import_all_plugins("elmo sweep")
-            for package in packages:
-                import_module(package)
-            return Outcome(train(training.config, training.folder, file_friendly_logging=True))
-        except Exception as error:
-            return Outcome.of_error(error)
+        import_all_plugins("elmo sweep")
+        for package in packages:
+            import_module(package)
+        return Outcome.of(training, file_friendly_logging=True)
 
 
 def _outcome(task: Any) -> Outcome:

@@ -1,15 +1,21 @@
 """The scores of several trainings of each configuration, as a table and as a picture."""
 
+import logging
+import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.plotting import new_figure, save_figure
+from elmo_plugin.sweeps.trainings import PROVENANCE_NAME, Outcome, Training
 
-ScoresByName = Mapping[str, Sequence[float]]  # of each configuration, by seed
+logger = logging.getLogger(__name__)
+
+Scores = dict[str, list[float]]  # of the seeds of each configuration
 
 
 class Metric(NamedTuple):
@@ -45,8 +51,67 @@ class Metric(NamedTuple):
             raise ConfigurationError(f"metric {self.name}: expected a number, got {value!r:.40}")
         return round(100 * value, 2) if self.higher_is_better else round(value, 4)
 
+    def score_of(self, training: Training, metrics: Mapping[str, Any]) -> float:
+        """Reads it as `score` does, with errors that name the training."""
+        try:
+            return self.score(metrics)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{training.folder}: {error}") from None
+
     def __str__(self) -> str:
         return f"{self.name} (%)" if self.higher_is_better else f"{self.name} (lower is better)"
+
+
+def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metric:
+    """
+    Returns a metric of all trainings, by default their own. Raises `ConfigurationError` if they have several,
+    or are not evaluated on the test data that it is of.
+    """
+    own = {each.name: each.config.get("trainer", {}).get("validation_metric", "-loss") for each in trainings}
+    if not text and len(set(map(str, own.values()))) > 1:
+        differing = ", ".join(f"{metric} of {name}" for name, metric in own.items())
+        raise ConfigurationError(f"give one --metric for all configurations; their own are {differing}")
+    metric = Metric.parse(text or next(iter(own.values())))
+    for training in trainings if metric.is_of_test else ():
+        if not (training.config.get("test_data_path") and training.config.get("evaluate_on_test")):
+            raise ConfigurationError(
+                f"--metric is of the test data, on which {training.name} is not evaluated; give it "
+                "test_data_path, and evaluate_on_test: true"
+            )
+    return metric
+
+
+def judge(
+    trainings: Sequence[Training], outcomes: Iterable[Outcome], metric: Metric
+) -> tuple[Scores, list[str]]:
+    """Returns the scores of each configuration, and a sentence for each training that failed."""
+    scores: Scores = {training.name: [] for training in trainings}
+    failures = []
+    for training, outcome in zip(trainings, outcomes, strict=True):
+        score = math.nan if outcome.metrics is None else metric.score_of(training, outcome.metrics)
+        if math.isfinite(score):
+            scores[training.name].append(score)
+            continue
+        why = outcome.failure or f"its {metric.name} is {score}"
+        logger.error("%s failed: %s", training, outcome.details or why)
+        failures.append(f"{training} failed: {why}")
+    return scores, failures
+
+
+def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict[str, Any]:
+    """
+    Returns the scores of the configurations without failures, with the command, and the commit, the date and
+    the machine of their trainings; several are joined by semicolons.
+    """
+    found = {}
+    for name, values in scores.items():
+        files = [each.folder / PROVENANCE_NAME for each in trainings if each.name == name]
+        if len(values) == len(files):
+            records = [read_json_object(file, str(file)) for file in files if file.is_file()]
+            keys = dict.fromkeys(key for record in records for key in record)
+            joined = {key: "; ".join(sorted({str(each.get(key, "")) for each in records})) for key in keys}
+            found[name] = {"scores": values, "command": command, **joined}
+    return found
 
 
 def summary(scores: Sequence[float], digits: int = 2) -> str:
@@ -57,7 +122,7 @@ def summary(scores: Sequence[float], digits: int = 2) -> str:
     return mean if len(scores) == 1 else f"{mean} ± {statistics.stdev(scores):.{digits}f}"
 
 
-def table(scores: ScoresByName, metric: str) -> str:
+def table(scores: Scores, metric: str) -> str:
     """Returns a table in Markdown with a row for each configuration."""
     rows = [f"| configuration | {metric}, mean ± sd | of each seed |\n", "| --- | --- | --- |\n"]
     for name, values in scores.items():
@@ -65,7 +130,7 @@ def table(scores: ScoresByName, metric: str) -> str:
     return "".join(rows)
 
 
-def draw(scores: ScoresByName, metric: str, path: str | Path) -> None:
+def draw(scores: Scores, metric: str, path: str | Path) -> None:
     """Draws a row for each configuration: a dot for each seed, and a line at their mean."""
     figure = new_figure(7, 1 + 0.3 * len(scores))
     axes = figure.add_subplot()

@@ -4,10 +4,10 @@ import copy
 import fnmatch
 import gc
 import json
+import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +15,14 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import parse_overrides, with_overrides
+from allennlp.common.util import SigTermReceived
 from allennlp.models.archival import CONFIG_NAME
 from filelock import Timeout
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import close_log_files, locked, write_json
-from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.provenance import commit, provenance
+from elmo_plugin.common.provenance import provenance
+from elmo_plugin.common.streams import show
 
 METRICS_NAME = "metrics.json"
 PROVENANCE_NAME = "provenance.json"
@@ -48,10 +49,27 @@ class Outcome(NamedTuple):
     details: str = ""
 
     @classmethod
+    def of(cls, training: Training, file_friendly_logging: bool) -> "Outcome":
+        """Trains, see `train`."""
+        try:
+            return cls(train(training.config, training.folder, file_friendly_logging))
+        except SigTermReceived:
+            raise
+        except Exception as error:
+            return cls.of_error(error)
+
+    @classmethod
     def of_error(cls, error: Exception) -> "Outcome":
         is_mistake = isinstance(error, ConfigurationError | BiLmError)
         details = "" if is_mistake else "".join(traceback.format_exception(error))
         return cls(failure=f"{type(error).__name__}: {error}", details=details)
+
+
+def train_in_turn(trainings: Sequence[Training]) -> Iterator[Outcome]:
+    """Trains one after another."""
+    for number, training in enumerate(trainings, start=1):
+        show(f"\n{training}: training {number} of {len(trainings)}")
+        yield Outcome.of(training, not sys.stderr.isatty())
 
 
 def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -71,17 +89,11 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
     if not folder.exists():
         with _locked(unfinished_folder(folder)) as unfinished:
             if not folder.exists():  # another sweep may have finished it
-                measured = provenance() | {"commit": _commit()}
+                measured = provenance()
                 _train(config, unfinished / "training", file_friendly_logging)
                 write_json(unfinished / "training" / PROVENANCE_NAME, measured)
                 (unfinished / "training").rename(folder)
     return read_metrics(config, folder)
-
-
-@cache
-def _commit() -> str:
-    """Returns the commit of the code that this process has imported: later ones change nothing here."""
-    return commit()
 
 
 def unfinished_folder(folder: Path) -> Path:
@@ -136,14 +148,6 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     return metrics
 
 
-def read_provenance(trainings: Sequence[Training]) -> dict[str, str]:
-    """Returns the commit, the date and the machine of the trainings; several are joined by semicolons."""
-    files = [training.folder / PROVENANCE_NAME for training in trainings]
-    records = [read_json_object(file, str(file)) for file in files if file.is_file()]
-    names = dict.fromkeys(name for record in records for name in record)
-    return {name: "; ".join(sorted({str(record.get(name, "")) for record in records})) for name in names}
-
-
 def find_trainings(
     sources: Sequence[str], folder: Path, seeds: Sequence[int], overrides: str = ""
 ) -> list[Training]:
@@ -158,21 +162,17 @@ def find_trainings(
         for name, config in read_configs(source, overrides).items():
             if name in configs:
                 raise ConfigurationError(f"several configurations have the name {name}")
-            _check_name(name, source)
+            if name in ("", ".", "..") or {*name} & {*"/\\\0"}:
+                raise ConfigurationError(
+                    f"{source}: the configuration {name!r} cannot have a folder of its name; give it one "
+                    "without slashes and backslashes"
+                )
             configs[name] = config
     return [
         Training(name, seed, with_seed(config, seed), folder / name / str(seed))
         for name, config in configs.items()
         for seed in seeds
     ]
-
-
-def _check_name(name: str, source: str) -> None:
-    if name in ("", ".", "..") or any(character in name for character in "/\\\0"):
-        raise ConfigurationError(
-            f"{source}: the configuration {name!r} cannot have a folder of its name; give it one without "
-            "slashes and backslashes"
-        )
 
 
 def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The task models, one folder each, on a few shared bases. No task imports another."""
 
+from elmo_plugin.tasks.counting import figures_table
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TaskDatasetReader,

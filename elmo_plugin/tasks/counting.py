@@ -96,3 +96,21 @@ def figures_by_group(groups: Mapping[str, Figures]) -> dict[str, float]:
         for group, figures in groups.items()
         for name, figure in zip(("precision", "recall", "f1-measure"), figures, strict=True)
     }
+
+
+def figures_table(figures: Mapping[str, Any]) -> list[str]:
+    """Returns the figures of a scorer as lines to print: a row for each group, then numbers of the whole."""
+    groups = {name: values for name, values in figures.items() if isinstance(values, Mapping)}
+    lines = []
+    if groups:
+        columns = list(next(iter(groups.values())))
+        widths = [max(len(column), 8) for column in columns]
+        widest = max(map(len, groups))
+        for name, row in {"": dict(zip(columns, columns, strict=True)), **groups}.items():
+            cells = [f"{_shown(row[each]):>{width}}" for each, width in zip(columns, widths, strict=True)]
+            lines.append("  ".join([f"{name:{widest}}", *cells]))
+    return lines + [f"{name}  {_shown(value)}" for name, value in figures.items() if name not in groups]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

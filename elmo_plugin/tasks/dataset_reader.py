@@ -3,7 +3,8 @@
 import logging
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from inspect import signature
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -76,9 +77,18 @@ class TaskDatasetReader(DatasetReader):
     """
 
     example_names = "sentences"
+    needs_labels = True  # else files may lack them, as predictors set it
     folder_patterns: tuple[str, ...] = ()
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
+        known = signature(DatasetReader.__init__).parameters
+        if unknown := sorted(kwargs.keys() - known):
+            own = [name for name in signature(type(self).__init__).parameters if name not in known]
+            raise ConfigurationError(
+                f"dataset_reader: there is no option {unknown[0]!r}; it has {', '.join(own)}".replace(
+                    ", kwargs", ""
+                )
+            )
         super().__init__(**kwargs)
         self._token_indexers = token_indexers
 
@@ -155,10 +165,10 @@ def read_text_lines(file_path: str, encoding: str = "utf-8", keep_marks: bool = 
             yield Line(text.lstrip(BYTE_ORDER_MARK), file_path, number)
 
 
-def sentence_rows(lines: Iterable[Line], has_word: Callable[[list[str]], Any] = bool) -> Iterator[list[Row]]:
-    """Yields the rows of each sentence. Lines for whose columns `has_word` is false separate sentences."""
+def sentence_rows(lines: Iterable[Line]) -> Iterator[list[Row]]:
+    """Yields the rows of each sentence. Blank lines separate sentences."""
     rows = ((line, line.columns) for line in lines)
-    for have_words, sentence in groupby(rows, key=lambda row: bool(has_word(row[1]))):
+    for have_words, sentence in groupby(rows, key=lambda row: bool(row[1])):
         if have_words:
             yield list(sentence)
 

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
@@ -12,7 +13,14 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
-from elmo_plugin.tasks.records import Skipped, UnusableExample, find_field, parse_records
+from elmo_plugin.tasks.records import (
+    Record,
+    Skipped,
+    UnusableExample,
+    detect_format,
+    find_field,
+    parse_records,
+)
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)
@@ -84,19 +92,19 @@ class LabeledTextsReader(TaskDatasetReader):
         """
         skipped = Skipped(self._skip_bad)
         fields: list[str] = []
-        options = self.text_columns
-        if self._label_column is not None:
-            options = options | {"label_column": (self._label_column, _USUAL_LABELS)}
-        for record in parse_records(lines, format=self.format, columns=self._columns, skipped=skipped):
+        label_field: str | None = None
+        for record in self._records(lines, skipped):
             line, values = record
             if not fields:
                 skipped.file = line.file
-                for option, (name, usual) in options.items():
+                for option, (name, usual) in self.text_columns.items():
                     fields.append(find_field(record, usual, option, None if name == AUTO else name))
-                logger.info("%s: texts and label are %s", line.file, ", ".join(map(repr, fields)))
+                label_field = self._find_label(record)
+                found = [*fields, *filter(None, [label_field])]
+                logger.info("%s: texts and label are %s", line.file, ", ".join(map(repr, found)))
             try:
-                texts = [self._words(values.get(field), field) for field in fields[: len(self.text_columns)]]
-                label = self._label(values.get(fields[-1]), fields[-1]) if self._label_column else None
+                texts = [self._words(values.get(field), field) for field in fields]
+                label = self._label(values.get(label_field), label_field) if label_field else None
                 reason = self.reason_to_skip(texts, label)
                 if reason is None and not all(texts):
                     raise UnusableExample("that are blank", "the text is blank")
@@ -108,6 +116,35 @@ class LabeledTextsReader(TaskDatasetReader):
             else:
                 skipped.add(reason, line.place)
         skipped.log(examples)
+
+    def _records(self, lines: Iterable[Line], skipped: Skipped) -> Iterator[Record]:
+        """Returns the records of a file; if no labels are needed, lines of text without a format are some."""
+        lines = iter(lines)
+        first = next(lines, None)
+        if first is None:
+            return iter(())
+        lines = chain([first], lines)
+        if not self.needs_labels and self.format == AUTO and detect_format(first) is None:
+            name = next(iter(self.text_columns.values()))[1][0]
+            return ((line, {name: line.text.strip()}) for line in lines if line.text.strip())
+        label = next((name for name in self._columns or () if name.lower() in _USUAL_LABELS), None)
+        label = None if self.needs_labels else self._label_column if self._label_column != AUTO else label
+        return parse_records(
+            lines, format=self.format, columns=self._columns, skipped=skipped, optional=label
+        )
+
+    def _find_label(self, record: Record) -> str | None:
+        """Returns the field of the label; `None` if there is none, which is an error if labels are needed."""
+        if self._label_column is None:
+            return None
+        name = None if self._label_column == AUTO else self._label_column
+        try:
+            field = find_field(record, _USUAL_LABELS, "label_column", name)
+        except ConfigurationError:
+            if self.needs_labels:
+                raise
+            return None
+        return field if self.needs_labels or record[1][field] not in (None, "", -1, "-1", "-") else None
 
     def _words(self, text: Any, field: str) -> list[Token]:
         if not isinstance(text, str):

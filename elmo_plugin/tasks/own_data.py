@@ -32,9 +32,10 @@ def _shown_messages() -> Iterator[None]:
 def describe_data(config: Path) -> Iterator[str]:
     """
     Reads the files of a configuration, and yields a line with the number of examples in each file and their
-    labels. Prints the readers' log.
+    labels, and one with the tags that the training data lack. Prints the readers' log.
 
-    Raises `ConfigurationError` if a file cannot be read or has a label that the training data lack.
+    Raises `ConfigurationError` if a file cannot be read, has a label that the training data lack, or has no
+    entities for a model of entities.
     """
     params = Params.from_file(config).params
     readers = {"train": params["dataset_reader"]}
@@ -44,23 +45,38 @@ def describe_data(config: Path) -> Iterator[str]:
         if (path := params.get(f"{part}_data_path")) is None:
             continue
         number, has_entities, labels, tags = 0, False, Counter[str](), Counter[str]()
+        reader = DatasetReader.from_params(Params(readers[part]).duplicate())
         with _shown_messages():
-            for instance in DatasetReader.from_params(Params(readers[part]).duplicate()).read(path):
+            for instance in reader.read(path):
                 number += 1
                 if "label" in instance.fields:
                     labels[str(getattr(instance["label"], "label", None))] += 1
                 elif isinstance(field := instance.fields.get("tags"), SequenceLabelField):
                     tags.update(map(str, field.labels))
                     has_entities |= getattr(field, "encoding", None) is not None
+        if params["model"].get("tag_encoding") and not has_entities and tags.keys() - {"O"}:
+            others = ", ".join(map(repr, getattr(reader, "other_columns", [])))
+            raise ConfigurationError(
+                f"{path}: tags such as {', '.join(sorted(tags)[:5])} mark no entities: `elmo new tag` learns "
+                "tags of any kind" + f", and tag_column chooses another column, {others}" * bool(others)
+            )
+        shown = labels or tags
         if has_entities:
-            begin = {tag: count for tag, count in tags.items() if tag[0] in "BU"}
-            tags = Counter()
-            for tag, count in begin.items():
-                tags[tag[2:] or "without a type"] += count
-        counts = [f"{name} ({count:,})" for name, count in (labels or tags).most_common(_MOST_LABELS)]
-        counts += ["…"] * (len(labels or tags) > _MOST_LABELS)
+            shown = Counter[str]()
+            for tag, count in tags.items():
+                shown[tag[2:] or "without a type"] += count * (tag[0] in "BU")
+            shown = +shown
+        counts = ", ".join(_counted(shown))
         what = "entities" if has_entities else "labels"
-        yield f"{path}: {number:,} examples" + (f"; {what}: {', '.join(counts)}" if counts else "")
-        known = known or labels
+        yield f"{path}: {number:,} examples" + (f"; {what}: {counts}" if counts else "")
+        known = known or labels or tags
         if unknown := sorted(labels.keys() - known):
             raise ConfigurationError(f"{path}: the label {unknown[0]!r} is not in the training data")
+        if new := Counter({tag: count for tag, count in tags.items() if tag not in known}):
+            yield f"{path}: no model can learn tags that the training data lack: {', '.join(_counted(new))}"
+
+
+def _counted(counts: Counter[str]) -> list[str]:
+    """Returns the most frequent names, each with its number."""
+    most = [f"{name} ({count:,})" for name, count in counts.most_common(_MOST_LABELS)]
+    return most + ["…"] * (len(counts) > _MOST_LABELS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
+from functools import cached_property
 from inspect import signature
 from itertools import accumulate
 from typing import Any, ClassVar, cast
@@ -18,8 +19,7 @@ from overrides import overrides
 from elmo_plugin.common.errors import as_configuration_error, check_at_least, check_choice
 from elmo_plugin.common.formats.json_files import check_characters
 from elmo_plugin.common.typography import BYTE_ORDER_MARK, normalize_text
-from elmo_plugin.embedding import ElmoRepresentations
-from elmo_plugin.embedding.cache import MemoryCache
+from elmo_plugin.embedding import ElmoRepresentations, MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, as_typed, raw_text_tokenizer
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
@@ -33,10 +33,14 @@ class TaskPredictor(Predictor):
     words, so texts of more than `max_words`, by default `default_max_words`, are an error; before they are
     tokenized, texts of more than 20 times as many characters. Predicts without the in-memory cache, which
     only pays off over epochs. A `tokenizer`, or its configuration, replaces the dataset reader's.
+
+    `output_format` is "json", or the `line_format` of the task, which `format_lines` returns: what a scorer
+    reads.
     """
 
     name: ClassVar[str]  # the registered name, with which error messages begin
     default_max_words: ClassVar[int] = 5_000
+    line_format: ClassVar[str | None] = None
 
     def __init__(
         self,
@@ -44,19 +48,32 @@ class TaskPredictor(Predictor):
         dataset_reader: DatasetReader,
         *,
         tokenizer: TokenizerConfig = None,
+        output_format: str = "json",
         max_words: int | None = None,
     ) -> None:
+        dataset_reader = copy(dataset_reader)
         if tokenizer is not None:
-            if not hasattr(dataset_reader, "tokenizer"):
-                raise ConfigurationError(f"{self.name}: the dataset reader has no tokenizer to replace")
-            dataset_reader = copy(dataset_reader)
-            dataset_reader.tokenizer = make_tokenizer(tokenizer)
+            dataset_reader.tokenizer = make_tokenizer(tokenizer)  # type: ignore[attr-defined]
+        dataset_reader.needs_labels = False  # type: ignore[attr-defined]
         super().__init__(model, dataset_reader)
+        formats = ["json", *filter(None, [self.line_format])]
+        check_choice(f"{self.name}: output_format", output_format, formats, ConfigurationError)
+        self._output_format = output_format
         self._max_words = self.default_max_words if max_words is None else max_words
         check_at_least(f"{self.name}: max_words", self._max_words, error=ConfigurationError)
         for module in model.modules():
             if isinstance(module, ElmoRepresentations) and isinstance(module.cache, MemoryCache):
                 module.cache = None
+
+    def format_lines(self, outputs: JsonDict) -> list[str]:
+        """Returns the lines of a prediction in `line_format`."""
+        raise NotImplementedError
+
+    @overrides
+    def dump_line(self, outputs: JsonDict) -> str:
+        if self._output_format == "json":
+            return super().dump_line(outputs)
+        return "\n".join([*self.format_lines(outputs), ""])
 
     @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:
@@ -127,6 +144,8 @@ class SentencePredictor(TaskPredictor):
     tokenizer : `Tokenizer | str | dict`, optional (default = `None`)
         How a plain sentence becomes words: a tokenizer, or its configuration, as in `--predictor-args`; by
         default the dataset reader's, or else `default_tokenizer()`.
+    output_format : `str`, optional (default = `"json"`)
+        The output of `allennlp predict`: "json", or the `line_format` of the task.
     max_words : `int`, optional (default = `5000`)
         The most words of a sentence.
 
@@ -135,22 +154,10 @@ class SentencePredictor(TaskPredictor):
 
     default_tokenizer: ClassVar[type[RawTextTokenizer]] = PennTreebankTokenizer
 
-    def __init__(
-        self,
-        model: Model,
-        dataset_reader: DatasetReader,
-        tokenizer: TokenizerConfig = None,
-        *,
-        max_words: int | None = None,
-    ) -> None:
-        super().__init__(model, dataset_reader, max_words=max_words)
-        chosen = getattr(dataset_reader, "tokenizer", None) if tokenizer is None else tokenizer
-        self._tokenizer = self.default_tokenizer() if chosen is None else make_tokenizer(chosen)
-
-    def _checked_format(self, output_format: str, other: str) -> str:
-        """Returns the format of `dump_line`. Raises `ConfigurationError` unless it is "json" or `other`."""
-        check_choice(f"{self.name}: output_format", output_format, ("json", other), ConfigurationError)
-        return output_format
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        tokenizer = getattr(self._dataset_reader, "tokenizer", None)
+        return self.default_tokenizer() if tokenizer is None else make_tokenizer(tokenizer)
 
     def predict(self, sentence: str) -> JsonDict:
         """Returns the prediction for one plain sentence."""

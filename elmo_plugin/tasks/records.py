@@ -11,7 +11,7 @@ from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
@@ -61,7 +61,13 @@ class Skipped:
 
 
 RECORD_FORMATS = ("jsonl", "csv", "tsv", "fasttext")
-_SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
+_SUFFIXES = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    **{".csv": "csv", ".tsv": "tsv", ".tab": "tsv"},
+}
+_JSON = re.compile(r'\s*(\{\s*("|$)|\[\s*(["\[{]|$))')  # not "[ O", a word and its tag
+_CONTAINERS = ("common_examples", "data", "examples")
+_ITEM = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+)""")
 _MAX_FIELD = 1 << 30  # the csv module stops at 131,072 characters
 # A field of a TSV file may begin with a quotation mark of its text; quotation marks around a whole field are
 # those of CSV only if others in it are doubled.
@@ -78,11 +84,13 @@ def parse_records(
     columns: Sequence[str] | None = None,
     skipped: Skipped | None = None,
     keep_marks: bool = False,
+    optional: str | None = None,
 ) -> Iterator[Record]:
     """
     Yields the records of the lines of a file, without blank lines. JSON is an object in each line, or a list
     of objects. `columns` names the columns of a table without a header; rows of another length may be
-    `skipped`. Escaped byte order marks are dropped unless `keep_marks`, as places of characters count them.
+    `skipped`, and the `optional` column may be missing. Escaped byte order marks are dropped unless
+    `keep_marks`, as places of characters count them.
 
     Raises `ConfigurationError`, naming file and line, if a line is malformed.
     """
@@ -91,12 +99,14 @@ def parse_records(
         kind = detect_format(first) if format == "auto" else format
         lines = chain([first], lines)
         if kind == "jsonl":
-            records = _json_records(lines, first.text.lstrip().startswith("["))
+            records = _json_records(lines)
             yield from records if keep_marks else map(_without_marks, records)
         elif kind in ("csv", "tsv"):
-            yield from _table_records(lines, kind, columns, skipped or Skipped())
+            yield from _table_records(lines, kind, columns, skipped or Skipped(), optional)
         elif kind == "fasttext":
             yield from (_fasttext_record(line) for line in lines if line.text.strip())
+        elif "$T$" in first.text:
+            yield from _aspect_records(lines)
         else:
             raise ConfigurationError(
                 f"{first.location}: expected an object of JSON, or a table in a file .csv or .tsv, got "
@@ -113,6 +123,11 @@ def detect_format(first: Line) -> str | None:
     name = first.file.removesuffix(compression(first.file)).lower()
     by_name = next((kind for suffix, kind in _SUFFIXES.items() if name.endswith(suffix)), None)
     return by_name or ("tsv" if "\t" in first.text.strip() else None)
+
+
+def is_json(line: Line) -> bool:
+    """Returns whether a file with this first line is JSON: an object, or a list of objects."""
+    return _JSON.match(line.text) is not None
 
 
 def find_field(record: Record, usual: Sequence[str], option: str, name: str | None = None) -> str:
@@ -132,29 +147,56 @@ def find_field(record: Record, usual: Sequence[str], option: str, name: str | No
     )
 
 
-def is_json(line: Line) -> bool:
-    """Returns whether a file with this first line is JSON: an object, or a list of objects."""
-    return line.text.lstrip().startswith(("{", "["))
-
-
-def _json_records(lines: Iterator[Line], is_list: bool) -> Iterator[Record]:
-    items: Iterable[tuple[Line, Any]]
+def _json_records(lines: Iterator[Line]) -> Iterator[Record]:
     with as_configuration_error():
-        if is_list:
-            texts = list(lines)
-            content = parse_json("".join(line.text for line in texts), texts[0].file)
-            items = ((Line("[", texts[0].file, n, "item"), item) for n, item in enumerate(content, 1))
-        else:
-            items = (
-                (line, parse_json(line.text, line.location, is_line=True, repeated_keys=True))
-                for line in lines
-                if line.text.strip()
-            )
-        for line, fields in items:
+        for line, fields in _json_items(lines):
+            if isinstance(fields, list) and list(map(type, fields)) == [str, dict]:  # spaCy's examples
+                fields = {"text": fields[0], **fields[1]}
             if not isinstance(fields, dict):
-                message = f"{line.location}: expected a JSON object, got {fields!r:.60}"
-                raise ConfigurationError(message)
+                raise ConfigurationError(f"{line.location}: expected a JSON object, got {fields!r:.60}")
             yield line, fields
+
+
+def _json_items(lines: Iterator[Line]) -> Iterator[tuple[Line, Any]]:
+    """Yields the items of JSON lines, or of the one list that a file is or has."""
+    first, second = next(lines), next(lines, None)
+    lines = chain([first], [second] if second else [], lines)
+    try:
+        content = parse_json(first.text, first.location, is_line=True, repeated_keys=True)
+        is_whole = second is None
+    except BiLmError:
+        if second is None or first.text.rstrip().endswith("}"):
+            raise
+        content, is_whole = parse_json("".join(line.text for line in lines), first.file), True
+    if not is_whole:
+        for line in lines:
+            if line.text.strip():
+                yield line, parse_json(line.text, line.location, is_line=True, repeated_keys=True)
+        return
+    while isinstance(content, dict) and (key := _container(content)):
+        content = content[key]
+    if isinstance(content, dict) or list(map(type, content)) == [str, dict]:
+        yield first, content
+    else:
+        yield from ((Line("[", first.file, n, "item"), item) for n, item in enumerate(content, 1))
+
+
+def _container(content: dict[str, Any]) -> str | None:
+    """Returns the key of the list of records that the only object of a file has."""
+    if isinstance(content.get("rasa_nlu_data"), dict):
+        return "rasa_nlu_data"
+    names = [*_CONTAINERS, "annotations"] if "classes" in content else _CONTAINERS
+    return next((name for name in names if isinstance(content.get(name), list)), None)
+
+
+def as_list(value: Any) -> Any:
+    """Returns the list that a field of a table has as text, as Python or numpy print it, or the value."""
+    if not isinstance(value, str) or not value.startswith("[") or _ITEM.sub("", value).strip("[], \n\r"):
+        return value
+    return [
+        int(number) if number else re.sub(r"\\(.)", r"\1", text or quoted)
+        for text, quoted, number in _ITEM.findall(value)
+    ]
 
 
 def _without_marks(record: Record) -> Record:
@@ -168,13 +210,31 @@ def _fasttext_record(line: Line) -> Record:
     return line, match.groupdict()
 
 
+def _aspect_records(lines: Iterable[Line]) -> Iterator[Record]:
+    """Yields the records of three lines each: a text with `$T$` for its aspect, the aspect, and its label."""
+    lines = iter(lines)
+    for line in lines:
+        aspect, label = next(lines, None), next(lines, None)
+        if "$T$" not in line.text or label is None or aspect is None:
+            raise ConfigurationError(
+                f"{line.location}: expected three lines, the first with $T$ for the second"
+            )
+        target = aspect.text.strip()
+        text = line.text.strip().replace("$T$", target)
+        yield line, {"text": text, "aspect": target, "label": label.text.strip()}
+
+
 def _table_records(
-    lines: Iterator[Line], kind: str, columns: Sequence[str] | None, skipped: Skipped
+    lines: Iterator[Line], kind: str, columns: Sequence[str] | None, skipped: Skipped, optional: str | None
 ) -> Iterator[Record]:
     csv.field_size_limit(_MAX_FIELD)
-    first = next(lines)
-    delimiter = "\t" if kind == "tsv" else _find_delimiter(first, columns)
-    header = [name.strip() for name in _split(first, lines, delimiter)]
+    first, second = next(lines), next(lines, None)
+    lines = lines if second is None else chain([second], lines)
+    delimiter = "\t" if kind == "tsv" else find_delimiter(first, columns)
+    quote = find_quote([line.text for line in (first, second) if line], delimiter)
+    header = [name.strip() for name in _split(first, lines, delimiter, quote)]
+    if columns and len(header) == len(columns) - 1 and optional:
+        columns = [name for name in columns if name != optional]
     if columns is None or header == list(columns):
         columns = header
     else:
@@ -183,7 +243,7 @@ def _table_records(
         raise ConfigurationError(f"{first.location}: the column {repeated[0]!r} is repeated")
     width = 0 if first.text.startswith('"') else len(columns)
     for line in lines:
-        row = _split(line, lines, delimiter, width)
+        row = _split(line, lines, delimiter, quote, width)
         if len(row) == len(columns):
             yield line, {name: text for name, text in zip(columns, row, strict=True) if name}
         else:
@@ -192,26 +252,36 @@ def _table_records(
             skipped.skip_or_raise(error, line.location, line.place)
 
 
-def _find_delimiter(first: Line, columns: Sequence[str] | None) -> str:
+def find_delimiter(first: Line, columns: Sequence[str] | None = None) -> str:
     """Returns the delimiter with which a line has as many columns as named, or else the most."""
     line = first.text.replace("\r", "")
     widths = {delimiter: len(next(csv.reader([line], delimiter=delimiter))) for delimiter in ",;\t|"}
     return max(widths, key=lambda delimiter: (widths[delimiter] == len(columns or ()), widths[delimiter]))
 
 
-def _split(line: Line, rest: Iterator[Line], delimiter: str, width: int = 0) -> list[str]:
+def find_quote(first_lines: Sequence[str], delimiter: str) -> str:
+    """Returns the quotation mark of a table: an apostrophe if a whole line is in apostrophes."""
+    field = "'(?:[^']|'')*'"
+    in_apostrophes = re.compile(rf"\s*{field}(?:{re.escape(delimiter)} *(?:{field}|[\d.]+))*\s*")
+    return "'" if any(map(in_apostrophes.fullmatch, first_lines)) else '"'
+
+
+def _split(line: Line, rest: Iterator[Line], delimiter: str, quote: str, width: int = 0) -> list[str]:
     """
     Returns the fields that begin in a line; quoted fields may go on in the `rest` of the lines. A tab splits
     without regard to quotation marks if the line has `width` fields and needs none.
     """
-    if delimiter == "\t":
+    if delimiter == "\t" and quote == '"':
         fields = line.text.rstrip("\r\n").split("\t")
         may_be_quoted = len(fields) != width and any(field.startswith('"') for field in fields)
         if not may_be_quoted and not any(map(_QUOTED.fullmatch, fields)):
             return fields
     texts = chain([line.text], (following.text for following in rest))
+    spaced = delimiter != "\t"
     try:
-        return next(csv.reader(texts, delimiter=delimiter, skipinitialspace=delimiter != "\t", strict=True))
+        return next(
+            csv.reader(texts, delimiter=delimiter, quotechar=quote, skipinitialspace=spaced, strict=True)
+        )
     except csv.Error as error:
         raise ConfigurationError(
             f"{line.location}: not a table ({str(error).split(' - ')[0]}); "

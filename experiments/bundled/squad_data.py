@@ -1,4 +1,4 @@
-"""Writes the training data of the bundled model for questions: SQuAD, other cases of its questions, and made passages."""
+"""Writes training data for questions: SQuAD, other cases of its questions, and made passages."""
 
 import json
 import random

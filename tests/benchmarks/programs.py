@@ -29,8 +29,7 @@ def figures_of(
     threads = str(torch.get_num_threads())
     monkeypatch.setattr(sys, "argv", [program, *options, "--threads", threads, "--json", str(path)])
     module = benchmark_module(program, monkeypatch)
-    if program != "embed_extras":  # which measures imports
-        monkeypatch.setattr(module, "in_fresh_process", in_a_fork, raising=False)
+    monkeypatch.setattr(module, "in_fresh_process", in_a_fork, raising=False)
     module.main()
     return json.loads(path.read_text())
 

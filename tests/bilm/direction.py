@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from elmo_plugin.bilm.batching import LstmState, map_state
 from elmo_plugin.bilm.lstm import DirectionalLstm, lstm_layers, zero_state
-from elmo_plugin.bilm.lstm_cell import LstmState, map_state
 
 
 def run_direction(

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.arguments import _fits
+from elmo_plugin.bilm.inputs import _fits
 from elmo_plugin.common.meanings import meanings
 from tests.small_bilm import loud_bilm
 

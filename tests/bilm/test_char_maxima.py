@@ -7,9 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_maxima import conv_max_pool, convolution_maxima, filter_matrix
+from elmo_plugin.bilm.token_encoder import WindowMaxima, convolution_maxima, filter_matrix
 
 CHANNELS = 3
+
+
+def conv_max_pool(characters: Tensor, filters: Tensor) -> Tensor:
+    return WindowMaxima.apply(characters, filters, torch.is_grad_enabled())
 
 
 def _convolutions(widths: Sequence[int]) -> list[nn.Conv1d]:

@@ -8,7 +8,8 @@ from allennlp.data.token_indexers.elmo_indexer import ELMoCharacterMapper
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.bilm.characters import as_words, sentences_to_character_ids, word_to_character_ids
+from elmo_plugin.bilm.characters import sentences_to_character_ids, word_to_character_ids
+from elmo_plugin.bilm.inputs import as_words
 from elmo_plugin.common.errors import BiLmError
 
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.char_maxima import conv_max_pool
 from elmo_plugin.bilm.softmax import VocabularySoftmax
+from elmo_plugin.bilm.token_encoder import WindowMaxima
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.bilm.direction import run_direction
 from tests.small_bilm import loud_bilm
@@ -22,14 +22,14 @@ def lstm(inputs: Tensor) -> Tensor:
 
 
 def char_cnn(filters: Tensor) -> Tensor:
-    return conv_max_pool(torch.randn(2, 5, 3), filters)
+    return WindowMaxima.apply(torch.randn(2, 5, 3), filters, True)
 
 
 def loss(hidden: Tensor) -> Tensor:
     return VocabularySoftmax(8, hidden.size(1))(hidden, torch.tensor([1, 2, 1]))[0]
 
 
-PARTS = [(lstm, "_ProjectedLstm"), (char_cnn, "_WindowMaxima"), (loss, "_Loss")]
+PARTS = [(lstm, "_ProjectedLstm"), (char_cnn, "WindowMaxima"), (loss, "_Loss")]
 
 
 @pytest.mark.parametrize(("compute", "name"), PARTS)

@@ -5,9 +5,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_cell, lstm_frozen
+from elmo_plugin.bilm import PRECISIONS, LstmOptions, batching, lstm_frozen
+from elmo_plugin.bilm.batching import LstmState, map_state
 from elmo_plugin.bilm.lstm import RECURRENCES
-from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, map_state
+from elmo_plugin.bilm.lstm_cell import LayerInput, LstmLayer
 from elmo_plugin.common.process import torch_threads
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
@@ -45,7 +46,9 @@ def _run(
     state: LstmState,
     precision: str = "float32",
 ) -> tuple[list[Tensor], LstmState]:
-    return BATCHED.run(BATCHED.pack(layers, PRECISIONS[precision]), inputs, batch_sizes, state, True)
+    return BATCHED.run(
+        BATCHED.pack(layers, PRECISIONS[precision]), LayerInput(inputs, batch_sizes, state, True)
+    )
 
 
 def _by_the_book(
@@ -111,7 +114,7 @@ def test_the_small_clips_of_these_tests_are_reached() -> None:
 def test_a_time_step_at_the_border_of_a_chunk_is_like_any_other(
     max_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lstm_cell, "MAX_PROJECTED_ROWS", max_rows)
+    monkeypatch.setattr(batching, "MAX_PROJECTED_ROWS", max_rows)
     _assert_equals_the_book(_layers(2, 0.5, 0.4))
 
 
@@ -121,7 +124,7 @@ def test_bfloat16_stays_near_and_keeps_its_cells_in_float32() -> None:
     _assert_equals_the_book(layers, "bfloat16", tolerance=0.05)
     packed = BATCHED.pack(layers, PRECISIONS["bfloat16"])
     assert packed.dtype == torch.bfloat16
-    _, end = BATCHED.run(packed, *_random_inputs(2, LENGTHS), True)
+    _, end = BATCHED.run(packed, LayerInput(*_random_inputs(2, LENGTHS), True))
     assert not torch.equal(end.cell, end.cell.bfloat16().float())
 
 
@@ -143,8 +146,8 @@ def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
     given = [*inputs, *state, *weights]
     copies = [tensor.clone() for tensor in given]
     packed = BATCHED.pack(layers, PRECISIONS[precision])
-    first, _ = BATCHED.run(packed, inputs, batch_sizes, state, True)
-    second, _ = BATCHED.run(packed, inputs, batch_sizes, state, False)
+    first, _ = BATCHED.run(packed, LayerInput(inputs, batch_sizes, state, True))
+    second, _ = BATCHED.run(packed, LayerInput(inputs, batch_sizes, state, False))
     assert all(map(torch.equal, first, second)), "the packed weights stay as they were"
     assert all(torch.equal(tensor, copy) for tensor, copy in zip(given, copies, strict=True))
 
@@ -152,9 +155,9 @@ def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
 def test_autocast_and_inference_mode_change_nothing() -> None:
     packed = BATCHED.pack(_layers(2, 0.5, 0.4), PRECISIONS["float32"])
     arguments = *_random_inputs(2, LENGTHS), True
-    expected, _ = BATCHED.run(packed, *arguments)
+    expected, _ = BATCHED.run(packed, LayerInput(*arguments))
     with torch.autocast("cpu"), torch.inference_mode():
-        outputs, _ = BATCHED.run(packed, *arguments)
+        outputs, _ = BATCHED.run(packed, LayerInput(*arguments))
     assert all(torch.equal(output, right) for output, right in zip(outputs, expected, strict=True))
 
 
@@ -184,7 +187,7 @@ def test_on_a_gpu_no_time_step_waits_for_the_device() -> None:
     inputs, state = [tensor.cuda() for tensor in inputs], map_state(Tensor.cuda, state)
     torch.cuda.set_sync_debug_mode("error")
     try:
-        BATCHED.run(packed, inputs, batch_sizes, state, True)
+        BATCHED.run(packed, LayerInput(inputs, batch_sizes, state, True))
     finally:
         torch.cuda.set_sync_debug_mode("default")
 
@@ -201,6 +204,6 @@ def test_many_time_steps_are_run_by_one_thread(monkeypatch: pytest.MonkeyPatch) 
     recorded = packed._replace(recurrent_linear=recurrent_linear)
     with torch_threads(2):
         for length in (5, 6):
-            BATCHED.run(recorded, *_random_inputs(2, [length, 1]), False)
+            BATCHED.run(recorded, LayerInput(*_random_inputs(2, [length, 1]), False))
         assert torch.get_num_threads() == 2
     assert used == [2] * 5 + [1] * 6

@@ -27,14 +27,14 @@ def test_missing_clips_and_skip_connections_mean_none_as_in_bilm_tf() -> None:
     [
         ({"n_characters": 260}, {}, "n_characters: expected 262, got 260"),
         ({"activation": "gelu"}, {}, "activation: expected one of.*'gelu'"),
-        ({"filters": []}, {}, "filters must be pairs"),
+        ({"filters": []}, {}, "filters: expected pairs"),
         ({"filters": [[51, 3]]}, {}, "width beyond the 50 character slots"),
         ({"filters": [[1, 2, 3]]}, {}, "not the options of a biLM"),
         ({"n_highway": -1}, {}, "n_highway: expected 0 to 100, got -1"),
         ({"max_characters_per_token": 2}, {}, "max_characters_per_token: expected 3 to "),
         ({}, {"n_layers": 0}, "n_layers: expected 1 to 100, got 0"),
         ({}, {"dim": 1.5}, "lstm.dim: expected a whole number"),
-        ({}, {"cell_clip": -3}, "cell_clip must be positive"),
+        ({}, {"cell_clip": -3}, "cell_clip: expected a positive"),
     ],
 )
 def test_a_bad_value_is_named(char_cnn: dict, lstm: dict, message: str, tmp_path: Path) -> None:
@@ -82,16 +82,20 @@ def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("char_cnn", "lstm", "message"),
     [
-        ({}, {"use_skip_connections": "false"}, "use_skip_connections must be true or false, not 'false'"),
-        ({}, {"use_skip_connections": 1}, "use_skip_connections must be true or false, not 1"),
-        ({}, {"cell_clip": True}, "cell_clip must be positive, or null for no clipping, not True"),
-        ({}, {"proj_clip": "3"}, "proj_clip must be positive, or null for no clipping, not '3'"),
+        ({}, {"use_skip_connections": "false"}, "use_skip_connections: expected true or false, got 'false'"),
+        ({}, {"use_skip_connections": 1}, "use_skip_connections: expected true or false, got 1"),
+        ({}, {"cell_clip": True}, "cell_clip: expected a positive number, or null for no bound, got True"),
+        ({}, {"proj_clip": "3"}, "proj_clip: expected a positive number, or null for no bound, got '3'"),
         ({}, {"use_skip_conections": True}, "unknown key 'use_skip_conections': did you mean 'use_skip_con"),
         ({}, {"peepholes": True}, "the key 'peepholes' in lstm is not one of projection_dim, dim"),
         ({"n_highways": 2}, {}, "unknown key 'n_highways': did you mean 'n_highway'"),
         ({"n_characters": True}, {}, "n_characters: expected 262, got True"),
         ({"filters": [[1, 2.0]]}, {}, "a number in char_cnn.filters: expected a whole number"),
-        ({"embedding": {"dim": 4, "type": "x"}}, {}, "the key 'type' in char_cnn.embedding is not dim"),
+        (
+            {"embedding": {"dim": 4, "type": "x"}},
+            {},
+            "the key 'type' in char_cnn.embedding is not one of dim",
+        ),
         ({}, {"n_layers": 10**6}, "n_layers: expected 1 to 100, got 1000000"),
         ({}, {"dim": 10**9}, "lstm.dim: expected 1 to 1,048,576"),
         ({"max_characters_per_token": 10**9}, {}, "max_characters_per_token: expected 3 to "),
@@ -106,7 +110,7 @@ def test_what_another_reader_would_take_for_something_else_is_refused(
 
 @pytest.mark.parametrize("clip", [float("nan"), float("inf")])
 def test_a_clip_that_is_no_number_is_refused(clip: float) -> None:
-    with pytest.raises(BiLmError, match="cell_clip must be positive"):
+    with pytest.raises(BiLmError, match="cell_clip: expected a positive"):
         BiLmOptions.from_dict(small_options({}, {"cell_clip": clip}))
 
 
@@ -120,5 +124,5 @@ def test_keys_beside_the_sizes_are_known_misspelt_or_warned_of(caplog: pytest.Lo
     for key in ("bidirectonal", "lstms"):
         with pytest.raises(BiLmError, match=f"unknown key '{key}'"):
             BiLmOptions.from_dict({**small_options(), key: False})
-    with pytest.raises(BiLmError, match="bidirectional must be true or false, not 'no'"):
+    with pytest.raises(BiLmError, match="bidirectional: expected true or false, got 'no'"):
         BiLmOptions.from_dict({**small_options(), "bidirectional": "no"})

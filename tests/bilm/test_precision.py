@@ -40,10 +40,8 @@ def test_a_product_is_that_of_float64_within_its_precision(
     linear = _pack(precision, weight, bias)
     dtype = PRECISIONS[precision].activation_dtype(weight)
     added = torch.randn(rows, 48).to(dtype) if with_added else None
-    result = linear(inputs, added)
-    expected = (
-        inputs.double() @ weight.double().t() + (0 if bias is None else bias) + (added if with_added else 0)
-    )
+    result = linear(inputs, added)  # in place of the bias
+    expected = inputs.double() @ weight.double().t() + (added if with_added else bias if with_bias else 0)
     assert result.dtype == dtype and result.shape == (rows, 48)
     assert dtype == (torch.bfloat16 if precision == "bfloat16" else torch.float)
     largest = expected.abs().max().item() if rows else 1.0

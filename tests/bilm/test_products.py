@@ -23,7 +23,7 @@ def test_without_onednn_float32_is_torchs_own_product(monkeypatch: pytest.Monkey
     weight, inputs = torch.randn(6, 5), torch.randn(4, 5)
     linear = PRECISIONS["float32"].pack(weight, torch.ones(6))
     assert isinstance(linear, PlainLinear)
-    torch.testing.assert_close(linear(inputs, torch.ones(4, 6)), inputs @ weight.t() + 2)
+    torch.testing.assert_close(linear(inputs, torch.full((4, 6), 2.0)), inputs @ weight.t() + 2)
 
 
 @pytest.mark.parametrize(

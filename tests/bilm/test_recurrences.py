@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
+from elmo_plugin.bilm.batching import LstmState, map_state
 from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, lstm_layers, zero_state
-from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, map_state
+from elmo_plugin.bilm.lstm_cell import LstmLayer
 from tests.bilm.direction import run_direction
 
 NAMES = list(RECURRENCES)

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, EncodedText, select_layers
-from elmo_plugin.bilm.text import make_tokenizer
+from elmo_plugin.bilm.encoding import make_tokenizer
 from tests.bilm.conftest import BiLmMaker
 from tests.close import assert_near
 

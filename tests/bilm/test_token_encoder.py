@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.bilm import BiLm, BiLmError, char_maxima, get_precision
+from elmo_plugin.bilm import BiLm, BiLmError, get_precision, token_encoder
 from tests.bilm.rounding import check_under_autocast, relative_error
 from tests.bilm.token_encoders import by_the_book, ids_of, skip_where_missing, small_encoder
 from tests.close import assert_near
@@ -36,14 +36,14 @@ def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, 
     encoder = small_encoder().requires_grad_(not frozen)
     ids = ids_of(words)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(char_maxima, "WORDS_AT_A_TIME_ON_CPU", size)
+        patch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", size)
         together = encoder.encode_words(ids)
     for row, vector in zip(ids, together, strict=True):
         assert_near(encoder.encode_words(row[None])[0], vector)
 
 
 def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(char_maxima, "WORDS_AT_A_TIME_ON_CPU", 4)
+    monkeypatch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", 4)
     encoder = small_encoder().double()
     ids = ids_of(["to", "be", "or", "not", "to", "", "x" * 42, "x" * 45, "y" * 60, "question"])
     weights = torch.randn(len(ids), 6, dtype=torch.double)
@@ -64,7 +64,7 @@ def test_words_of_any_length_have_the_same_vectors_in_training_as_without_gradie
     ids = ids_of(words)
     expected = small_encoder().double().requires_grad_(False).encode_words(ids)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(char_maxima, "WORDS_AT_A_TIME_ON_CPU", size)
+        patch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", size)
         vectors = small_encoder().double().encode_words(ids)
     assert vectors.requires_grad
     torch.testing.assert_close(vectors, expected)

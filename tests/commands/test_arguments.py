@@ -10,15 +10,8 @@ from typing import Any
 
 import pytest
 
-from elmo_plugin import bilm, embed_files, language_model
-from elmo_plugin.analysis.nearest_sense import TIES
-from elmo_plugin.bilm.io import DTYPES
-from elmo_plugin.commands.arguments import COMMANDS, analysis, embedding, tasks
-from elmo_plugin.commands.options import DTYPES as DTYPES_OF_OPTIONS
-from elmo_plugin.commands.options import PRECISIONS
+from elmo_plugin.commands.command import COMMANDS
 from elmo_plugin.commands.parser import make_parser
-from elmo_plugin.commands.score import SCORERS
-from elmo_plugin.demo.tab import MAX_CHARACTERS
 from tests.conftest import REPOSITORY
 
 METAVARS = [
@@ -55,7 +48,7 @@ for arguments in json.loads(sys.argv[1]):
 
 
 def actions(name: str) -> list[argparse.Action]:
-    return make_parser(COMMANDS[name], add_help=False)._actions
+    return make_parser(COMMANDS[name])._actions
 
 
 def test_an_option_has_one_meaning() -> None:
@@ -64,7 +57,8 @@ def test_an_option_has_one_meaning() -> None:
         for action in actions(command):
             for option in action.option_strings:
                 if (command, option) not in EXCEPTIONS:
-                    meaning = (action.help, action.metavar, action.type, tuple(action.choices or ()))
+                    about = str(action.help).removesuffix(" (default: %(default)s)")
+                    meaning = (about, action.metavar, action.type, tuple(action.choices or ()))
                     found[option][meaning].append(command)
     assert {option: dict(each) for option, each in found.items() if len(each) > 1} == {}
 
@@ -76,21 +70,9 @@ def test_every_argument_has_help_and_a_known_metavar() -> None:
             assert action.option_strings or action.metavar in METAVARS, (command, action.metavar)
 
 
-def test_the_choices_are_those_of_the_libraries() -> None:
-    """They are repeated, as `--help` does not import torch."""
-    assert tuple(bilm.PRECISIONS) == PRECISIONS and bilm.MAX_BATCH_TOKENS == embedding.MAX_BATCH_TOKENS
-    assert tuple(DTYPES) == tuple(embed_files.DTYPES) == DTYPES_OF_OPTIONS
-    assert tuple(embed_files.OUTPUT_FORMATS) == embedding.OUTPUT_FORMATS
-    assert embed_files.TOKENIZERS == embedding.TOKENIZERS
-    assert language_model.STATES == embedding.STATES
-    assert tuple(TIES) == analysis.TIES
-    assert SCORERS.keys() == tasks.SCORED.keys()
-    assert MAX_CHARACTERS == tasks.MAX_CHARACTERS
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_examples_are_command_lines(name: str) -> None:
-    examples = COMMANDS[name].examples.splitlines()
+    examples = COMMANDS[name].examples
     assert len(examples) >= 2
     for example in examples:
         words = shlex.split(example.partition(" < ")[0].partition(" > ")[0])

@@ -15,8 +15,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.commands import embed
-from elmo_plugin.commands.arguments import COMMANDS
+from elmo_plugin.commands.command import COMMANDS
 from elmo_plugin.commands.main import main
 from elmo_plugin.language_model import measure_perplexity
 from tests.commands.run import run as run_in_allennlp
@@ -79,7 +78,7 @@ def test_ctrl_c_and_errors_of_the_system_report_what_a_command_has_kept(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(embed, "embed_file", interrupt)
+    monkeypatch.setattr("elmo_plugin.embed_files.embed_file", interrupt)
     output = tmp_path / "out.hdf5"
     (tmp_path / "text.txt").write_text("Hello\n")
     arguments = ["embed", str(tmp_path / "text.txt"), str(output), "--bilm", "tiny", "--top"]
@@ -93,7 +92,7 @@ def test_ctrl_c_and_errors_of_the_system_report_what_a_command_has_kept(
         main(arguments)
     assert error.value.code == 128 + signal.SIGINT
     assert capsys.readouterr().err == f"\nelmo embed: stopped; {kept}\n"
-    monkeypatch.setattr(embed, "embed_file", lambda *_, **__: os.close(-1))
+    monkeypatch.setattr("elmo_plugin.embed_files.embed_file", lambda *_, **__: os.close(-1))
     with pytest.raises(SystemExit, match=rf"^elmo embed: .*Bad file descriptor; {kept}$"):
         main(arguments)
 
@@ -137,17 +136,17 @@ def test_elmo_imports_the_plugins_of_the_project_and_reports_mistakes(
 
 
 OUTPUTS = [
-    ["perplexity", "absent.tar.gz", "INPUT", "--json", "OUTPUT"],
+    ["perplexity", "absent.tar.gz", "INPUT", "--json=OUTPUT"],
     ["perplexity", "INPUT", "absent.txt", "--per-sentence", "OUTPUT"],
     ["predict", "absent.tar.gz", "--squad", "INPUT", "-o", "OUTPUT"],
     ["ensemble", "INPUT", "-o", "OUTPUT"],
-    ["weights", "INPUT", "--json", "OUTPUT"],
+    ["weights", "INPUT", "--json=OUTPUT"],
     ["weights", "INPUT", "--plot", "OUTPUT"],
-    ["sweep", "INPUT:variant", "-s", "runs", "--json", "OUTPUT"],
-    ["score", "ner", "INPUT", "--json", "OUTPUT"],
-    ["probe", "tiny", "absent.txt", "INPUT", "--json", "OUTPUT"],
-    ["senses", "tiny", "absent.jsonl", "INPUT", "--json", "OUTPUT"],
-    ["neighbors", "tiny", "INPUT", "a", "--json", "OUTPUT"],
+    ["sweep", "INPUT:variant", "-s", "runs", "--json=OUTPUT"],
+    ["score", "ner", "INPUT", "--json=OUTPUT"],
+    ["probe", "tiny", "absent.txt", "INPUT", "--json=OUTPUT"],
+    ["senses", "tiny", "absent.jsonl", "INPUT", "--json=OUTPUT"],
+    ["neighbors", "tiny", "INPUT", "a", "--json=OUTPUT"],
     ["embed", "INPUT", "OUTPUT", "--all", "--bilm", "tiny", "--format", "hdf5"],
     ["export", "FOLDER", "FOLDER"],
 ]
@@ -157,26 +156,22 @@ OUTPUTS = [
 def test_an_output_that_is_an_input_or_a_folder_is_refused_before_anything_is_read(
     arguments: list[str], tmp_path: Path
 ) -> None:
-    def run(names: dict[str, str]) -> None:
-        parts = [argument.partition(":") for argument in arguments]
-        run_in_allennlp(
-            *(
-                f"{tmp_path / names.get(name, name)}{rest}" if name in names else name + rest
-                for name, colon, variant in parts
-                for rest in [colon + variant]
-            )
-        )
+    def run(output: str) -> None:
+        names = {"INPUT": tmp_path / "input", "OUTPUT": tmp_path / output, "FOLDER": tmp_path}
+        words = " ".join(arguments)
+        for name, path in names.items():
+            words = words.replace(name, str(path))
+        run_in_allennlp(*words.split())
 
     for file in ("input", "options.json", "weights.hdf5"):
         (tmp_path / file).write_text("{}")
     (tmp_path / "link").hardlink_to(tmp_path / "input")
-    names = {"INPUT": "input", "OUTPUT": "link", "FOLDER": "."}
     with pytest.raises(ConfigurationError, match=r"^the output .* is also an input \("):
-        run(names)
+        run("link")
     assert {(tmp_path / name).read_text() for name in ("input", "options.json", "weights.hdf5")} == {"{}"}
-    if "OUTPUT" in arguments:
+    if "FOLDER" not in arguments:
         with pytest.raises(ConfigurationError, match=rf"^{tmp_path} is a directory"):
-            run({**names, "OUTPUT": "."})
+            run(".")
 
 
 @pytest.mark.parametrize("option", [(), ("--quiet",), ("--verbose",)])

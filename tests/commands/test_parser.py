@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin import __version__
-from elmo_plugin.commands.arguments import COMMANDS
-from elmo_plugin.commands.command import Command
+from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.options import ArchivePath, device, seeds
 from elmo_plugin.commands.parser import make_parser, parse

@@ -68,26 +68,57 @@ def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
     assert '"lr": std.parseJson(std.extVar("ABSENT_RATE"))' in (tmp_path / "new.jsonnet").read_text()
     new = Params.from_file(str(tmp_path / "new.jsonnet"), ext_vars={"ABSENT_RATE": "0.25"})
     assert (new["model"]["encoder"]["hidden_size"], new["trainer"]["optimizer"]["lr"]) == (5, 0.25)
-    run("port", tmp_path / "old.jsonnet", "-o", tmp_path / "new.json", "--ext-var", "ABSENT_RATE=0.5")
-    assert json.loads((tmp_path / "new.json").read_text())["trainer"]["optimizer"]["lr"] == 0.5
+    with pytest.raises(ConfigurationError, match=r"^dry run: pass --ext-var ABSENT_RATE=VALUE$"):
+        run("port", tmp_path / "old.jsonnet", "-o", tmp_path / "other.jsonnet", "--dry-run")
+
+
+CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "message"),
+    ("name", "changes", "arguments", "message"),
     [
-        ("simple tagger", ["--dry-run"], "^dry run: .*gone.tsv"),
-        ("quarel", ["--dry-run"], "^dry run: dataset_reader.type: 'quarel' was removed: .*; model.type: .*"),
-        ("bcn", ["--dry-run"], "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is"),
-        ("ner", ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
+        ("simple tagger", {}, ["--dry-run"], "^dry run: .*gone.tsv"),
+        ("quarel", {}, ["--dry-run"], "^dry run: dataset_reader.type: 'quarel' was removed: .*; model.type"),
+        ("bcn", {}, ["--dry-run"], "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is"),
+        ("ner", {}, ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
+        ("simple tagger", {"train_data_path": "_ _ _ _\n", "dataset_reader": CONLL}, ["--dry-run"],
+            r"^dry run: .*/a\.txt, read by dataset_reader \(type: 'conll2003', tag_label: 'ner', "
+            r"convert_to_coding_scheme: 'BIOUL'\): InvalidTagSequence: _$"),
+        ("simple tagger", {"train_data_path": "\n"}, ["--dry-run"],
+            r"^dry run: .*/a\.txt, read by dataset_reader \(type: 'conll2003', .*\): it finds no instances$"),
     ],
-)
+)  # fmt: skip
 def test_what_is_left_is_one_sentence(
-    name: str, arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, changes: dict[str, Any], arguments: list[str], message: str, tmp_path: Path
 ) -> None:
     old = CONFIGS[name][1]() | {"train_data_path": "gone.tsv"}
+    del old["validation_data_path"]
+    for key, value in changes.items():
+        if isinstance(value, str):
+            (tmp_path / "a.txt").write_text(value)
+            old[key] = str(tmp_path / "a.txt")
+        else:
+            old[key] = value
     (tmp_path / "old.json").write_text(json.dumps(old))
     with pytest.raises(ConfigurationError, match=message):
         run("port", tmp_path / "old.json", "-o", tmp_path / "new.json", *arguments)
+
+
+def test_a_module_that_the_configuration_names_does_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "named_here.py").write_text("raise SystemExit(9)")
+    for name in ("json", "_jsonnet", "resource"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(9)")
+    model = {"type": "named_here.Model", "encoder": "named_here.Encoder"}
+    trainer = {"optimizer": "named_here.Adam", "no_tqdm": True}
+    (tmp_path / "old.jsonnet").write_text(f"local a = 1; {json.dumps({'model': model, 'trainer': trainer})}")
+    run("port", "old.jsonnet", "-o", "new.json")
+    assert json.loads((tmp_path / "new.json").read_text())["model"] == model
+    assert "no_tqdm: removed" in capfd.readouterr().err
 
 
 def test_an_input_is_not_replaced(old: Path) -> None:

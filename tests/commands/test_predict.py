@@ -27,7 +27,7 @@ def test_every_question_has_an_answer_that_is_scored(archive: Path, tmp_path: Pa
     output = tmp_path / "answers.json"
     run("predict", archive, "--squad", DATA, "-o", output, "--batch-size", 3)
     assert list(json.loads(output.read_text())) == ["a1", "a2", "a3", "b1"]
-    _, figures = score_squad(str(DATA), str(output))
+    figures = score_squad(str(DATA), str(output))
     assert (figures["total"], figures["missing"]) == (4, 0)
 
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_read_or_written_is_said_before_a_model_is_loaded(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts.txt").write_text("Ada moved.\n")
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr("elmo_plugin.commands.predict.load_one", None)
+    monkeypatch.setattr("elmo_plugin.predictions.loaded.load_one", None)
     with pytest.raises(ConfigurationError, match=message):
         run("predict", "ner", *arguments)
     assert {each.name for each in tmp_path.iterdir()} == {"texts.txt", "folder"}

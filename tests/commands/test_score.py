@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.commands.score import SCORERS
+from elmo_plugin.tasks.srl import score_srl
 from tests.commands.run import run
 
 FILES = {
@@ -41,27 +41,17 @@ def test_figures_are_those_of_the_official_scorer(
     assert capsys.readouterr().out == printed
 
 
-def test_the_table_of_srl_is_laid_out_as_that_of_srl_eval(
-    gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_figures_are_printed_as_a_table(gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     system = tmp_path / "system.props.gz"
     system.write_bytes(gzip.compress(GOLD.replace("(A0*)\t*", "(ARGM-TMP*)\t*").encode()))
     run("score", "srl", gold, system)
     assert capsys.readouterr().out.splitlines() == [
-        "Number of Sentences    :           3",
-        "Number of Propositions :           3",
-        "Percentage of perfect props :  66.67",
-        "",
-        "              corr.  excess  missed    prec.    rec.      F1",
-        "------------------------------------------------------------",
-        "   Overall        2       1       1    66.67   66.67   66.67",
-        "----------",
-        "        A0        1       0       1   100.00   50.00   66.67",
-        "        A1        1       0       0   100.00  100.00  100.00",
-        "  ARGM-TMP        0       1       0     0.00    0.00    0.00",
-        "------------------------------------------------------------",
-        "         V        3       0       0   100.00  100.00  100.00",
-        "------------------------------------------------------------",
+        "           correct    excess    missed  precision    recall        f1",
+        "Overall          2         1         1      66.67     66.67     66.67",
+        "A0               1         0         1     100.00     50.00     66.67",
+        "A1               1         0         0     100.00    100.00    100.00",
+        "ARGM-TMP         0         1         0       0.00      0.00      0.00",
+        "V                3         0         0     100.00    100.00    100.00",
     ]
 
 
@@ -72,7 +62,7 @@ def test_propositions_may_be_in_any_format_of_the_reader(tmp_path: Path) -> None
     for text in texts:
         (tmp_path / "system").write_text(text)
         (tmp_path / "key").write_text(texts[1])
-        _, figures = SCORERS["srl"](str(tmp_path / "key"), str(tmp_path / "system"))
+        figures = score_srl(str(tmp_path / "key"), str(tmp_path / "system"))
         assert (figures["Overall"]["correct"], figures["Overall"]["f1"]) == (1, 100)
 
 
@@ -99,7 +89,7 @@ def test_predicates_are_matched_by_their_places_as_in_srl_eval(
     text = GOLD.replace(old, new)
     system = tmp_path / "system.props"
     system.write_text(text)
-    _, figures = SCORERS["srl"](str(gold), str(system))
+    figures = score_srl(str(gold), str(system))
     assert tuple(figures["Overall"][name] for name in ("correct", "excess", "missed")) == counts
     (record,) = caplog.records
     assert record.getMessage().startswith(f"{system}, {warning}{gold}, line ")

@@ -178,19 +178,6 @@ def test_no_log_stays_open_in_a_folder_that_moves(
     assert not [handler for handler in handlers if type(handler) is logging.FileHandler]
 
 
-def test_scores_are_added_to_the_scores_of_other_commands(
-    configs: list[str], trained: list[Trained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = str(tmp_path / "out.json")
-    for config in configs:
-        monkeypatch.setattr("sys.argv", ["…/allennlp", "elmo-sweep", config])
-        sweep([config], tmp_path / "runs", 1, "", "--json", file)
-    assert json.loads(Path(file).read_text()) == {
-        "ner_small": {"scores": [4.0], "command": f"allennlp elmo-sweep {configs[0]}", **provenance()},
-        "ner_large": {"scores": [5.0], "command": f"allennlp elmo-sweep {configs[1]}", **provenance()},
-    }
-
-
 def test_a_training_that_fails_is_named_and_the_others_are_done(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
@@ -267,9 +254,7 @@ def test_mistakes_are_found_before_anything_is_trained(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     other = config_file(tmp_path, "other", validation_metric="-loss")
-    (tmp_path / "scores.json").write_text("{")
     mistakes = [
-        (configs, ("--json", tmp_path / "scores.json"), f"--json: {tmp_path}/scores.json.*: not JSON"),
         (configs, ("--plot", "plot.gif"), r"--plot draws \.svg, \.png, \.pdf, not plot\.gif"),
         ([*configs, "nothing.jsonnet"], (), r"nothing\.jsonnet"),
         ([*configs, configs[0]], (), "several configurations have the name ner_small"),

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmOutput
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, SqliteCache
-from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
+from elmo_plugin.embedding.contextual_elmo import RegisteredCache
 from elmo_plugin.embedding.representations import ElmoRepresentations
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.close import assert_near

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.embedding.cache.activation_cache import sentence_keys
-from elmo_plugin.embedding.cache.sqlite_store import read_record, to_record
+from elmo_plugin.embedding.cache import sentence_keys
+from elmo_plugin.embedding.sqlite_store import read_record, to_record
 
 DIGEST = bytes(32)
 sentences = st.lists(st.text(st.sampled_from("ab "), max_size=3), max_size=4)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from elmo_plugin.embedding.cache import SqliteCache
-from elmo_plugin.embedding.cache.sqlite_store import NAME, PAGE_SIZE, SqliteStore
+from elmo_plugin.embedding.sqlite_store import NAME, PAGE_SIZE, SqliteStore
 
 fork = multiprocessing.get_context("fork")
 GIGABYTE = 10**9
@@ -78,7 +78,6 @@ def test_what_is_written_is_found_now_and_by_later_processes(tmp_path: Path) -> 
     store = begun(tmp_path / "new" / "cache")
     write(store, 1, 2, 3, 2)
     assert found(store, 3, 4, 1, 1) == {1, 3}
-    store.close()
     assert found(begun(tmp_path / "new" / "cache"), *range(5)) == {1, 2, 3}
 
 
@@ -129,7 +128,6 @@ def test_after_a_kill_each_record_is_whole_or_absent(
         assert there == set(numbers[: len(there)]) and len(there) % 4 == 0, "whole batches, one after another"
         assert found(store, *written) == written, "and what was written before"
         written |= there
-        store.close()
     assert written and not warnings(caplog)
 
 
@@ -155,7 +153,6 @@ def test_on_a_full_disk_it_keeps_what_it_has_and_warns_once(
             assert found(store, *range(100)) == set(range(20))
     (warning,) = warnings(caplog)
     assert f"the cache {tmp_path} cannot be written (" in warning
-    store.close()
     store = begun(tmp_path)
     write(store, *range(20, 100))
     assert found(store, *range(100)) == set(range(100))
@@ -205,7 +202,6 @@ def test_a_damaged_file_is_begun_anew_which_a_warning_says(
 ) -> None:
     store = begun(tmp_path)
     write(store, *range(100))
-    store.close()
     damage(tmp_path / NAME)
     store = begun(tmp_path)
     found(store, *range(100))
@@ -218,7 +214,6 @@ def test_a_damaged_file_is_begun_anew_which_a_warning_says(
 def test_a_file_of_another_format_is_left_as_it_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = begun(tmp_path)
     write(store, 1)
-    store.close()
     with sqlite3.connect(tmp_path / NAME) as connection:
         connection.execute("PRAGMA user_version = 7")
     connection.close()
@@ -257,7 +252,6 @@ def read_own(store: SqliteStore) -> None:
 def test_a_damaged_record_is_missing_until_it_is_written_again(tmp_path: Path) -> None:
     store = begun(tmp_path)
     write(store, *range(100))
-    store.close()
     file = tmp_path / NAME
     overwrite(file, file.read_bytes().index(vectors(8).tobytes()) + 100, b"#")
     store = begun(tmp_path)

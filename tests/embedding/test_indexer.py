@@ -9,7 +9,7 @@ from allennlp.nn.util import get_text_field_mask
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from elmo_plugin.embedding.indexer import ElmoTokenIndexer
+from elmo_plugin.embedding.token_embedder import ElmoTokenIndexer
 
 WORDS = st.lists(st.text(max_size=60), max_size=5)
 

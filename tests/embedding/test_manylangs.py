@@ -8,7 +8,6 @@ import pytest
 import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 
 import elmo_plugin.plugin  # noqa: F401 (registers the command)
 from elmo_plugin.bilm import BiLm, BiLmError
@@ -49,8 +48,8 @@ def test_an_archive_predicts_the_same_without_the_folder(
 
 
 def test_an_indexer_with_other_slots_is_told_which_ones(folder: Path, tmp_path: Path) -> None:
-    message = f"reads {SLOTS} characters per token, but .* gave 50: give the indexer .*per_token {SLOTS}"
-    with pytest.raises(ConfigurationError, match=message):
+    message = f"the shape .*{SLOTS}.*, not .*50.*; a token indexer needs max_characters_per_token {SLOTS}"
+    with pytest.raises(BiLmError, match=message):
         train(config_of(folder, slots=50), tmp_path / "run")
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from elmo_plugin.embedding import ElmoRepresentations, LayerWeights, layer_name, read_layer_weights
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
-from elmo_plugin.embedding.scalar_mix import ScalarMix
+from elmo_plugin.embedding.representations import ScalarMix
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm

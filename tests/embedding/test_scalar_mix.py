@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.embedding.scalar_mix import ScalarMix
+from elmo_plugin.embedding.representations import ScalarMix
 from tests.close import assert_near
 
 

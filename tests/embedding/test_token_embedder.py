@@ -13,8 +13,8 @@ from allennlp.modules import TextFieldEmbedder, TokenEmbedder
 from allennlp.nn.regularizers import L2Regularizer, RegularizerApplicator
 from torch import nn
 
-from elmo_plugin.embedding.indexer import ElmoTokenIndexer
-from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder, ElmoTokenIndexer
 from tests.close import assert_near
 
 SENTENCES = [["The", "play", "."], ["Play"], ["A", "play", "by", "children"]]
@@ -114,16 +114,14 @@ def test_options_that_do_not_fit_the_bilm_are_configuration_errors(bilm_files: d
         embedder(bilm_files, precision="int8", requires_grad=True)
 
 
-def test_ids_with_another_number_of_characters_are_a_configuration_error(bilm_files: dict[str, str]) -> None:
+def test_ids_with_another_number_of_characters_are_refused(bilm_files: dict[str, str]) -> None:
     ids = elmo_tokens(SENTENCES, ElmoTokenIndexer(max_characters_per_token=20))
-    with pytest.raises(
-        ConfigurationError, match="reads 50 characters per token, but the token indexer gave 20"
-    ):
+    with pytest.raises(BiLmError, match="; a token indexer needs max_characters_per_token 50"):
         embedder(bilm_files)(ids)
 
 
-def test_padding_before_a_word_is_a_configuration_error(bilm_files: dict[str, str]) -> None:
-    with pytest.raises(ConfigurationError, match="padding must come after the words"):
+def test_padding_before_a_word_is_refused(bilm_files: dict[str, str]) -> None:
+    with pytest.raises(BiLmError, match="padding must come after the words"):
         embedder(bilm_files)(elmo_tokens(SENTENCES).flip(1))
 
 

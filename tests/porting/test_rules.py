@@ -70,11 +70,13 @@ def test_an_iterator_is_a_data_loader(old: Any, new: Config) -> None:
     assert ported(validation_iterator=old) == {"validation_data_loader": new}
 
 
-def test_an_iterator_without_counterpart_is_left_and_named() -> None:
-    config, notes = port_config({"iterator": {"type": "homogeneous_batch", "batch_size": 4}})
+@pytest.mark.parametrize(("kind", "text"), [("homogeneous_batch", "'homogeneous_batch' was removed; batches"),
+    ("ie_batch", "'ie_batch' is not AllenNLP's: write it as a `BatchSampler`; batches")])
+def test_an_iterator_without_counterpart_is_to_be_done(kind: str, text: str) -> None:
+    config, notes = port_config({"iterator": {"type": kind, "batch_size": 4}})
     assert config == {"data_loader": {"batch_size": 4, "shuffle": True}}
-    assert [note.text for note in notes if note.kind == "left"] == [
-        "'homogeneous_batch' was removed: batches are made at random instead"
+    assert [str(note) for note in notes if note.kind == "left"] == [
+        f"to be done: iterator: {text} are made at random for now"
     ]
 
 
@@ -85,16 +87,18 @@ def test_an_iterator_without_counterpart_is_left_and_named() -> None:
     "save_every_num_seconds": 9}}), ({"checkpointer": {"num_serialized_models_to_keep": 2,
     "keep_serialized_model_every_num_seconds": 9}}, {"checkpointer": {"keep_most_recent_by_count": 2}}),
     ({"should_log_learning_rate": True, "histogram_interval": 9, "callbacks": ["x"]},
-    {"callbacks": [{"type": "tensorboard", "should_log_learning_rate": True, "distribution_interval": 9},
-    "x"]}), ({"opt_level": "O1"}, {"use_amp": True}), ({"opt_level": None}, {"use_amp": False}),
+    {"callbacks": [{"type": "tensorboard", "should_log_learning_rate": True, "distribution_interval": 9,
+    "should_log_parameter_statistics": True}, "x"]}),
+    ({"opt_level": "O1"}, {"use_amp": True}), ({"opt_level": None}, {"use_amp": False}),
     ({"type": "default", "cuda_device": 0, "no_tqdm": True}, {}), ({"cuda_device": [1]},
     {"cuda_device": 1}), ({"cuda_device": -1}, {"cuda_device": -1}),
     ({"epoch_callbacks": ["track_epoch_callback"]}, {"callbacks": ["track_epoch_callback"]}),
     ({"type": "callback", "callbacks": [{"type": "moving_average", "decay": 0.9}, "validate"]},
     {"moving_average": {"decay": 0.9}}), ({"optimizer": {"type": "bert_adam", "lr": 1}},
-    {"optimizer": {"type": "huggingface_adamw", "lr": 1}}),
+    {"optimizer": {"type": "huggingface_adamw", "lr": 1, "eps": 1e-6, "weight_decay": 0.01,
+    "correct_bias": False}}),
     ({"tensorboard_writer": {"histogram_interval": 9}}, {"callbacks": [{"type": "tensorboard",
-    "distribution_interval": 9}]})])
+    "distribution_interval": 9, "should_log_parameter_statistics": True}]})])
 def test_a_trainer(old: Config, new: Config) -> None:
     assert ported(trainer=old) == {"trainer": new}
 
@@ -103,7 +107,8 @@ def test_keys_of_the_trainer_can_go_to_the_data_loader() -> None:
     old = {"iterator": {"type": "bucket", "batch_size": 4}, "trainer": {"shuffle": False,
         "gradient_accumulation_batch_size": 10, "cuda_device": [0, 1]}}
     assert port_config(old)[0] == {"data_loader": {"batch_sampler": {"type": "bucket", "batch_size": 4,
-        "shuffle": False}}, "trainer": {"num_gradient_accumulation_steps": 3},
+        "shuffle": False}}, "trainer": {"num_gradient_accumulation_steps": 3,
+        "checkpointer": {"keep_most_recent_by_count": 20}},
         "distributed": {"cuda_devices": [0, 1]}}
 
 
@@ -114,27 +119,88 @@ def test_a_vocabulary(old: Config, new: Config) -> None:
     assert ported(vocabulary=old) == {"vocabulary": new}
 
 
+SPACY = {"type": "spacy", "pos_tags": False}
+
+
 @pytest.mark.parametrize(("old", "new"), [({"type": "word", "word_splitter": {"type": "just_spaces"}},
     {"type": "just_spaces"}), ({"word_splitter": "simple", "word_stemmer": "pass_through"},
-    {"type": "letters_digits"}), ({"type": "word", "end_tokens": ["@"]}, {"type": "spacy",
-    "end_tokens": ["@"]}), ("word", {"type": "spacy"}), ({"type": "character", "end_tokens": [1]},
-    {"type": "character", "end_tokens": [1]})])
+    {"type": "old_words", "splitter": "simple"}), ({"type": "word", "word_splitter": {"type": "bert-basic",
+    "do_lower_case": False, "never_split": None}, "start_tokens": []}, {"type": "old_words",
+    "splitter": "bert-basic", "do_lower_case": False}), ({"word_splitter": {"type": "just_spaces"},
+    "end_tokens": ["@"]}, {"type": "old_words", "splitter": "just_spaces", "end_tokens": ["@"]}),
+    ({"type": "word", "end_tokens": ["@"]}, SPACY | {"end_tokens": ["@"]}), ("word", SPACY),
+    ({"word_splitter": {"pos_tags": True}}, SPACY | {"pos_tags": True}),
+    ({"type": "character", "end_tokens": [1]}, {"type": "character", "end_tokens": [1]})])
 def test_a_tokenizer(old: Any, new: Any) -> None:
     assert ported(dataset_reader={"source_tokenizer": old}) == {"dataset_reader": {"source_tokenizer": new}}
 
 
-def test_embedders_that_are_mapped_get_the_indexers_names() -> None:
-    old = {"dataset_reader": {"token_indexers": {"words": {}, "ids": {}, "elmo": {}}},
-        "model": {"text_field_embedder": {"allow_unmatched_keys": True,
-        "embedder_to_indexer_map": {"tokens": ["words"], "elmo": ["elmo"]},
-        "token_embedders": {"tokens": {"type": "embedding"}, "elmo": {"type": "elmo"}}}}}
-    assert port_config(old)[0]["model"]["text_field_embedder"] == {
-        "token_embedders": {
-            "words": {"type": "embedding"},
-            "elmo": {"type": "elmo"},
-            "ids": {"type": "empty"},
-        }
-    }
+def test_what_changed_the_words_is_to_be_done() -> None:
+    old = {"word_splitter": "openai", "word_stemmer": {"type": "porter"}, "word_filter": "stopwords"}
+    notes = port_config({"dataset_reader": {"tokenizer": old}})[1]
+    assert [note.place.rpartition(".")[2] for note in notes if str(note).startswith("to be done: ")] == [
+        "tokenizer", "word_filter", "word_stemmer"]
+
+
+READER = {"token_indexers": {"words": {"type": "single_id"}, "ids": {}, "bert": {}}}
+ELMO: Config = {"type": "elmo"}
+
+
+@pytest.mark.parametrize(("mapping", "embedders", "indexers", "left"), [
+    # Names of weights have the embedder's name: the indexer takes it.
+    ({"tokens": ["words"], "bert": {"input_ids": "bert", "offsets": "bert-offsets"}}, {"tokens": ELMO,
+    "bert": ELMO, "ids": {"type": "empty"}}, {"tokens": {"type": "single_id"}, "ids": {}, "bert": {}}, []),
+    ({"tokens": ["words"], "more": "words"}, {"tokens": ELMO, "more": ELMO, "ids": {"type": "empty"},
+    "bert": {"type": "empty"}}, {"tokens": {"type": "single_id"}, "more": {"type": "single_id"}, "ids": {},
+    "bert": {}}, []),
+    ({"tokens": ["gone"]}, None, READER["token_indexers"], ["gone: name one 'tokens'"]),
+    ({"tokens": ["words", "bert-offsets"]}, None, READER["token_indexers"],
+    ["words, bert-offsets: name one 'tokens'"])])
+def test_indexers_have_the_names_of_their_embedders(
+    mapping: Config, embedders: Config | None, indexers: Config, left: list[str]
+) -> None:
+    part = {"allow_unmatched_keys": True, "embedder_to_indexer_map": mapping,
+        "token_embedders": dict.fromkeys(mapping, ELMO)}
+    new, notes = port_config({"dataset_reader": READER, "model": {"text_field_embedder": part}})
+    assert new["dataset_reader"] == {"token_indexers": indexers}
+    assert embedders is None or new["model"]["text_field_embedder"]["token_embedders"] == embedders
+    assert [note.text.partition(" makes ")[2] for note in notes if note.kind == "left"] == left
+
+
+CHARACTERS = {"type": "character_encoding", "embedding": {"embedding_dim": 3}}
+NORMAL: Config = {"type": "normal"}
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ({"iterator": {}, "model": {"a": CHARACTERS, "b": {"type": "character_encoding",
+    "embedding": {"num_embeddings": 9}}}}, {"a": {"type": "character_encoding", "embedding": {
+    "embedding_dim": 3, "vocab_namespace": "token_characters"}}, "b": {"type": "character_encoding",
+    "embedding": {"num_embeddings": 9}}}),
+    ({"iterator": {}, "model": {"initializer": [["a", "normal"], ["b", NORMAL | {"std": 0.2}]]}},
+    {"initializer": {"regexes": [["a", NORMAL | {"std": 1.0}], ["b", NORMAL | {"std": 0.2}]]}}),
+    ({"trainer": {"no_tqdm": True}, "model": {"initializer": {"regexes": [["a", NORMAL]]}}},
+    {"initializer": {"regexes": [["a", NORMAL]]}}),
+    ({"iterator": {}, "model": {"type": "simple_seq2seq", "max_decoding_steps": 9}}, {"type":
+    "simple_seq2seq", "beam_search": {"max_steps": 9, "beam_size": 1}}),
+    ({"iterator": {}, "model": {"type": "crf_tagger"}, "trainer": {"validation_metric":
+    "+f1-measure-overall"}}, {"type": "crf_tagger", "label_encoding": "BIO",
+    "constrain_crf_decoding": False, "calculate_span_f1": True}),
+    ({"iterator": {}, "model": {"type": "bidaf", "similarity_function": {"type": "bilinear",
+    "tensor_1_dim": 2, "tensor_2_dim": 3}}}, {"type": "bidaf", "matrix_attention": {"type": "bilinear",
+    "matrix_1_dim": 2, "matrix_2_dim": 3}})])
+def test_what_was_a_default_is_written(old: Config, new: Config) -> None:
+    config, notes = port_config(old)
+    assert config["model"] == new
+    assert all("AllenNLP" in note.text for note in notes if "default" in note.text)
+
+
+def test_a_trainer_of_version_0_kept_20_checkpoints_on_the_cpu() -> None:
+    trainer = {"cuda_device": -1, "checkpointer": {"keep_most_recent_by_count": 20}}
+    assert ported(iterator={}, trainer={})["trainer"] == trainer
+    assert ported(iterator={}, trainer={"cuda_device": 0})["trainer"] == {
+        "checkpointer": {"keep_most_recent_by_count": 20}}
+    assert ported(data_loader={"pin_memory": True}, trainer={}) == {"data_loader": {"batch_size": 1},
+        "trainer": {}}
 
 
 def test_prevented_initializers_and_nested_ones() -> None:

@@ -16,7 +16,7 @@ import torch
 from allennlp.training.callbacks import TrainerCallback
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.sweeps import Training, cluster, find_trainings, train, train_in_processes
+from elmo_plugin.sweeps import Training, cluster, find_trainings, train, train_in_processes, trainings
 from tests.experiments.configs import BILM
 from tests.trained_tagger import tagger_config
 
@@ -107,11 +107,11 @@ def test_threads_of_a_process_train_one_at_a_time(tmp_path: Path, monkeypatch: p
         assert under_way.pop() == config and not under_way
         return {}
 
-    monkeypatch.setattr(cluster, "train", train_slowly)
+    monkeypatch.setattr(trainings, "train", train_slowly)
     monkeypatch.setattr(cluster, "import_all_plugins", lambda _: None)
-    trainings = [Training("ner", seed, {"seed": seed}, tmp_path) for seed in range(4)]
+    waiting = [Training("ner", seed, {"seed": seed}, tmp_path) for seed in range(4)]
     with ThreadPoolExecutor(4) as executor:
-        outcomes = list(executor.map(lambda each: cluster._train(each, None, []), trainings))
+        outcomes = list(executor.map(lambda each: cluster._train(each, None, []), waiting))
     assert [each.failure for each in outcomes] == [""] * 4
 
 

@@ -53,13 +53,12 @@ def test_comments_are_no_words_but_a_number_sign_is(separator: str) -> None:
     assert split(f"#{separator}-") == [["#", "-"]]
 
 
-def test_a_line_may_lack_the_last_column_if_nothing_else_can_be_missing() -> None:
-    assert split("d\t0\tNo\t_\t(0)", "d\t1\tone\t_", "d\t2\t.\t_\t-\t")[1:] == [
-        ["d", "1", "one", "_", "-"], ["d", "2", ".", "_", "-"],
-    ]  # fmt: skip
-    assert split("d 0 No * (0)", "d 1 one *")[1] == ["d", "1", "one", "*", "-"]
-    assert split("d 0 No * (0)", "d 1 one -")[1] == ["d", "1", "one", "-"]  # which one is missing?
-    assert split("d\t0\tNo\t*\t(0", "d\t1\tone\t0)")[1] == ["d", "1", "one", "0)"]
+def test_last_columns_that_are_blank_at_all_words_are_none() -> None:
+    assert split("d\t0\tNo\t(0)\t\t\n", "d\t1\tone\t-\t\t\n") == [
+        ["d", "0", "No", "(0)"],
+        ["d", "1", "one", "-"],
+    ]
+    assert split("d\tNo\t(0)", "d\tone\t") == [["d", "No", "(0)"], ["d", "one", ""]]
 
 
 @pytest.mark.parametrize(

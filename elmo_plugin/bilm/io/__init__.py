@@ -1,13 +1,13 @@
 """Files that biLMs are read from and written to, and the ladder of sources that a biLM can come from."""
 
-from elmo_plugin.bilm.io.allennlp_layout import TensorMapping, highway_mappings, lstm_mappings
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights, write_weights
-from elmo_plugin.bilm.io.readme import Card
+from elmo_plugin.bilm.io.layouts import TensorMapping, highway_mappings, lstm_mappings
 from elmo_plugin.bilm.io.sources import (
     BUNDLED_MODELS,
     MODELS,
     OPTIONS_NAME,
     WEIGHTS_NAME,
+    Card,
     Checkpoint,
     Source,
     read_checkpoint,
@@ -17,7 +17,6 @@ from elmo_plugin.bilm.io.sources import (
 )
 from elmo_plugin.bilm.io.training_archive import (
     WEIGHTS_NAMES,
-    ArchivedBiLm,
     check_weights,
     options_from_state,
     read_archive,

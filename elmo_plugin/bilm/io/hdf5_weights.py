@@ -1,6 +1,6 @@
 """The published HDF5 files of a biLM's weights: read and written here and nowhere else.
 
-To what `hdf5_layout` lists this package adds the softmax that the biLM was trained with, if it is known:
+To these datasets, see `layouts`, this package adds the softmax that the biLM was trained with, if known:
 `softmax/W` (words, dim) and `softmax/b` (words,), as bilm-tf's checkpoints call them, and `softmax/words`,
 the UTF-8 bytes of words with a zero after each, in the numbering of AllenNLP's vocabulary. Other
 implementations look datasets up by name and never see the group.
@@ -14,7 +14,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import h5py
 import numpy as np
@@ -22,8 +22,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.bilm.io.allennlp_layout import TensorMapping
-from elmo_plugin.bilm.io.hdf5_layout import default_projection, hdf5_mappings
+from elmo_plugin.bilm.io.layouts import TensorMapping, default_projection, hdf5_mappings
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.archives import AnyPath
@@ -86,25 +85,24 @@ def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[st
             yield from mapping.converted(checked).items()
 
 
-def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> None:
+def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
     """
-    Checks the names and shapes of all datasets, without reading them. Raises `BiLmError` if they do not match
-    the options, or the file was written with others.
+    Checks the names and shapes of all datasets, without reading them. Returns which of `DTYPES` they have,
+    `float32` for any other. Raises `BiLmError` if they do not match the options, or the file was written with
+    others.
     """
     name = f"weight file {path}"
     with open_hdf5(path, name) as file:
         _check_options(file, options)
-        expected = set()
-        for mapping in hdf5_mappings(options):
-            _find_dataset(file, mapping, options)
-            expected.add(mapping.theirs)
+        datasets = {each.theirs: _find_dataset(file, each, options) for each in hdf5_mappings(options)}
         found: list[str] = []
         file.visititems(lambda key, each: found.append(key) if isinstance(each, h5py.Dataset) else None)
         for key in found:
-            if _BILM_DATASET.match(key) and key not in expected:
+            if _BILM_DATASET.match(key) and key not in datasets:
                 raise BiLmError(f"unexpected dataset {key}: the options do not ask for it")
-            if key not in expected and not key.startswith("softmax/"):
+            if key not in datasets and not key.startswith("softmax/"):
                 logger.warning("%s: the dataset %s is not part of a biLM and is ignored", name, key)
+        return "float16" if datasets["char_embed"].dtype == np.float16 else "float32"
 
 
 def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | None:
@@ -131,13 +129,6 @@ def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | 
             for dataset in (weight, bias)
         )
         return SoftmaxWeights(w, b, in_order)
-
-
-def read_dtype(path: str | AnyPath) -> str:
-    """Returns which of `DTYPES` the numbers of the file have; `float32` for any other."""
-    with open_hdf5(path, f"weight file {path}") as file:
-        characters = find_numbers(file, "char_embed")
-        return "float16" if characters is not None and characters.dtype == np.float16 else "float32"
 
 
 def write_weights(
@@ -183,18 +174,17 @@ def _check_options(file: h5py.File, options: BiLmOptions) -> None:
         return
     written = BiLmOptions.from_dict(parse_json(bytes(file.attrs[_OPTIONS]), "its options"), "its options")
     if written != options:
-        then, now = _flat(written.to_dict()), _flat(options.to_dict())
-        differences = [f"{key} was {then[key]}, not {now[key]}" for key in then if then[key] != now.get(key)]
+        now = options.to_dict()
+        changed = [
+            f"{part}.{key} was {value}, not {now.get(part, {}).get(key)}"
+            for part, values in written.to_dict().items()
+            for key, value in values.items()
+            if value != now.get(part, {}).get(key)
+        ]
         raise BiLmError(
-            f"the options next to it are not those that it was written with ({'; '.join(differences)}): "
+            f"the options next to it are not those that it was written with ({'; '.join(changed)}): "
             "put those back, or export the biLM again"
         )
-
-
-def _flat(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns options by names such as `lstm.dim`."""
-    sections = options.items()
-    return {f"{section}.{key}": value for section, values in sections for key, value in values.items()}
 
 
 def _to_float32(values: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ The names on the left are theirs, those on the right ours (of `BiLm.state_dict()
     convolutions.{i}.weight, .bias                      the same
     projection.weight, .bias                            the same
 
-Highway layers and LSTMs are in AllenNLP's layout, see `elmo_plugin.bilm.io.allennlp_layout`.
+Highway layers and LSTMs are in AllenNLP's layout, see `elmo_plugin.bilm.io.layouts`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ from typing import Any, cast
 
 from torch import Tensor
 
-from elmo_plugin.bilm.io.allennlp_layout import TensorMapping, highway_mappings, lstm_mappings
+from elmo_plugin.bilm.io.layouts import TensorMapping, convert, highway_mappings, lstm_mappings
 from elmo_plugin.bilm.lexicon_encoder import BOUNDARIES, FIRST_MARK, LAST_MARK, PADDING, UNKNOWN, num_rows
 from elmo_plugin.bilm.options import BiLmOptions, Lexicon, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json
-from elmo_plugin.common.formats.torch_files import check_finite, load_plain
+from elmo_plugin.common.formats.torch_files import load_plain
 
 CONFIG = "config.json"
 TOKEN_EMBEDDER, ENCODER = "token_embedder.pkl", "encoder.pkl"
@@ -63,11 +63,7 @@ def read_folder(folder: AnyPath) -> tuple[BiLmOptions, dict[str, Tensor]]:
         (folder / TOKEN_EMBEDDER, _token_encoder_mappings(options)),
         (folder / ENCODER, lstm_mappings("", options.lstm)),
     ):
-        state = _read_state(file)
-        for mapping in mappings:
-            weights |= mapping.converted(_take(state, mapping, file))
-        if state:
-            raise BiLmError(f"weight file {file}: unexpected tensor {next(iter(state))}")
+        weights |= convert(_read_state(file), mappings, f"weight file {file}")
     return options, weights
 
 
@@ -98,16 +94,6 @@ def _read_state(file: AnyPath) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise BiLmError(f"weight file {file}: expected a dictionary of tensors")
     return state
-
-
-def _take(state: dict[str, Any], mapping: TensorMapping, file: AnyPath) -> Tensor:
-    name = f"weight file {file}: the tensor {mapping.theirs}"
-    values = state.pop(mapping.theirs, None)
-    if not isinstance(values, Tensor):
-        raise BiLmError(f"{name} is missing")
-    if values.shape != mapping.shape:
-        raise BiLmError(f"{name} has shape {tuple(values.shape)}, expected {mapping.shape}")
-    return check_finite(name, values.float())
 
 
 def read_options(folder: AnyPath) -> BiLmOptions:

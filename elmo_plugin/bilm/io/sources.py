@@ -14,13 +14,11 @@ from torch import Tensor
 from elmo_plugin.bilm.io.hdf5_weights import (
     SoftmaxWeights,
     check_weights_file,
-    read_dtype,
     read_softmax,
     read_weights,
     write_weights,
 )
 from elmo_plugin.bilm.io.manylangs import is_model_folder, read_folder
-from elmo_plugin.bilm.io.readme import CARD_NAME, Card, model_card, read_card
 from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, read_archive
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import BUNDLED
@@ -34,6 +32,14 @@ OPTIONS_NAME, WEIGHTS_NAME = "options.json", "weights.hdf5"
 _PAIR = f"one *{OPTIONS_NAME} and one *{WEIGHTS_NAME} or other *.hdf5"
 
 Source = str | Path | Mapping[str, str]
+
+CARD_NAME = "README.md"  # as model hubs show it
+_CARD = Path(__file__).with_name("card.md")
+_UNKNOWN = """## Training data, figures, licence
+
+Complete this before publishing: the training text, the perplexity on unseen text, and the licence of the
+weights; also `license` and `language` at the top.
+"""
 
 _BUNDLED = BUNDLED / "bilm"
 _PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
@@ -58,6 +64,16 @@ MODELS: dict[str, tuple[str, str]] = {
     "portuguese": _published("contributed/pt/elmo_pt"),
 }
 """The options and weights of each name, in this package or to be downloaded once."""
+
+
+class Card(NamedTuple):
+    """
+    metadata: lines of YAML with `license` and `language`
+    training: Markdown from the heading `## Training data` on
+    """
+
+    metadata: str = "license: unknown\nlanguage: und\n"
+    training: str = _UNKNOWN
 
 
 class Checkpoint(NamedTuple):
@@ -88,11 +104,11 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     if isinstance(found, tuple):
         options_file, weights_file = found
         options = BiLmOptions.from_file(options_file)
-        check_weights_file(weights_file, options)
+        dtype = check_weights_file(weights_file, options)
         softmax = read_softmax(weights_file, options) if with_softmax else None
         stored = read_weights(weights_file, options)
         card = read_card(cast(AnyPath, options_file.parent))
-        return Checkpoint(options, stored, softmax, read_dtype(weights_file), card)
+        return Checkpoint(options, stored, softmax, dtype, card)
     if isinstance(found, zipfile.Path) or is_model_folder(found):
         options, weights = read_folder(found)
         return Checkpoint(options, weights.items())
@@ -181,11 +197,38 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     if path.exists():
         return
     options, weights, softmax, dtype, card = checkpoint
-    parameters = sum(values.numel() for _, values in weights)
-    vocabulary_size = len(softmax.words) if softmax else None
-    text = model_card(path.parent.resolve().name, options, parameters, dtype, vocabulary_size, card)
+    text = _CARD.read_text(encoding="utf-8").format(
+        title=path.parent.resolve().name,
+        cnn=options.char_cnn,
+        lstm=options.lstm,
+        num_layers=options.lstm.n_layers + 1,
+        output_dim=2 * options.lstm.projection_dim,
+        parameters=sum(values.numel() for _, values in weights),
+        dtype=dtype,
+        softmax=f"{len(softmax.words):,} words" if softmax else "none",
+        card=card or Card(),
+    )
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def read_card(folder: AnyPath) -> Card | None:
+    """
+    Reads the sections of a folder's model card about training and licence; `None` unless it begins with the
+    licence and language. Links to other files of the folder become text, because a copy lacks them.
+    """
+    try:
+        text = (folder / CARD_NAME).read_bytes().decode("utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    head = re.match(r"---\n(.*?)^---\n", text, re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^(?:license|language):.*\n(?:[ -].*\n)*", head[1] if head else "", re.MULTILINE)
+    _, heading, training = text.partition("\n## Training data")
+    if len(found) < 2 or not heading:
+        return None
+    training = re.sub(r"!\[[^\]]*\]\((?!https?:)[^)]*\)\n*", "", training)
+    training = re.sub(r"\[([^\]]*)\]\((?!https?:|#)[^)]*\)", r"\1", training)
+    return Card("".join(found), heading.strip("\n") + training)
 
 
 def weights_digest(options: BiLmOptions, precision: str, tensors: Iterable[tuple[str, Tensor]]) -> bytes:

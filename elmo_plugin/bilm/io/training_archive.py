@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
+from elmo_plugin.bilm.io.layouts import TensorMapping, convert
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
 from elmo_plugin.bilm.lstm import DirectionalLstm
 from elmo_plugin.bilm.options import BiLmOptions
@@ -24,10 +25,10 @@ WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization d
 _PREFIX = "bilm."
 _VOCABULARY = "vocabulary"
 
-ArchivedBiLm = tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]
 
-
-def read_archive(path: str | Path, with_softmax: bool = True) -> ArchivedBiLm:
+def read_archive(
+    path: str | Path, with_softmax: bool = True
+) -> tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]:
     """
     Reads the sizes, the weights for `BiLm.load_state_dict`, and the softmax, if it is stored and wanted, from
     a `model.tar.gz` or the serialization directory of a training. Raises `BiLmError` if this is not the
@@ -72,16 +73,7 @@ def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -
         lstm = DirectionalLstm(options.lstm)
         parts = {"token_encoder": make_token_encoder(options), "forward_lm": lstm, "backward_lm": lstm}
         expected = nn.ModuleDict(parts).state_dict()
-    for tensor, values in expected.items():
-        if not isinstance(weights.get(tensor), Tensor):
-            raise BiLmError(f"{name}: the tensor {tensor} is missing, but required by the options")
-        found, shape = tuple(weights[tensor].shape), tuple(values.shape)
-        if found != shape:
-            raise BiLmError(f"{name}: the tensor {tensor} has the shape {found}, expected {shape}")
-    for tensor in weights:
-        if tensor not in expected:
-            raise BiLmError(f"{name}: unexpected tensor {tensor}")
-    check_all_finite(weights.items(), name)
+    convert(weights, (TensorMapping(n, (n,), tuple(w.shape)) for n, w in expected.items()), name)
 
 
 def _softmax(

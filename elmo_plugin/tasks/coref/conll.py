@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, dropwhile, groupby
 
 from allennlp.common.checks import ConfigurationError
@@ -11,21 +12,23 @@ from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
     NO_ANNOTATION,
     TAB_HINT,
+    ConllSentence,
     document_title,
     escape_word,
-    is_predicate,
     line_kind,
-    locate_label_errors,
+    parse_sentence,
     split_sentence,
-    unescape_words,
 )
-from elmo_plugin.tasks.coref.clusters import format_clusters, parse_clusters
-from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, document_in, genre_in
-from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines
+from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, documents_in, genre_in
+from elmo_plugin.tasks.dataset_reader import Line, Row, read_text_lines
 from elmo_plugin.tasks.records import is_json, parse_records
+from elmo_plugin.tasks.spans import LabelError, Span, locate_label_errors
 
 _TITLE = re.compile(r"(?P<name>.+?);?(?:\s*part\s+(?P<part>\d+))?", re.ASCII)
 _NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
+_CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|*]*)"  # 12, or as in GUM person-12
+_LABEL = re.compile(rf"(?:\|?(?:\({_CLUSTER}\)?|{_CLUSTER}\)))+")
+_BRACKET = re.compile(rf"(?P<opens>\()?(?P<cluster>{_CLUSTER})(?P<closes>\))?")
 FORMATS = ("auto", "conll2012", "jsonl")
 
 
@@ -36,11 +39,10 @@ def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False)
     sense, speaker, named entity, then any number of others, and coreference; or only some before the word,
     and coreference. Tabs or white space separate columns, blank lines sentences.
 
-    A file that begins with `{` has a document in each line, see `document_in`.
+    A file that begins with `{` has documents in JSON, see `documents_in`.
 
-    `only_clusters` is for files to score, and less strict, as the reference scorer is: the words are any
-    column, lines may differ in length, a document may be empty, and the last one of the file may lack its
-    end.
+    `only_clusters` is for files to score, and less strict, as the reference scorer is: lines may differ in
+    length, a document may be empty, and the last one of the file may lack its end.
 
     Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, brackets are
     malformed or without their other half, or a document is empty or does not end.
@@ -56,7 +58,7 @@ def parse_documents(
     for first in lines:
         lines = chain([first], lines)
         if format == "jsonl" or (format == "auto" and is_json(first)):
-            yield from map(document_in, parse_records(lines, format="jsonl"))
+            yield from chain.from_iterable(map(documents_in, parse_records(lines, format="jsonl")))
         else:
             yield from _parse_columns(lines, only_clusters)
 
@@ -95,24 +97,26 @@ def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool
     match = _TITLE.fullmatch(document_title(begin))
     if match is None:
         raise ConfigurationError(f"{begin.location}: expected #begin document (NAME); part 000")
-    if not sentences and not only_clusters:
-        raise ConfigurationError(f"{begin.location}: the document that begins here is empty")
     name = re.sub(r"^\((.*)\)$", r"\1", match["name"])
-    word = 0
-    if not only_clusters:
-        for rows in sentences:
-            check_columns(rows, len(rows[0][1]), f"as in line {rows[0][0].number}; {TAB_HINT}")
+    rows = list(chain.from_iterable(sentences))
+    if only_clusters:
+        parsed = [
+            ConllSentence(each, [""] * len(each), [], [row[-1] for _, row in each]) for each in sentences
+        ]
+        speakers = [[NO_SPEAKER] * len(each) for each in sentences]
+    elif not sentences:
+        raise ConfigurationError(f"{begin.location}: the document that begins here is empty")
+    else:
         word = _word_column(sentences, name)
-        for rows in sentences:
-            _add_coreference(rows, word)
-    words = [row for rows in sentences for row in rows]
-    with locate_label_errors(words):
-        clusters = parse_clusters([columns[-1] for _, columns in words])
+        parsed = [parse_sentence(each, word) for each in sentences]
+        speakers = [_speakers(each, word) for each in parsed]
+    with locate_label_errors(rows):
+        clusters = parse_clusters([label for sentence in parsed for label in sentence.mentions])
     return CorefDocument(
         name=name,
         part=match["part"] or "",
-        sentences=[unescape_words(rows, [columns[word] for _, columns in rows]) for rows in sentences],
-        speakers=[_speakers(rows, word) for rows in sentences],
+        sentences=[sentence.words for sentence in parsed],
+        speakers=speakers,
         genre=genre_in(name),
         clusters=clusters,
         file=begin.file,
@@ -123,11 +127,10 @@ def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool
 def _word_column(sentences: list[list[Row]], name: str) -> int:
     """Returns the usual column of words, or else the first one in which those of a sentence differ."""
     width = min(max(len(rows[0][1]) for rows in sentences), FIXED_COLUMNS)
-    wide = [[row for _, row in rows] for rows in sentences if len(rows[0][1]) >= width]
+    wide = [[row for _, row in rows] for rows in sentences if min(len(row) for _, row in rows) >= width]
 
     def is_text(column: int) -> bool:
-        values = {row[column] for rows in wide for row in rows} - {name}
-        return not all(map(_NUMBER.fullmatch, values))
+        return not all(row[column] == name or _NUMBER.fullmatch(row[column]) for rows in wide for row in rows)
 
     if width == FIXED_COLUMNS and not is_text(1) and not is_text(2):
         return 3
@@ -142,31 +145,89 @@ def _word_column(sentences: list[list[Row]], name: str) -> int:
     return (differ or texts)[0]
 
 
-def _add_coreference(rows: list[Row], word: int) -> None:
-    """Adds the column of coreference to a sentence that ends with words, entities or predicates."""
-    last = {columns[-1] for _, columns in rows}
-    width = len(rows[0][1])
-    ends_with_entities = word == 3 and width == FIXED_COLUMNS and "*" in "".join(last)
-    if width == word + 1 or ends_with_entities or is_predicate(last):
-        for _, columns in rows:
-            columns.append("-")
-
-
-def _speakers(rows: list[Row], word: int) -> list[str]:
+def _speakers(sentence: ConllSentence, word: int) -> list[str]:
     """Returns the speaker of each word. Raises `ConfigurationError` if names seem to have spaces."""
-    speaker, width = word + 6, len(rows[0][1])
-    if word < 3 or width < speaker + 3:
-        return [NO_SPEAKER] * len(rows)
-    for line, columns in rows:
-        entity = columns[speaker + 1]
-        is_entity = "*" in entity or "(" in entity or entity in NO_ANNOTATION or "\t" in line.text
-        num_frames = sum(row[word + 4] not in NO_ANNOTATION for _, row in rows)
-        if not is_entity and width != speaker + 3 + num_frames:
+    width, speaker = len(sentence.rows[0][1]), word + 6
+    if word < 3 or width < speaker + 2:
+        return [NO_SPEAKER] * len(sentence.rows)
+    for line, columns in sentence.rows:
+        is_entity = columns[speaker + 1] in NO_ANNOTATION or not {*"*(\t"}.isdisjoint(columns[speaker + 1])
+        if not is_entity and "\t" not in line.text:
             raise ConfigurationError(
                 f"{line.location}: expected the speaker and the named entity in columns {speaker + 1} and "
                 f"{speaker + 2}, got {' '.join(columns[speaker : speaker + 3])!r}; {TAB_HINT}"
             )
-    return [columns[speaker] or NO_SPEAKER for _, columns in rows]
+    return [name or NO_SPEAKER for name in sentence.column(speaker)]
+
+
+def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
+    """
+    Reads the column of coreference, such as `(12`, `-`, `(3)|12)`, or without a bar, `(3)12)`. A closing
+    bracket ends the mention of its cluster that was opened last. As in the reference scorer, all brackets
+    that open at a word come before those that close there, so `3)|(3` is a mention of one word inside
+    another.
+
+    Returns the clusters in the order in which they begin, each from left to right, with any repeated mention.
+
+    Raises `LabelError` if brackets are malformed or without their other half.
+    """
+    clusters: dict[str, list[Span]] = {}
+    opened: dict[str, list[int]] = defaultdict(list)
+    for row, label in enumerate(labels):
+        for opens, cluster, closes in _brackets(row, label):
+            mentions = clusters.setdefault(cluster, [])
+            if opens:
+                opened[cluster].append(row)
+            if closes and not opened[cluster]:
+                raise LabelError(row, f"{label!r} closes a mention of cluster {cluster}, but none is open")
+            if closes:
+                mentions.append(Span(opened[cluster].pop(), row + 1))
+    never_closed = [(row, cluster) for cluster, rows in opened.items() for row in rows]
+    if never_closed:
+        row, cluster = min(never_closed)
+        raise LabelError(row, f"{labels[row]!r} opens a mention of cluster {cluster} that is never closed")
+    return [sorted(mentions) for mentions in clusters.values()]
+
+
+def _brackets(row: int, label: str) -> list[tuple[bool, str, bool]]:
+    """Returns the brackets at a word: first mentions of one word, then opening, then closing brackets."""
+    if label in NO_ANNOTATION:
+        return []
+    if not _LABEL.fullmatch(label):
+        raise LabelError(row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -")
+    found = [
+        (bool(match["opens"]), match["cluster"], bool(match["closes"])) for match in _BRACKET.finditer(label)
+    ]
+    return sorted(found, key=lambda bracket: (not (bracket[0] and bracket[2]), bracket[2]))
+
+
+def format_clusters(clusters: Iterable[Iterable[Span]], length: int) -> list[str]:
+    """
+    Returns the column of coreference of a document of `length` words, in which the clusters are numbered in
+    their order. Inverts `parse_clusters`.
+
+    Raises `LabelError` if a mention leaves the document, or crosses another of its cluster, because brackets
+    are ambiguous then.
+    """
+    numbered = []
+    for number, cluster in enumerate(clusters):
+        around: list[tuple[int, int]] = []  # mentions that the next one may be inside of
+        for start, end in sorted((mention[:2] for mention in cluster), key=lambda each: (each[0], -each[1])):
+            if not 0 <= start < end <= length:
+                raise LabelError(start, f"a mention is not in a document of {length} words: {start} to {end}")
+            around = [other for other in around if other[1] > start]
+            if around and around[-1][1] < end:
+                crossed = "{} to {}".format(*around[-1])
+                raise LabelError(start, f"two mentions of a cluster cross: {crossed} and {start} to {end}")
+            around.append((start, end))
+            numbered.append((start, end, number))
+    labels: list[list[str]] = [[] for _ in range(length)]
+    for start, end, number in sorted(numbered, key=lambda each: (each[0], -each[1])):
+        labels[start].append(f"({number})" if end == start + 1 else f"({number}")
+    for start, end, number in sorted(numbered, key=lambda each: (each[1], -each[0])):
+        if end > start + 1:
+            labels[end - 1].append(f"{number})")
+    return ["|".join(label) or "-" for label in labels]
 
 
 def format_document(document: CorefDocument) -> list[str]:

@@ -1,16 +1,17 @@
 """Documents with their clusters of mentions, and documents from JSON lines."""
 
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any, NamedTuple, cast
 
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
-from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.records import Record
+from elmo_plugin.tasks.spans import Span
 
 NO_SPEAKER = "-"
-_NAMES = ("doc_key", "document_id", "doc_id", "id", "name")
-_WORDS = ("document", "words", "tokens")  # of a document without sentences: one sentence
 _ENOUGH = 10  # mentions of a document, one of them surely of a single word
 
 
@@ -22,7 +23,7 @@ class CorefDocument(NamedTuple):
     sentences: list[list[str]]  # with brackets and quotation marks as in plain text
     speakers: list[list[str]]  # of each word, "-" if unknown
     genre: str  # the part of the name before the first "/"
-    clusters: list[list[Mention]]
+    clusters: list[list[Span]]
     file: str = ""
     first_line: int = 1
     text: str | None = None  # by default the words, joined by spaces
@@ -58,28 +59,53 @@ def genre_in(name: str) -> str:
     return genre if slash else ""
 
 
-def document_in(record: Record) -> CorefDocument:
+def documents_in(record: Record) -> Iterator[CorefDocument]:
     """
-    Returns the document of a record: `sentences`, lists of words, and `clusters` of mentions, as e2e-coref
-    and AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start": …, "end": …}`, the
-    end exclusive. It may have a name, `doc_key` or `document_id`, and `speakers`.
+    Yields the document of a record: `sentences`, lists of words, and `clusters` of mentions, as e2e-coref and
+    AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start": …, "end": …}`, the end
+    exclusive. It may have a name, `doc_key`, and `speakers`. A document of Hugging Face's OntoNotes
+    (`document_id`, `sentences` with `words`, `speaker`, `part_id` and `coref_spans`) has one or more parts.
 
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
     line, fields = record
+    parts = [fields]
     try:
-        words = next((fields[key] for key in _WORDS if key in fields), None)
-        sentences = check_words(fields.get("sentences", words and [words]))
-        length = sum(map(len, sentences))
-        clusters = [[_mention(mention, length) for mention in cluster] for cluster in _clusters(fields)]
-        speakers = check_speakers(fields.get("speakers"), sentences)
+        if is_objects(fields.get("sentences")):
+            parts = [
+                _part(list(group)) for _, group in groupby(fields["sentences"], lambda s: s.get("part_id"))
+            ]
+        name = str(fields.get("doc_key") or fields.get("document_id") or line.number)
+        for part in parts:
+            sentences = check_words(part.get("sentences"))
+            length = sum(map(len, sentences))
+            clusters = [[_mention(mention, length) for mention in cluster] for cluster in _clusters(part)]
+            speakers = check_speakers(part.get("speakers"), sentences)
+            yield CorefDocument(
+                *(name, str(part.get("part_id", "")), sentences, speakers, genre_in(name), clusters),
+                *(line.file, line.number),
+            )
     except ValueError as error:
         raise ConfigurationError(f"{line.location}: {error}") from None
-    name = next((str(fields[key]) for key in _NAMES if fields.get(key) is not None), str(line.number))
-    part = str(fields.get("part_id", ""))
-    return CorefDocument(
-        name, part, sentences, speakers, genre_in(name), clusters, file=line.file, first_line=line.number
-    )
+
+
+def is_objects(values: Any) -> bool:
+    return isinstance(values, list) and bool(values) and all(isinstance(value, dict) for value in values)
+
+
+def _part(sentences: list[dict[str, Any]]) -> dict[str, Any]:
+    """Returns a part of a document of Hugging Face as e2e-coref has it."""
+    clusters: dict[Any, list[list[int]]] = defaultdict(list)
+    words, speakers, start = [], [], 0
+    for sentence in sentences:
+        words.append(check_words([sentence.get("words")])[0])
+        speakers.append([sentence.get("speaker")] * len(words[-1]))
+        for span in sentence.get("coref_spans") or []:
+            cluster, first, last = span
+            clusters[cluster].append([start + first, start + last])
+        start += len(words[-1])
+    part = sentences[0].get("part_id", "")
+    return {"sentences": words, "speakers": speakers, "clusters": list(clusters.values()), "part_id": part}
 
 
 def check_words(sentences: Any) -> list[list[str]]:
@@ -92,11 +118,9 @@ def check_words(sentences: Any) -> list[list[str]]:
 
 
 def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
-    """Returns the speakers of the words, given those of words or sentences. Raises `ValueError` otherwise."""
+    """Returns the speakers of the words, or "-". Raises `ValueError` otherwise."""
     if speakers is None:
         return [[NO_SPEAKER] * len(words) for words in sentences]
-    if _are_texts([speakers]):  # of sentences
-        speakers = [[speaker] * len(words) for speaker, words in zip(speakers, sentences, strict=False)]
     if isinstance(speakers, list) and all(isinstance(names, list) for names in speakers):
         speakers = [[name or NO_SPEAKER for name in names] for names in speakers]
     if not _are_texts(speakers) or list(map(len, speakers)) != list(map(len, sentences)):
@@ -126,7 +150,7 @@ def _clusters(fields: dict[str, Any]) -> list[list[Any]]:
     return clusters
 
 
-def _mention(mention: Any, length: int) -> Mention:
+def _mention(mention: Any, length: int) -> Span:
     """Returns a mention of a document of `length` words."""
     is_pair = isinstance(mention, list) and len(mention) == 2
     start, end = mention if is_pair else (None, None)
@@ -137,4 +161,4 @@ def _mention(mention: Any, length: int) -> Mention:
     end += is_pair
     if not 0 <= start < end <= length:
         raise ValueError(f"the mention {mention!r:.100} is not in a document of {length} words")
-    return Mention(start, end)
+    return Span(start, end)

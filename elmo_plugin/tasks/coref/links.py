@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.documents import CorefDocument
+from elmo_plugin.tasks.spans import Span
 
 
 class AntecedentLogits(NamedTuple):
     """The spans of one document that may be mentions, from left to right, and logits of their antecedents."""
 
-    spans: list[Mention]
+    spans: list[Span]
     # Shape: (spans, 1 + antecedents), for no antecedent, then for the spans before it, the nearest one first;
     # `-inf` if there is none.
     logits: Tensor
@@ -24,12 +24,12 @@ class AntecedentLogits(NamedTuple):
 class Link(NamedTuple):
     """A mention, an earlier mention that refers to the same, and the probability that it does."""
 
-    mention: Mention
-    antecedent: Mention
+    mention: Span
+    antecedent: Span
     probability: float
 
 
-def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Mention]]) -> Tensor:
+def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) -> Tensor:
     """
     Computes the negative logarithm of the probability that each span has one of its correct antecedents, or
     no antecedent if none is correct: the sum over spans (Lee et al., 2017, equation 1 and section 5).
@@ -65,10 +65,10 @@ def best_links(logits: AntecedentLogits) -> list[Link]:
     ]
 
 
-def link_clusters(links: Sequence[Link]) -> list[list[Mention]]:
+def link_clusters(links: Sequence[Link]) -> list[list[Span]]:
     """Returns the clusters of linked mentions, from left to right."""
-    cluster_of: dict[Mention, list[Mention]] = {}
-    clusters: list[list[Mention]] = []
+    cluster_of: dict[Span, list[Span]] = {}
+    clusters: list[list[Span]] = []
     for link in links:
         if link.antecedent not in cluster_of:
             clusters.append([link.antecedent])
@@ -105,7 +105,7 @@ def average_antecedent_logits(members: Sequence[AntecedentLogits]) -> Antecedent
 
 
 def describe(
-    document: CorefDocument, clusters: Sequence[Sequence[Mention]], links: Sequence[Link]
+    document: CorefDocument, clusters: Sequence[Sequence[Span]], links: Sequence[Link]
 ) -> dict[str, Any]:
     """
     Returns `clusters` and `antecedents`, with the text and place of each mention, and the document `marked`
@@ -118,8 +118,8 @@ def describe(
         ends = list(accumulate(words, lambda end, word: end + 1 + len(word), initial=-1))
         places = [(end + 1, next_end) for end, next_end in pairwise(ends)]
 
-    def describe_mention(mention: Mention) -> dict[str, Any]:
-        start, end = mention
+    def describe_mention(mention: Span) -> dict[str, Any]:
+        start, end, _ = mention
         characters = [places[start][0], places[end - 1][1]]
         return {"text": text[slice(*characters)], "start": start, "end": end, "characters": characters}
 
@@ -137,10 +137,10 @@ def describe(
     }
 
 
-def mark(words: Sequence[str], clusters: Sequence[Sequence[Sequence[int]]]) -> str:
+def mark(words: Sequence[str], clusters: Sequence[Sequence[Span]]) -> str:
     """Returns the words with their mentions in brackets, and the number of the cluster, such as `[She]0`."""
     marked = list(words)
-    mentions = [(*mention, number) for number, cluster in enumerate(clusters) for mention in cluster]
+    mentions = [(*mention[:2], number) for number, cluster in enumerate(clusters) for mention in cluster]
     for start, end, number in sorted(mentions, key=lambda mention: mention[1] - mention[0]):
         marked[start] = f"[{marked[start]}"
         marked[end - 1] = f"{marked[end - 1]}]{number}"

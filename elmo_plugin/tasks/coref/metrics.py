@@ -18,7 +18,6 @@ logger = logging.getLogger(__name__)
 
 METRICS = ("muc", "bcub", "ceafe")  # the score of CoNLL-2012 is their mean
 MAX_REPEATED = 10
-_TITLES = {"mention": "Mentions", "muc": "MUC", "bcub": "B-cubed", "ceafe": "CEAF-e"}
 Cluster = list[Hashable]  # its mentions, maybe repeated
 
 
@@ -181,13 +180,13 @@ class CorefConll(ScoreMetric):
         return "clusters" if scores.documents and not scores.counts()["mention"].recall_denominator else ""
 
 
-def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str, Any]]:
+def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
     """
     Scores the clusters of a system, the response, against the gold clusters, the key, both in CoNLL-2012's
     format. As in the reference scorer, a document that the response lacks counts as empty, and a document
     that the key lacks is skipped, each with a warning.
 
-    Returns a table; and the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
+    Returns the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
 
     Raises `ConfigurationError`, naming file and line, if a file is malformed, a document occurs twice or has
     another number of words in the other file, or the response repeats more than ten correct mentions: the
@@ -217,7 +216,7 @@ def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str,
     for title, response in responses.items():
         logger.warning("%s: %s is not in %s; it is skipped", response.location, title, key_path)
     groups: dict[str, Any] = {name: _as_printed(scores.counts()[name]) for name in METRICS}
-    return _table(scores), groups | {"average_f1": _percent(scores.average().f1)}
+    return groups | {"average_f1": _percent(scores.average().f1)}
 
 
 def _by_title(path: str) -> dict[str, CorefDocument]:
@@ -240,24 +239,3 @@ def _as_printed(counts: CorefCounts) -> dict[str, float]:
 def _percent(figure: float) -> float:
     """Returns percent with two decimals. The scorer cuts off all further digits, as in 66.63 for 66.637."""
     return int(figure * 10000) / 100
-
-
-def _table(scores: CorefScores) -> list[str]:
-    """Returns lines for people to read."""
-    counts = scores.counts()
-    return [
-        f"Number of documents : {scores.documents}",
-        "",
-        f"{'':10}   {'recall':>28}   {'precision':>28}   {'F1':>6}",
-        "-" * 81,
-        *(_row(title, counts[name]) for name, title in _TITLES.items()),
-        "-" * 81,
-        f"{'Mean of the last three':73}   {_percent(scores.average().f1):6.2f}",
-    ]
-
-
-def _row(title: str, counts: CorefCounts) -> str:
-    precision, recall, f1 = map(_percent, counts.figures())
-    in_gold = f"({counts.recall_numerator:.2f} / {counts.recall_denominator:.0f})"
-    in_predicted = f"({counts.precision_numerator:.2f} / {counts.precision_denominator:.0f})"
-    return f"{title:10}   {in_gold:>21} {recall:6.2f}   {in_predicted:>21} {precision:6.2f}   {f1:6.2f}"

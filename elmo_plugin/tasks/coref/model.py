@@ -15,7 +15,6 @@ from elmo_plugin.bilm import Dropout
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.antecedents import AntecedentScorer
-from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
 from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.coref.links import (
@@ -28,8 +27,8 @@ from elmo_plugin.tasks.coref.links import (
     marginal_loss,
 )
 from elmo_plugin.tasks.coref.metrics import CorefConll
-from elmo_plugin.tasks.coref.span_encoder import SpanEncoder, further_layers
-from elmo_plugin.tasks.coref.spans import best_spans, spans_in_sentences
+from elmo_plugin.tasks.coref.span_encoder import SpanEncoder, best_spans, further_layers, spans_in_sentences
+from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 
@@ -201,7 +200,7 @@ class CorefSpanRanking(TaskModel):
         self,
         logits: list[AntecedentLogits],
         document: list[CorefDocument],
-        clusters: list[list[list[Mention]]] | None = None,
+        clusters: list[list[list[Span]]] | None = None,
         **_: Any,
     ) -> dict[str, Any]:
         """

@@ -9,12 +9,11 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_plugin.common.errors import check_choice
-from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import format_document
 from elmo_plugin.tasks.coref.dataset_reader import CorefReader
 from elmo_plugin.tasks.coref.documents import CorefDocument, check_speakers, check_words
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
+from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.tokenizers import EnglishRules
 
 
@@ -37,17 +36,8 @@ class CorefPredictor(TaskPredictor):
 
     Registered as a `Predictor` with name "elmo_coref".
 
-    # Parameters
-
-    model : `Model`
-        The model to predict with.
-    dataset_reader : `DatasetReader`
-        The reader of its training.
-    output_format : `str`, optional (default = `"json"`)
-        The output of `allennlp predict` for a document: "json", or "conll2012", the lines that the reference
-        scorer reads. With `--use-dataset-reader`, they are a response to the file that is read.
-    max_words : `int`, optional (default = `20000`)
-        The most words of a document.
+    `output_format` may be "conll2012", the lines that the reference scorer reads; with
+    `--use-dataset-reader`, they are a response to the file that is read. `max_words` is 20,000 by default.
 
     Raises `ConfigurationError` if the input has neither key, no word, a sentence without words, or speakers
     that do not match its words.
@@ -55,6 +45,7 @@ class CorefPredictor(TaskPredictor):
 
     name = "elmo_coref"
     default_max_words = 20_000
+    line_format = "conll2012"
 
     def __init__(
         self,
@@ -64,9 +55,7 @@ class CorefPredictor(TaskPredictor):
         output_format: str = "json",
         max_words: int | None = None,
     ) -> None:
-        super().__init__(model, dataset_reader, max_words=max_words)
-        check_choice(f"{self.name}: output_format", output_format, ("json", "conll2012"), ConfigurationError)
-        self._output_format = output_format
+        super().__init__(model, dataset_reader, output_format=output_format, max_words=max_words)
         self._rules = EnglishRules("sentencizer")
 
     def predict(self, document: str) -> JsonDict:
@@ -79,22 +68,14 @@ class CorefPredictor(TaskPredictor):
         return reader.text_to_instance(self._read(json_dict), has_answers=False)
 
     @overrides
-    def dump_line(self, outputs: JsonDict) -> str:
-        if self._output_format == "json":
-            return super().dump_line(outputs)
-        document = CorefDocument(
-            outputs["name"],
-            outputs["part"],
-            outputs["sentences"],
-            outputs["speakers"],
-            genre="",
-            clusters=[
-                [Mention(mention["start"], mention["end"]) for mention in cluster]
-                for cluster in outputs["clusters"]
-            ],
-        )
+    def format_lines(self, outputs: JsonDict) -> list[str]:
+        clusters = [
+            [Span(mention["start"], mention["end"]) for mention in cluster] for cluster in outputs["clusters"]
+        ]
+        name, part, sentences, speakers = (outputs[key] for key in ("name", "part", "sentences", "speakers"))
+        document = CorefDocument(name, part, sentences, speakers, "", clusters)
         try:
-            return "\n".join([*format_document(document), ""])
+            return format_document(document)
         except ValueError as error:
             raise ConfigurationError(f"elmo_coref: cannot write document {document.name}: {error}") from None
 

@@ -1,17 +1,19 @@
 """Words and their tags, such as named entities, from the formats of public data sets."""
 
 import logging
+import re
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import MetadataField, TextField
-from allennlp.data.tokenizers import Token
+from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_plugin.common.errors import check_choice
-from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
@@ -19,15 +21,19 @@ from elmo_plugin.tasks.dataset_reader import (
     read_text_lines,
     sentence_fields,
 )
-from elmo_plugin.tasks.ner.encodings import SOURCE_ENCODINGS, find_kind, read_tags
-from elmo_plugin.tasks.ner.layout import find_columns
-from elmo_plugin.tasks.ner.sentences import TaggedSentence, sentences_of_json, sentences_of_table
-from elmo_plugin.tasks.ner.table import gather_lines, read_table
-from elmo_plugin.tasks.ner.tags import ENCODINGS, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.columns import ColumnFinder, Table, read_table
+from elmo_plugin.tasks.ner.records import find_keys, sentence_in
+from elmo_plugin.tasks.ner.tags import ENCODINGS, SOURCE_ENCODINGS, TaggedSentence, find_kind, read_tags
+from elmo_plugin.tasks.records import Skipped, UnusableExample, detect_format, parse_records
+from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)
 
-_GMB = "Sentence #,Word,POS,Tag"  # as Kaggle has it, the only usual format that is not in UTF-8
+_NOT_ONE_TAG = re.compile(r".*\s.*|\[.+|\(.*\*.*")  # those of a whole sentence, or spans in brackets
+_LIST = re.compile(r"""(?:^|[,;\t|])["']?\[\s*(?:'|""|"\w|\d)""")  # in a field of a table
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-\w+)?:")
+_PREFIX = re.compile(r"[^\W\d_][^\W_]{0,11}(?:[-_][^\W_]{2,8})?(?:\[\w+\])?[:=|/#_]")
 
 
 @DatasetReader.register("ner_conll2003")
@@ -36,8 +42,8 @@ class Conll2003Reader(TaskDatasetReader):
     Reads sentences whose words have tags: named entities or chunks, in any usual encoding, or plain tags such
     as parts of speech. Files have columns separated by tabs or spaces, as CoNLL-2000 to 2003, WNUT, Wikigold,
     CoNLL-U and many others, with a blank line after each sentence; or they are CSV with a header; or JSON
-    lines with lists of words and of tags. The columns and the encoding are found from the whole file, and
-    logged. `TaskDatasetReader` describes compression.
+    with lists of words and of tags, or with texts and their entities as characters. The columns and the
+    encoding are found from the whole file, and logged. `TaskDatasetReader` describes compression.
 
     Registered as a `DatasetReader` with name "ner_conll2003".
 
@@ -60,6 +66,10 @@ class Conll2003Reader(TaskDatasetReader):
         The names of tags that JSON lines have as numbers.
     file_encoding : `str`, optional (default = `"utf-8"`)
         The character encoding of the files, as Python names it.
+    tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
+        How a text with entities as characters becomes words; the predictor's for plain sentences.
+    skip_bad : `bool`, optional (default = `False`)
+        Skip sentences that cannot be used, such as those with a blank word. The log has their number.
 
     Raises `ConfigurationError`, naming file and line, if a file cannot be decoded, the number of columns
     changes, columns of words and tags are not certain, or a tag is illegal, and if a file has no sentence.
@@ -76,6 +86,8 @@ class Conll2003Reader(TaskDatasetReader):
         separator: str | None = None,
         label_names: list[str] | None = None,
         file_encoding: str = "utf-8",
+        tokenizer: Tokenizer = None,
+        skip_bad: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
@@ -92,34 +104,41 @@ class Conll2003Reader(TaskDatasetReader):
         self._separator = separator
         self._label_names = label_names
         self._file_encoding = file_encoding
+        self._skip_bad = skip_bad
+        self.tokenizer = tokenizer and raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
+        self.other_columns: list[int | str] = []
         # as found in the first file, for others of the same data set
-        self._columns: tuple[list[str], int, int, int] | None = None
+        self._columns: tuple[list[str], int, int, int | None] | None = None
+        self._prefixes: set[str] | None = None
         self._kind: str | None = None
         self._encoding = source_encoding if source_encoding in (*ENCODINGS, "IO") else None
 
     @overrides
     def read_lines(self, file_path: str) -> Iterator[Line]:
-        number = 0
         try:
-            for line in read_text_lines(file_path, self._file_encoding):
-                yield line
-                number = line.number
+            yield from read_text_lines(file_path, self._file_encoding)
         except LookupError as error:
             raise ConfigurationError(f"ner_conll2003: file_encoding: {error}") from None
         except ConfigurationError as error:
-            if "UTF-8 text (" not in str(error):
-                raise
-            lines = read_text_lines(file_path, "latin-1")
-            if not next(iter(lines)).text.startswith(_GMB):
-                message = f"{error}; the option file_encoding names another, as 'cp1252'"
-                raise ConfigurationError(message) from None
-            yield from (line for line in lines if line.number > number)
+            hint = "; the option file_encoding names another, as 'latin-1'" * ("-8 text (" in str(error))
+            raise ConfigurationError(f"{error}{hint}") from None
 
-    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str] | None]]:
         """Yields the words of each sentence and their tags, entities in `tag_encoding`."""
-        file, texts = gather_lines(lines)
-        sentences, columns = self._sentences(file, texts)
+        file, texts = "", []  # texts burden the garbage collector less than lines do
+        for line in lines:
+            file = line.file
+            texts.append(line.text)
+        skipped = Skipped(self._skip_bad)
+        skipped.file = file
+        found, columns = self._sentences(file, texts, skipped)
+        sentences = list(self._usable(file, found, columns, skipped))
+        skipped.log("sentences")
         if not sentences:
+            return
+        if not sentences[0].tags:
+            logger.info("%s: %s, no tags", file, columns)
+            yield from (([Token(word) for word in sentence.words], None) for sentence in sentences)
             return
         source = self._source_encoding
         if source == "auto":
@@ -128,8 +147,8 @@ class Conll2003Reader(TaskDatasetReader):
             self._kind = self._kind or (None if set(values) == {"O"} else source)
         tags, encoding = read_tags(file, sentences, source)
         logger.info("%s: %s, %s", file, columns, encoding)
-        found = encoding.partition(" ")[0]
-        self._encoding = self._encoding or (found if found in (*ENCODINGS, "IO") else None)
+        encoding = encoding.partition(" ")[0]
+        self._encoding = self._encoding or (encoding if encoding in (*ENCODINGS, "IO") else None)
         for sentence in sentences:
             labels = sentence.tags
             if tags is not None and not {"O"}.issuperset(labels):
@@ -137,22 +156,91 @@ class Conll2003Reader(TaskDatasetReader):
                 labels = spans_to_tags(spans, len(labels), self._tag_encoding)
             yield [Token(word) for word in sentence.words], labels
 
-    def _sentences(self, file: str, texts: list[str]) -> tuple[list[TaggedSentence], str]:
+    def _sentences(self, file: str, texts: list[str], skipped: Skipped) -> tuple[list[TaggedSentence], str]:
         """Returns the sentences of a file, and a description of its columns."""
-        columns = (self._word_column, self._tag_column)
-        if _is_json(file, texts):
-            lines = (Line(text, file, number) for number, text in enumerate(texts, start=1))
-            return list(sentences_of_json(lines, *columns, self._label_names)), "JSON lines"
-        chosen = [column for column in columns if isinstance(column, str)]
-        table = read_table(file, texts, self._separator, chosen)
+        lines = [Line(text, file, number) for number, text in enumerate(texts, start=1) if text.strip()]
+        if lines and file.endswith(".in") and Path(other := file.removesuffix("in") + "out").exists():
+            return list(_sentences_of_two_files(lines, list(self.read_lines(other)))), f"tags of {other}"
+        chosen = (self._word_column, self._tag_column)
+        kind = detect_format(lines[0]) if lines else None
+        if kind == "jsonl" or (kind in ("csv", "tsv") and _LIST.search(lines[:2][-1].text)):
+            return list(self._sentences_of_json(lines, skipped)), "JSON"
+        table = read_table(file, texts, self._separator, chosen, self._skip_bad)
         if not table.sentences:
             return [], ""
         width = len(table.sentences[0][0][1])
         if self._columns is None or self._columns[:2] != (table.names, width):
-            self._columns = (table.names, width, *find_columns(table, *columns))
+            self._columns = (table.names, width, *self._find_columns(table))
         word, tag = self._columns[2:]
-        found = f"words in column {table.name(word)!r}, tags in column {table.name(tag)!r}"
-        return sentences_of_table(table, word, tag), found
+        self.other_columns = [table.name(column) for column in range(width) if column not in (word, tag)]
+        sentences = []
+        for rows in table.sentences:
+            numbers, fields = zip(*rows, strict=True)
+            tags = [] if tag is None else [row[tag] for row in fields]
+            sentences.append(TaggedSentence(list(numbers), [row[word] for row in fields], tags))
+        found = "" if tag is None else f", tags in column {table.name(tag)!r}"
+        return sentences, f"words in column {table.name(word)!r}{found}"
+
+    def _sentences_of_json(self, lines: list[Line], skipped: Skipped) -> Iterator[TaggedSentence]:
+        tokenizer = self.tokenizer or SpacyRulesTokenizer()
+        keys: tuple[str, str | None] | None = None
+        for line, fields in parse_records(lines):
+            if isinstance(fields.get("data"), dict):  # of Label Studio
+                fields = fields["data"] | fields
+            record = line, fields
+            keys = keys or find_keys(record, self._word_column, self._tag_column, self.needs_labels)
+            if fields.get("answer") in ("reject", "ignore"):  # of Prodigy
+                skipped.add("that were rejected", line.place)
+                continue
+            try:
+                yield sentence_in(record, *keys, self._label_names, tokenizer)
+            except UnusableExample as error:
+                skipped.skip_or_raise(error, line.location, line.place)
+
+    def _find_columns(self, table: Table) -> tuple[int, int | None]:
+        """Returns the columns of the words and of the tags."""
+        finder, word, tag = ColumnFinder(table), self._word_column, self._tag_column
+        word = None if word is None else finder.resolve(word, "word_column")
+        try:
+            tag = finder.find_tags(word) if tag is None else finder.resolve(tag, "tag_column")
+        except ConfigurationError:
+            if self.needs_labels:
+                raise
+            tag = None
+        word = finder.find_words(tag) if word is None else word
+        if word == tag and self.needs_labels:
+            raise finder.error(f"word_column and tag_column are the same column, {tag}")
+        return word, None if word == tag else tag
+
+    def _usable(
+        self, file: str, sentences: list[TaggedSentence], columns: str, skipped: Skipped
+    ) -> Iterator[TaggedSentence]:
+        """Yields the sentences with a text for each word and tag, without prefixes of the words."""
+        words = {word for sentence in sentences for word in sentence.words}
+        prefixes = {match[0] if (match := _PREFIX.match(word)) else "" for word in words}
+        if len(words) > 1 and (prefixes == self._prefixes or _are_prefixes(prefixes, words)):
+            self._prefixes = prefixes
+            logger.info("%s: the words lose their prefix, %s", file, " or ".join(sorted(prefixes)))
+            sentences = [each._replace(words=list(map(_without_prefix, each.words))) for each in sentences]
+        for sentence in sentences:
+            lines, words_of, tags = sentence
+            blank = [
+                n for n, texts in enumerate(zip(words_of, tags or words_of, strict=True)) if not all(texts)
+            ]
+            wrong = next(filter(_NOT_ONE_TAG.fullmatch, tags), None)
+            if wrong is not None:
+                raise ConfigurationError(
+                    f"{file}, line {lines[tags.index(wrong)]}: expected a word and its tag in each line, got "
+                    f"the tag {wrong!r:.50}; separator or tag_column chooses another, and JSON lines have "
+                    "all words and tags of a sentence"
+                )
+            if blank:
+                place = f"line {lines[blank[0]]}"
+                what = "tag" if words_of[blank[0]] else "word"
+                error = UnusableExample(f"with a blank {what}", f"the {what} is blank ({columns})")
+                skipped.skip_or_raise(error, f"{file}, {place}", place)
+            elif words_of:
+                yield sentence
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
         """
@@ -166,8 +254,24 @@ class Conll2003Reader(TaskDatasetReader):
         return Instance(fields)
 
 
-def _is_json(file: str, texts: list[str]) -> bool:
-    """Returns whether a file has JSON lines, by its name or its first object or list."""
-    is_named = file.removesuffix(compression(file)).lower().endswith((".json", ".jsonl", ".ndjson"))
-    first = next((text.strip() for text in texts if text.strip()), "")
-    return is_named or (first[:1] + first[-1:] in ("{}", "[]") and '"' in first)
+def _sentences_of_two_files(words: list[Line], tags: list[Line]) -> Iterator[TaggedSentence]:
+    """Yields the sentences of lines of words and, in another file, of tags, such as seq.in and seq.out."""
+    tags = [line for line in tags if line.text.strip()]
+    for line, other in zip_longest(words, tags, fillvalue=words[-1]):
+        if len(line.columns) != len(other.columns) or len(words) != len(tags):
+            raise ConfigurationError(
+                f"{line.location}: expected a tag for each word in {tags[0].file}, got {len(words)} lines "
+                f"and {len(tags)}, {len(line.columns)} words and {len(other.columns)} tags"
+            )
+        yield TaggedSentence([line.number] * len(line.columns), line.columns, other.columns)
+
+
+def _are_prefixes(prefixes: set[str], words: set[str]) -> bool:
+    """Returns whether all words begin with a language, such as `en:`, or three with one prefix."""
+    return "" not in prefixes and (
+        all(map(_LANGUAGE.fullmatch, prefixes)) or (len(prefixes) == 1 and len(words) > 2)
+    )
+
+
+def _without_prefix(word: str) -> str:
+    return _PREFIX.sub("", word, count=1)

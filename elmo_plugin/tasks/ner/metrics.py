@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
@@ -10,7 +10,7 @@ from overrides import overrides
 
 from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, figures_by_group, precision_recall_f1
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.ner.table import read_table
+from elmo_plugin.tasks.ner.columns import read_table
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and between which one
@@ -23,21 +23,10 @@ _PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
 _BIO_PREFIXES = {"U": "B", "L": "I"}  # of BIOUL, unknown to conlleval.pl
 
 
-class ConllevalTag(NamedTuple):
-    """A tag, the part before its first `-`, in BIO for BIOUL, and the rest, the type of a chunk."""
-
-    text: str
-    prefix: str
-    kind: str
-
-
-OUTSIDE = ConllevalTag("O", "O", "")
-
-
-def parse_tag(text: str) -> ConllevalTag:
-    """Splits a tag at its first `-`."""
-    prefix, _, kind = text.partition("-")
-    return ConllevalTag(text, _BIO_PREFIXES.get(prefix, prefix), kind)
+def _split(tag: str) -> tuple[str, str]:
+    """Splits a tag at its first `-`: its prefix, in BIO for BIOUL, and the type of its chunk."""
+    prefix, _, kind = tag.partition("-")
+    return _BIO_PREFIXES.get(prefix, prefix), kind
 
 
 class NerScores(Scores):
@@ -49,25 +38,26 @@ class NerScores(Scores):
         self.predicted: Counter[str] = Counter()
         self.correct: Counter[str] = Counter()
 
-    def add(self, sentences: Iterable[Sequence[tuple[ConllevalTag, ConllevalTag]]]) -> None:
+    def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
         """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
         is_common = False  # in both, a chunk began at the same word, with the same type, and goes on
-        last = (OUTSIDE, OUTSIDE)
+        last = (("O", ""), ("O", ""))
         for sentence in sentences:
             self.words += len(sentence)
             self.correct_tags += sum(gold == predicted for gold, predicted in sentence)
-            for gold, predicted in [*sentence, (OUTSIDE, OUTSIDE)]:
+            for pair in [*sentence, ("O", "O")]:
+                gold, predicted = map(_split, pair)
                 ends = [_ends(last[0], gold), _ends(last[1], predicted)]
                 starts = [_starts(last[0], gold), _starts(last[1], predicted)]
                 if is_common and all(ends):
-                    self.correct[last[0].kind] += 1
+                    self.correct[last[0][1]] += 1
                 is_common = (is_common and not any(ends)) or all(starts)
-                is_common = is_common and gold.kind == predicted.kind
-                self.gold.update([gold.kind] * starts[0])
-                self.predicted.update([predicted.kind] * starts[1])
+                is_common = is_common and gold[1] == predicted[1]
+                self.gold.update([gold[1]] * starts[0])
+                self.predicted.update([predicted[1]] * starts[1])
                 last = gold, predicted
         if is_common:  # without types, a chunk may continue to the end
-            self.correct[last[0].kind] += 1
+            self.correct[last[0][1]] += 1
 
     def figures(self, whole: float = 1.0) -> dict[str, Figures]:
         """Returns the figures as parts of `whole`: "overall", and of each type by its name."""
@@ -79,16 +69,16 @@ class NerScores(Scores):
         }
 
 
-def _ends(last: ConllevalTag, tag: ConllevalTag) -> bool:
+def _ends(last: tuple[str, str], tag: tuple[str, str]) -> bool:
     """Returns whether a chunk ends between two words."""
-    changes = last.prefix not in _OUTSIDE and last.kind != tag.kind
-    return changes or last.prefix in _SINGLES or last.prefix + tag.prefix in _ENDS
+    changes = last[0] not in _OUTSIDE and last[1] != tag[1]
+    return changes or last[0] in _SINGLES or last[0] + tag[0] in _ENDS
 
 
-def _starts(last: ConllevalTag, tag: ConllevalTag) -> bool:
+def _starts(last: tuple[str, str], tag: tuple[str, str]) -> bool:
     """Returns whether a chunk starts between two words."""
-    changes = tag.prefix not in _OUTSIDE and last.kind != tag.kind
-    return changes or tag.prefix in _SINGLES or last.prefix + tag.prefix in _STARTS
+    changes = tag[0] not in _OUTSIDE and last[1] != tag[1]
+    return changes or tag[0] in _SINGLES or last[0] + tag[0] in _STARTS
 
 
 @Metric.register("ner_f1")
@@ -112,8 +102,7 @@ class NerF1(ScoreMetric):
         for tags, gold_tags in zip(predicted, gold, strict=True):
             if len(tags) != len(gold_tags):
                 raise ValueError(f"ner_f1: expected {len(gold_tags)} tags, got {len(tags)}")
-            pairs = zip(map(parse_tag, gold_tags), map(parse_tag, tags), strict=True)
-            self._scores.add([list(pairs)])
+            self._scores.add([list(zip(gold_tags, tags, strict=True))])
 
     @overrides(check_signature=False)
     def metrics(self, scores: NerScores) -> dict[str, float]:
@@ -130,10 +119,10 @@ class NerF1(ScoreMetric):
         return "entities" if self._has_entities and scores.words and not scores.gold else ""
 
 
-def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
+def score_tagged(path: str) -> dict[str, Any]:
     """
     Scores a file with one word per line; its last two columns are the gold tag and the predicted tag. Blank
-    lines separate sentences. Returns the lines that conlleval.pl prints; and the same lines as "raw", the
+    lines separate sentences. Returns the lines that conlleval.pl prints as "raw"; the
     percentages "overall", and of each type the percentages and the number of predicted chunks, "found".
 
     Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is malformed.
@@ -148,10 +137,10 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
         kind: row.rounded() | ({} if kind == "overall" else {"found": scores.predicted[kind]})
         for kind, row in rows.items()
     }
-    return table, {"raw": table, **figures}
+    return {"raw": table, **figures}
 
 
-def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[ConllevalTag, ConllevalTag]]]:
+def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     """Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`."""
     lines = list(lines)
     texts = ["" if line.columns[:1] == [BOUNDARY] else line.text for line in lines]
@@ -161,10 +150,10 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[ConllevalTag, Con
             if len(fields) < 2:
                 raise table.error(number, "expected at least 2 columns (gold tag, predicted tag), got 1")
             for text in fields[-2:]:
-                if parse_tag(text).prefix not in _PREFIXES:
+                if _split(text)[0] not in _PREFIXES:
                     message = f"expected a tag that begins with B, I, E, S or O, got {text!r}"
                     raise table.error(number, message)
-        yield [(parse_tag(fields[-2]), parse_tag(fields[-1])) for _, fields in sentence]
+        yield [(fields[-2], fields[-1]) for _, fields in sentence]
 
 
 def _table(scores: NerScores, rows: dict[str, Figures]) -> list[str]:

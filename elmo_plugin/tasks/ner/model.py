@@ -17,7 +17,8 @@ from elmo_plugin.common.errors import check_choice
 from elmo_plugin.encoders import ContextualEncoder, forward_sums, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import Span, parse_tag, parse_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import parse_tags
+from elmo_plugin.tasks.spans import Span, parse_tag, tags_to_spans
 from elmo_plugin.tasks.task_model import TaskModel
 
 ILLEGAL = -10_000.0  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
@@ -143,12 +144,12 @@ class NerBiLstmCrf(TaskModel):
                 [
                     {
                         "type": kind,
-                        "start": first,
-                        "end": last + 1,
-                        "text": " ".join(words[first : last + 1]),
+                        "start": start,
+                        "end": end,
+                        "text": " ".join(words[start:end]),
                         "probability": probability,
                     }
-                    for (kind, (first, last)), probability in zip(spans, probabilities, strict=True)
+                    for (start, end, kind), probability in zip(spans, probabilities, strict=True)
                 ]
             )
         return output_dict
@@ -157,8 +158,8 @@ class NerBiLstmCrf(TaskModel):
         """Returns the probability of each entity of a sentence, by the sums of legal sequences of tags."""
         if not spans:
             return []
-        emissions, transitions, start, end = (each.double() for each in logits)
-        before = forward_sums(emissions, transitions, start)
+        emissions, transitions, first_tag, end = (each.double() for each in logits)
+        before = forward_sums(emissions, transitions, first_tag)
         after = forward_sums(emissions.flip(0), transitions.T, end).flip(0)
         total = (before[-1] + end).logsumexp(dim=0)
         indices = self.vocab.get_token_to_index_vocabulary("labels")
@@ -172,11 +173,11 @@ class NerBiLstmCrf(TaskModel):
             return float((before[first, path[0]] + steps + rest - total).exp())
 
         found = []
-        for kind, (first, last) in spans:
+        for start, stop, kind in spans:
             inner = indices.get(f"I-{kind}" if kind else "I")
-            found.append(probability(first, path[first : last + 1]))
-            if inner is not None and last + 1 < len(path):  # in BIO, it may go on
-                found[-1] -= probability(first, [*path[first : last + 1], inner])
+            found.append(probability(start, path[start:stop]))
+            if inner is not None and stop < len(path):  # in BIO, it may go on
+                found[-1] -= probability(start, [*path[start:stop], inner])
         return found
 
 

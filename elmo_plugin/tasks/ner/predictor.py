@@ -1,19 +1,16 @@
 """Named entities, or tags of any kind, of plain or pre-tokenized sentences."""
 
 import re
-from typing import Any
 
 from allennlp.common import JsonDict
-from allennlp.data import DatasetReader, Instance
+from allennlp.data import Instance
 from allennlp.data.fields import MetadataField
-from allennlp.data.tokenizers import Tokenizer
-from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
-from elmo_plugin.tasks.ner.tags import parse_tag, spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.predictor import SentencePredictor, typed_places
+from elmo_plugin.tasks.spans import parse_tag, spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
@@ -35,30 +32,14 @@ class NerPredictor(SentencePredictor):
 
     Registered as a `Predictor` with name "elmo_ner".
 
-    # Parameters
-
-    model, dataset_reader, tokenizer, max_words
-        See `SentencePredictor`.
-    output_format : `str`, optional (default = `"json"`)
-        The output of `allennlp predict` for a sentence: "json", or "columns", a line for each word with its
-        gold tag, if there is one (`--use-dataset-reader`), and its predicted tag, in BIO, between spaces.
-        `elmo score ner` and conlleval.pl read them. Spaces inside a word become "_".
+    `output_format` may be "columns": a line for each word with its gold tag, if there is one
+    (`--use-dataset-reader`), and its predicted tag, in BIO, between spaces. `elmo score ner` and conlleval.pl
+    read them. Spaces inside a word become "_". The other parameters are those of `SentencePredictor`.
     """
 
     name = "elmo_ner"
     default_tokenizer = SpacyRulesTokenizer
-
-    def __init__(
-        self,
-        model: Model,
-        dataset_reader: DatasetReader,
-        tokenizer: Tokenizer | str | dict[str, Any] | None = None,
-        *,
-        output_format: str = "json",
-        max_words: int | None = None,
-    ) -> None:
-        super().__init__(model, dataset_reader, tokenizer, max_words=max_words)
-        self._output_format = self._checked_format(output_format, "columns")
+    line_format = "columns"
 
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
@@ -92,9 +73,7 @@ class NerPredictor(SentencePredictor):
         return outputs
 
     @overrides
-    def dump_line(self, outputs: JsonDict) -> str:
-        if self._output_format == "json":
-            return super().dump_line(outputs)
+    def format_lines(self, outputs: JsonDict) -> list[str]:
         columns = [outputs["words"]]
         for tags in (outputs.get("gold_tags"), outputs["tags"]):
             if tags and "entities" in outputs:
@@ -102,4 +81,4 @@ class NerPredictor(SentencePredictor):
                 tags = spans_to_tags(tags_to_spans(with_letters), len(tags), "BIO")
             columns += [tags] if tags else []
         lines = [" ".join(_SPACES.sub("_", field) for field in row) for row in zip(*columns, strict=True)]
-        return "\n".join([*lines, "", ""])
+        return [*lines, ""]

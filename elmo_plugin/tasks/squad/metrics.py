@@ -90,12 +90,12 @@ class SquadEmAndF1(ScoreMetric):
         return {"em": figures["exact_match"] / 100, "f1": figures["f1"] / 100}
 
 
-def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[str, Any]]:
+def score_squad(data_path: str, predictions_path: str) -> dict[str, Any]:
     """
     Scores a JSON object with the answer to each question, by its id, against the JSON of SQuAD 1.1. As in the
     official script, a question without a prediction scores nothing.
 
-    Returns lines for people to read; and `exact_match`, `f1`, `total` and `missing`.
+    Returns `exact_match`, `f1`, `total` and `missing`.
     """
     predictions = _read_predictions(predictions_path)
     scores = SquadScores()
@@ -106,13 +106,7 @@ def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[
             scores.add(predictions.get(str(question.id)), [answer.text for answer in question.answers])
     if not scores.total:
         raise ConfigurationError(f"{data_path}: no questions in this file")
-    figures = {**scores.figures(), "missing": scores.missing}
-    lines = [
-        f"Questions    {scores.total:,}, of which {scores.missing:,} without a prediction",
-        f"Exact match  {figures['exact_match']:.2f}",
-        f"F1           {figures['f1']:.2f}",
-    ]
-    return lines, figures
+    return {**scores.figures(), "missing": scores.missing}
 
 
 def _read_predictions(path: str) -> Mapping[str, str]:

@@ -2,6 +2,5 @@
 
 from elmo_plugin.tasks.srl.dataset_reader import SrlPredicatesReader, SrlReader
 from elmo_plugin.tasks.srl.metrics import score_srl
-from elmo_plugin.tasks.srl.model import SrlHighwayLstm
-from elmo_plugin.tasks.srl.predicates import SrlPredicates, SrlPredicatesPredictor
-from elmo_plugin.tasks.srl.predictor import SrlPredictor
+from elmo_plugin.tasks.srl.model import SrlHighwayLstm, SrlPredicates
+from elmo_plugin.tasks.srl.predictor import SrlPredicatesPredictor, SrlPredictor

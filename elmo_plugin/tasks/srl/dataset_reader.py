@@ -20,9 +20,15 @@ from elmo_plugin.tasks.dataset_reader import (
     sentence_fields,
 )
 from elmo_plugin.tasks.records import is_json, parse_records
-from elmo_plugin.tasks.srl.props import parse_conll2005, parse_props, parse_words_and_props
-from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012, sentences_in
-from elmo_plugin.tasks.srl.spans import arguments_to_tags
+from elmo_plugin.tasks.spans import spans_to_tags
+from elmo_plugin.tasks.srl.sentences import (
+    VERB,
+    SrlSentence,
+    parse_conll2005,
+    parse_conll2012,
+    parse_props,
+    sentences_in,
+)
 
 _PATTERNS = {
     "auto": (*FOLDER_PATTERNS, "*.props"),
@@ -41,7 +47,7 @@ class SrlSentenceReader(TaskDatasetReader):
         `.conll`; see `parse_conll2012`
     conll2005: the columns of CoNLL-2005, in files whose names end in `.props`. The words are in the first
         column of a file with "words" instead of "props" in its path, such as `words/train.words` for
-        `props/train.props`; without "props" in the path, they are in the first column of the same file.
+        `props/train.props`
     jsonl: words and frames in JSON lines, in files whose names end in `.jsonl`
 
     `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by the Penn
@@ -55,7 +61,7 @@ class SrlSentenceReader(TaskDatasetReader):
         "conll2012", "conll2005" or "jsonl"; by default jsonl for a file that begins with `{`, conll2005 for a
         name in `.props`, and conll2012 for all others.
     verbs_only : `bool`, optional (default = `False`)
-        Skip predicates that are not verbs: nouns, adjectives, auxiliaries and others.
+        Skip predicates that are not verbs: nouns, adjectives, auxiliaries and others in CoNLL-2012.
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, and if a file or
     folder contains no example.
@@ -78,8 +84,8 @@ class SrlSentenceReader(TaskDatasetReader):
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         """Yields the sentences of a file, with the predicates that count."""
         for sentence in _parse(lines, self._format, has_words=True):
-            verbs = [p for p in sentence.predicates if p.kind == "verb" or not self._verbs_only]
-            yield sentence._replace(predicates=verbs)
+            chosen = [each for each in sentence.predicates if each.is_verb or not self._verbs_only]
+            yield sentence._replace(predicates=chosen)
 
 
 def read_sentences(path: str) -> Iterator[SrlSentence]:
@@ -96,17 +102,19 @@ def _parse(lines: Iterable[Line], format: str, has_words: bool) -> Iterator[SrlS
     for first in lines:
         lines = chain([first], lines)
         kind = _find_format(first, has_words) if format == "auto" else format
-        parts = first.file.rsplit("/", 2)  # the last two are props/NAME.props
-        words = "/".join([*parts[:-2], *(part.replace("props", "words") for part in parts[-2:])])
         if kind == "jsonl":
             yield from chain.from_iterable(map(sentences_in, parse_records(lines, format="jsonl")))
         elif kind == "conll2012":
             yield from parse_conll2012(lines)
         elif not has_words:
             yield from parse_props(lines)
-        elif words == first.file:
-            yield from parse_words_and_props(lines)
         else:
+            parts = first.file.rsplit("/", 2)  # the last two are props/NAME.props
+            words = "/".join([*parts[:-2], *(part.replace("props", "words") for part in parts[-2:])])
+            if words == first.file:
+                raise ConfigurationError(
+                    f'{words}: expected a path with "props" whose words are in a path with "words"'
+                )
             yield from parse_conll2005(lines, read_text_lines(words))
 
 
@@ -151,28 +159,21 @@ class SrlReader(SrlSentenceReader):
         super().__init__(token_indexers, format=format, verbs_only=verbs_only, **kwargs)
         self._keep_without_arguments = keep_without_arguments
 
-    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], int, list[str], str, str]]:
-        """
-        Yields, for each predicate, the words of its sentence, its index, the tags, its lemma and its kind.
-        """
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], int, list[str], str]]:
+        """Yields, for each predicate, the words of its sentence, its index, the tags and its lemma."""
         for words, predicates, _ in self.read_sentences(lines):
             tokens = [Token(word) for word in words]
-            for word, lemma, kind, arguments in predicates:
-                if self._keep_without_arguments or any(argument.role != "V" for argument in arguments):
-                    yield tokens, word, arguments_to_tags(arguments, len(words)), lemma, kind
+            for word, lemma, arguments, _ in predicates:
+                if self._keep_without_arguments or any(role != VERB for _, _, role in arguments):
+                    yield tokens, word, spans_to_tags(arguments, len(words)), lemma
 
     def text_to_instance(
-        self,
-        tokens: list[Token],
-        predicate: int,
-        tags: list[str] | None = None,
-        lemma: str | None = None,
-        kind: str = "",
+        self, tokens: list[Token], predicate: int, tags: list[str] | None = None, lemma: str | None = None
     ) -> Instance:
         """
         Makes an instance of the predicate at an index of a sentence, with the fields `tokens`, `words` (as
-        strings), `predicate`, `frame` (metadata: the `predicate`, its `lemma`, by default its word, its
-        `kind`, by which scores are counted, and the correct `tags`) and, if there are BIO tags, `tags`.
+        strings), `predicate`, `frame` (metadata: the `predicate`, its `lemma`, by default its word, and the
+        correct `tags`) and, if there are BIO tags, `tags`.
         """
         if not 0 <= predicate < len(tokens):
             raise ConfigurationError(
@@ -181,7 +182,7 @@ class SrlReader(SrlSentenceReader):
         fields = sentence_fields(tokens)
         text = cast(TextField, fields["tokens"])
         fields["predicate"] = IndexField(predicate, text)
-        frame = {"predicate": predicate, "lemma": lemma or tokens[predicate].text, "kind": kind, "tags": tags}
+        frame = {"predicate": predicate, "lemma": lemma or tokens[predicate].text, "tags": tags}
         fields["frame"] = MetadataField(frame)
         if tags is not None:
             fields["tags"] = TagsField(tags, text)

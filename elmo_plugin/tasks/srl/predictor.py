@@ -1,27 +1,26 @@
-"""Who did what to whom, in plain or pre-tokenized sentences."""
+"""Who did what to whom, and the predicates, in plain or pre-tokenized sentences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, cast
 
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
-from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
+from elmo_plugin.tasks.spans import tags_to_spans
 from elmo_plugin.tasks.srl.dataset_reader import SrlReader
-from elmo_plugin.tasks.srl.props import format_props
-from elmo_plugin.tasks.srl.spans import tags_to_arguments
+from elmo_plugin.tasks.srl.sentences import format_props
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, as_typed
 
 MAX_BATCH_WORDS = 20_000  # of the frames predicted at a time, each with all words of its sentence
 PredicateLemmas = list[tuple[int, str | None]]  # the index of each predicate in its sentence, and any lemma
-FindPredicates = Callable[[Sequence[list[Token]]], list[PredicateLemmas]]
 
 
 @Predictor.register("elmo_srl")
@@ -43,13 +42,11 @@ class SrlPredictor(SentencePredictor):
 
     # Parameters
 
-    model, dataset_reader, tokenizer, max_words
-        See `SentencePredictor`.
     predicates : `str | Predictor`, optional (default = `None`)
         The archive of a model of predicates, such as `srl_predicates`, or its predictor.
-    output_format : `str`, optional (default = `"json"`)
-        The output of `allennlp predict` for a sentence: "json", or "props", the lines of CoNLL-2005 that
-        srl-eval.pl reads.
+    **kwargs
+        Those of `SentencePredictor`. `output_format` may be "props", the lines of CoNLL-2005 that srl-eval.pl
+        reads.
 
     Raises `ConfigurationError` for an input that is not as described, and for one without `"predicates"` if
     there is no tagger.
@@ -57,20 +54,22 @@ class SrlPredictor(SentencePredictor):
 
     name = "elmo_srl"
     default_tokenizer = SpacyRulesTokenizer
+    line_format = "props"
 
     def __init__(
         self,
         model: Model,
         dataset_reader: DatasetReader,
-        tokenizer: Tokenizer | str | dict[str, Any] | None = None,
         *,
         predicates: str | Predictor | None = None,
-        output_format: str = "json",
         max_words: int | None = None,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(model, dataset_reader, tokenizer, max_words=max_words)
-        self._output_format = self._checked_format(output_format, "props")
-        self._find_predicates = _tagger(predicates, max_words) if predicates else None
+        super().__init__(model, dataset_reader, max_words=max_words, **kwargs)
+        if isinstance(predicates, str):
+            options: Any = {} if max_words is None else {"max_words": max_words}
+            predicates = Predictor.from_path(predicates, **options)
+        self._tagger = predicates
 
     @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:
@@ -95,38 +94,39 @@ class SrlPredictor(SentencePredictor):
         ]
 
     @overrides
-    def dump_line(self, outputs: JsonDict) -> str:
-        if self._output_format == "json":
-            return super().dump_line(outputs)
+    def format_lines(self, outputs: JsonDict) -> list[str]:
         if "frames" not in outputs:  # of an instance: one predicate
             raise ConfigurationError(
                 f'{self.name}: "props" are written for JSON with "predicates", not with --use-dataset-reader'
             )
         predicates = [
-            (frame["index"], frame["lemma"], tags_to_arguments(frame["tags"])) for frame in outputs["frames"]
+            (frame["index"], frame["lemma"], tags_to_spans(frame["tags"])) for frame in outputs["frames"]
         ]
         try:
-            lines = format_props(len(outputs["words"]), predicates)
+            return [*format_props(len(outputs["words"]), predicates), ""]
         except ValueError as error:
             sentence = repr(" ".join(outputs["words"]))
             raise ConfigurationError(f"{self.name}: no props of {sentence:.200}: {error}") from None
-        return "\n".join([*lines, "", ""])
 
     def _predicates(
         self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
     ) -> list[PredicateLemmas]:
         """Returns the predicates of the inputs, and finds them if the input has none."""
         pairs = list(zip(inputs, sentences, strict=True))
-        unknown = [tokens for json_dict, tokens in pairs if "predicates" not in json_dict]
-        if unknown and self._find_predicates is None:
-            raise ConfigurationError(
-                f'{self.name}: expected "predicates", the indices of words, in the input; or give the '
-                "predictor a tagger: predicates, an archive of srl_predicates"
-            )
-        found = iter(self._find_predicates(unknown) if unknown and self._find_predicates else [])
+        unknown = [{"words": [t.text for t in words]} for each, words in pairs if "predicates" not in each]
+        found: Iterator[JsonDict] = iter(())
+        if unknown:
+            if self._tagger is None:
+                raise ConfigurationError(
+                    f'{self.name}: expected "predicates", the indices of words, in the input; or give the '
+                    "predictor a tagger: predicates, an archive of srl_predicates"
+                )
+            found = iter(self._tagger.predict_batch_json(unknown))
         return [
-            self._checked(json_dict, len(tokens)) if "predicates" in json_dict else next(found)
-            for json_dict, tokens in pairs
+            self._checked(each, len(words))
+            if "predicates" in each
+            else [(index, None) for index in next(found)["predicates"]]
+            for each, words in pairs
         ]
 
     def _checked(self, inputs: JsonDict, length: int) -> PredicateLemmas:
@@ -157,13 +157,15 @@ def _frame(output: JsonDict) -> JsonDict:
     }
 
 
-def _tagger(tagger: str | Predictor, max_words: int | None) -> FindPredicates:
-    arguments: dict[str, Any] = {} if max_words is None else {"max_words": max_words}
-    predictor = Predictor.from_path(tagger, **arguments) if isinstance(tagger, str) else tagger
+@Predictor.register("elmo_srl_predicates")
+class SrlPredicatesPredictor(SentencePredictor):
+    """
+    Finds the predicates of `{"sentence": "She wants to leave."}`, or of a list of words as `"words"`. A
+    prediction has the `words`, the indices of the `predicates`, and the `probabilities` of all words to be
+    one.
 
-    def find(sentences: Sequence[list[Token]]) -> list[PredicateLemmas]:
-        inputs = [{"words": [token.text for token in tokens]} for tokens in sentences]
-        outputs = predictor.predict_batch_json(inputs)
-        return [[(index, None) for index in output["predicates"]] for output in outputs]
+    Registered as a `Predictor` with name "elmo_srl_predicates".
+    """
 
-    return find
+    name = "elmo_srl_predicates"
+    default_tokenizer = SpacyRulesTokenizer

@@ -1,8 +1,8 @@
-"""Sentences with their predicates, from the columns of CoNLL-2012 or JSON lines."""
+"""Sentences with their predicates, from the columns of CoNLL-2012 and CoNLL-2005, or JSON lines."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -11,27 +11,36 @@ from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
     NO_ANNOTATION,
     TAB_HINT,
-    is_predicate,
+    framed_words,
     line_kind,
-    locate_label_errors,
+    parse_sentence,
     split_sentence,
-    unescape_words,
+    unescape_word,
 )
-from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns
+from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, sentence_rows
 from elmo_plugin.tasks.records import Record
-from elmo_plugin.tasks.srl.spans import Argument, arguments_to_tags, parse_labels, tags_to_arguments
+from elmo_plugin.tasks.spans import (
+    LabelError,
+    Span,
+    checked_spans,
+    locate_label_errors,
+    parse_tag,
+    tags_to_spans,
+)
 
-_KINDS = {"V": "verb", "N": "noun", "J": "adjective", "M": "auxiliary"}
+VERB = "V"  # the role of the predicate itself
+NO_PREDICATE = "-"
 _AUXILIARIES = {"be.03", "have.01", "do.01"}
+_LABEL = re.compile(r"(?:\((?P<opened>[^*()\s]+))?\*(?P<closes>(?P<closed>[^*()\s]*)\))?")
 
 
 class Predicate(NamedTuple):
-    """A word of a sentence, its lemma, its kind, and its arguments from left to right, with `V`."""
+    """A word of a sentence, its lemma, and its arguments from left to right, with `V`."""
 
     word: int
     lemma: str
-    kind: str  # "verb", "auxiliary", "noun", "adjective" or "other"
-    arguments: list[Argument]
+    arguments: list[Span]
+    is_verb: bool = True
 
 
 class SrlSentence(NamedTuple):
@@ -58,40 +67,32 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 
 def _parse_sentence(rows: list[Row]) -> SrlSentence:
-    location = rows[0][0].location
     _check_format(rows)
-    columns = list(zip(*(row for _, row in rows), strict=True))
-    words, parts_of_speech, lemmas, framesets = columns[3], columns[4], columns[6], columns[7]
-    frames = list(zip(lemmas, framesets, strict=True))
-    framed = [word for word, frame in enumerate(frames) if not set(frame) & set(NO_ANNOTATION)]
-    label_columns = columns[FIXED_COLUMNS:]
-    if label_columns and not any(label_columns[-1]):
-        label_columns.pop()  # after the last tab
-    last = label_columns[-1] if label_columns else ()
-    if not is_predicate(last) and ("*" not in last or len(label_columns) != len(framed)):
-        label_columns = label_columns[:-1]  # without coreference
-    if framed and not label_columns:
+    sentence = parse_sentence(rows)
+    framed = framed_words(rows)
+    if framed and not sentence.frames:
         raise ConfigurationError(
-            f"{location}: expected {len(framed)} columns of arguments in this sentence, one for each lemma "
-            "with a frameset, got none"
+            f"{sentence.location}: expected {len(framed)} columns of arguments in this sentence, one for "
+            "each lemma with a frameset, got none"
         )
     predicates = []
-    for number, labels in enumerate(label_columns):
+    for number, labels in enumerate(sentence.frames):
         column = f"column {FIXED_COLUMNS + number + 1}"
         with locate_label_errors(rows, f"{column}: "):
             arguments = parse_labels(labels)
-        verbs = [argument.start for argument in arguments if argument.role == "V"]
-        if not verbs and len(framed) == len(label_columns):
+        verbs = [start for start, _, role in arguments if role == VERB]
+        if not verbs and len(framed) == len(sentence.frames):
             verbs = [framed[number]]
         if not verbs:
             raise ConfigurationError(
-                f"{location}: {column} of the sentence that begins here lacks its predicate, (V*); {TAB_HINT}"
+                f"{sentence.location}: {column} of the sentence that begins here lacks its predicate, (V*); "
+                f"{TAB_HINT}"
             )
-        word = verbs[0]
-        kind = predicate_kind(parts_of_speech[word], ".".join(frames[word]))
-        lemma = words[word] if lemmas[word] in NO_ANNOTATION else lemmas[word]
-        predicates.append(Predicate(word, lemma, kind, arguments))
-    return SrlSentence(unescape_words(rows, words), predicates, location)
+        columns = rows[verbs[0]][1]
+        lemma = sentence.words[verbs[0]] if columns[6] in NO_ANNOTATION else columns[6]
+        is_verb = columns[4].startswith("V") and ".".join(columns[6:8]) not in _AUXILIARIES
+        predicates.append(Predicate(verbs[0], lemma, arguments, is_verb))
+    return SrlSentence(sentence.words, predicates, sentence.location)
 
 
 def _check_format(rows: list[Row]) -> None:
@@ -105,36 +106,87 @@ def _check_format(rows: list[Row]) -> None:
             f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …; "
             "format: 'conll2005' reads words and propositions"
         )
-    check_columns(rows, len(first), f"as in line {line.number}; {TAB_HINT}")
 
 
 def _are_counting(numbers: Sequence[str]) -> bool:
     return all(map(str.isdecimal, numbers)) and all(int(b) == int(a) + 1 for a, b in pairwise(numbers))
 
 
-def predicate_kind(part_of_speech: str, frame: str = "") -> str:
-    """Returns the kind of a predicate, by its tag in the Penn Treebank and its frame, such as "be.03"."""
-    return "auxiliary" if frame in _AUXILIARIES else _KINDS.get(part_of_speech[:1], "other")
+def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
+    """
+    Reads propositions, one word per line: the lemma of a predicate or `-`, and then, for each predicate from
+    left to right, a bracket label. White space separates columns, blank lines separate sentences. The words
+    are empty, and all predicates are verbs.
+
+    Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, or brackets are
+    malformed, nested or without their other half.
+    """
+    return map(_parse_proposition, sentence_rows(lines))
 
 
-_WORDS = ("words", "tokens")
-_FRAMES = ("frames", "verbs", "srl_frames", "labels")
-_TAGS = ("tags", "frames", "labels")  # the second: OntoNotes of Hugging Face
-_ROLES = ("roles", "arguments", "spans")
-_INDICES = ("index", "predicate_index", "verb_index", "verb_idx", "predicate", "verb")
+def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[SrlSentence]:
+    """
+    Reads propositions, and their words from the first column of a file with the same lines.
+
+    Raises `ConfigurationError`, naming file and line, if the lengths of a sentence differ, or `V` is not at
+    its predicate.
+    """
+    empty: list[Row] = []
+    for rows, texts in zip_longest(sentence_rows(props), sentence_rows(words), fillvalue=empty):
+        if len(rows) != len(texts):
+            raise ConfigurationError(
+                f"{(texts or rows)[0][0].location}: the sentence that begins here has {len(texts)} words, "
+                f"but {len(rows)} lines of propositions"
+            )
+        sentence = _parse_proposition(rows)
+        for number, (word, lemma, arguments, _) in enumerate(sentence.predicates, start=2):
+            if (verb := _misplaced_verb(arguments, word)) is not None:
+                raise ConfigurationError(
+                    f"{rows[word][0].location}: column {number}: V is not at its predicate, {lemma}, but in "
+                    f"line {rows[verb][0].number}"
+                )
+        yield sentence._replace(words=[unescape_word(row[0]) for _, row in texts])
+
+
+def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
+    first, first_columns = rows[0]
+    if line_kind(first) == "begin":
+        raise ConfigurationError(
+            f"{first.location}: expected CoNLL-2005's propositions, got {first.text:.30}"
+        )
+    check_columns(rows, len(first_columns), f"as in line {first.number} of this sentence")
+    lemmas, *columns = zip(*(row for _, row in rows), strict=True)
+    words = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]
+    if len(words) != len(columns):
+        raise ConfigurationError(
+            f"{first.location}: the sentence that begins here has {len(words)} predicates, but "
+            f"{len(columns)} columns of arguments"
+        )
+    predicates = []
+    for number, (word, labels) in enumerate(zip(words, columns, strict=True), start=2):
+        with locate_label_errors(rows, f"column {number}: "):
+            predicates.append(Predicate(word, lemmas[word], parse_labels(labels)))
+    return SrlSentence([""] * len(rows), predicates, first.location)
+
+
+def _misplaced_verb(arguments: Iterable[Span], word: int) -> int | None:
+    """Returns the first word of `V` if it is not at the predicate."""
+    verbs = [argument for argument in arguments if argument.label == VERB]
+    return verbs[0].start if verbs and not any(verb.start <= word < verb.end for verb in verbs) else None
 
 
 def sentences_in(record: Record) -> Iterator[SrlSentence]:
     """
-    Yields the sentences of a record: `words`, and for each predicate a frame with the BIO `tags` of its
-    arguments, as AllenNLP and `elmo_srl` predict them, or with their `roles`. A role is
-    `{"role": "ARG0", "start": 0, "end": 2}`, the end exclusive, or `[first, last, "ARG0"]`.
+    Yields the sentences of a record: `words`, and for each predicate one of the `frames`, with the BIO `tags`
+    of its arguments, or with its `index` and `roles` such as `{"role": "ARG0", "start": 0, "end": 2}`, the
+    end exclusive. AllenNLP's predictions (`verbs`) and the documents of Hugging Face's OntoNotes
+    (`srl_frames` of `sentences`) are the same by other names.
 
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
     line, fields = record
-    sentences = fields.get("sentences") or []
-    for sentence in (is_list_of(sentences, dict) and sentences) or [fields]:
+    sentences = fields.get("sentences")
+    for sentence in sentences if sentences and is_list_of(sentences, dict) else [fields]:
         try:
             yield _sentence(sentence)._replace(location=line.location)
         except ValueError as error:
@@ -145,52 +197,106 @@ def is_list_of(values: Any, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
-def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((fields[key] for key in keys if fields.get(key) is not None), None)
-
-
 def _sentence(fields: dict[str, Any]) -> SrlSentence:
-    words, frames = _first(fields, _WORDS), _first(fields, _FRAMES)
+    words = fields.get("words")
     if not is_list_of(words, str) or not words or not all(words):
         raise ValueError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
-    if not is_list_of(frames, dict):  # of one predicate
-        frames = [fields]
-    return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames))
+    frames = next((fields[key] for key in ("frames", "verbs", "srl_frames") if key in fields), None)
+    if not is_list_of(frames, dict):
+        raise ValueError(f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}')
+    return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames or []))
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
-    tags, roles = _first(frame, _TAGS), _first(frame, _ROLES)
+    tags: Any = frame.get("tags", frame.get("frames"))
+    roles, index = frame.get("roles"), frame.get("index")
     if is_list_of(tags, str) and len(tags) == len(words):
-        arguments = tags_to_arguments(tags)
+        if wrong := [tag for tag in tags if parse_tag(tag) is None]:
+            raise ValueError(f"{wrong[0]!r} is not a BIO tag")
+        arguments = tags_to_spans(tags)
     elif tags is None and isinstance(roles, list):
         arguments = [_argument(role, words) for role in roles]
     else:
         raise ValueError(
             f'expected "frames" with {len(words)} "tags" or with "roles", got {tags or list(frame)!r:.100}'
         )
-    verbs = [argument for argument in arguments if argument.role == "V"]
-    names = [index for index, word in enumerate(words) if word in (frame.get("verb"), frame.get("predicate"))]
-    indices = [frame[key] for key in _INDICES if type(frame.get(key)) is int]
-    index = (indices or [verb.start for verb in verbs] or names or [-1])[0]
-    if not 0 <= index < len(words) or (len(names) > 1 and not indices and not verbs):
+    if index is None:
+        index = next((start for start, _, role in arguments if role == VERB), None)
+    if type(index) is not int or not 0 <= index < len(words):
         raise ValueError(f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}')
-    if verbs and not any(verb.start <= index < verb.end for verb in verbs):
-        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}")
-    if not any(argument.start <= index < argument.end for argument in arguments):
-        arguments.append(Argument("V", index, index + 1))
-    arguments = tags_to_arguments(arguments_to_tags(arguments, len(words)))  # checked, and in order
-    return Predicate(index, str(frame.get("lemma") or words[index]), "verb", arguments)
+    if (verb := _misplaced_verb(arguments, index)) is not None:
+        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verb]!r}")
+    if not any(start <= index < end for start, end, _ in arguments):
+        arguments.append(Span(index, index + 1, VERB))
+    return Predicate(index, str(frame.get("lemma") or words[index]), checked_spans(arguments, len(words)))
 
 
-def _argument(role: Any, words: list[str]) -> Argument:
-    """Returns an argument of `{"role": "ARG0", "start": 0, "end": 2}` or of `[0, 1, "ARG0"]`."""
-    is_list = isinstance(role, list) and len(role) == 3
-    fields = dict(zip(("start", "end", "role"), role, strict=True)) if is_list else role
-    if isinstance(fields, dict):
-        name, start, end = _first(fields, ("role", "label", "type")), fields.get("start"), fields.get("end")
+def _argument(role: Any, words: list[str]) -> Span:
+    if isinstance(role, dict):
+        name, start, end = (role.get(key) for key in ("role", "start", "end"))
         if isinstance(name, str) and type(start) is int and type(end) is int:
             shorter, longer = (" ".join(words[start:stop]) for stop in (end, end + 1))
-            if fields.get("text") == longer != shorter and not is_list:
-                raise ValueError(f'expected "end" after the last word of {fields["text"]!r}, got {end}')
-            return Argument(name, start, end + is_list)
+            if role.get("text") == longer != shorter:
+                raise ValueError(f'expected "end" after the last word of {role["text"]!r}, got {end}')
+            return Span(start, end, name)
     raise ValueError(f'expected a role such as {{"role": "ARG0", "start": 0, "end": 2}}, got {role!r:.100}')
+
+
+def parse_labels(labels: Sequence[str]) -> list[Span]:
+    """
+    Reads one column of bracket labels, such as `(ARG0*`, `*`, `*)`, `(V*)`, from left to right. A closing
+    bracket may name its role again, `*ARG0)`, as in CoNLL-2004.
+
+    Raises `LabelError` if brackets are malformed, nested, or without their other half.
+    """
+    arguments = []
+    opened: tuple[int, str] | None = None
+    for row, label in enumerate(labels):
+        match = _LABEL.fullmatch(label)
+        if match is None:
+            raise LabelError(row, f"{label!r} is not one bracket such as (ARG0*, *, *) or (V*)")
+        if match["opened"]:
+            if opened is not None:
+                raise LabelError(row, f"{label!r} opens inside ({opened[1]}*, but arguments do not overlap")
+            opened = row, match["opened"]
+        if match["closes"]:
+            if opened is None:
+                raise LabelError(row, f"{label!r} closes an argument, but none is open")
+            start, role = opened
+            if match["closed"] not in ("", role):
+                raise LabelError(row, f"{label!r} closes an argument, but the open one is {role}")
+            arguments.append(Span(start, row + 1, role))
+            opened = None
+    if opened is not None:
+        raise LabelError(opened[0], f"{labels[opened[0]]!r} is never closed")
+    return arguments
+
+
+def format_labels(arguments: Iterable[Span], length: int) -> list[str]:
+    """
+    Returns the bracket labels of a sentence of `length` words. Inverts `parse_labels`.
+
+    Raises `LabelError` if arguments overlap or leave the sentence, or a role cannot be written.
+    """
+    labels = ["*"] * length
+    for start, end, role in checked_spans(arguments, length):
+        if not re.fullmatch(r"[^*()\s]+", role):
+            raise LabelError(start, f"the role {role!r} cannot be in a bracket label")
+        labels[start] = f"({role}{labels[start]}"
+        labels[end - 1] += ")"
+    return labels
+
+
+def format_props(length: int, predicates: Iterable[tuple[int, str, list[Span]]]) -> list[str]:
+    """
+    Returns a line for each word of a sentence, from the place, the lemma and the arguments of each predicate.
+    Inverts `parse_props`. Raises `ValueError` if it cannot be written.
+    """
+    lemmas = [NO_PREDICATE] * length
+    columns = []
+    for word, lemma, arguments in sorted(predicates):
+        if not re.fullmatch(r"\S+", lemma, re.ASCII) or lemma == NO_PREDICATE:
+            raise ValueError(f"{lemma!r} cannot be written as the lemma of a predicate")
+        lemmas[word] = lemma
+        columns.append(format_labels(arguments, length))
+    return ["\t".join(row) for row in zip(lemmas, *columns, strict=True)]

@@ -7,7 +7,7 @@ import torch
 from allennlp.modules.highway import Highway as TheirHighway
 from torch import Tensor
 
-from elmo_plugin.bilm.io.allennlp_layout import (
+from elmo_plugin.bilm.io.layouts import (
     bias_from_allennlp,
     bias_to_allennlp,
     join_highway,

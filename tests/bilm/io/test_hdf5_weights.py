@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import Checkpoint, write_files
-from elmo_plugin.bilm.io.hdf5_weights import read_dtype, read_softmax, read_weights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import check_weights_file, read_softmax, read_weights, write_weights
 from tests.bilm.conftest import BiLmMaker
 from tests.trained_bilm import random_bilm, random_softmax
 
@@ -224,7 +224,7 @@ def test_a_word_that_hdf5_cannot_hold_is_refused(make_bilm: BiLmMaker, tmp_path:
 def test_the_type_of_the_numbers_is_told(make_bilm: BiLmMaker, tmp_path: Path, dtype: str) -> None:
     bilm = make_bilm()
     write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype)
-    assert read_dtype(tmp_path / "weights.hdf5") == dtype
+    assert check_weights_file(tmp_path / "weights.hdf5", bilm.options) == dtype
 
 
 def test_weights_with_nan_are_not_written(make_bilm: BiLmMaker, tmp_path: Path) -> None:

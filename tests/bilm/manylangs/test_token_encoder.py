@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, char_maxima
+from elmo_plugin.bilm import BiLm, token_encoder
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from tests.bilm.manylangs.model_folder import (
     CHARACTERS,
@@ -58,7 +58,7 @@ def test_each_word_has_the_vector_of_the_formulas(kind: str, frozen: bool, tmp_p
 def test_a_word_has_the_same_vector_in_any_company(bilm: BiLm, words: list[str], size: int) -> None:
     ids = ids_of(bilm, words)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(char_maxima, "WORDS_AT_A_TIME_ON_CPU", size)
+        patch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", size)
         together = bilm.token_encoder.encode_words(ids)
     for row, vector in zip(ids, together, strict=True):
         alone = bilm.token_encoder.encode_words(row[None])[0]

@@ -89,7 +89,7 @@ def test_a_tensor_that_does_not_fit_is_named(
     file: str, name: str, shape: tuple[int, ...], folder: Path
 ) -> None:
     change(folder / file, lambda state: state.update({name: torch.zeros(1, 2)}))
-    message = rf"{file}: the tensor {name} has shape \(1, 2\), expected \({shape[0]},"
+    message = rf"{file}: the tensor {name} has the shape \(1, 2\), expected \({shape[0]},"
     with pytest.raises(BiLmError, match=message):
         BiLm.from_pretrained(str(folder))
     change(folder / file, lambda state: state.pop(name))

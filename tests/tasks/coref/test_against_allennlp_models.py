@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.coref import CorefReader, CorefSpanRanking
 from elmo_plugin.tasks.coref.links import antecedent_indices
+from elmo_plugin.tasks.spans import Span
 
 peer = pytest.importorskip("allennlp_models.coref.models.coref", reason="needs allennlp-models")
 make_coref_instance = pytest.importorskip("allennlp_models.coref.util").make_coref_instance
@@ -127,14 +128,14 @@ def test_spans_scores_and_loss_are_those_of_the_same_weights(monkeypatch: pytest
         batch.index_instances(vocab)
         tensors = batch.as_tensor_dict()
         (logits,) = ours.compute_logits(tensors["sentences"], tensors["genre"], tensors["document"])
-        inclusive = [[(start, end - 1) for start, end in cluster] for cluster in document.clusters]
+        inclusive = [[(start, end - 1) for start, end, _ in cluster] for cluster in document.clusters]
         their_instance = make_coref_instance(
             document.sentences, {"tokens": SingleIdTokenIndexer()}, MAX_WIDTH, inclusive
         )
         their_batch = Batch([their_instance])
         their_batch.index_instances(vocab)
         output = theirs(**their_batch.as_tensor_dict())
-        kept = [(start, end + 1) for start, end in output["top_spans"][0].tolist()]
+        kept = [Span(start, end + 1) for start, end in output["top_spans"][0].tolist()]
         assert kept == logits.spans
         indices = antecedent_indices(logits.logits[:, 1:])
         there = torch.cat([torch.ones_like(indices[:, :1]), indices + 1], dim=1) > 0

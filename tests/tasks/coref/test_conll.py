@@ -15,6 +15,7 @@ from elmo_plugin.tasks.coref.conll import (
     parse_documents,
     read_documents,
 )
+from elmo_plugin.tasks.spans import Span
 from tests.tasks.coref.test_clusters import WORDS, clusters_of_documents
 
 TWO = """\
@@ -38,7 +39,7 @@ DOCUMENTS = [
         [["Bark", ")", "dogs"], ["They", "ran"]],
         [["Ann"] * 3, ["Bob"] * 2],
         "bn",
-        [[(0, 3), (3, 4)], [(3, 5)]],
+        [[Span(0, 3), Span(3, 4)], [Span(3, 5)]],
         "f.conll",
         1,
     ),
@@ -91,7 +92,7 @@ FEW_COLUMNS = {
         f"{line[0]}\t{line[1:]}" + "\t_" * 14 + f"\t{label}\n" if line else "\n"
         for line, label in [("1Mira", "(0"), ("2Solt", "0)"), ("", ""), ("1She", "(0)"), ("21", "_")]
     ),
-    "all, the last column blank or missing": "d\t0\t0\tMira|(0\nd\t0\t1\tSolt|0)\n\n"
+    "all, the last column blank in a sentence": "d\t0\t0\tMira|(0\nd\t0\t1\tSolt|0)\n\n"
     "d\t0\t0\tShe|(0)\nd\t0\t1\t1|".replace("|", 8 * "\t_" + "\t"),
 }
 
@@ -104,7 +105,7 @@ def test_some_columns_are_enough_for_words_and_clusters(columns: str, end_of_lin
         text = "\n".join([begin, FEW_COLUMNS[columns].strip("\n"), mark.format("end")])
         (document,) = parse_documents(lines(text.replace("\n", end_of_line)))
         assert document.sentences == [["Mira", "Solt"], ["She", "1"]]
-        assert document.clusters == [[(0, 2), (2, 3)]]
+        assert document.clusters == [[Span(0, 2), Span(2, 3)]]
         assert (document.title, document.genre) == ("(d);", "")
 
 

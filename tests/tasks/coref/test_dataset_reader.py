@@ -7,8 +7,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
-from elmo_plugin.tasks.coref import CorefReader, Mention
+from elmo_plugin.tasks.coref import CorefReader
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
+from elmo_plugin.tasks.spans import Span
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "coref" / "documents.gold_conll"
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
@@ -20,7 +21,7 @@ def test_each_document_is_an_instance_of_sentences_and_clusters() -> None:
         ["Anna", "met", "her", "brother", "."], ["He", "waved", "."], ["She", "laughed", "."],
     ]  # fmt: skip
     assert first["clusters"].metadata == [
-        [Mention(0, 1), Mention(2, 3), Mention(8, 9)], [Mention(2, 4), Mention(5, 6)],
+        [Span(0, 1), Span(2, 3), Span(8, 9)], [Span(2, 4), Span(5, 6)],
     ]  # fmt: skip
     assert second["document"].metadata.speakers == [["Tom"] * 3, ["Eve"] * 4]
     assert third["clusters"].metadata == []

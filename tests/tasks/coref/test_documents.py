@@ -9,29 +9,30 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.tasks.coref import CorefReader, score_coref
-from elmo_plugin.tasks.coref.documents import CorefDocument, document_in
+from elmo_plugin.tasks.coref.documents import CorefDocument, documents_in
 from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.spans import Span
 
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
 SENTENCES = [["My", "aunt", "rang"], ["She", "sang"]]
 WORDS = ["My", "aunt", "rang", "She", "sang"]
-CLUSTERS = [[(0, 2), (3, 4)], [(0, 1)]]
-INCLUSIVE = [[[start, end - 1] for start, end in cluster] for cluster in CLUSTERS]
+CLUSTERS = [[Span(0, 2), Span(3, 4)], [Span(0, 1)]]
+INCLUSIVE = [[[start, end - 1] for start, end, _ in cluster] for cluster in CLUSTERS]
 SPEAKERS = [["Bo", "Bo", "Bo"], ["-", "-"]]
 SHAPES = {
     "e2e-coref": {"doc_key": "bc/a_0", "sentences": SENTENCES, "speakers": [["Bo"] * 3, ["", ""]]},
-    "speakers of sentences": {"document_id": "bc/a_0", "sentences": SENTENCES, "speakers": ["Bo", "-"]},
     "elmo_coref": {
-        "id": "bc/a_0",
+        "doc_key": "bc/a_0",
         "sentences": SENTENCES,
         "speakers": SPEAKERS,
-        "clusters": [[{"start": start, "end": end, "text": ""} for start, end in c] for c in CLUSTERS],
+        "clusters": [[{"start": start, "end": end, "text": ""} for start, end, _ in c] for c in CLUSTERS],
     },
 }
 
 
 def read(fields: dict[str, Any]) -> CorefDocument:
-    return document_in((Line(json.dumps(fields), "data", 3), fields))
+    (document,) = documents_in((Line(json.dumps(fields), "data", 3), fields))
+    return document
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -40,10 +41,14 @@ def test_a_document_has_the_same_clusters_in_each_shape(shape: str) -> None:
     assert document == CorefDocument("bc/a_0", "", SENTENCES, SPEAKERS, "bc", CLUSTERS, "data", 3)
 
 
-def test_words_without_sentences_are_one_sentence() -> None:
-    document = read({"document": WORDS, "clusters": INCLUSIVE, "top_spans": []})
-    assert (document.sentences, document.clusters) == ([WORDS], CLUSTERS)
-    assert (document.name, document.genre, document.speakers) == ("3", "", [["-"] * 5])
+def test_the_parts_of_a_document_of_hugging_face_are_documents() -> None:
+    one = {"part_id": 0, "words": SENTENCES[0], "speaker": "Bo", "coref_spans": [[5, 0, 1], [2, 0, 0]]}
+    two = {"part_id": 0, "words": SENTENCES[1], "speaker": None, "coref_spans": [[5, 0, 0]]}
+    other = {"part_id": 1, "words": ["Yes"], "speaker": "-", "coref_spans": []}
+    fields = {"document_id": "bc/a_0", "sentences": [one, two, other]}
+    first, second = documents_in((Line("", "data", 3), fields))
+    assert first == CorefDocument("bc/a_0", "0", SENTENCES, SPEAKERS, "bc", CLUSTERS, "data", 3)
+    assert (second.part, second.sentences, second.clusters) == ("1", [["Yes"]], [])
 
 
 def test_readers_and_scorer_take_json_lines(tmp_path: Path) -> None:
@@ -55,7 +60,7 @@ def test_readers_and_scorer_take_json_lines(tmp_path: Path) -> None:
         for instance in CorefReader(INDEXERS, format="jsonl").read(tmp_path)
     ]
     assert names == list(SHAPES)
-    assert score_coref(str(path), str(path))[1]["average_f1"] == 100
+    assert score_coref(str(path), str(path))["average_f1"] == 100
 
 
 def test_data_without_clusters_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

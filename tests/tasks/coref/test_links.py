@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.links import (
     AntecedentLogits,
     Link,
@@ -14,9 +13,10 @@ from elmo_plugin.tasks.coref.links import (
     link_clusters,
     marginal_loss,
 )
+from elmo_plugin.tasks.spans import Span
 
 NONE = float("-inf")
-A, B, C, D = (Mention(start, start + 1) for start in (0, 2, 4, 6))
+A, B, C, D = (Span(start, start + 1) for start in (0, 2, 4, 6))
 LOGITS = AntecedentLogits(
     [A, B, C], torch.tensor([[0.0, NONE, NONE], [0.0, 2.0, NONE], [0.0, -1.0, 3.0]], dtype=torch.float64)
 )
@@ -31,7 +31,7 @@ def test_the_loss_is_the_marginal_likelihood_of_right_antecedents() -> None:
 
 def test_what_has_no_right_antecedent_should_have_none() -> None:
     expected = math.log(1 + math.exp(2)) - math.log(math.exp(-1) / (1 + math.exp(-1) + math.exp(3)))
-    assert marginal_loss(LOGITS, [[B, C], [D, Mention(8, 9)]]).item() == pytest.approx(expected)
+    assert marginal_loss(LOGITS, [[B, C], [D, Span(8, 9)]]).item() == pytest.approx(expected)
     alone = AntecedentLogits([A], torch.tensor([[0.0, NONE]]))
     assert marginal_loss(alone, [[A, B]]).item() == 0.0
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from allennlp.training.metrics import Metric
 
-from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.metrics import CorefConll, CorefScores
+from elmo_plugin.tasks.spans import Span
 from tests.tasks.two_processes import figures_in_two_processes
 
 # Predicted and right, as a program and as JSON has them.
 DOCUMENTS = [
-    ([[Mention(0, 1), Mention(3, 5)], [Mention(7, 8)]], [[(0, 1), (3, 5), (7, 8)]]),
+    ([[Span(0, 1), Span(3, 5)], [Span(7, 8)]], [[Span(0, 1), Span(3, 5), Span(7, 8)]]),
     ([[[0, 1], [4, 6], [9, 9]]], [[[0, 1], [4, 6]], [[2, 3], [9, 9]]]),
     ([], [[(5, 6), (8, 9)]]),
 ]

@@ -12,8 +12,9 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.encoders import ContextualEncoder, VariationalBiLstm
-from elmo_plugin.tasks.coref import CorefDocument, CorefReader, CorefSpanRanking, Mention
+from elmo_plugin.tasks.coref import CorefDocument, CorefReader, CorefSpanRanking
 from elmo_plugin.tasks.coref.links import AntecedentLogits
+from elmo_plugin.tasks.spans import Span
 from tests.tasks.small_models import tensors_of, word_embedder
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "coref" / "documents.gold_conll"
@@ -51,7 +52,7 @@ def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(instances: li
         document = instance["document"].metadata
         assert len(logits.spans) == int(0.5 * document.length)
         sentence_of = [n for n, sentence in enumerate(document.sentences) for _ in sentence]
-        for start, end in logits.spans:
+        for start, end, _ in logits.spans:
             assert 1 <= end - start <= 3
             assert sentence_of[start] == sentence_of[end - 1]
 
@@ -153,7 +154,7 @@ def test_scores_are_counted_in_evaluation_and_not_in_training(instances: list[In
     assert output["loss"] < 1e-6
 
 
-def _with_right_antecedents(logits: AntecedentLogits, clusters: list[list[Mention]]) -> AntecedentLogits:
+def _with_right_antecedents(logits: AntecedentLogits, clusters: list[list[Span]]) -> AntecedentLogits:
     """Spans that are the mentions, and logits that link each to the one before it in its cluster."""
     spans = sorted(mention for cluster in clusters for mention in cluster) or logits.spans[:1]
     scores = torch.full((len(spans), len(spans) + 1), -50.0)

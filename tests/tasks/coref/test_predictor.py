@@ -9,8 +9,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
-from elmo_plugin.tasks.coref import CorefPredictor, CorefReader, Mention, score_coref
+from elmo_plugin.tasks.coref import CorefPredictor, CorefReader, score_coref
 from elmo_plugin.tasks.coref.links import AntecedentLogits, mark
+from elmo_plugin.tasks.spans import Span
 from tests.tasks.coref.test_model import FIXTURE, model_of
 
 TEXT = "Anna  waved.\nShe laughed."
@@ -32,7 +33,7 @@ def predictor(reader: CorefReader, instances: list[Instance], **options: Any) ->
     logits = torch.tensor([[0.0, float("-inf")], [0.0, 2.0]])
 
     def link(document: Any, **_: Any) -> list[AntecedentLogits]:
-        return [AntecedentLogits([Mention(0, 1), Mention(3, 4)], logits) for _ in document]
+        return [AntecedentLogits([Span(0, 1), Span(3, 4)], logits) for _ in document]
 
     model.compute_logits = lambda document, **_: link(document)  # type: ignore[method-assign]
     return CorefPredictor(model, reader, **options)
@@ -97,7 +98,7 @@ def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
     predict = predictor(reader, instances, output_format="conll2012")
     response = tmp_path / "response.conll"
     response.write_text("".join(map(predict.dump_line, predict.predict_batch_instance(instances))))
-    _, figures = score_coref(str(FIXTURE), str(response))
+    figures = score_coref(str(FIXTURE), str(response))
     assert figures["muc"]["precision_denominator"] == len(instances)
     assert list(CorefReader({}).read_examples([])) == []
 

@@ -20,10 +20,6 @@ A, B = document("a", "(0)", "(0)", "(1", "1)", "(1)"), document("b", "(0)", "(0)
 
 
 def score(folder: Path, key: str, response: str) -> dict:
-    return table_and_figures(folder, key, response)[1]
-
-
-def table_and_figures(folder: Path, key: str, response: str) -> tuple[list[str], dict]:
     for name, text in (("key", key), ("response", response)):
         (folder / f"{name}.conll").write_text(text)
     return score_coref(str(folder / "key.conll"), str(folder / "response.conll"))
@@ -31,7 +27,7 @@ def table_and_figures(folder: Path, key: str, response: str) -> tuple[list[str],
 
 def test_figures_are_those_of_the_reference_scorer(shared: Path) -> None:
     folder = shared / "parity" / "coref"
-    _, found = score_coref(str(folder / "key.conll"), str(folder / "response.conll"))
+    found = score_coref(str(folder / "key.conll"), str(folder / "response.conll"))
     assert found == json.loads((folder / "scores.json").read_text(encoding="utf-8"))
 
 
@@ -122,20 +118,3 @@ def test_percentages_are_cut_off_and_not_rounded(tmp_path: Path) -> None:
         "recall_numerator": 1.8, "recall_denominator": 2, "precision_numerator": 1.8,
         "precision_denominator": 3, "recall": 90, "precision": 60, "f1": 72,
     }  # fmt: skip
-
-
-def test_the_table_has_the_counts_and_the_mean(tmp_path: Path) -> None:
-    key, response = document("a", "(0)", "(0)", "(0)", "-"), document("a", "(0)", "(0)", "(1)", "(1)")
-    table, _ = table_and_figures(tmp_path, key, response)
-    assert table == [
-        "Number of documents : 1",
-        "",
-        "                                   recall                      precision       F1",
-        "-" * 81,
-        "Mentions                (3.00 / 3) 100.00              (3.00 / 4)  75.00    85.71",
-        "MUC                     (1.00 / 2)  50.00              (1.00 / 2)  50.00    50.00",
-        "B-cubed                 (1.67 / 3)  55.55              (2.50 / 4)  62.50    58.82",
-        "CEAF-e                  (0.80 / 1)  80.00              (0.80 / 2)  40.00    53.33",
-        "-" * 81,
-        "Mean of the last three                                                       54.05",
-    ]

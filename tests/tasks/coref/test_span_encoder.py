@@ -5,8 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.tasks.coref import span_encoder
-from elmo_plugin.tasks.coref.span_encoder import SpanEncoder
-from elmo_plugin.tasks.coref.spans import Spans, spans_in_sentences
+from elmo_plugin.tasks.coref.span_encoder import SpanEncoder, Spans, spans_in_sentences
 
 TIME, MAX_WIDTH = 11, 4
 

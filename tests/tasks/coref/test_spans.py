@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_plugin.tasks.coref.spans import best_spans, shift_to_ends, spans_in_sentences
+from elmo_plugin.tasks.coref.span_encoder import best_spans, shift_to_ends, spans_in_sentences
 
 
 def cross(one: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -85,7 +85,6 @@ Sentence: 2,It,PRP,O
     "resume.char.bmes": table("{word} {tag}", BIOES),
     "chunk_last.tsv": table("{word}\t{pos}\t{tag}\t{chunk}"),
     "tag_first.txt": table("{tag}\t{word}"),
-    "class_first.txt": table("{pos} {word} {tag}"),
     "numbered.txt": table("{n} {word} {pos} {tag}"),
     "documents.tsv": table("doc1\t0\t{n}\t{word}\t{tag}"),
     "header.tsv": "word\ttag\n" + table("{word}\t{tag}"),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
 from tests.tasks.two_processes import figures_in_two_processes
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]

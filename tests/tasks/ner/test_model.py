@@ -15,7 +15,7 @@ from allennlp.data.tokenizers import Token
 from elmo_plugin.encoders.bidirectional import VariationalBiLstm
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.tasks.ner import Conll2003Reader, NerBiLstmCrf
-from elmo_plugin.tasks.ner.tags import tags_to_spans
+from elmo_plugin.tasks.spans import tags_to_spans
 from tests.tasks.ner.test_tags import are_legal
 from tests.tasks.small_models import tensors_of, word_embedder
 
@@ -46,7 +46,7 @@ def test_predictions_are_legal_tags_and_their_entities(encoding: str) -> None:
             assert output["words"] == instance["words"].metadata
             assert len(output["tags"]) == len(output["words"])
             assert are_legal(output["tags"], encoding)
-            assert [(e["type"], (e["start"], e["end"] - 1)) for e in output["entities"]] == tags_to_spans(
+            assert [(e["start"], e["end"], e["type"]) for e in output["entities"]] == tags_to_spans(
                 output["tags"]
             )
             assert all(
@@ -97,7 +97,7 @@ def test_the_probability_of_an_entity_is_its_share_of_all_legal_sequences(encodi
                 ends = model.crf.start_transitions[path[0]] + model.crf.end_transitions[path[-1]]
                 weights[names] = float((steps + ends + sum(map(getitem, scores, path))).exp())
         for entity in model.forward_on_instance(instance)["entities"]:
-            span = entity["type"], (entity["start"], entity["end"] - 1)
+            span = entity["start"], entity["end"], entity["type"]
             share = sum(weight for names, weight in weights.items() if span in tags_to_spans(names))
             assert entity["probability"] == pytest.approx(share / sum(weights.values()))
 

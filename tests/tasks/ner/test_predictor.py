@@ -121,7 +121,7 @@ def test_tags_are_in_the_encoding_of_the_training_data(
 
 def test_another_tokenizer_may_be_given(predictor: NerPredictor) -> None:
     for tokenizer in (WhitespaceTokenizer(), "whitespace", {"type": "whitespace"}):
-        other = NerPredictor(predictor._model, predictor._dataset_reader, tokenizer)
+        other = NerPredictor(predictor._model, predictor._dataset_reader, tokenizer=tokenizer)
         assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
 
 
@@ -142,7 +142,7 @@ def test_columns_have_gold_and_predicted_tags_in_bio_that_the_scorer_reads(
     )
     first = (tmp_path / "tagged.txt").read_text().split("\n")[0].split(" ")
     assert first[:2] == ["Ada", "B-PER"] and first[2][:2] in ("O", "B-")
-    _, figures = score_tagged(str(tmp_path / "tagged.txt"))
+    figures = score_tagged(str(tmp_path / "tagged.txt"))
     assert figures["overall"]["f1"] == round(100 * expected.get_metric()["f1-measure-overall"], 2)
 
 

@@ -7,7 +7,8 @@ from allennlp.data.dataset_readers.dataset_utils import to_bioul
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.ner.tags import is_legal, parse_tag, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import is_legal
+from elmo_plugin.tasks.spans import Span, parse_tag, spans_to_tags, tags_to_spans
 
 
 def are_legal(tags: list[str], encoding: str) -> bool:
@@ -15,13 +16,13 @@ def are_legal(tags: list[str], encoding: str) -> bool:
 
 
 @st.composite
-def sentences(draw: st.DrawFn) -> tuple[int, list[tuple[str, tuple[int, int]]]]:
+def sentences(draw: st.DrawFn) -> tuple[int, list[Span]]:
     """A number of words, and entities among them that do not overlap."""
     parts = draw(st.lists(st.tuples(st.integers(1, 4), st.sampled_from([None, "PER", "LOC"])), max_size=6))
     spans, start = [], 0
     for length, entity_type in parts:
         if entity_type is not None:
-            spans.append((entity_type, (start, start + length - 1)))
+            spans.append(Span(start, start + length, entity_type))
         start += length
     return start, spans
 
@@ -44,9 +45,9 @@ def test_bio_becomes_bioul_as_in_allennlp(sentence: tuple) -> None:
 @pytest.mark.parametrize(
     ("tags", "spans"),
     [
-        ("I-PER I-PER O I-LOC", [("PER", (0, 1)), ("LOC", (3, 3))]),
-        ("I-PER I-LOC", [("PER", (0, 0)), ("LOC", (1, 1))]),
-        ("I-PER B-PER I-PER", [("PER", (0, 0)), ("PER", (1, 2))]),
+        ("I-PER I-PER O I-LOC", [(0, 2, "PER"), (3, 4, "LOC")]),
+        ("I-PER I-LOC", [(0, 1, "PER"), (1, 2, "LOC")]),
+        ("I-PER B-PER I-PER", [(0, 1, "PER"), (1, 3, "PER")]),
         ("O O", []),
     ],
 )

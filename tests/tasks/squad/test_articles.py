@@ -68,7 +68,7 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
             'q1: expected an "answer_start" for each "text"',
         ),
         (squad(id=True), 'expected text as "id", got true'),
-        ("It rained.\nWhat?\n", "line 1: expected SQuAD's JSON, JSON lines or a table, got 'It rained.'"),
+        ("It rained.\nWhat?\n", "x.json, line 1: not JSON"),
         (squad(is_impossible=True, answers=[]), "question q1: SQuAD 2.0's unanswerable questions"),
     ],
 )

@@ -91,9 +91,9 @@ def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path:
     outputs = srl.predict_batch_json([JUDGE, {"words": ["Yes"], "predicates": []}])
     (tmp_path / "system.props").write_text("".join(map(srl.dump_line, outputs)))
     judge, yes = read_sentences(str(tmp_path / "system.props"))
-    ((position, lemma, _, arguments),) = judge.predicates
+    ((position, lemma, arguments, _),) = judge.predicates
     assert (position, lemma) == (2, "ordered")
-    assert arguments == [("ARG0", 0, 2), ("V", 2, 3), ("ARG1", 3, 6)]
+    assert arguments == [(0, 2, "ARG0"), (2, 3, "V"), (3, 6, "ARG1")]
     assert (len(yes.words), yes.predicates) == (1, [])
     assert json.loads(predictor(labeller).dump_line(outputs[0])) == outputs[0]
     (with_lemma,) = srl.predict_batch_json([JUDGE | {"lemmas": ["order"]}])

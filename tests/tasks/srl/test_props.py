@@ -8,15 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.srl.props import format_props, parse_conll2005, parse_props, parse_words_and_props
-from elmo_plugin.tasks.srl.sentences import Predicate, SrlSentence
-from elmo_plugin.tasks.srl.spans import Argument
+from elmo_plugin.tasks.spans import Span
+from elmo_plugin.tasks.srl.sentences import Predicate, SrlSentence, format_props, parse_conll2005, parse_props
 from tests.tasks.srl.test_spans import sentences as arguments_of_sentences
 
 TWO = "-\t(A0*)\t*\nsay\t(V*)\t*\n-\t(A1*\t(A0*)\ngo\t*)\t(V*)\n\n-\n-\n\n"
-SAY = [Argument("A0", 0, 1), Argument("V", 1, 2), Argument("A1", 2, 4)]
-GO = [Argument("A0", 2, 3), Argument("V", 3, 4)]
-SENTENCES = [([""] * 4, [(1, "say", "verb", SAY), (3, "go", "verb", GO)]), ([""] * 2, [])]
+SAY = [Span(0, 1, "A0"), Span(1, 2, "V"), Span(2, 4, "A1")]
+GO = [Span(2, 3, "A0"), Span(3, 4, "V")]
+SENTENCES = [([""] * 4, [(1, "say", SAY, True), (3, "go", GO, True)]), ([""] * 2, [])]
 
 
 @st.composite
@@ -24,7 +23,7 @@ def props_sentences(draw: st.DrawFn) -> SrlSentence:
     length, arguments = draw(arguments_of_sentences().filter(lambda sentence: sentence[0] > 0))
     lemmas = st.sampled_from(["go", "Zoë", "--", "*", "a\u00a0b"])
     places = sorted(draw(st.sets(st.integers(0, length - 1), max_size=3)))
-    predicates = [Predicate(place, draw(lemmas), "verb", arguments) for place in places]
+    predicates = [Predicate(place, draw(lemmas), arguments) for place in places]
     return SrlSentence([""] * length, predicates, "f.props, line 1")
 
 
@@ -34,7 +33,7 @@ def lines(text: str, file: str = "f.props") -> list[Line]:
 
 @given(props_sentences())
 def test_propositions_survive_their_file(sentence: SrlSentence) -> None:
-    predicates = [(word, lemma, arguments) for word, lemma, _, arguments in reversed(sentence.predicates)]
+    predicates = [each[:3] for each in reversed(sentence.predicates)]
     rows = format_props(len(sentence.words), predicates)
     assert list(parse_props(lines("\n".join(rows)))) == [sentence]
 
@@ -84,7 +83,7 @@ def test_words_and_propositions_of_conll_2005_are_put_together() -> None:
     slept, yes = sentences_of_pair(PROPS, WORDS)
     assert slept.words == ["The", "judge", "slept"]
     (predicate,) = slept.predicates
-    assert predicate == (2, "sleep", "verb", [Argument("A0", 0, 2), Argument("V", 2, 3)])
+    assert predicate == (2, "sleep", [Span(0, 2, "A0"), Span(2, 3, "V")], True)
     assert yes[:2] == (["Yes"], [])
 
 
@@ -106,19 +105,6 @@ def test_v_of_conll_2005_is_at_its_predicate_or_missing() -> None:
     with pytest.raises(ConfigurationError, match=r"^props, line 3: column 2: V is not .* in line 2"):
         sentences_of_pair("- (A0*)\n- (V*)\nsleep *\n", "The\njudge\nslept\n")
     (sentence,) = sentences_of_pair("- (A0*\n- *)\nsleep *\n", "The\njudge\nslept\n")
-    assert sentence.predicates[0].arguments == [Argument("A0", 0, 2)]
+    assert sentence.predicates[0].arguments == [Span(0, 2, "A0")]
     (sentence,) = sentences_of_pair("- (V*\nsleep *)\n", "oversleep\nslept\n")
     assert sentence.predicates[0].word == 1
-
-
-def test_words_and_propositions_may_be_columns_of_one_file() -> None:
-    text = "The DT (S* -  * (A0*\njudge NN * judge (V*) *)\nslept VBD *) sleep * (V*)\n\nYes UH (S*) -\n"
-    judge, yes = parse_words_and_props(lines(text))
-    assert (judge.words, yes[:2]) == (["The", "judge", "slept"], (["Yes"], []))
-    assert [(each.word, each.lemma, len(each.arguments)) for each in judge.predicates] == [
-        (1, "judge", 1), (2, "sleep", 2),
-    ]  # fmt: skip
-    with pytest.raises(
-        ConfigurationError, match=r"^f.props, line 1: expected words first and propositions last"
-    ):
-        list(parse_words_and_props(lines(PROPS)))

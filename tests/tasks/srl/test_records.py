@@ -11,33 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.spans import Span, spans_to_tags
 from elmo_plugin.tasks.srl import SrlPredicatesReader, SrlReader
 from elmo_plugin.tasks.srl.sentences import SrlSentence, sentences_in
-from elmo_plugin.tasks.srl.spans import Argument, arguments_to_tags
 from tests.tasks.srl.test_spans import sentences as arguments_of_sentences
 
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
 WORDS = ["The", "cook", "burned", "a", "cake"]
 TAGS = ["B-ARG0", "I-ARG0", "B-V", "B-ARG1", "I-ARG1"]
-ARGUMENTS = [Argument("ARG0", 0, 2), Argument("V", 2, 3), Argument("ARG1", 3, 5)]
-OBJECTS = [{"role": role, "start": start, "end": end} for role, start, end in ARGUMENTS]
-LISTS = [[start, end - 1, role] for role, start, end in reversed(ARGUMENTS)]
+ARGUMENTS = [Span(0, 2, "ARG0"), Span(2, 3, "V"), Span(3, 5, "ARG1")]
+OBJECTS = [{"role": role, "start": start, "end": end} for start, end, role in ARGUMENTS]
 SHAPES = {
     "AllenNLP": {"verbs": [{"verb": "burned", "description": "", "tags": TAGS}], "words": WORDS},
-    "elmo_srl": {
-        "words": WORDS,
-        "frames": [{"index": 2, "predicate": "burned", "tags": TAGS, "roles": OBJECTS}],
-    },
-    "roles": {"tokens": WORDS, "frames": [{"index": 2, "roles": [OBJECTS[2], OBJECTS[0]]}]},
-    "labels": {"words": WORDS, "frames": [{"spans": [{**span, "label": span["role"]} for span in OBJECTS]}]},
-    "first and last word": {
-        "words": WORDS,
-        "frames": [{"verb": "burned", "arguments": LISTS[:1] + LISTS[2:]}],
-    },
-    "a record for each predicate": {"words": WORDS, "tags": TAGS, "predicate": 2},
-    "indices of verbs": {"tokens": WORDS, "labels": [{"verb_idx": 2, "tags": TAGS}]},
-    "documents": {
-        "id": "a",
+    "elmo_srl": {"words": WORDS, "frames": [{"index": 2, "tags": TAGS, "roles": OBJECTS}]},
+    "roles": {"words": WORDS, "frames": [{"index": 2, "roles": [OBJECTS[2], OBJECTS[0]]}]},
+    "Hugging Face": {
+        "document_id": "a",
         "sentences": [{"words": WORDS, "srl_frames": [{"verb": "burned", "frames": TAGS}]}],
     },
 }
@@ -50,23 +39,22 @@ def read(fields: dict[str, Any]) -> list[SrlSentence]:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sentence_has_the_same_frames_in_each_shape(shape: str) -> None:
     ((words, (predicate,), _),) = read(SHAPES[shape])
-    assert (words, predicate) == (WORDS, (2, "burned", "verb", ARGUMENTS))
+    assert (words, predicate) == (WORDS, (2, "burned", ARGUMENTS, True))
 
 
 @given(arguments_of_sentences().filter(lambda sentence: sentence[0] > 0), st.data())
 def test_arguments_survive_as_tags_and_as_roles(sentence: tuple, data: st.DataObject) -> None:
     length, arguments = sentence
-    arguments = [argument for argument in arguments if argument.role != "V"]
+    arguments = [argument for argument in arguments if argument.label != "V"]
     index = data.draw(st.integers(0, length - 1))
-    roles = [{"role": role, "start": start, "end": end} for role, start, end in arguments]
-    lists = [[start, end - 1, role] for role, start, end in arguments]
-    frames = [{"tags": arguments_to_tags(arguments, length)}, {"roles": roles}, {"roles": lists}]
+    roles = [{"role": role, "start": start, "end": end} for start, end, role in arguments]
+    frames = [{"tags": spans_to_tags(arguments, length)}, {"roles": roles}]
     words = [str(number) for number in range(length)]
     ((_, predicates, _),) = read({"words": words, "frames": [{**frame, "index": index} for frame in frames]})
-    is_free = not any(start <= index < end for _, start, end in arguments)
-    verb = [Argument("V", index, index + 1)] * is_free
-    expected = sorted([*arguments, *verb], key=lambda argument: argument.start)
-    assert [predicate.arguments for predicate in predicates] == [expected] * 3
+    is_free = not any(start <= index < end for start, end, _ in arguments)
+    verb = [Span(index, index + 1, "V")] * is_free
+    expected = sorted([*arguments, *verb])
+    assert [predicate.arguments for predicate in predicates] == [expected] * 2
 
 
 def test_both_readers_read_json_lines(tmp_path: Path) -> None:
@@ -89,13 +77,17 @@ def with_frame(**frame: Any) -> dict[str, Any]:
     ("fields", "message"),
     [
         ({"sentence": "The cook"}, 'expected "words", a list of words, got .\'sentence'),
-        ({"words": WORDS}, 'expected "frames" with 5 "tags" or with "roles", got'),
+        ({"words": WORDS}, 'expected "frames", a list of objects, got'),
+        (with_frame(index=2), 'expected "frames" with 5 "tags" or with "roles", got'),
         (with_frame(index=2, tags=TAGS[1:]), 'expected "frames" with 5 "tags"'),
         (with_frame(index=2, tags=["ARG0", *TAGS[1:]]), "'ARG0' is not a BIO tag"),
         (with_frame(index=0, tags=TAGS), "V is not at its predicate, 'The', but at 'burned'"),
         (with_frame(index=5, tags=["O"] * 5), 'expected an "index" of the predicate below 5'),
-        ({"words": ["a", "a"], "tags": ["O", "O"], "verb": "a"}, 'expected an "index" of the predicate'),
-        (with_frame(index=2, roles=[[0, 9, "ARG0"]]), "ARG0 is not in a sentence of 5 words: 0 to 10"),
+        (with_frame(tags=["O"] * 5, verb="cook"), 'expected an "index" of the predicate'),
+        (
+            with_frame(index=2, roles=[{**OBJECTS[0], "end": 9}]),
+            "ARG0 is not in a sentence of 5 words: 0 to 9",
+        ),
         (with_frame(index=2, roles=[OBJECTS[0], OBJECTS[0]]), "ARG0 begins inside another argument"),
         (with_frame(index=2, roles=[{"role": "A", "start": "0", "end": 1}]), "expected a role such as"),
         (

@@ -6,8 +6,8 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks import Line
-from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012, predicate_kind
-from elmo_plugin.tasks.srl.spans import Argument
+from elmo_plugin.tasks.spans import Span
+from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
 
@@ -28,11 +28,11 @@ def test_a_sentence_has_its_words_and_a_predicate_for_each_column() -> None:
     judge, she, dogs, plan = sentences_in(FIXTURE.read_text(encoding="utf-8"))
     assert judge.words == ["The", "judge", "ordered", "a", "new", "trial", "."]
     (ordered,) = judge.predicates
-    assert ordered[:3] == (2, "order", "verb")
-    assert ordered.arguments == [Argument("ARG0", 0, 2), Argument("V", 2, 3), Argument("ARG1", 3, 6)]
+    assert (ordered.word, ordered.lemma) == (2, "order")
+    assert ordered.arguments == [Span(0, 2, "ARG0"), Span(2, 3, "V"), Span(3, 6, "ARG1")]
     assert she.predicates == []
     assert [(each.word, each.lemma) for each in dogs.predicates] == [(2, "bark"), (3, "scare")]
-    assert [each.kind for each in plan.predicates] == ["verb", "auxiliary", "noun"]
+    assert [each.is_verb for each in plan.predicates] == [True, False, False]
 
 
 def test_brackets_and_quotation_marks_are_those_of_plain_text() -> None:
@@ -42,19 +42,19 @@ def test_brackets_and_quotation_marks_are_those_of_plain_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "frame", "kind"),
+    ("tag", "frame", "is_verb"),
     [
-        ("VBD", "say.01", "verb"),
-        ("MD", "will.01", "auxiliary"),
-        ("VBZ", "be.03", "auxiliary"),
-        ("VBZ", "be.01", "verb"),
-        ("NNS", "sale.01", "noun"),
-        ("JJR", "good.01", "adjective"),
-        ("RB", "so.01", "other"),
+        ("VBD", "say.01", True),
+        ("MD", "will.01", False),
+        ("VBZ", "be.03", False),
+        ("VBZ", "be.01", True),
+        ("NNS", "sale.01", False),
     ],
 )
-def test_the_kind_of_a_predicate_comes_from_its_tag_and_frame(tag: str, frame: str, kind: str) -> None:
-    assert predicate_kind(tag, frame) == kind
+def test_auxiliaries_and_other_parts_of_speech_are_no_verbs(tag: str, frame: str, is_verb: bool) -> None:
+    lemma, frameset = frame.split(".")
+    ((_, (predicate,), _),) = sentences_in(row("w", "(V*)", lemma=lemma, frameset=frameset, tag=tag))
+    assert predicate.is_verb == is_verb
 
 
 def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() -> None:
@@ -76,18 +76,12 @@ def test_the_column_of_coreference_may_be_blank_or_missing(coreference: str) -> 
     if "\t" in coreference:
         rows = [line.replace(" ", "\t").replace("doc", "my doc") for line in rows]
     ((_, (went, home), _),) = sentences_in("\n".join(line + coreference for line in rows))
-    assert went.arguments == [Argument("A0", 0, 1), Argument("V", 1, 2)]
-    assert home.arguments == [Argument("V", 2, 3)]
+    assert went.arguments == [Span(0, 1, "A0"), Span(1, 2, "V")]
+    assert home.arguments == [Span(2, 3, "V")]
     ((_, only, _), (_, nothing, _)) = sentences_in(
         f"{GO[1].removesuffix(' * -')}\n\n{row('Yes').removesuffix(' -')}"
     )
     assert ([predicate.lemma for predicate in only], nothing) == (["go"], [])
-
-
-def test_a_mention_in_some_lines_does_not_hide_a_predicate() -> None:
-    text = "\n".join([GO[0].removesuffix(" -"), GO[1].removesuffix("-") + "(0)", GO[2].removesuffix(" -")])
-    ((_, predicates, _),) = sentences_in(text)
-    assert [predicate.word for predicate in predicates] == [1, 2]
 
 
 def test_the_end_of_a_document_ends_a_sentence() -> None:

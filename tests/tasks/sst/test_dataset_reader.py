@@ -11,7 +11,7 @@ from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from nltk.tree import Tree
 
-from elmo_plugin.tasks.sst.dataset_reader import SstTreesReader
+from elmo_plugin.tasks.sst import SstTreesReader
 
 TREES = Path(__file__).parents[2] / "fixtures" / "sst" / "trees.txt"
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nltk.tree import Tree
 
 from elmo_plugin.tasks.conll2012 import unescape_word
-from elmo_plugin.tasks.sst.dataset_reader import read_phrases
+from elmo_plugin.tasks.sst import read_phrases
 
 LABELS = st.integers(0, 4)
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="()"), min_size=1).filter(

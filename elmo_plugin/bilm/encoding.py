@@ -1,0 +1,229 @@
+"""Around the biLM in `BiLm.encode`: raw text to words, all layers to the chosen ones, words to texts."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count, islice
+from typing import Any, Generic, TypedDict, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm.inputs import as_words
+from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice
+from elmo_plugin.common.formats.fasta import residues
+from elmo_plugin.common.spacy_rules import SpacyRules
+from elmo_plugin.common.typography import Word
+
+Layers = str | int | Sequence[float]
+LAYER_NAMES = ("all", "mean", "sum", "top", "token")
+_ROUNDING = 0.01  # tolerance for the sum of weights, such as three times 0.333
+POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
+    "mean": lambda vectors: vectors.mean(dim=-2),
+    "max": lambda vectors: vectors.amax(dim=-2),
+    "first": lambda vectors: vectors[..., 0, :],
+}
+TOKENIZERS = ("whitespace", "spacy", "letters")
+OUTPUTS = ("torch", "numpy")
+
+Tokenizer = str | Callable[[str], Iterable[Any]]
+Vectors = TypeVar("Vectors", Tensor, np.ndarray)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EncodedText(Generic[Vectors]):
+    """
+    words: the text's words, as the biLM reads them
+    offsets: the first character of each word in the text as typed, and the one after its last; `None` for a
+        list of words, and with a `tokenizer` of the caller's
+    vectors: shape (words, dim), or (num_layers, words, dim) for all layers
+    """
+
+    words: list[str]
+    offsets: list[tuple[int, int]] | None
+    vectors: Vectors
+
+    def __repr__(self) -> str:
+        return f"EncodedText({repr(self.words)[:200]}, vectors of shape {tuple(self.vectors.shape)})"
+
+
+class EncodeOptions(TypedDict, total=False):
+    """The options of `BiLm.encode` that the type of its result does not depend on."""
+
+    layers: Layers
+    batch_size: int
+    tokenizer: Tokenizer
+    language: str
+    show_progress_bar: bool
+
+
+class WordOptions(EncodeOptions, total=False):
+    pooling: None
+
+
+class TextOptions(EncodeOptions):
+    pooling: str
+
+
+def check_encoding(pooling: str | None, output: str, tokenizer: Tokenizer, batch_size: int) -> None:
+    """Raises `BiLmError` unless these are options of `BiLm.encode`."""
+    check_choice("pooling", pooling, (None, *POOLINGS))
+    check_choice("output", output, OUTPUTS)
+    if not callable(tokenizer):
+        check_choice("tokenizer", tokenizer, TOKENIZERS)
+    check_at_least("batch_size", batch_size)
+
+
+def encode_texts(
+    embed: Callable[[list[list[str]]], list[Tensor]],
+    select: Callable[[Tensor], Any],
+    texts: Iterable[Any],
+    tokenizer: Tokenizer,
+    language: str,
+    batch_size: int,
+) -> Iterator[EncodedText[Any]]:
+    """Yields each text with what `select` returns for the layers of its words; one batch is in memory."""
+    rest, numbers = iter(texts), count()
+    while batch := list(islice(rest, batch_size)):
+        split = [split_text(text, f"texts[{next(numbers)}]", tokenizer, language) for text in batch]
+        for (words, offsets), vectors in zip(split, embed([words for words, _ in split]), strict=True):
+            yield EncodedText(words, offsets, select(vectors))
+
+
+def split_text(
+    text: Any, place: str, tokenizer: Tokenizer, language: str
+) -> tuple[list[str], list[tuple[int, int]] | None]:
+    """Returns the words of a text and their offsets; leaves a list of words or tokens unchanged."""
+    if not isinstance(text, str):
+        return as_words(text, place, "a text or a list of words"), None
+    text = str(text)  # also of numpy's strings, which spaCy refuses
+    if callable(tokenizer):
+        return as_words(tokenizer(text), f"tokenizer({place})"), None
+    words = make_tokenizer(tokenizer, language)(text)
+    return [word.text for word in words], [(word.start, word.end) for word in words]
+
+
+@lru_cache(maxsize=8)
+def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
+    """
+    Returns a function from a text to its words: between "whitespace", unchanged, by the rules of "spacy" for
+    a language, or the "letters" of a protein. Raises `BiLmError` if spaCy is missing or lacks the rules.
+    """
+    if name == "spacy":
+        return SpacyRules(language).words
+    if name == "letters":
+        return residues
+    return lambda text: [Word(match[0], *match.span()) for match in re.finditer(r"\S+", text)]
+
+
+def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output: str) -> Any:
+    """Selects layers and pools words. Without words, the pooled vector is zeros."""
+    selected = select_layers(vectors, layers)
+    if pooling is not None:
+        selected = POOLINGS[pooling](selected) if selected.size(-2) else selected.sum(dim=-2)
+    return selected.numpy(force=True) if output == "numpy" else selected
+
+
+def cosine_similarities(first: Any, second: Any) -> Any:
+    """Returns the cosines of two lists of vectors."""
+    try:
+        one, other = map(_rows, (first, second))
+        cosines = nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T
+    except (TypeError, ValueError, RuntimeError, IndexError):
+        shown = [getattr(vectors, "shape", None) or f"{vectors!r:.40}" for vectors in (first, second)]
+        raise BiLmError(
+            'similarity: expected vectors of one size, as encode(texts, pooling="mean") returns, got '
+            f"{shown[0]} and {shown[1]}"
+        ) from None
+    return cosines.numpy(force=True) if _is_array(first) and _is_array(second) else cosines
+
+
+def _is_array(vectors: Any) -> bool:
+    """Returns whether vectors are numpy's, in an array or a list."""
+    if isinstance(vectors, list | tuple):
+        return bool(vectors) and all(map(_is_array, vectors))
+    return isinstance(vectors, np.ndarray)
+
+
+def _rows(vectors: Any) -> Tensor:
+    """Returns shape (vectors, dim)."""
+    if isinstance(vectors, list | tuple):
+        vectors = torch.stack([torch.as_tensor(vector) for vector in vectors])
+    rows = torch.atleast_2d(torch.as_tensor(vectors)).float()
+    if rows.dim() != 2:
+        raise ValueError
+    return rows
+
+
+def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[int]:
+    """
+    Returns the numbers of the layers that a learned mix weighs; 0 is the token layer.
+
+    Raises `BiLmError` unless `layers` is "all", "top", "token", a layer's number or a list of such numbers.
+    """
+    named = {"all": list(range(num_layers)), "top": [num_layers - 1], "token": [0]}
+    if isinstance(layers, str) and layers in named:
+        return named[layers]
+    numbers: list[Any] = list(layers) if isinstance(layers, list | tuple) else [layers]
+    are_layers = all(type(number) is int and 0 <= number < num_layers for number in numbers)
+    if not are_layers or not numbers or len(set(numbers)) < len(numbers):
+        raise BiLmError(
+            f'layers must be "all", "top", "token", a layer from 0 to {num_layers - 1} or a list of '
+            f"different such layers, not {layers!r}"
+        )
+    return numbers
+
+
+def check_layers(layers: Layers, num_layers: int | None = None) -> None:
+    """
+    Raises `BiLmError` unless `select_layers` accepts `layers`; `num_layers` is `None` as long as no biLM is
+    loaded.
+    """
+    if isinstance(layers, list | tuple):
+        mixing_weights(layers, num_layers)
+        return
+    is_number = type(layers) is int and 0 <= layers < (num_layers or layers + 1)
+    if not is_number and not (isinstance(layers, str) and layers in LAYER_NAMES):
+        last = "" if num_layers is None else f" from 0 to {num_layers - 1}"
+        raise BiLmError(
+            f"layers must be {', '.join(LAYER_NAMES)}, a layer's number{last} or a weight for each layer, "
+            f"not {layers!r}"
+        )
+
+
+def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
+    """
+    Selects `layers` from the vectors of all layers, shape (num_layers, ..., dim).
+
+    "all" returns all of them, "mean" and "sum" their plain average and sum, "top" and "token" the last and
+    the first, a number that layer, and a list of weights, one for each layer, their weighted average. Except
+    for "all", the shape is (..., dim).
+    """
+    check_layers(layers, len(vectors))
+    if isinstance(layers, list | tuple):
+        return torch.tensordot(vectors.new_tensor(mixing_weights(layers, len(vectors))), vectors, dims=1)
+    if layers in ("mean", "sum"):
+        return vectors.mean(dim=0) if layers == "mean" else vectors.sum(dim=0)
+    if layers == "all":
+        return vectors
+    numbers: dict[Any, Any] = {"top": -1, "token": 0}
+    return vectors[numbers.get(layers, layers)]
+
+
+def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> list[float]:
+    """
+    Returns weights of layers, divided by their sum.
+
+    Raises `BiLmError` unless there is one for each layer, none is negative, and their sum is 1 but for
+    rounding.
+    """
+    are_weights = all(isinstance(weight, int | float) and weight >= 0 for weight in weights)
+    if not are_weights or len(weights) != (num_layers or len(weights)) or abs(sum(weights) - 1) > _ROUNDING:
+        number = "" if num_layers is None else f"{num_layers} "
+        raise BiLmError(
+            f"mixing weights must be {number}numbers, one for each layer, not negative and of sum 1, "
+            f"not {list(weights)}"
+        )
+    return [weight / sum(weights) for weight in weights]

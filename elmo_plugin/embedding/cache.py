@@ -1,0 +1,192 @@
+"""Caches of a frozen biLM's vectors of sentences, for later batches, epochs and trainings."""
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm import BiLmError, BiLmOutput
+from elmo_plugin.bilm.io import DTYPES
+from elmo_plugin.common.errors import check_choice
+from elmo_plugin.common.process import ForkSafeLock
+from elmo_plugin.embedding.sqlite_store import SqliteStore
+
+GIGABYTE = 10**9
+KEY_SIZE = 16  # bytes
+OVERHEAD = 300  # bytes of a record without its vectors, about
+_MOST_GB = 10**6
+
+
+class Store(Protocol):
+    """Holds records: the vectors of one sentence each, shape (num_layers, words, dim)."""
+
+    def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+        """Copies the record of each key into its row. Returns the numbers of the rows without a record."""
+
+    def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
+        """Stores the rows for which it has room."""
+
+
+class MemoryStore:
+    """
+    A `Store` of at most `max_bytes`; removes the least recently used record first. Copies and unpickled
+    stores start empty.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._bytes = 0
+        self._records: OrderedDict[bytes, np.ndarray] = OrderedDict()
+        self._lock = ForkSafeLock()
+
+    def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+        missing = []
+        with self._lock:
+            for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
+                if key in self._records:
+                    row[...] = self._records[key]
+                    self._records.move_to_end(key)
+                else:
+                    missing.append(number)
+        return missing
+
+    def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
+        for key, row in zip(keys, rows, strict=True):
+            size = row.nbytes + OVERHEAD
+            with self._lock:
+                if key in self._records or size > self.max_bytes:
+                    continue
+                while self._bytes + size > self.max_bytes:
+                    _, oldest = self._records.popitem(last=False)
+                    self._bytes -= oldest.nbytes + OVERHEAD
+                self._records[key] = row.copy()
+                self._bytes += size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.max_bytes,)
+
+
+class ActivationCache:
+    """
+    Runs a frozen biLM only on the sentences that are not stored yet.
+
+    All layers of a sentence are stored under a digest of its characters and of the biLM (its weights, options
+    and precision). So different mixes share them, and a changed biLM does not read the old ones.
+
+    `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also rounded to
+    it, so that results never depend on the content of the cache. Caches of the same kind, `place` (which
+    identifies the store) and `dtype` are equal, and return the same results.
+    """
+
+    def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
+        check_choice("dtype", dtype, DTYPES)
+        self.store = store
+        self.dtype = dtype
+        self._identity = type(self), place, dtype
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ActivationCache) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def run(
+        self,
+        compute: Callable[[Tensor], BiLmOutput],
+        digest: bytes,
+        character_ids: Tensor,
+        num_layers: int,
+        output_dim: int,
+    ) -> BiLmOutput:
+        """
+        Returns `compute(character_ids)`, the output of a frozen biLM without a state, rounded to the cache's
+        `dtype`, in float32, on the device of `character_ids`. It computes only missing vectors. `digest`
+        identifies the biLM's content and precision. Raises `BiLmError` if a number is too large for float16.
+        """
+        with torch.inference_mode(False), torch.no_grad():
+            keys, lengths = sentence_keys(character_ids, digest, self.dtype)
+            layers = np.zeros((num_layers, *character_ids.shape[:2], output_dim), self.dtype)
+            rows = [layers[:, number, :length] for number, length in enumerate(lengths)]
+            missing = self.store.read(keys, rows)
+            if missing:
+                layers[:, missing] = self._rounded(compute(character_ids[missing]).layers)
+                self.store.write([keys[number] for number in missing], [rows[number] for number in missing])
+            mask = torch.from_numpy(np.arange(layers.shape[2]) < np.array(lengths)[:, None])
+            device = character_ids.device
+            return BiLmOutput(torch.from_numpy(layers).to(device, torch.float32), mask.to(device), None)
+
+    def _rounded(self, layers: Tensor) -> np.ndarray:
+        rounded = layers.to("cpu", getattr(torch, self.dtype))
+        if self.dtype == "float16" and not rounded.isfinite().all():
+            raise BiLmError(
+                f"a cache in float16 cannot hold the biLM's {layers.abs().max().item():g}: "
+                'set its dtype to "float32"'
+            )
+        return rounded.numpy()
+
+
+class MemoryCache(ActivationCache):
+    """
+    Stores vectors in memory, for as long as the model exists. When it is full, the least recently used are
+    removed.
+
+    # Parameters
+
+    max_gb : `float`, optional (default = `4.0`)
+        Its size in gigabytes (10^9 bytes).
+    dtype : `str`, optional (default = `"float32"`)
+        "float32" or "float16".
+    """
+
+    def __init__(self, max_gb: float = 4.0, dtype: str = "float32") -> None:
+        super().__init__(MemoryStore(_bytes(max_gb)), max_gb, dtype)
+
+
+class SqliteCache(ActivationCache):
+    """
+    Stores vectors in an SQLite file, for all processes of this machine and for later ones. If it cannot be
+    read or written, the biLM computes instead, and logs one warning.
+
+    # Parameters
+
+    path : `str`
+        Its folder, created if necessary. It may begin with `~`.
+    max_gb : `float`, optional (default = `100.0`)
+        The size in gigabytes (10^9 bytes) from which on nothing is added to the file.
+    dtype : `str`, optional (default = `"float32"`)
+        "float32" or "float16".
+    """
+
+    def __init__(self, path: str, max_gb: float = 100.0, dtype: str = "float32") -> None:
+        if not path:
+            raise BiLmError("the path of a cache is a folder, not ''")
+        folder = Path(os.path.expanduser(path)).resolve()
+        super().__init__(SqliteStore(folder, _bytes(max_gb)), folder, dtype)
+
+
+def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tuple[list[bytes], list[int]]:
+    """
+    Returns the key of each sentence, a hash of its characters, of the biLM and of the
+    type of the stored vectors, and its number of words. `character_ids` has shape (batch, time, characters),
+    any integer type, and any number of rows of zeros after a sentence's last word.
+    """
+    ids = character_ids.to("cpu", torch.int32).contiguous().numpy()
+    bytes_per_word = ids.shape[-1] * ids.itemsize
+    keys, lengths = [], []
+    for sentence in ids:
+        content = sentence.tobytes().rstrip(b"\0")
+        keys.append(blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE).digest())
+        lengths.append(-(-len(content) // bytes_per_word))
+    return keys, lengths
+
+
+def _bytes(max_gb: float) -> int:
+    if not 0 < max_gb < _MOST_GB:
+        raise BiLmError(f"max_gb of a cache must be positive and finite, not {max_gb}")
+    return int(max_gb * GIGABYTE)

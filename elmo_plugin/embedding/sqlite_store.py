@@ -1,0 +1,152 @@
+"""Sentences in an SQLite file that several processes read and write."""
+
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from elmo_plugin.common.files import checksum
+
+NAME = "activations.sqlite"
+FORMAT = 1  # of the file, as its `user_version`
+PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sentence over many
+CHECKSUM_SIZE = 4
+BUSY_SECONDS = 60.0  # to wait while other processes write
+
+logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+# No thread may be inside SQLite while the process forks.
+_in_use = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_in_use.acquire, after_in_parent=_in_use.release, after_in_child=_in_use.release
+    )
+
+
+class SqliteStore:
+    """
+    A `Store` that opens its file for each batch. If reading or writing fails, it stops doing so with one
+    warning. A damaged file is replaced by an empty one.
+
+    The first eight bytes of a key are the record's id; its checksum covers the whole key.
+    """
+
+    def __init__(self, folder: Path, max_bytes: int) -> None:
+        self.folder = folder
+        self.max_bytes = max_bytes
+        self._is_full = self._is_off = self._is_damaged = False
+
+    def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+        def read_all(connection: sqlite3.Connection) -> list[int]:
+            pairs = enumerate(zip(keys, rows, strict=True))
+            return [number for number, (key, row) in pairs if not self._read_one(connection, key, row)]
+
+        try:
+            if not self._is_off:
+                return self._run("BEGIN", read_all)
+        except (OSError, sqlite3.Error) as error:
+            self._is_off = True
+            self._warn(f"cannot be read ({error}), so every sentence is computed")
+        return list(range(len(keys)))
+
+    def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
+        if self._is_off or self._is_full:
+            return
+        records = [(_row_id(key), to_record(key, row)) for key, row in zip(keys, rows, strict=True)]
+        insert = "INSERT OR REPLACE INTO records VALUES (?, ?)"
+        try:
+            self._run("BEGIN IMMEDIATE", lambda connection: connection.executemany(insert, records))
+        except (OSError, sqlite3.Error) as error:
+            self._is_full = True
+            reason = f"{error}; max_gb is {self.max_bytes / 1e9:g}"
+            self._warn(f"cannot be written ({reason}), so no more sentences are added")
+
+    def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
+        """Copies a record into a row. Returns false if it is missing or damaged."""
+        query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
+        found = connection.execute(query, (_row_id(key),)).fetchone()
+        if found is None or read_record(key, found[0] or b"", row):
+            return found is not None
+        if not self._is_damaged:
+            self._is_damaged = True
+            self._warn("has damaged records; their sentences are computed again")
+        return False
+
+    def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Returns what `work` returns in a transaction. Replaces a damaged file, and runs it again."""
+
+        def run() -> Result:
+            with closing(self._connect()) as connection, connection:  # commits, or rolls back
+                connection.execute(begin)
+                return work(connection)
+
+        with _in_use:
+            try:
+                return run()
+            except sqlite3.DatabaseError as error:
+                if type(error) is not sqlite3.DatabaseError:  # damage alone raises this very class
+                    raise
+                self._warn(f"is damaged ({error}): it is replaced by an empty one")
+                for path in (self.folder / NAME, self.folder / f"{NAME}-journal"):
+                    path.unlink(missing_ok=True)
+                return run()
+
+    def _connect(self) -> sqlite3.Connection:
+        """
+        Opens or creates the file. SQLite's journal protects it against kills and power failures. Raises
+        `sqlite3.DatabaseError` itself if it is damaged, and `sqlite3.OperationalError` if it cannot be used.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.folder / NAME, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+            connection.execute("PRAGMA journal_mode = TRUNCATE")
+            connection.execute(f"PRAGMA max_page_count = {max(self.max_bytes // PAGE_SIZE, 1)}")
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                connection.executescript(
+                    "BEGIN IMMEDIATE;"
+                    "CREATE TABLE IF NOT EXISTS records (id INTEGER PRIMARY KEY, content BLOB);"
+                    f"PRAGMA user_version = {FORMAT}; COMMIT"
+                )
+            elif version != FORMAT:
+                raise sqlite3.OperationalError(f"its format is {version}, not {FORMAT}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _warn(self, what: str) -> None:
+        logger.warning("the cache %s %s", self.folder, what)
+
+
+def _row_id(key: bytes) -> int:
+    return int.from_bytes(key[:8], "little", signed=True)
+
+
+def to_record(key: bytes, vectors: np.ndarray) -> bytes:
+    """Returns the record of a sentence's vectors, of any shape."""
+    return _checksum(key, content := vectors.tobytes()) + content
+
+
+def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
+    """
+    Copies a record into `vectors`. Returns false, and copies nothing, if the record is damaged, or of another
+    key, shape or type.
+    """
+    content = memoryview(record)[CHECKSUM_SIZE:]
+    if len(content) != vectors.nbytes or bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
+        return False
+    vectors[...] = np.frombuffer(content, vectors.dtype).reshape(vectors.shape)
+    return True
+
+
+def _checksum(key: bytes, content: bytes | memoryview) -> bytes:
+    return checksum(key, content).to_bytes(CHECKSUM_SIZE, "little")

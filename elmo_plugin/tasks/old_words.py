@@ -1,0 +1,73 @@
+"""The words of AllenNLP 0.x, for configurations that `elmo port` changed."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.tokenizers import LettersDigitsTokenizer, Token, Tokenizer
+from overrides import overrides
+from transformers.models.bert.tokenization_bert import BasicTokenizer
+
+_OPENING, _CLOSING = "\"'([{#$\u201c\u2018", "\"'.,;)]}:!?%\u201d\u2019"
+_ABBREVIATIONS = {"mr.", "mrs.", "etc.", "e.g.", "cf.", "c.f.", "eg.", "al."}
+_SUFFIX = "n['\u2019]t|['\u2019](?:s|ve|re|ll|d|m)"
+_WITH_SUFFIXES = re.compile(f"(.*?)((?:{_SUFFIX})*)", re.I | re.A | re.S)
+_SPECIAL = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")  # words of BERT
+
+
+@Tokenizer.register("old_words")
+class OldWords(Tokenizer):
+    """
+    Splits text as the word splitters of AllenNLP 0.x that AllenNLP 2 lacks, or without its start and end
+    tokens.
+
+    Registered as a `Tokenizer` with name "old_words".
+
+    # Parameters
+
+    splitter : `str`
+        "simple", "just_spaces", "letters_digits" or "bert-basic".
+    start_tokens, end_tokens : `list[str]`, optional (default = `()`)
+        Added to each text.
+    do_lower_case : `bool`, optional (default = `True`)
+        Of "bert-basic".
+    never_split : `list[str]`, optional (default = BERT's special tokens)
+        Of "bert-basic".
+    """
+
+    def __init__(
+        self,
+        splitter: str,
+        start_tokens: list[str] = [],  # noqa: B006
+        end_tokens: list[str] = [],  # noqa: B006
+        do_lower_case: bool = True,
+        never_split: list[str] = list(_SPECIAL),  # noqa: B006
+    ) -> None:
+        bert, letters_digits = BasicTokenizer(do_lower_case, never_split), LettersDigitsTokenizer()
+        splitters: dict[str, Callable[[str], list[Token]]] = {
+            "simple": lambda text: [Token(word) for word in _simple_words(text)],
+            "just_spaces": lambda text: [Token(word) for word in text.split()],
+            "letters_digits": letters_digits.tokenize,
+            "bert-basic": lambda text: [Token(word) for word in bert.tokenize(text)],
+        }
+        if splitter not in splitters:
+            raise ConfigurationError(f"splitter: expected one of {', '.join(splitters)}, found {splitter!r}")
+        self._split = splitters[splitter]
+        self._start, self._end = ([Token(word) for word in words] for words in (start_tokens, end_tokens))
+
+    @overrides
+    def tokenize(self, text: str) -> list[Token]:
+        return [*self._start, *self._split(text), *self._end]
+
+
+def _simple_words(text: str) -> Iterator[str]:
+    """Separates punctuation at both ends of what stands between spaces, then contractions."""
+    for field in text.split():
+        word = field.lstrip(_OPENING)
+        yield from field[: len(field) - len(word)]
+        end = len(word)
+        while end and word[end - 1] in _CLOSING and word[:end].lower() not in _ABBREVIATIONS:
+            end -= 1
+        stem, suffixes = _WITH_SUFFIXES.fullmatch(word, 0, end).groups()  # type: ignore[union-attr]
+        yield from filter(None, [stem, *re.findall(_SUFFIX, suffixes, re.I | re.A)])
+        yield from word[end:]

@@ -1,0 +1,203 @@
+"""Natural language inference: pairs of sentences, the ESIM of Chen et al. (2017), and its predictor."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+import torch
+from allennlp.common import JsonDict, Lazy
+from allennlp.data import DatasetReader, Instance, TextFieldTensors, TokenIndexer, Vocabulary
+from allennlp.data.fields import Field, TextField
+from allennlp.data.tokenizers import Token
+from allennlp.models import Model
+from allennlp.modules import FeedForward, Seq2SeqEncoder
+from allennlp.nn import InitializerApplicator
+from allennlp.nn.util import masked_max, masked_mean
+from allennlp.predictors import Predictor
+from overrides import overrides
+from torch import BoolTensor, Tensor, nn
+
+from elmo_plugin.bilm import Dropout
+from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
+from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.labeled_texts import AUTO, KnownLabelField, LabeledTextsReader, number_of_labels
+from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
+from elmo_plugin.tasks.task_model import Classifier
+
+LABELS = {label: label for label in ("entailment", "neutral", "contradiction")}  # also in capitals, as SICK's
+LABELS["contradictory"] = "contradiction"  # in the training data of XNLI
+NO_MAJORITY = ("-", "-1")  # SNLI's, and Hugging Face's
+_PREMISES = ("premise", "sentence1", "sentence_A", "text1", "question1", "#1 String", "question", "text")
+_HYPOTHESES = (
+    "hypothesis",
+    "sentence2",
+    "hypo",
+    "sentence_B",
+    "text2",
+    "question2",
+    "#2 String",
+    "sentence",
+    "aspect",
+)
+
+
+@DatasetReader.register("snli_jsonl")
+class SnliReader(LabeledTextsReader):
+    """
+    Reads pairs of sentences with a label, from JSON lines, CSV or TSV: SNLI and MultiNLI (`sentence1`,
+    `sentence2` and `gold_label`), Hugging Face's data sets (`premise`, `hypothesis` and `label`), SICK, XNLI,
+    GLUE, and pairs with other labels, such as paraphrases.
+
+    Pairs without a majority for a label (`-`, or the number -1) are left out, as in the usual training sets,
+    and so are pairs with a blank sentence. The log has their numbers. `TaskDatasetReader` describes encoding
+    and compression.
+
+    Registered as a `DatasetReader` with name "snli_jsonl".
+
+    # Parameters
+
+    token_indexers : `dict[str, TokenIndexer]`
+        How words become tensors.
+    premise_column, hypothesis_column : `str`, optional (default = `"auto"`)
+        The names of the columns, or of the keys, of both sentences; by default the usual ones.
+    tokenizer, format, label_column, label_names, columns, skip_bad
+        See `LabeledTextsReader`.
+
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, or lacks a
+    sentence or a label, and if a file contains no pair to learn from.
+    """
+
+    example_names = "pairs of sentences with a label"
+
+    def __init__(
+        self,
+        token_indexers: dict[str, TokenIndexer],
+        *,
+        premise_column: str = AUTO,
+        hypothesis_column: str = AUTO,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(token_indexers, **kwargs)
+        self.text_columns = {
+            "premise_column": (premise_column, _PREMISES),
+            "hypothesis_column": (hypothesis_column, _HYPOTHESES),
+        }
+
+    @overrides
+    def reason_to_skip(self, texts: list[list[Token]], label: str | None) -> str | None:
+        if label in NO_MAJORITY and self.needs_labels:
+            return "without a gold label"
+        return None if all(texts) else "with a blank sentence"
+
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[Token], str | None]]:
+        """Yields premise, hypothesis and label of the pairs that have a label. Logs the others."""
+        for premise, hypothesis, label in self.read_records(lines, "pairs"):
+            yield premise, hypothesis, LABELS.get(str(label).lower(), label)
+
+    def text_to_instance(
+        self, premise: str | list[Token], hypothesis: str | list[Token], label: str | None = None
+    ) -> Instance:
+        """Makes an instance with the fields `premise`, `hypothesis` and, if there is one, `label`."""
+        texts = {"premise": premise, "hypothesis": hypothesis}
+        fields: dict[str, Field] = {
+            name: TextField(self.tokenizer.tokenize(text) if isinstance(text, str) else text)
+            for name, text in texts.items()
+        }
+        if label is not None:
+            fields["label"] = KnownLabelField(label)
+        return Instance(fields)
+
+
+@Model.register("snli_esim")
+class SnliEsim(Classifier):
+    """
+    Classifies whether a premise entails or contradicts a hypothesis, by the sequential model of Chen et al.
+    (2017):
+
+        words > contextual encoder > biattention between the sentences > projection > inference encoder
+              > mean and maximum over the words > classifier > label
+
+    Premise and hypothesis share all layers. Sizes that follow from others are filled in.
+
+    Registered as a `Model` with name "snli_esim".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        With the labels in the namespace "labels".
+    contextual_encoder : `ContextualEncoder`
+        From the words to vectors in context.
+    projection : `Lazy[FeedForward]`
+        From a word and its attended vector to the input of `inference_encoder`.
+    inference_encoder : `Lazy[Seq2SeqEncoder]`
+        Encodes the words and their attended vectors.
+    classifier : `Lazy[FeedForward]`
+        Hidden layers between the two sentences as one vector and the logits of the labels.
+    dropout : `float`, optional (default = `0.0`)
+        The rate of dropout after the attention, and on the input of the last two fully connected layers:
+        `classifier` and the logits.
+    initializer : `InitializerApplicator`, optional (default = `None`)
+        Initial values of parameters.
+    """
+
+    default_predictor = "elmo_snli"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        contextual_encoder: ContextualEncoder,
+        projection: Lazy[FeedForward],
+        inference_encoder: Lazy[Seq2SeqEncoder],
+        classifier: Lazy[FeedForward],
+        dropout: float = 0.0,
+        initializer: InitializerApplicator = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        self.contextual_encoder = contextual_encoder
+        self.projection = projection.construct(input_dim=4 * contextual_encoder.get_output_dim())
+        self.inference_encoder = construct_encoder(inference_encoder, self.projection.get_output_dim())
+        self.classifier = classifier.construct(input_dim=4 * self.inference_encoder.get_output_dim())
+        self.output_logits = nn.Linear(self.classifier.get_output_dim(), number_of_labels(vocab))
+        self.dropout = Dropout(dropout)
+        self.initialize(initializer)
+
+    def compute_logits(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> Tensor:
+        """Returns the logits of the labels, shape (batch, labels), for texts of shape (batch, time)."""
+        (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
+        b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shapes: (batch, time, dim)
+        pair = torch.cat([self._infer(a, b_for_a, a_mask), self._infer(b, a_for_b, b_mask)], dim=-1)
+        return self.output_logits(self.dropout(self.classifier(self.dropout(pair))))
+
+    def _infer(self, words: Tensor, attended: Tensor, mask: BoolTensor) -> Tensor:
+        """Returns one vector for each sentence, from its words and their attended vectors: (batch, dim)."""
+        compared = torch.cat([words, attended, words - attended, words * attended], dim=-1)
+        composed = self.inference_encoder(self.projection(self.dropout(compared)), mask)
+        mask = cast(BoolTensor, mask.unsqueeze(-1))
+        return torch.cat([masked_mean(composed, mask, dim=1), masked_max(composed, mask, dim=1)], dim=-1)
+
+
+@Predictor.register("elmo_snli")
+class SnliPredictor(TaskPredictor):
+    """
+    Predicts whether the premise of `{"premise": "A man sleeps.", "hypothesis": "A man is awake."}` entails or
+    contradicts the hypothesis, or neither. The keys may be SNLI's `sentence1` and `sentence2`. The dataset
+    reader tokenizes the sentences.
+
+    A prediction has the most probable `label`, the `probabilities` of all labels by their names, and the
+    `logits` behind them.
+
+    Registered as a `Predictor` with name "elmo_snli".
+    """
+
+    name = "elmo_snli"
+
+    def predict(self, premise: str, hypothesis: str) -> JsonDict:
+        """Returns the prediction for one pair of sentences."""
+        return self.predict_json({"premise": premise, "hypothesis": hypothesis})
+
+    @overrides
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        premise = text_from_json(json_dict, ["premise", "sentence1"], self.name)
+        hypothesis = text_from_json(json_dict, ["hypothesis", "sentence2"], self.name)
+        return self._dataset_reader.text_to_instance(premise, hypothesis)

@@ -1,0 +1,279 @@
+"""Sentiment and other labels of texts: treebanks, the network of McCann et al. (2017), and its predictor."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+from allennlp.common import Lazy
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance, TextFieldTensors, TokenIndexer, Vocabulary
+from allennlp.data.tokenizers import Token
+from allennlp.models import Model
+from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder
+from allennlp.nn import InitializerApplicator
+from allennlp.predictors import Predictor
+from torch import Tensor, nn
+
+from elmo_plugin.bilm import Dropout
+from elmo_plugin.common.errors import check_at_least
+from elmo_plugin.encoders import ContextualEncoder, construct_encoder, pool, self_biattention
+from elmo_plugin.tasks.conll2012 import unescape_word
+from elmo_plugin.tasks.dataset_reader import Line, sentence_fields
+from elmo_plugin.tasks.labeled_texts import AUTO, KnownLabelField, LabeledTextsReader, number_of_labels
+from elmo_plugin.tasks.predictor import SentencePredictor
+from elmo_plugin.tasks.records import detect_format
+from elmo_plugin.tasks.task_model import Classifier
+from elmo_plugin.tasks.vocabulary import PartOfText
+
+MAX_DEPTH = 500  # the number of phrases around a word; the treebank's trees have at most about 30
+# Only ASCII spaces divide words: the treebank has words with a no-break space, such as "2 1/2".
+_PIECE = re.compile(r"\(\s*(?P<label>[^\s()]*)|(?P<end>\))|(?P<word>[^\s()]+)", re.ASCII)
+
+
+class Phrase(NamedTuple):
+    """A word or several, and their label: from 0, very negative, to 4, very positive."""
+
+    label: str
+    words: list[str]
+
+
+def read_phrases(tree: str, location: str) -> list[Phrase]:
+    """
+    Returns all subtrees of a tree, each before its own subtrees: the first is the sentence. The innermost
+    brackets may have several words, such as all of `(1 A good film .)`. Raises `ConfigurationError`,
+    beginning with `location`, if `tree` is malformed, too deep, or has an invalid label.
+    """
+    phrases: list[Phrase] = []
+    unclosed: list[Phrase] = []
+    for piece in _PIECE.finditer(tree):
+        if not unclosed and (phrases or piece["label"] is None):
+            raise ConfigurationError(f"{location}: brackets are not balanced at {piece[0]!r}")
+        is_leaf = bool(unclosed) and phrases[-1] is unclosed[-1]
+        if piece["label"] is not None:
+            if is_leaf and unclosed[-1].words:
+                raise ConfigurationError(f"{location}: the word {unclosed[-1].words[-1]!r} lacks brackets")
+            phrases.append(Phrase(piece["label"], []))
+            unclosed.append(phrases[-1])
+            if len(unclosed) > MAX_DEPTH:
+                raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
+        elif piece["end"]:
+            if not unclosed.pop().words:
+                raise ConfigurationError(f"{location}: brackets without a word in them")
+        elif not is_leaf:
+            raise ConfigurationError(f"{location}: the word {piece[0]!r} lacks brackets")
+        else:
+            for phrase in unclosed:
+                phrase.words.append(unescape_word(piece["word"]))
+    if unclosed:
+        raise ConfigurationError(f"{location}: brackets are not balanced, {len(unclosed)} are never closed")
+    for label, _ in phrases:
+        if label not in ("0", "1", "2", "3", "4") and (len(phrases) > 1 or not label[:1].isalpha()):
+            raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")
+    return phrases
+
+
+FINE_LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
+_TEXTS = ("text", "sentence", "review", "phrase", "tweet", "comment", "content")
+BINARY_LABELS = ("negative", "negative", None, "positive", "positive")
+
+
+@DatasetReader.register("sst_trees")
+class SstTreesReader(LabeledTextsReader):
+    """
+    Reads texts with a label: the trees of the Stanford Sentiment Treebank (Socher et al., 2013), one per
+    line; or a text and any label in each line of JSON, CSV or TSV.
+
+    A tree is such as `(3 (2 Not) (1 bad))`, with labels from 0, very negative, to 4, very positive. A text
+    without phrases, such as `(1 A bad film.)`, is split by the tokenizer, and may have a word as its label.
+    Words are spelled as in the plain text that a biLM learns from: `(` for `-LRB-`, `/` for an escaped slash,
+    `"` for either kind of quotation mark. Blank lines are skipped. `TaskDatasetReader` describes encoding and
+    compression.
+
+    Registered as a `DatasetReader` with name "sst_trees".
+
+    # Parameters
+
+    token_indexers : `dict[str, TokenIndexer]`
+        How words become tensors.
+    binary : `bool`, optional (default = `False`)
+        Use the labels "negative" and "positive", without neutral texts; otherwise "very negative",
+        "negative", "neutral", "positive" and "very positive".
+    min_phrase_length : `int`, optional (default = `None`)
+        Also make instances of phrases of this number of words or more: of every subtree if it is 1. By
+        default only whole sentences are instances, which is right for validation and test data.
+    text_column : `str`, optional (default = `"auto"`)
+        The name of the column, or of the key, of the text; by default one of the usual names.
+    format : `str`, optional (default = `"auto"`)
+        "trees", "jsonl", "csv", "tsv" or "fasttext"; by default it is found from the name and the first line.
+    tokenizer, label_column, label_names, columns, skip_bad
+        See `LabeledTextsReader`; for texts that are not trees.
+
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, or lacks a text or
+    a label, and if no line of a file makes an instance.
+    """
+
+    def __init__(
+        self,
+        token_indexers: dict[str, TokenIndexer],
+        *,
+        binary: bool = False,
+        min_phrase_length: int | None = None,
+        text_column: str = AUTO,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(token_indexers, **kwargs)
+        if min_phrase_length is not None:
+            check_at_least("sst_trees: min_phrase_length", min_phrase_length, error=ConfigurationError)
+        self.example_names = "texts that are not neutral" if binary else "texts"
+        self._labels = BINARY_LABELS if binary else FINE_LABELS
+        self.text_columns = {"text_column": (text_column, _TEXTS)}
+        self._min_phrase_length = math.inf if min_phrase_length is None else min_phrase_length
+
+    def read_examples(
+        self, lines: Iterable[Line]
+    ) -> Iterator[tuple[list[Token], str | None, list[Token] | None]]:
+        """Yields the words of each text or phrase, its label and, for trees, the words of the sentence."""
+        lines = (line for line in lines if line.text.strip())
+        for first in lines:
+            lines = chain([first], lines)
+            is_text = "$T$" in first.text or not self.needs_labels
+            is_tree = first.text.lstrip().startswith("(") or (detect_format(first) is None and not is_text)
+            if not (is_tree if self.format == AUTO else self.format == "trees"):
+                if self._labels is BINARY_LABELS:
+                    raise ConfigurationError(
+                        "sst_trees: binary is for trees; other texts have the labels of their file"
+                    )
+                yield from ((*example, None) for example in self.read_records(lines, "texts"))
+            else:
+                yield from self._read_trees(lines)
+
+    def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
+        has_numbers: bool | None = None
+        for line in lines:
+            if not line.text.strip().startswith("("):
+                raise ConfigurationError(
+                    f"{line.location}: expected a tree, such as (3 (2 Not) (1 bad)), got "
+                    f"{line.text.strip()!r:.60}; the option format reads other files"
+                )
+            sentence, *parts = read_phrases(line.text.strip(), line.location)
+            long_enough = [part for part in parts if len(part.words) >= self._min_phrase_length]
+            tokens = self._words_of(sentence, line) if not parts else [Token(word) for word in sentence.words]
+            is_number = sentence.label.isdecimal()
+            if has_numbers not in (None, is_number) or (self._labels is BINARY_LABELS and not is_number):
+                raise ConfigurationError(
+                    f"{line.location}: a label is a number from 0 to 4, not {sentence.label!r}"
+                )
+            has_numbers = is_number
+            for phrase in [sentence, *long_enough]:
+                name = self._labels[int(phrase.label)] if is_number else phrase.label
+                if name is not None:
+                    words = tokens if phrase is sentence else [Token(word) for word in phrase.words]
+                    yield words, name, tokens
+
+    def _words_of(self, sentence: Phrase, line: Line) -> list[Token]:
+        """Returns the words of a text without phrases, as people type it."""
+        try:
+            return self.tokenizer.tokenize(" ".join(sentence.words))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{line.location}: {error}") from None
+
+    def text_to_instance(
+        self, tokens: str | list[Token], label: str | None = None, sentence: list[Token] | None = None
+    ) -> Instance:
+        """
+        Makes an instance with the fields `tokens`, `words` (as strings) and, if there is one, `label`. The
+        vocabulary counts the words of the `sentence` of a phrase once for all its phrases.
+        """
+        tokens = self.tokenizer.tokenize(tokens) if isinstance(tokens, str) else tokens
+        fields = sentence_fields(tokens)
+        if sentence is not None:
+            fields["tokens"] = PartOfText(tokens, sentence)
+        if label is not None:
+            fields["label"] = KnownLabelField(label)
+        return Instance(fields)
+
+
+@Model.register("sst_bcn")
+class SstBcn(Classifier):
+    """
+    Classifies the sentiment of a sentence by the network of McCann et al. (2017), section 5, with the
+    sentence as both sequences:
+
+        words > contextual encoder > biattention of the sentence with itself > integrator
+              > maximum, mean, minimum and weighted mean over the words > classifier > label
+
+    Sizes that follow from others are filled in.
+
+    Registered as a `Model` with name "sst_bcn".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        With the labels in the namespace "labels".
+    contextual_encoder : `ContextualEncoder`
+        From the words to vectors in context.
+    integrator : `Lazy[Seq2SeqEncoder]`
+        Encodes the words and their attended vectors.
+    classifier : `Lazy[FeedForward]`, optional (default = `None`)
+        Hidden layers between the sentence as one vector and the logits of the labels, as in Peters et al.
+        (2018).
+    maxout : `Lazy[Maxout]`, optional (default = `None`)
+        Maxout layers instead, as in McCann et al. (2017). Exactly one of the two is required.
+    dropout : `float`, optional (default = `0.0`)
+        The rate of dropout on the sentence as one vector.
+    initializer : `InitializerApplicator`, optional (default = `None`)
+        Initial values of parameters.
+    """
+
+    default_predictor = "elmo_sst"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        contextual_encoder: ContextualEncoder,
+        integrator: Lazy[Seq2SeqEncoder],
+        classifier: Lazy[FeedForward] = None,
+        maxout: Lazy[Maxout] = None,
+        dropout: float = 0.0,
+        initializer: InitializerApplicator = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        layers = [part for part in (classifier, maxout) if part is not None]
+        if len(layers) != 1:
+            raise ConfigurationError("sst_bcn: set exactly one of `classifier` and `maxout`")
+        self.contextual_encoder = contextual_encoder
+        self.integrator = construct_encoder(integrator, 3 * contextual_encoder.get_output_dim())
+        # A bias would have no effect: softmax is the same with it and without.
+        self.pooling_scores = nn.Linear(self.integrator.get_output_dim(), 1, bias=False)
+        self.dropout = Dropout(dropout)
+        self.classifier = layers[0].construct(input_dim=4 * self.integrator.get_output_dim())
+        self.output_logits = nn.Linear(self.classifier.get_output_dim(), number_of_labels(vocab))
+        self.initialize(initializer)
+
+    def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> Tensor:
+        """Returns the logits of the labels, shape (batch, labels), for sentences of shape (batch, time)."""
+        encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
+        integrated = self.integrator(self_biattention(encoded, mask), mask)
+        scores = self.pooling_scores(integrated).squeeze(-1)  # Shape: (batch, time)
+        pooled = pool(integrated, scores, mask)  # Shape: (batch, 4 * dim)
+        return self.output_logits(self.classifier(self.dropout(pooled)))
+
+
+@Predictor.register("elmo_sst")
+class SstPredictor(SentencePredictor):
+    """
+    Predicts the sentiment of `{"sentence": "It isn't bad."}`, tokenized like the treebank, or of a list of
+    words. `SentencePredictor` has the details and the parameters. A prediction has the `words`, their
+    `label`, its `probabilities` by label, and the `logits` behind them:
+
+        {"words": ["It", "is", "n't", "bad", "."], "label": "positive",
+         "probabilities": {"positive": 0.62, "neutral": 0.2, …}, "logits": […]}
+
+    Registered as a `Predictor` with name "elmo_sst".
+    """
+
+    name = "elmo_sst"

@@ -1,0 +1,167 @@
+"""
+Archives that name files, addresses, models and packages in every argument of every registered type: nothing is
+opened outside, connected to, started or imported. The cases are made from AllenNLP's registry.
+"""
+
+import inspect
+import json
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Registrable
+from allennlp.data import DatasetReader
+from allennlp.models import Model
+from allennlp.predictors import Predictor
+
+from elmo_plugin import archives, plugin  # noqa: F401 (registers)
+from elmo_plugin.archives import default_predictor, load_archive
+from elmo_plugin.config_check import PASSED, options_of
+from tests.hostile.fork_server import Forked
+from tests.hostile.material import Material
+from tests.hostile.watched import Watch
+
+Case = tuple[str, dict[str, Any]]
+PACKAGES = ("planted", "en_core_web_sm", "allennlp_models", "allennlp_semparse", "allennlp_server")
+CODE = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\ndef load(**_): pass\nclass X: pass\n"
+MODEL = {"text_field_embedder": {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 2}}}}
+TAGGER = {"type": "simple_tagger", **MODEL, "encoder": {"type": "pass_through", "input_dim": 2}}
+READER = {"type": "text_classification_json"}
+
+
+def hold(base: Any, parent: Any) -> str:
+    """Registers a class of a user that takes one part of any type of `base`; returns its name."""
+    name = f"holds_{base.__module__}_{base.__name__}".replace(".", "_")
+
+    def init(self: Any, vocab: Any = None, part: Any = None, **options: Any) -> None:
+        super(cls, self).__init__(*([vocab] if parent is Model else []))
+
+    init.__annotations__ = {"part": base}
+    cls: Any = type(name, (parent,), {"__init__": init, "__module__": "users_own"})
+    parent.register(name, exist_ok=True)(cls)
+    return name
+
+
+def filler(annotation: Any) -> Any:
+    for kind, value in ((bool, True), (int, 2), (float, 0.5), (list, []), (dict, {})):
+        if kind.__name__ in str(annotation).lower():
+            return value
+    return "x"
+
+
+def type_cases(values: list[Any]) -> Iterator[Case]:
+    """Each registered type, with its defaults, and with each of its arguments set to each value."""
+    for base, types in list(Registrable._registry.items()):
+        parent = DatasetReader if base.__name__ in ("Tokenizer", "TokenIndexer", "SentenceSplitter") else Model
+        role = "model" if parent is Model else "dataset_reader"
+        holder = hold(base, parent)
+        for name in [each for each in types if not each.startswith("holds_")]:
+            options = options_of(base, name)
+            needed = {
+                option.name: filler(option.annotation)
+                for option in options.values()
+                if option.default is inspect.Parameter.empty
+                and option.kind not in (option.VAR_KEYWORD, option.VAR_POSITIONAL)
+                and option.name not in PASSED
+            }
+            parts = [("as it is", {"type": name}), ("with what it needs", {"type": name, **needed})]
+            parts += [
+                (f"{option}={value!r:.40}", {"type": name, **needed, option: value})
+                for option in options
+                for value in values
+            ]
+            for what, part in parts:
+                yield f"{base.__name__} {name}, {what}", {role: {"type": holder, "part": part}}
+                if base in (Model, DatasetReader):
+                    yield f"{role} {name}, {what}", {"model" if base is Model else "dataset_reader": part}
+
+
+def spacy_cases() -> Iterator[Case]:
+    """What makes AllenNLP load, or install, a model of spaCy, spelled or by default."""
+    for tokenizer in ("spacy", {}, None, {"pos_tags": True}, {"language": "planted"}, {"language": "./planted"},
+                      {"type": "spacy", "language": "en_core_web_sm"}, {"type": "spacy", "language": "xy_z"},
+                      {"parse": True}, {"ner": True, "language": "planted"}):  # fmt: skip
+        reader = {**READER, "tokenizer": tokenizer}
+        for role in ("dataset_reader", "validation_dataset_reader"):
+            yield f"{role} {tokenizer}", {role: reader}
+        yield f"multitask {tokenizer}", {"dataset_reader": {"type": "multitask", "readers": {"a": reader}}}
+        yield f"sharded {tokenizer}", {"dataset_reader": {"type": "sharded", "base_reader": reader}}
+    yield "no tokenizer", {"dataset_reader": READER}
+    yield "sentences", {"dataset_reader": {**READER, "segment_sentences": True}}
+    yield "tags", {"dataset_reader": {**READER, "token_indexers": {"a": {"feature_name": "tag_"}}}}
+    yield "a reader without one", {"dataset_reader": {"type": "conll2003"}, "model": TAGGER}
+
+
+def other_cases(values: list[Any]) -> Iterator[Case]:
+    for value in values:
+        for kind in ("planted.X", "os.path.join", "from_archive", value):
+            for role in ("model", "dataset_reader", "vocabulary", "data_loader", "evaluation"):
+                yield f"{role} {kind}", {role: {"type": kind, "archive_file": value}}
+            yield f"{kind} alone", {"dataset_reader": kind}
+            yield f"{kind} within", {"model": {**TAGGER, "encoder": {"type": kind}}}
+        pretrained = {"_pretrained": {"archive_file": value, "module_path": ""}}
+        yield f"_pretrained {value}", {"model": {**TAGGER, "encoder": pretrained}}
+        for name in ("original", "small", "user/model", value, {"options": value, "weights": value}):
+            elmo = {"type": "elmo", "bilm": name}
+            embedders = {"tokens": elmo, "words": {"type": "word_vectors", "vectors": str(value)}}
+            yield f"bilm {name}", {"model": {**TAGGER, "text_field_embedder": {"token_embedders": embedders}}}
+        loader = {"type": "bilm_stream", "cache_directory": value}
+        yield f"loader {value}", {"data_loader": loader}
+        yield f"vocabulary {value}", {"vocabulary": {"type": "from_files", "directory": value}}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with what archives could name; it is on the path, as with `python -m`."""
+    here = tmp_path / "here"
+    for name in PACKAGES:
+        (here / name).mkdir(parents=True)
+        (here / name / "__init__.py").write_text(CODE)
+        (here / name / "config.json").write_text("{}")
+    (here / "here.txt").write_text("a b\n")
+    info = here / "planted-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: planted\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[spacy_models]\nplanted = planted:load\n")
+    monkeypatch.syspath_prepend(str(here))
+    return here
+
+
+def load(folder: Path) -> None:
+    archive = load_archive(folder)
+    with default_predictor(archive):
+        Predictor.from_archive(archive)
+
+
+def try_all(cases: list[Case], training: Path, here: Path) -> None:
+    """Loads an archive for each case, and makes its predictor, in one watched process."""
+    run = Path(shutil.copytree(training, here.parent / "run"))
+    config = json.loads((run / "config.json").read_text())
+
+    def work() -> None:
+        watch, wrong = Watch([run]), []
+        for case, changes in cases:
+            (run / "config.json").write_text(json.dumps({**config, **changes}))
+            found, error = watch.during(partial(load, run))
+            if found or not (error == "" or error.startswith(("BiLmError", "ConfigurationError"))):
+                wrong.append(f"{case}: {error[:200]} {found}")
+        assert not wrong, f"{len(wrong)} of {len(cases)}: " + "\n".join(wrong[:40])
+
+    ended = Forked(work, here).wait(600)
+    assert ended.status == 0, ended.error[-6000:]
+    assert not list(here.rglob("ran"))
+
+
+def test_no_type_and_no_spelling_of_spacy_reaches_outside(material: Material, here: Path) -> None:
+    try_all([*type_cases([]), *spacy_cases(), *other_cases(["here.txt"])], material.tagger.parent, here)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "value", ["here.txt", "planted", "/etc/hostname", "http://127.0.0.1:9/x", {"proxies": {"https": "127.0.0.1:9"}}]
+)
+def test_no_argument_of_any_type_reaches_outside(material: Material, here: Path, value: Any) -> None:
+    try_all([*type_cases([value]), *other_cases([value])], material.tagger.parent, here)
