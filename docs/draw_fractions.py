@@ -12,7 +12,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from elmo_plugin.common.plotting import new_figure, save_figure
+from matplotlib.figure import Figure
 
 
 def draw(results: dict[str, dict], metric: str, path: str) -> None:
@@ -21,7 +21,7 @@ def draw(results: dict[str, dict], metric: str, path: str) -> None:
     for name, entry in results.items():
         configuration, _, fraction = name.partition("@")
         curves[configuration][float(fraction)] = entry["scores"]
-    figure = new_figure(6, 4)
+    figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.add_subplot()
     for name, curve in curves.items():
         percent = [100 * fraction for fraction in sorted(curve)]
@@ -34,7 +34,7 @@ def draw(results: dict[str, dict], metric: str, path: str) -> None:
     axes.set_ylabel(metric)
     axes.grid(alpha=0.3)
     axes.legend()
-    save_figure(figure, path)
+    figure.savefig(path)
 
 
 if __name__ == "__main__":

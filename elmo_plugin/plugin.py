@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from types import SimpleNamespace
 
 from elmo_plugin import register  # first, because it says how to install AllenNLP if that is missing
 
@@ -13,19 +13,9 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
 from elmo_plugin.commands.command import COMMANDS, Command
-from elmo_plugin.commands.parser import CommandParser, make_parser
+from elmo_plugin.commands.parser import make_parser
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import ending_unread, escape_unencodable_characters, visible
-
-
-class _Parser:
-    """A parser for argparse, which parses as `elmo` does."""
-
-    def __init__(self, ours: CommandParser) -> None:
-        self._ours = ours
-
-    def parse_known_args(self, words: Sequence[str], _: Any) -> tuple[argparse.Namespace, list[str]]:
-        return self._ours.parse_words(words, argparse.Namespace()), []
 
 
 def _register(command: Command) -> None:
@@ -38,7 +28,12 @@ def _register(command: Command) -> None:
             ours = make_parser(command, program=f"allennlp {self.name}")
             ours.set_defaults(func=partial(_run, command))
             parser.add_parser(self.name, help=command.summary)
-            parser._name_parser_map[self.name] = _Parser(ours)
+
+            def parse(words: Sequence[str], _: None) -> tuple[argparse.Namespace, list[str]]:
+                """Parses as `elmo` does, with its answers to mistakes."""
+                return ours.parse_words(words, argparse.Namespace()), []
+
+            parser._name_parser_map[self.name] = SimpleNamespace(parse_known_args=parse)
             escape_unencodable_characters()  # before --help
             return ours
 

@@ -5,13 +5,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmo_plugin.common.plotting import new_figure
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.embedding import LayerWeights, layer_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
+
+
+def check_plot(path: str) -> None:
+    """Raises `BiLmError` if no such file can be drawn."""
+    formats = (".svg", ".png", ".pdf")
+    if not path.endswith(formats):
+        raise BiLmError(f"--plot draws {', '.join(formats)}, not {path}")
+    _new_figure(1, 1)
+
+
+def _new_figure(width: float, height: float) -> "Figure":
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        how = "install elmo_plugin[figures], or matplotlib itself"
+        raise BiLmError(f"drawing needs matplotlib: {how}") from None
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
@@ -24,7 +41,7 @@ def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
         columns.setdefault(mix.placement, []).append((name, mix))
     widths = [len(of_placement) for of_placement in columns.values()]
     num_layers = 1 + max(max(mix.layers) for _, mix in models)
-    figure = new_figure(2.5 + 0.7 * sum(widths), 2 + 0.5 * num_layers)
+    figure = _new_figure(2.5 + 0.7 * sum(widths), 2 + 0.5 * num_layers)
     panels = figure.subplots(ncols=len(widths), width_ratios=widths, sharey=True, squeeze=False)[0]
     for panel, (placement, of_placement) in zip(panels, columns.items(), strict=True):
         panel.set_title(placement)

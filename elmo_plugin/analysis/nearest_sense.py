@@ -12,12 +12,6 @@ from elmo_plugin.analysis.sense_corpus import SenseSentence, Target
 
 WORDS_AT_ONCE = 20_000
 ROUNDING = 1e-6  # cosines of equal directions differ by less, as the biLM computes in float32
-TIES: dict[str, Callable[[int], int]] = {
-    "frequent": lambda count: -count,
-    "first": lambda count: 0,
-    "rare": lambda count: count,
-}
-"""How equally near senses are sorted: by a function of a sense's count in the training corpus."""
 
 
 class NearestSense:
@@ -25,14 +19,12 @@ class NearestSense:
     Gives a word the sense of its lemma and part of speech whose mean vector over a training corpus is the
     most similar, by cosine. The vector of several words is their mean.
 
-    Vectors that do not depend on the sentence leave several senses equally near, within rounding. `ties`
-    selects the most "frequent" in the training corpus, the "first" there, or the most "rare"; the first of
-    equally frequent ones.
+    Vectors that do not depend on the sentence leave several senses equally near, within rounding. The most
+    frequent in the training corpus is taken; the first of equally frequent ones.
     """
 
-    def __init__(self, representations: Representations, ties: str = "frequent") -> None:
+    def __init__(self, representations: Representations) -> None:
         self.representations = representations
-        self._order_of_ties = TIES[ties]
         # By lemma and part of speech, then by sense. A mean and a sum have the same direction.
         self._counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._sums: dict[tuple[str, str], dict[str, Tensor]] = defaultdict(dict)
@@ -58,7 +50,7 @@ class NearestSense:
                 yield target, None
                 continue
             counts, sums = self._counts[target.entry], self._sums[target.entry]
-            senses = sorted(counts, key=lambda sense: self._order_of_ties(counts[sense]))
+            senses = [sense for sense, _ in counts.most_common()]
             means = torch.stack([sums[sense] for sense in senses])
             similarity = torch.cosine_similarity(means, vectors, dim=2)  # Shape: (senses, combinations)
             are_nearest = similarity > similarity.amax(dim=0) - ROUNDING

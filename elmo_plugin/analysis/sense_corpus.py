@@ -65,37 +65,28 @@ def _parse_line(line: Line) -> SenseSentence:
     with as_configuration_error():
         content = parse_json(line.text, line.location, is_line=True)
     try:
-        words = content["tokens"]
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise TypeError("the tokens are not a list of words")
-        if not isinstance(content["targets"], list):
-            raise TypeError("the targets are not a list")
-        targets = [_target(each) for each in content["targets"]]
-    except (KeyError, TypeError, AttributeError) as error:
+        words, targets = content["tokens"], [_target(**each) for each in content["targets"]]
+        ends = [each.first + each.length for each in targets]
+        if not isinstance(words, list) or not _are_texts(words) or max(ends, default=0) > len(words):
+            raise TypeError
+    except (KeyError, TypeError, AttributeError):
         raise ConfigurationError(
-            f'{line.location}: expected an object with "tokens" and "targets", each target with "index", '
-            f'"lemma", "pos" and "senses" ({type(error).__name__}: {error})'
+            f'{line.location}: expected an object with "tokens" and "targets", each target with "index" and '
+            f'"length" among the tokens, "lemma", "pos" (n, v, a or r) and "senses", got {content!r:.200}'
         ) from None
-    for target in targets:
-        if not 0 <= target.first < target.first + target.length <= len(words):
-            raise ConfigurationError(
-                f"{line.location}: the target {target.lemma!r} is not in a sentence of {len(words)} words"
-            )
     return SenseSentence(words, targets)
 
 
-def _target(each: dict[str, Any]) -> Target:
-    numbers = [each["index"], each.get("length", 1)]
-    if not all(type(number) is int for number in numbers):
-        raise TypeError(f"the places {numbers} of a target are not whole numbers")
-    senses = each["senses"]
-    if not isinstance(senses, list) or not senses or not all(isinstance(key, str) and key for key in senses):
-        raise TypeError(f"the senses {senses!r} are not a list of keys")
-    if each["pos"] not in _PARTS_OF_SPEECH.values():
-        raise TypeError(f"the part of speech {each['pos']!r} is not one of n, v, a and r")
-    if not each["lemma"]:
-        raise TypeError("the lemma is empty")
-    return Target(each["index"], each.get("length", 1), each["lemma"].lower(), each["pos"], senses)
+def _target(index: Any, lemma: Any, pos: Any, senses: Any, length: Any = 1, **_: Any) -> Target:
+    is_place = type(index) is type(length) is int and index >= 0 and length >= 1
+    has_senses = isinstance(senses, list) and senses and _are_texts(senses) and all(senses)
+    if not (is_place and has_senses and lemma and pos in _PARTS_OF_SPEECH.values()):
+        raise TypeError
+    return Target(index, length, lemma.lower(), pos, senses)
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(each, str) for each in values)
 
 
 def _read_keys(path: Path) -> dict[str, list[str]]:

@@ -16,7 +16,7 @@ from elmo_plugin.common.streams import show
 
 OPTIONAL = {
     "download": "models by URL, and names such as original",
-    "figures": "weights --plot, sweep --plot",
+    "figures": "weights --plot",
     "cluster": "embed --dask, sweep --dask and --workers",
 }
 """Extras of the package, and the options that need them."""

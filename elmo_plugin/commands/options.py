@@ -133,7 +133,6 @@ _SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "-o/--output PATH": ("file or folder to write", {"type": OutputPath}),
     "--bilm BILM": (_BILM, {}),
     "--json FILE": (_JSON, {"type": OutputPath, "nargs": "?", "const": "-"}),
-    "--plot FILE": ("draw the result, as .svg, .png or .pdf", {"type": OutputPath}),
     "--cache DIR": (_CACHE, {}),
     "--mix ARCHIVE": ("mix of layers of this trained model", {"type": ArchivePath}),
     "--controls": ("also score a random biLM of the same sizes, and counts of characters", {}),

@@ -26,8 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "tests TEST", "corpora that are scored, in the same formats", TextPath, nargs="+")
     about = "one sense per line: lemma, part of speech, rank and key, with tabs (default: nltk's WordNet)"
     add(parser, "--first-senses FILE", about, InputPath)
-    about = "which of equally near senses is taken, by the training corpus"
-    add(parser, "--ties", about, choices=("frequent", "first", "rare"), default="frequent")
     add_shared(parser, "--mix", action="append", default=[])
     add_shared(parser, "--controls", "--json", "--device", "--precision", "--cache", "--trust")
 
@@ -41,7 +39,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     options = args.controls, args.precision, args.device, args.cache
     scores: dict[str, list[SenseScore]] = {test: [] for test in args.tests}
     for representations in load_representations(args.bilm, args.mix, args.trust, *options):
-        model = NearestSense(representations, args.ties)
+        model = NearestSense(representations)
         if not model.fit(read_senses(args.train)):
             raise BiLmError(f"{args.train}: no word with a sense in this file")
         for test, test_scores in scores.items():

@@ -12,12 +12,9 @@ import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from elmo_plugin.commands.options import InputPath, OutputPath, add, add_shared
-from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, write_json
-from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.common.streams import show
 
 NEEDS = "allennlp"
@@ -42,15 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "--overrides JSON", about, default="")
     about = "such as --metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
     add(parser, "--metric METRIC", about)
-    add_shared(parser, "--json", "--plot", "--workers", "--dask")
+    add_shared(parser, "--json", "--workers", "--dask")
 
 
-def _table(args: argparse.Namespace) -> Path:
-    return Path(args.serialization_dir) / "table.md"
-
-
-def outputs(args: argparse.Namespace) -> list[Any]:
-    return [_table(args), *filter(None, [args.json, args.plot])]
+def outputs(args: argparse.Namespace) -> list[Path | str]:
+    return [Path(args.serialization_dir) / "table.md", *filter(None, [args.json])]
 
 
 def resume_path(args: argparse.Namespace) -> Path:
@@ -61,8 +54,6 @@ def run(args: argparse.Namespace) -> None:
     """Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings failed."""
     from elmo_plugin import sweeps
 
-    if args.plot is not None:
-        check_plot("--plot", args.plot)
     folder = Path(args.serialization_dir)
     trainings = sweeps.find_trainings(args.configs, folder, args.seeds, args.overrides)
     metric = sweeps.find_metric(trainings, args.metric)
@@ -76,12 +67,8 @@ def run(args: argparse.Namespace) -> None:
     scores, failures = sweeps.judge(trainings, outcomes, metric)
     table = sweeps.table(scores, str(metric))
     show(f"\n{table}")
-    with atomic_write(_table(args)) as temporary:
+    with atomic_write(folder / "table.md") as temporary:
         temporary.write_text(table, encoding="utf-8")
-    try:
-        sweeps.draw(scores, str(metric), args.plot or folder / "table.svg")
-    except BiLmError as error:
-        show(f"no plot: {error}")
     if args.json is not None:
         program = "allennlp" if sys.argv[1:2] == ["elmo-sweep"] else "elmo"
         write_json(args.json, sweeps.results(trainings, scores, shlex.join([program, *sys.argv[1:]])))

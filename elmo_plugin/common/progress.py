@@ -25,15 +25,15 @@ def is_quiet() -> bool:
     return not logging.getLogger("elmo_plugin").isEnabledFor(logging.WARNING)
 
 
-def progress_bar(as_lines: bool | None = None, **options: Any) -> tqdm:
+def progress_bar(**options: Any) -> tqdm:
     """
-    Returns a bar of tqdm with these `options`. It prints a new line every two seconds if `as_lines`, by
-    default if standard error is not a terminal.
+    Returns a bar of tqdm with these `options`. It prints a new line every two seconds if standard error is
+    not a terminal.
     """
+    if not sys.stderr.isatty():
+        options |= {"file": _Lines(), "mininterval": LINE_INTERVAL}
     options["disable"] = options.get("disable") or is_quiet()
-    if as_lines is None:
-        as_lines = not sys.stderr.isatty()
-    return tqdm(file=_Lines(), mininterval=LINE_INTERVAL, **options) if as_lines else tqdm(**options)
+    return tqdm(**options)
 
 
 def describe_seconds(seconds: float) -> str:

@@ -4,13 +4,11 @@ import logging
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.plotting import new_figure, save_figure
 from elmo_plugin.sweeps.trainings import PROVENANCE_NAME, Outcome, Training
 
 logger = logging.getLogger(__name__)
@@ -128,18 +126,3 @@ def table(scores: Scores, metric: str) -> str:
     for name, values in scores.items():
         rows.append(f"| {name} | {summary(values)} | {', '.join(f'{value:.2f}' for value in values)} |\n")
     return "".join(rows)
-
-
-def draw(scores: Scores, metric: str, path: str | Path) -> None:
-    """Draws a row for each configuration: a dot for each seed, and a line at their mean."""
-    figure = new_figure(7, 1 + 0.3 * len(scores))
-    axes = figure.add_subplot()
-    for row, values in enumerate(scores.values()):
-        axes.plot(values, [row] * len(values), "o", color="tab:blue", alpha=0.6)
-        if values:
-            axes.plot(statistics.mean(values), row, "|", color="black", markersize=14)
-    axes.set_yticks(range(len(scores)), list(scores))
-    axes.set_ylim(len(scores) - 0.5, -0.5)  # the first at the top
-    axes.grid(axis="x", alpha=0.3)
-    axes.set_xlabel(f"{metric}: seeds and their mean")
-    save_figure(figure, path)

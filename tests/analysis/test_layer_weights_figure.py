@@ -10,11 +10,9 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embedding import LayerWeights
 
 MODELS = [
-    (
-        "ner",
-        [LayerWeights("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0), LayerWeights("output", [2], [1.0], 2.0)],
-    ),
-    ("snli", [LayerWeights("input", [0, 2], [0.25, 0.75], 1.0)]),
+    ("ner", LayerWeights("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0)),
+    ("ner", LayerWeights("output", [2], [1.0], 2.0)),
+    ("snli", LayerWeights("input", [0, 2], [0.25, 0.75], 1.0)),
 ]
 
 

@@ -1,7 +1,5 @@
 """Combinations of layers: a model's mix gives the model's own vectors; and the controls."""
 
-import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,6 @@ from allennlp.models import load_archive
 
 from elmo_plugin.analysis.representations import controls, count_bytes, layer_representations, random_bilm
 from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
-from elmo_plugin.embed_files.embedder import load_mix
 from elmo_plugin.embedding import ElmoRepresentations
 from tests.small_bilm import loud_bilm
 from tests.trained_bilm import write_training
@@ -48,22 +45,6 @@ def test_a_mix_of_another_bilm_is_refused(tmp_path: Path) -> None:
         layer_representations(BiLm.from_pretrained(source), [archive, other])
     with pytest.raises(BiLmError, match="expected a model with ELMo"):
         layer_representations(BiLm.from_pretrained(source), [source])
-
-
-def test_a_mix_of_an_archive_that_names_code_needs_trust(tmp_path: Path) -> None:
-    source, archive = trained(tmp_path)
-    name = "elmo_plugin.tasks.ner.dataset_reader.Conll2003Reader"
-    folder = Path(archive).parent
-    config = json.loads((folder / "config.json").read_text())
-    config["dataset_reader"]["type"] = name
-    (folder / "config.json").write_text(json.dumps(config))
-    for load in (
-        partial(layer_representations, BiLm.from_pretrained(source), [folder]),
-        partial(load_mix, folder, None),
-    ):
-        with pytest.raises(BiLmError, match="would be imported; use --trust"):
-            load()
-        load(trust=True)
 
 
 def test_a_bag_of_characters_counts_bytes() -> None:

@@ -15,8 +15,6 @@ from allennlp.nn.util import remove_sentence_boundaries
 
 from elmo_plugin.bilm import BiLm
 from tests.small_bilm import loud_bilm, write_pair
-from tests.trained_bilm import write_training
-from tests.trained_tagger import tagger_config, train
 
 LINES = ["the cat sat on the mat .", "Ein Wörterbuch", "", "and / or", "Ein Wörterbuch", " why \t not ? "]
 
@@ -97,33 +95,6 @@ def test_the_layouts_are_those_of_the_old_command_with_allennlps_numbers(
             np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
-def test_sentence_keys_and_no_sentences(
-    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = ["--top", *files.arguments]
-    embed(monkeypatch, text, tmp_path / "keys.hdf5", "--use-sentence-keys", *options)
-    assert datasets(tmp_path / "keys.hdf5").keys() == {
-        "the cat sat on the mat .",
-        "Ein Wörterbuch",
-        r"and \s or",
-        "why \t not ?",
-    }
-    embed(monkeypatch, text, tmp_path / "forgotten.hdf5", "--forget-sentences", *options)
-    assert datasets(tmp_path / "forgotten.hdf5").keys() == set("012345")
-
-
-def test_a_bilm_is_named_in_all_ways(
-    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    archive = write_training(tmp_path / "training", files.bilm)
-    embed(monkeypatch, text, tmp_path / "pair.hdf5", "--top", *files.arguments)
-    for name, source in {"archive": archive, "folder": tmp_path / "bilm"}.items():
-        embed(monkeypatch, text, tmp_path / f"{name}.hdf5", "--top", "--bilm", source)
-        np.testing.assert_equal(datasets(tmp_path / f"{name}.hdf5"), datasets(tmp_path / "pair.hdf5"))
-    embed(monkeypatch, text, tmp_path / "tiny.hdf5", "--top", "--bilm", "tiny", "--precision", "bfloat16")
-    assert datasets(tmp_path / "tiny.hdf5")["1"].shape == (2, BiLm.from_pretrained("tiny").output_dim)
-
-
 def test_without_options_the_vectors_are_the_mean_of_the_layers_of_base(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,16 +111,6 @@ def test_one_output_is_named(output: list[str], text: Path, monkeypatch: pytest.
     monkeypatch.chdir(text.parent)
     with pytest.raises((SystemExit, ConfigurationError)):
         embed(monkeypatch, text, *output)
-
-
-def test_a_mixture_is_that_of_a_trained_model(
-    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train(tagger_config(files.pair, ["input"], mixing_weights=[0.2, 0.5, 0.3]), tmp_path / "run")
-    embed(monkeypatch, text, tmp_path / "out.hdf5", "--mix", tmp_path / "run" / "model.tar.gz")
-    layers = Peer(files).layers([LINES[0].split()])[0]
-    expected = np.tensordot([0.2, 0.5, 0.3], layers, axes=1)
-    np.testing.assert_allclose(datasets(tmp_path / "out.hdf5")["0"], expected, atol=1e-5)
 
 
 def test_options_reach_the_file(

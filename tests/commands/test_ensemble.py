@@ -10,8 +10,6 @@ from allennlp.commands import main
 from allennlp.common.checks import ConfigurationError
 from allennlp.models import Model, load_archive
 
-from elmo_plugin.bilm import BiLm
-from elmo_plugin.embedding import read_layer_weights
 from elmo_plugin.tasks.ensemble import Ensemble
 from tests.commands.run import run
 from tests.trained_tagger import SENTENCES
@@ -36,19 +34,6 @@ def made_in_python(tagger_archives: list[Path]) -> tuple[Model, list[Any]]:
     return model, list(archives[0].dataset_reader.read(SENTENCES))
 
 
-@pytest.mark.slow
-def test_is_evaluated(
-    tagger_archives: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_command(monkeypatch, "evaluate", ensemble, SENTENCES, "--output-file", tmp_path / "metrics.json")
-    metrics = json.loads((tmp_path / "metrics.json").read_text())
-    model, instances = made_in_python(tagger_archives)
-    model.forward_on_instances(instances)
-    expected = model.get_metrics()
-    assert metrics["accuracy"] == pytest.approx(expected["accuracy"])
-    assert metrics["f1-measure-overall"] == pytest.approx(expected["f1-measure-overall"])
-
-
 def test_predicts_with_the_predictor_of_the_task(
     tagger_archives: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,23 +45,6 @@ def test_predicts_with_the_predictor_of_the_task(
     run_command(monkeypatch, "predict", ensemble, tmp_path / "input.jsonl", "--output-file", output_file)
     predictions = [json.loads(line) for line in output_file.read_text().splitlines()]
     assert [output["tags"] for output in predictions] == [output["tags"] for output in expected]
-
-
-def test_each_member_has_its_own_bilm_which_runs_once(ensemble: Path) -> None:
-    archive = load_archive(ensemble)
-    model = archive.model.eval()
-    runs: list[BiLm] = []
-    bilms = [module for module in model.modules() if isinstance(module, BiLm)]
-    for bilm in bilms:
-        bilm.register_forward_hook(lambda module, *_: runs.append(module))
-    model.forward_on_instances(list(archive.dataset_reader.read(SENTENCES)))
-    assert len(bilms) == 2 and runs == bilms
-    names = [mix.placement for mix in read_layer_weights(model.state_dict())]
-    assert names == [
-        "members.0.contextual_encoder.elmo.mixes.input",
-        "members.1.contextual_encoder.elmo.mixes.input",
-        "output",
-    ]
 
 
 def test_one_archive_is_no_ensemble(tagger_archives: list[Path], tmp_path: Path) -> None:

@@ -1,4 +1,3 @@
-import gzip
 import json
 import math
 from pathlib import Path
@@ -6,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-import zstandard
 from allennlp.commands import main
 from allennlp.commands.train import train_model
 from allennlp.common import Params
@@ -18,7 +16,7 @@ from elmo_plugin.commands.export import export
 from elmo_plugin.common import downloads
 from elmo_plugin.language_model import measure_perplexity
 from tests.commands.run import run
-from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
+from tests.trained_bilm import COUNTS, random_bilm, random_softmax, write_training
 
 SENTENCES = [
     "the cat sat",
@@ -137,26 +135,6 @@ def test_it_is_what_allennlp_evaluate_gives(
         found = measure_perplexity(archive, [text], "reset" if block_words == 1 else "carry", block_words)
         for name in ("forward_perplexity", "backward_perplexity", "perplexity"):
             assert found[name] == pytest.approx(expected[name], rel=1e-6)
-
-
-def test_how_the_text_is_cut_into_files_changes_nothing(archive: str, text: str, tmp_path: Path) -> None:
-    parts = ["\n".join(SENTENCES[start : start + 2]).encode() for start in (0, 2, 4)]
-    (tmp_path / "part-0.txt").write_bytes(parts[0])
-    (tmp_path / "part-1.gz").write_bytes(gzip.compress(parts[1]))
-    (tmp_path / "part-2.zst").write_bytes(zstandard.ZstdCompressor().compress(parts[2]))
-    expected = _numbers(measure_perplexity(archive, [text]))
-    pattern = str(tmp_path / "part-*")
-    for texts in ([pattern], [str(tmp_path / "part-0.txt"), pattern]):
-        assert _numbers(measure_perplexity(archive, texts)) == pytest.approx(expected, rel=1e-6)
-
-
-def test_a_published_vocabulary_has_another_unknown_word(archive: str, text: str, tmp_path: Path) -> None:
-    vocab = Vocabulary({"words": dict(COUNTS)})
-    words = ["<UNK>" if word == "@@UNKNOWN@@" else word for word in words_of(vocab)]
-    bilm, softmax = random_bilm(), random_softmax(words)
-    bilm.options.to_file(tmp_path / "pair" / "options.json")
-    write_weights(tmp_path / "pair" / "weights.hdf5", bilm.state_dict(), bilm.options, softmax=softmax)
-    assert measure_perplexity(str(tmp_path / "pair"), [text]) == measure_perplexity(archive, [text])
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])

@@ -42,15 +42,6 @@ def change(folder: Path, change_question: Any) -> Path:
     return path
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("without", [["a1", "a2", "a3", "b1"], ["a2"]])
-def test_the_data_need_no_answers(archive: Path, tmp_path: Path, without: list[str]) -> None:
-    data = change(tmp_path, lambda _, each: each["id"] in without and each.pop("answers"))
-    run("predict", archive, "--squad", DATA, "-o", tmp_path / "expected.json")
-    run("predict", archive, "--squad", data, "-o", tmp_path / "answers.json")
-    assert (tmp_path / "answers.json").read_text() == (tmp_path / "expected.json").read_text()
-
-
 def test_what_cannot_be_read_is_reported_and_skipped(
     archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

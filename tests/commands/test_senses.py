@@ -7,10 +7,6 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from tests.commands.run import run
-from tests.small_bilm import loud_bilm
-from tests.trained_bilm import write_training
-from tests.trained_tagger import tagger_config
-from tests.trained_tagger import train as train_model
 
 
 def corpus(folder: Path, name: str, *places: tuple[str, int, str]) -> str:
@@ -44,20 +40,6 @@ def test_each_layer_is_scored(
         "LSTM 1": 1.0, "LSTM 2": 1.0, "mean": 1.0,
     }  # fmt: skip
     assert figures["token"]["f1"] == 0.5  # the word is the same: its token vector cannot tell
-
-
-def test_the_mixes_of_models_are_scored(tmp_path: Path, first_senses: list[str]) -> None:
-    bilm = str(write_training(tmp_path / "bilm", loud_bilm()))
-    train_model(tagger_config(bilm, layer_norm=True), tmp_path / "run")
-    train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b"))
-    archive, written = str(tmp_path / "run" / "model.tar.gz"), tmp_path / "senses.json"
-    run("senses", bilm, train, train, *first_senses, "--mix", archive, "--json", written, "--controls")
-    figures = json.loads(written.read_text())[train]
-    names = [f"{archive}, {placement}" for placement in ("input", "output")]
-    assert list(figures)[5:7] == names
-    assert list(figures)[11:] == [*(f"random biLM, {name}" for name in names), "bag of characters"]
-    assert figures[names[0]]["f1"] == figures["random biLM, LSTM 1"]["f1"] == 1.0
-    assert figures["bag of characters"]["f1"] == figures["random biLM, token"]["f1"] == 0.5
 
 
 def test_corpora_without_senses_are_refused(tmp_path: Path, first_senses: list[str]) -> None:

@@ -67,7 +67,6 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
     per cent, and fails at 12. Nothing is drawn and no memory is freed, which takes longer than all else.
     """
     done = []
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
 
     def train_model(params: Params, folder: Path, recover: bool, force: bool, **_: Any) -> None:
         assert force is not recover
@@ -134,7 +133,7 @@ def exit_status(*arguments: Any) -> int | None:
 
 
 @pytest.mark.slow
-def test_the_command_trains_all_and_writes_scores_table_and_plot(
+def test_the_command_trains_all_and_writes_scores_and_table(
     configs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     arguments = ["elmo-sweep", *configs, "-s", str(tmp_path / "runs"), "--seeds", "2"]
@@ -153,8 +152,6 @@ def test_the_command_trains_all_and_writes_scores_table_and_plot(
         assert {name: result[name] for name in ("commit", "date", "machine")} == provenance()
     table = (tmp_path / "runs" / "table.md").read_text()
     assert table in capsys.readouterr().out
-    plot = (tmp_path / "runs" / "table.svg").read_text()
-    assert plot.startswith("<?xml")
     for training in found:
         assert (tmp_path / "runs" / training / "model.tar.gz").is_file()
 
@@ -168,14 +165,6 @@ def test_all_seeds_of_a_training_are_set_and_it_is_done_once(
     assert trained[2:] == [("ner_large", 1, False)]
     table = (tmp_path / "runs" / "table.md").read_text()
     assert table.splitlines()[-2:] == ["| ner_small | 4.00 | 4.00 |", "| ner_large | 5.00 | 5.00 |"]
-
-
-def test_no_log_stays_open_in_a_folder_that_moves(
-    configs: list[str], trained: list[Trained], tmp_path: Path
-) -> None:
-    sweep(configs, tmp_path / "runs", 2)
-    handlers = [handler for logger in LOGGERS for handler in logger.handlers]
-    assert not [handler for handler in handlers if type(handler) is logging.FileHandler]
 
 
 def test_a_training_that_fails_is_named_and_the_others_are_done(
@@ -240,22 +229,11 @@ def test_only_a_training_whose_resume_is_exact_goes_on_from_its_checkpoint(
     assert [training.recover for training in trained] == [False, recovers]
 
 
-def test_without_matplotlib_there_is_a_table_and_no_plot(
-    configs: list[str], trained: list[Trained], tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
-    sweep(configs, tmp_path / "runs", 1)
-    assert "no plot: drawing needs matplotlib: install elmo_plugin[figures]" in capsys.readouterr().out
-    assert sorted(path.name for path in (tmp_path / "runs").glob("table.*")) == ["table.md"]
-    with pytest.raises(ConfigurationError, match="drawing needs matplotlib"):
-        sweep(configs, tmp_path / "runs", 1, "", "--plot", "plot.png")
-
-
 def test_mistakes_are_found_before_anything_is_trained(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     other = config_file(tmp_path, "other", validation_metric="-loss")
     mistakes = [
-        (configs, ("--plot", "plot.gif"), r"--plot draws \.svg, \.png, \.pdf, not plot\.gif"),
         ([*configs, "nothing.jsonnet"], (), r"nothing\.jsonnet"),
         ([*configs, configs[0]], (), "several configurations have the name ner_small"),
         (configs, ("--metric", "accuracy"), r"metric must start with \+ or -, .* got 'accuracy'"),

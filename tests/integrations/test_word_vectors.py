@@ -1,7 +1,5 @@
 """What other libraries get from a biLM."""
 
-import copy
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +37,6 @@ def test_a_word_has_the_weighted_mean_of_its_layers(
         np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
-def test_all_layers_are_separate(pair: dict[str, str]) -> None:
-    vectors = WordVectors(pair, "all")
-    assert vectors.num_features == 36
-    bilm = BiLm.from_files(pair["options"], pair["weights"])
-    for actual, expected in zip(vectors.embed(SENTENCES), bilm.embed(SENTENCES), strict=True):
-        np.testing.assert_allclose(actual, expected, atol=1e-6)
-
-
 def test_a_digest_tells_biLMs_and_settings_apart(pair: dict[str, str], tmp_path: Path) -> None:
     settings: list[dict[str, Any]] = [
         {},
@@ -63,15 +53,6 @@ def test_a_digest_tells_biLMs_and_settings_apart(pair: dict[str, str], tmp_path:
     assert len(digests) == 2 * (len(settings) - (settings[-1]["precision"] == "float32"))
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
-def test_copies_embed_the_same_without_the_files(duplicate: Any, pair: dict[str, str]) -> None:
-    original = WordVectors(pair)
-    (expected, *_) = original.embed(SENTENCES)
-    for file in pair.values():
-        Path(file).unlink()
-    np.testing.assert_array_equal(duplicate(original).embed(SENTENCES)[0], expected)
-
-
 @pytest.mark.parametrize(
     "settings",
     [{"layers": "both"}, {"layers": True}, {"layers": [0, 0, 0]}, {"precision": "float8"}],
@@ -80,9 +61,3 @@ def test_copies_embed_the_same_without_the_files(duplicate: Any, pair: dict[str,
 def test_wrong_settings_are_named_at_once(settings: dict[str, Any]) -> None:
     with pytest.raises(BiLmError, match=r"layers must be|mixing weights must be|float8"):
         WordVectors("no such biLM", **settings)
-
-
-@pytest.mark.parametrize("layers", [3, [0.5, 0.5]], ids=str)
-def test_layers_that_the_biLM_lacks_are_named_when_it_is_loaded(layers: Any, pair: dict[str, str]) -> None:
-    with pytest.raises(BiLmError, match=r"from 0 to 2|3 numbers"):
-        WordVectors(pair, layers).embed(SENTENCES)

@@ -1,15 +1,12 @@
 """Means and deviations are right, tables and pictures have all scores."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.sweeps.scores import Metric, draw, summary, table
+from elmo_plugin.sweeps.scores import Metric, summary, table
 
 
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=9))
@@ -28,17 +25,6 @@ def test_a_table_has_a_row_for_each_configuration() -> None:
         "| elmo | 7.50 | 7.50 |",
         "| failed | none |  |",
     ]
-
-
-def test_a_picture_has_the_names_a_dot_for_each_score_and_a_line_for_each_mean(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    draw({"baseline": [1.0, 2.0, 6.0], "elmo": [7.5], "failed": []}, "accuracy", tmp_path / "plot.svg")
-    text = (tmp_path / "plot.svg").read_text()
-    for word in ("baseline", "elmo", "failed", "accuracy"):
-        assert re.search(f"<!-- {word}", text), word
-    # Of what a plot shows twice or more, matplotlib draws a marker once and then uses it by its name.
-    rows = re.findall(r'<g id="line2d_\d+">\s*<defs>.*?</g>\s*</g>', text, re.DOTALL)
-    assert sorted(row.count("<use ") for row in rows)[-3:] == [1, 1, 3]
 
 
 def test_a_metric_that_should_be_high_is_in_per_cent_and_one_that_should_be_low_is_as_it_is() -> None:
