@@ -21,9 +21,8 @@ from allennlp.nn.initializers import PretrainedModelInitializer
 from elmo_plugin import shims
 from elmo_plugin.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
 from elmo_plugin.allennlp_api.embedder import OPTIONS_FILE, WEIGHT_FILE
-from elmo_plugin.allennlp_api.indexer import ElmoCharactersIndexer
 from elmo_plugin.allennlp_api.names import with_parameters
-from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder
+from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder, ElmoCharactersIndexer
 
 # AllenNLP's classes, and those that they construct.
 REPLACED: dict[Any, Any] = {elmo.Elmo: Elmo, token_embedders.ElmoTokenEmbedder: AllenNlpElmoTokenEmbedder}

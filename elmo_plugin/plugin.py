@@ -10,6 +10,7 @@ from elmo_plugin import register  # first, because it says how to install AllenN
 # isort: split
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
+from allennlp.training import Checkpointer, Trainer
 from overrides import overrides
 
 from elmo_plugin.commands.command import COMMANDS, Command
@@ -51,3 +52,5 @@ def _run(command: Command, args: argparse.Namespace) -> None:
 
 for command in COMMANDS.values():
     _register(command)
+# Of configurations that name no type: a killed training loses nothing.
+Trainer.default_implementation, Checkpointer.default_implementation = "resumable", "atomic"

@@ -1,12 +1,12 @@
 """ELMo with the arguments, the outputs and the weights' names of AllenNLP's, for existing code,
-configurations and archives. It is plain torch; only `token_embedder` and `indexer` import AllenNLP.
+configurations and archives. It is plain torch; only `token_embedder` imports AllenNLP.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from elmo_plugin.allennlp_api.elmo import AllenNlpScalarMix as ScalarMix
 from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.allennlp_api.embedder import ElmoEmbedder, batch_to_ids
-from elmo_plugin.allennlp_api.scalar_mix import AllenNlpScalarMix as ScalarMix
 
 if TYPE_CHECKING:
     from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder as ElmoTokenEmbedder

@@ -1,19 +1,25 @@
-"""AllenNLP's `elmo_token_embedder` on our biLM, and its weights in archives."""
+"""AllenNLP's `elmo_characters` and `elmo_token_embedder` on our biLM, and its weights in archives."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlparse
 
+import numpy as np
 import torch
+from allennlp.data import Vocabulary
+from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
+from allennlp.data.token_indexers.token_indexer import IndexedTokenList
+from allennlp.data.tokenizers import Token
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
 from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.allennlp_api.elmo_bilm import CACHED_WORDS
 from elmo_plugin.allennlp_api.names import CHARACTERS, from_allennlp, published_options
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLm, BiLmError, BiLmOptions, word_to_character_ids
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import as_configuration_error
@@ -23,6 +29,51 @@ OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 _PUBLISHED_NAMES = {PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options}
 _DESCRIPTION = "elmo"  # the options and their file, in torch's metadata of a token embedder's state dict
 _BILM = "._elmo._elmo_lstm."  # the biLM of a token embedder
+
+
+class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
+    """
+    Gives the same ids as AllenNLP's `elmo_characters`. All occurrences of a word share one list of them.
+
+    # Parameters
+
+    namespace : `str`, optional (default = `"elmo_characters"`)
+        Without effect, as in AllenNLP.
+    tokens_to_add : `dict[str, int]`, optional (default = `None`)
+        Words that are one character each, below 261.
+    token_min_padding_length : `int`, optional (default = `0`)
+        See `TokenIndexer`.
+    """
+
+    def __init__(
+        self,
+        namespace: str = "elmo_characters",
+        tokens_to_add: dict[str, int] | None = None,
+        token_min_padding_length: int = 0,
+    ) -> None:
+        super().__init__(namespace, tokens_to_add, token_min_padding_length)
+        self._ids_to_add = {word: self._mapper.convert_word_to_char_ids(word) for word in tokens_to_add or {}}
+
+    @overrides
+    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[list[int]]]:
+        words = [token.ensure_text() for token in tokens]
+        return {"elmo_tokens": [self._ids_to_add.get(word) or _character_ids(word) for word in words]}
+
+    @overrides
+    def as_padded_tensor_dict(
+        self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
+    ) -> dict[str, torch.Tensor]:
+        """
+        # Returns
+
+        `Dict[str, torch.Tensor]`
+            With `elmo_tokens`: shape (padded length, 50), int64, zeros at padding.
+        """
+        ids = np.zeros((padding_lengths["elmo_tokens"], MAX_CHARACTERS_PER_TOKEN), dtype=np.int64)
+        rows = tokens["elmo_tokens"][: len(ids)]
+        if rows:
+            ids[: len(rows)] = rows
+        return {"elmo_tokens": torch.from_numpy(ids)}
 
 
 class AllenNlpElmoTokenEmbedder(TokenEmbedder):
@@ -169,3 +220,8 @@ def _read(options_file: str) -> BiLmOptions:
             f"{error}: AllenNLP's archives lack the biLM's activation and clips, so override options_file "
             "with the path of a copy"
         ) from None
+
+
+@lru_cache(maxsize=1 << 17)
+def _character_ids(word: str) -> list[int]:
+    return word_to_character_ids(word).tolist()

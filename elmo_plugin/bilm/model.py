@@ -146,7 +146,7 @@ class BiLm(BiLmNetwork):
         precision, derived = self.computed_precision(), self.derived_values()
         lengths = list(map(len, sentences))
         by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
-        device = self.device
+        device = self.boundaries.device
         vectors: list[Any] = [None] * len(sentences)
         for chunk in split_by_tokens([lengths[number] for number in by_length], self.max_batch_tokens):
             some = [sentences[number] for number in by_length[chunk]]

@@ -255,7 +255,7 @@ class BiLmNetwork(DerivingModule):
         for number, outputs in enumerate(packed.layers):
             for direction, rows in enumerate(outputs):  # each (rows, projection_dim)
                 layers[number, positions[direction], direction] = rows
-        layers = layers.view(self.num_layers, batch_size, time, self.output_dim)
+        layers = layers.view(len(layers), batch_size, time, self.output_dim)
         mask = torch.arange(time) < lengths[:, None]  # Shape: (batch, time)
         if reads_boundaries and not boundaries:
             mask = mask[:, 2:]
@@ -327,18 +327,21 @@ class BiLmNetwork(DerivingModule):
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, precision=precision, max_batch_tokens=max_batch_tokens)
 
-        if cache is None or self.is_trainable:
+        derived = None if cache is None else self.derived_values()
+        if cache is None or derived is None:
             return compute(character_ids)
-        output = cache.run(compute, self.digest(precision), character_ids, self.num_layers, self.output_dim)
+        digest = derived.get(("digest", precision), self._digest, precision)
+        output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)
         return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
 
     def digest(self, precision: str | None = None) -> bytes:
         """Returns a digest of this biLM in the precision that is computed."""
         name = self.computed_precision(precision).name
+        return derive_once(self.derived_values(), ("digest", name), self._digest, name)
+
+    def _digest(self, precision: str) -> bytes:
         tensors = [*self.named_parameters(), *self.named_buffers()]
-        return derive_once(
-            self.derived_values(), ("digest", name), weights_digest, self.options, name, tensors
-        )
+        return weights_digest(self.options, precision, tensors)
 
 
 def _padded(output: BiLmOutput, padding: int) -> BiLmOutput:

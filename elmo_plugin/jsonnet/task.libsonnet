@@ -45,6 +45,8 @@
       batch_sampler: { type: 'bucket', batch_size: batch_size, sorting_keys: sorting_keys },
     },
     trainer: {
+      type: 'resumable',
+      checkpointer: { type: 'atomic' },
       optimizer: { type: 'adam', lr: learning_rate },
       grad_norm: 5.0,
       num_epochs: epochs,

@@ -112,7 +112,6 @@ class BiLmStreamLoader(DataLoader):
         self._device: torch.device | None = None
         self._finished_epochs: list[int] = []
         self._done_before: list[int] = []
-        self._then: Callable[[], None] | None = None
 
     @cached_property
     def _corpus(self) -> Corpus:
@@ -173,14 +172,12 @@ class BiLmStreamLoader(DataLoader):
         """Returns the number of batches of each finished epoch."""
         return list(self._finished_epochs)
 
-    def resume(self, finished_epochs: list[int], batches: int, then: Callable[[], None]) -> None:
+    def resume(self, finished_epochs: list[int], batches: int) -> None:
         """
         Continues where another loader with the same fingerprint stopped: after the epochs of its `progress()`
-        and so many `batches` of the next. An empty dictionary stands for each batch that it yielded. Calls
-        `then` just before the first real batch.
+        and so many `batches` of the next. An empty dictionary stands for each batch that it yielded.
         """
         self._done_before = [*finished_epochs, batches]
-        self._then = then
 
     @overrides
     def __iter__(self) -> Iterator[TensorDict]:
@@ -191,9 +188,6 @@ class BiLmStreamLoader(DataLoader):
         if epoch + 1 >= len(self._done_before):
             for batch in _in_workers(self._batches(epoch, first=batches), self._num_workers):
                 batches += 1
-                if self._then is not None:
-                    self._then()
-                    self._then = None
                 yield batch if self._device is None else move_to_device(batch, self._device)
         self._finished_epochs.append(batches)
 

@@ -81,8 +81,8 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
     """
     Trains, unless that was done before, and returns the metrics. The training is in
     `FOLDER.unfinished/training` until it ends; other files of `FOLDER.unfinished` stay there. Safe to kill:
-    rerunning gives the same result. Trainer `bilm` resumes from its last checkpoint; others start again,
-    because AllenNLP recovers with other random numbers and may lose the best weights.
+    rerunning gives the same result. Trainers `resumable` and `bilm` resume from their last checkpoint; others
+    start again, because AllenNLP recovers with other random numbers and may lose the best weights.
 
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
@@ -117,7 +117,8 @@ def _locked(unfinished: Path) -> Iterator[Path]:
 
 
 def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
-    recover = config.get("trainer", {}).get("type") == "bilm" and (folder / CONFIG_NAME).is_file()
+    resumes = config.get("trainer", {}).get("type") in ("bilm", "resumable")
+    recover = resumes and (folder / CONFIG_NAME).is_file()
     gc.collect()  # frees the model of the last training, as two may not fit in memory
     try:
         train_model(

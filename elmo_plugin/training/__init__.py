@@ -7,5 +7,6 @@ from elmo_plugin.training.callbacks import (
     MatmulPrecision,
     bfloat16_autocast,
 )
-from elmo_plugin.training.learning_rate import DecayInSteps
-from elmo_plugin.training.moving_average import ResumableMovingAverage
+from elmo_plugin.training.checkpointer import AtomicCheckpointer
+from elmo_plugin.training.resumable import ResumableTrainer
+from elmo_plugin.training.schedules import DecayInSteps, ResumableMovingAverage

@@ -55,14 +55,6 @@ def test_stateful_has_the_vectors_of_allennlp_over_batches_of_changing_size(
     assert_same(ours(ids), theirs(ids))
 
 
-def test_the_state_is_reset_in_the_way_of_scripts_for_allennlp(files: Files) -> None:
-    elmo, ids = Elmo(*files, stateful=True).eval(), batch_to_ids(SENTENCES[:1])
-    first, second = elmo(ids), elmo(ids)
-    assert not torch.allclose(first["elmo_representations"][0], second["elmo_representations"][0])
-    elmo._elmo_lstm._elmo_lstm.reset_states()
-    assert_same(elmo(ids), first)
-
-
 def test_nested_sentences_have_the_vectors_of_allennlp(files: Files) -> None:
     ids = batch_to_ids(SENTENCES).view(2, 2, 6, 50)
     ours, theirs = (kind(*files, 2).eval() for kind in (Elmo, peer.Elmo))
@@ -149,12 +141,6 @@ def test_a_bilm_may_be_given_by_name_by_archive_or_as_it_is(files: Files) -> Non
     for source in (loaded, {"options": files[0], "weights": files[1]}):
         assert_same(Elmo(bilm=source).eval()(ids), Elmo(*files).eval()(ids))
     assert Elmo(bilm="tiny").get_output_dim() == BiLm.from_pretrained("tiny").output_dim
-
-
-def test_the_precision_is_the_bilms(files: Files) -> None:
-    assert Elmo(*files, precision="int8")._elmo_lstm.bilm.precision == "int8"
-    with pytest.raises(BiLmError, match="fine-tuned in float32"):
-        Elmo(*files, precision="int8", requires_grad=True)
 
 
 def test_a_cached_sentence_has_its_vectors_and_is_not_read_again(

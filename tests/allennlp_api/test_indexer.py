@@ -7,7 +7,7 @@ from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from elmo_plugin.allennlp_api.indexer import ElmoCharactersIndexer
+from elmo_plugin.allennlp_api.token_embedder import ElmoCharactersIndexer
 
 TO_ADD = {"[MASK]": 1, "<S>": 2}
 

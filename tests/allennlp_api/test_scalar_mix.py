@@ -1,11 +1,8 @@
-from collections.abc import Callable
-from typing import Any
-
 import allennlp.modules.scalar_mix as peer
 import pytest
 import torch
 
-from elmo_plugin.allennlp_api.scalar_mix import AllenNlpScalarMix as ScalarMix
+from elmo_plugin.allennlp_api.elmo import AllenNlpScalarMix as ScalarMix
 from elmo_plugin.bilm import BiLmError
 
 
@@ -38,13 +35,6 @@ def test_layer_norm_of_many_words_in_half_precision_is_that_of_single_precision(
     torch.testing.assert_close(output.float(), expected, atol=5e-3, rtol=5e-3)
 
 
-@pytest.mark.parametrize("kind", [list, tuple])
-def test_layers_may_come_one_by_one_and_without_a_mask(kind: Callable[[torch.Tensor], Any]) -> None:
-    mix, layers = ScalarMix(3), torch.randn(3, 2, 4, 5)
-    assert torch.equal(mix(kind(layers)), mix(layers))
-    torch.testing.assert_close(mix(kind(layers)), peer.ScalarMix(3)(list(layers)), atol=1e-6, rtol=1e-6)
-
-
 def test_another_number_of_layers_and_a_missing_mask_are_refused() -> None:
     with pytest.raises(BiLmError, match="expected 3 layers, got 2"):
         ScalarMix(3)(torch.randn(2, 2, 4, 5))
@@ -52,18 +42,6 @@ def test_another_number_of_layers_and_a_missing_mask_are_refused() -> None:
         ScalarMix(3, initial_scalar_parameters=[1, 2])
     with pytest.raises(BiLmError, match="needs the mask"):
         ScalarMix(3, do_layer_norm=True)(torch.randn(3, 2, 4, 5))
-
-
-def test_autocast_rounds_neither_vectors_nor_gradients() -> None:
-    layers, mask = torch.randn(3, 2, 4, 5), torch.ones(2, 4, dtype=torch.bool)
-    outcomes = []
-    for enabled in (False, True):
-        mix = ScalarMix(3)
-        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
-            output = mix(layers, mask)
-        output.pow(3).sum().backward()
-        outcomes.append([output.detach(), *(parameter.grad for parameter in mix.parameters())])
-    torch.testing.assert_close(*outcomes, atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("values", [[float("nan")] * 3, [float("inf"), 0.0, 0.0]])

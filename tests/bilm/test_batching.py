@@ -1,5 +1,3 @@
-from itertools import pairwise
-
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,14 +32,6 @@ def test_runs_hold_every_sentence_once_in_order_and_no_more_tokens_than_allowed(
     for run in runs:
         part = lengths[run]
         assert len(part) == 1 or max(part) * len(part) <= max_tokens
-
-
-@given(LENGTHS, st.integers(1, 30))
-def test_no_two_neighbouring_runs_would_fit_into_one(lengths: list[int], max_tokens: int) -> None:
-    runs = split_by_tokens(lengths, max_tokens)
-    for run, following in pairwise(runs):
-        together = lengths[run.start : following.start + 1]
-        assert max(together) * len(together) > max_tokens
 
 
 def test_lengths_on_the_cpu_are_packed_for_the_device_that_is_asked_for() -> None:

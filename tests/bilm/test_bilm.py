@@ -67,23 +67,6 @@ def test_a_call_computes_in_the_precision_that_it_began_with(
             assert torch.equal(vectors, right)
 
 
-def test_a_precision_that_there_is_not_is_refused(make_bilm: BiLmMaker) -> None:
-    message = "precision: expected one of float32, bfloat16, int8, got 'half'"
-    bilm = make_bilm()
-    with pytest.raises(BiLmError, match=message):
-        BiLm(bilm.options, precision="half")
-    bilm.precision = "half"
-    with pytest.raises(BiLmError, match=message):
-        bilm(ids_of("the play"))
-
-
-def test_gradients_are_refused_in_another_precision_than_float32(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm()
-    bilm.precision = "bfloat16"
-    with pytest.raises(BiLmError, match="float32, not in bfloat16"):
-        bilm(ids_of("the play"))
-
-
 def test_fine_tuning_gets_the_gradients_of_the_reference(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().double()
     gradients = {}
@@ -159,11 +142,3 @@ def test_weights_of_a_state_dict_make_a_frozen_bilm_without_random_numbers(make_
     torch.testing.assert_close(loaded(ids_of("the play")).layers, bilm(ids_of("the play")).layers)
     with pytest.raises(BiLmError, match="are missing, but required by the options"):
         BiLm(bilm.options, weights=[])
-
-
-def test_embed_gives_what_the_bilm_gives_for_character_ids(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm().requires_grad_(False)
-    sentences = [["The", "play", "The"], ["x" * 60, "x" * 61], [], ["The", "play", "The"]]
-    layers = bilm(bilm.character_ids(sentences)).layers
-    for row, vectors in enumerate(bilm.embed(sentences)):
-        assert_near(layers[:, row, : len(sentences[row])], vectors)

@@ -63,14 +63,6 @@ def test_kept_vectors_can_be_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert encoded == [2, 1]
 
 
-def test_without_a_cache_each_call_computes(monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = bilm_with_encoder(word_cache_size=0)
-    encoded = _count_encoded(bilm.token_encoder, monkeypatch)
-    for _ in range(2):
-        check_vectors(bilm, ["to", "be"])
-    assert encoded == [2, 2]
-
-
 class _Vectors(torch.utils.data.Dataset[Tensor]):
     """Encodes words in the process that reads them."""
 

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmOutput, precision_on
-from elmo_plugin.bilm.derived import DerivedValues
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.close import assert_near
 from tests.forks import ends_well_in_a_fork
@@ -202,14 +201,6 @@ def test_averages_of_weights_are_not_those_of_before(bilm: BiLm) -> None:
         assert torch.equal(average(ids_of("a play")).layers, fresh(ids_of("a play")).layers), factor
 
 
-def test_weights_with_gradients_are_frozen_without_dropout(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm().requires_grad_(False).train()
-    bilm.forward_lm.dropout.p = 0.5
-    expected = bilm(ids_of("a play")).layers
-    bilm.forward_lm.layers[0].bias.grad = torch.zeros_like(bilm.forward_lm.layers[0].bias)
-    assert torch.equal(bilm(ids_of("a play")).layers, expected)
-
-
 def test_a_bilm_made_in_inference_mode_keeps_what_it_derives(make_bilm: BiLmMaker) -> None:
     with torch.inference_mode():
         bilm = make_bilm().requires_grad_(False)
@@ -241,13 +232,6 @@ def test_copies_and_pickles_start_empty(bilm: BiLm, duplicate: Callable[[BiLm], 
     other.token_encoder.projection.weight.mul_(2)
     other.refresh()
     assert torch.equal(bilm(ids_of("a play")).layers, layers)
-
-
-def test_a_value_is_derived_once_for_each_key() -> None:
-    derived, values = DerivedValues([]), iter(range(9))
-    assert [derived.get((key,), next, values) for key in "aabba"] == [0, 0, 1, 1, 0]
-    derived.drop("b")
-    assert [derived.get((key,), next, values) for key in "ab"] == [0, 2]
 
 
 @pytest.mark.slow

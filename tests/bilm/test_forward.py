@@ -87,14 +87,6 @@ def test_in_training_each_sentence_has_its_own_dropout(with_gradients: bool) -> 
     assert not torch.equal(layers[:, 0], layers[:, 1])
 
 
-def test_a_frozen_bilm_has_no_dropout_whatever_its_mode() -> None:
-    bilm = BiLm(BiLmOptions.from_dict(small_options()), dropout=0.5).requires_grad_(False)
-    assert bilm.training
-    layers = bilm(ids_of("a b c", "a b c", "d")).layers
-    assert torch.equal(layers[:, 0], layers[:, 1])
-    assert torch.equal(layers, bilm.eval()(ids_of("a b c", "a b c", "d")).layers)
-
-
 def test_a_given_state_goes_on_and_rows_that_the_batch_lacks_keep_theirs(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm()
     first = bilm(ids_of("one two three", "four", "five six"), keep_state=True).state

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import PRECISIONS, LstmOptions, batching, lstm_frozen
+from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_frozen
 from elmo_plugin.bilm.batching import LstmState, map_state
 from elmo_plugin.bilm.lstm import RECURRENCES
 from elmo_plugin.bilm.lstm_cell import LayerInput, LstmLayer
@@ -51,90 +51,13 @@ def _run(
     )
 
 
-def _by_the_book(
-    layer: LstmLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
-) -> tuple[Tensor, LstmState]:
-    """One row of one time step after the other, in float64."""
-
-    def clip(values: Tensor, bound: float | None) -> Tensor:
-        return values if bound is None else values.clamp(-bound, bound)
-
-    weights = [
-        parameter.detach().double()
-        for parameter in (layer.input_weight, layer.recurrent_weight, layer.bias, layer.projection_weight)
-    ]
-    input_weight, recurrent_weight, bias, projection_weight = weights
-    hidden, cell = state.hidden.double().clone(), state.cell.double().clone()
-    outputs = []
-    vectors = iter(inputs.double())
-    for size in batch_sizes:
-        for row in range(size):
-            gates = input_weight @ next(vectors) + recurrent_weight @ hidden[row] + bias
-            i, j, f, o = gates.chunk(4)
-            new_cell = torch.sigmoid(f + 1) * cell[row] + torch.sigmoid(i) * torch.tanh(j)
-            cell[row] = clip(new_cell, layer.cell_clip)
-            hidden[row] = clip(
-                projection_weight @ (torch.sigmoid(o) * torch.tanh(cell[row])), layer.proj_clip
-            )
-            outputs.append(hidden[row].clone())
-    return torch.stack(outputs), LstmState(hidden, cell)
-
-
-def _assert_equals_the_book(
-    layers: list[LstmLayer], precision: str = "float32", tolerance: float = 1e-5
-) -> None:
-    inputs, batch_sizes, state = _random_inputs(len(layers), LENGTHS)
-    outputs, end = _run(layers, inputs, batch_sizes, state, precision)
-    assert len(outputs) == len(end.hidden) == len(layers)
-    for number, layer in enumerate(layers):
-        start = LstmState(state.hidden[number], state.cell[number])
-        expected, expected_state = _by_the_book(layer, inputs[number], batch_sizes, start)
-        got = (outputs[number], end.hidden[number], end.cell[number])
-        for values, right in zip(got, (expected, *expected_state), strict=True):
-            assert values.dtype == torch.float
-            torch.testing.assert_close(values.double(), right, rtol=tolerance, atol=tolerance)
-
-
-@pytest.mark.parametrize(("cell_clip", "proj_clip"), CLIPS)
-@pytest.mark.parametrize("directions", [1, 2])
-def test_outputs_and_states_follow_the_formulas(
-    directions: int, cell_clip: float | None, proj_clip: float | None
-) -> None:
-    _assert_equals_the_book(_layers(directions, cell_clip, proj_clip))
-
-
-def test_the_small_clips_of_these_tests_are_reached() -> None:
-    layers = _layers(2, 0.5, 0.4)
-    outputs, end = _run(layers, *_random_inputs(2, LENGTHS))
-    for output, cell in zip(outputs, end.cell, strict=True):
-        assert (output.abs() == 0.4).any() and (cell.abs() == 0.5).any()
-
-
-@pytest.mark.parametrize("max_rows", [1, 6, 7, 11, 12])
-def test_a_time_step_at_the_border_of_a_chunk_is_like_any_other(
-    max_rows: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(batching, "MAX_PROJECTED_ROWS", max_rows)
-    _assert_equals_the_book(_layers(2, 0.5, 0.4))
-
-
 def test_bfloat16_stays_near_and_keeps_its_cells_in_float32() -> None:
     skip_if_not_here(ComputePath("batched_directions", "bfloat16", "cpu", 0.0))
     layers = _layers(2, 3.0, 3.0)
-    _assert_equals_the_book(layers, "bfloat16", tolerance=0.05)
     packed = BATCHED.pack(layers, PRECISIONS["bfloat16"])
     assert packed.dtype == torch.bfloat16
     _, end = BATCHED.run(packed, LayerInput(*_random_inputs(2, LENGTHS), True))
     assert not torch.equal(end.cell, end.cell.bfloat16().float())
-
-
-@pytest.mark.parametrize("rows", [0, 2])
-def test_without_a_time_step_the_states_stay(rows: int) -> None:
-    inputs = [torch.zeros(0, INPUT_DIM)] * 2
-    state = _random_state(2, rows)
-    outputs, end = _run(_layers(2, None, None), inputs, [], state)
-    assert [output.shape for output in outputs] == [(0, PROJECTION_DIM)] * 2
-    assert all(map(torch.equal, state, end))
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

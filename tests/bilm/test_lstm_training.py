@@ -112,27 +112,6 @@ def test_under_autocast_outputs_and_gradients_are_near_those_of_float32(
     check_under_autocast(compute, torch.bfloat16, 0.03)
 
 
-def test_only_what_is_trained_gets_a_gradient() -> None:
-    lm = _lm(0.5, 0.4)
-    for layer in lm.layers:
-        layer.requires_grad_(False)
-        layer.bias.requires_grad_(True)
-    inputs = _leaves(lm)[0].detach()
-    outputs, _ = run_direction(lm, inputs, [3, 3, 2, 1])
-    outputs[-1].sum().backward()
-    assert all(
-        (parameter.grad is not None) == name.endswith("bias") for name, parameter in lm.named_parameters()
-    )
-
-
-def test_a_graph_that_is_kept_gives_the_same_gradients_twice() -> None:
-    lm = _lm(0.5, 0.4)
-    leaves = _leaves(lm)
-    loss = _everything(lm, "training", *leaves).sum()
-    first = torch.autograd.grad(loss, leaves, retain_graph=True)
-    torch.testing.assert_close(torch.autograd.grad(loss, leaves), first)
-
-
 def test_no_steps_have_gradients_for_the_state() -> None:
     lm = _lm(0.5, 0.4)
     _, hidden, cell = _leaves(lm)

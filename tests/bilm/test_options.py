@@ -108,12 +108,6 @@ def test_what_another_reader_would_take_for_something_else_is_refused(
         BiLmOptions.from_dict(small_options(char_cnn, lstm))
 
 
-@pytest.mark.parametrize("clip", [float("nan"), float("inf")])
-def test_a_clip_that_is_no_number_is_refused(clip: float) -> None:
-    with pytest.raises(BiLmError, match="cell_clip: expected a positive"):
-        BiLmOptions.from_dict(small_options({}, {"cell_clip": clip}))
-
-
 def test_keys_beside_the_sizes_are_known_misspelt_or_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     of_training = {"n_train_tokens": 7, "batch_size": 128, "dropout": 0.1, "bidirectional": True}
     expected = BiLmOptions.from_dict(small_options())

@@ -76,21 +76,6 @@ def test_a_rows_result_does_not_depend_on_the_rows_next_to_it(precision: str) ->
         assert_near(linear(inputs[row : row + 1])[0], in_one_batch[row], roundings)
 
 
-@every_precision
-def test_a_packed_weight_keeps_its_values(precision: str) -> None:
-    weight, bias, inputs = torch.randn(16, 32), torch.randn(16), torch.randn(3, 32)
-    linear = _pack(precision, weight, bias)
-    before = linear(inputs)
-    weight.zero_()
-    bias.zero_()
-    assert torch.equal(linear(inputs), before)
-
-
-@every_precision
-def test_zeros_give_zeros(precision: str) -> None:
-    assert not _pack(precision, torch.zeros(16, 32))(torch.zeros(2, 32)).any()
-
-
 def test_an_unknown_precision_is_refused() -> None:
     with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, got 'float8'"):
         get_precision("float8")

@@ -48,12 +48,6 @@ def test_without_bfloat16_instructions_training_takes_torchs_own_product(
     assert isinstance(pack_for_training(torch.randn(6, 5), torch.bfloat16), PlainLinear)
 
 
-def test_a_weight_in_training_may_lie_in_memory_as_it_likes() -> None:
-    weight, inputs = torch.randn(40, 48), torch.randn(5, 40)
-    linear = pack_for_training(weight.t(), torch.float)
-    torch.testing.assert_close(linear(inputs), inputs @ weight)
-
-
 def test_training_is_in_the_type_of_autocast_or_in_its_own() -> None:
     for own in (torch.float, torch.double):
         like = torch.zeros(1, dtype=own)

@@ -83,32 +83,6 @@ def test_a_layer_follows_the_formulas_with_and_without_clips(
 
 
 @every_recurrence
-def test_without_clips_a_layer_is_torchs_lstm_with_projection(name: str) -> None:
-    lm = _lm(_options(n_layers=1, cell_clip=None, proj_clip=None))
-    layer = lm.layers[0]
-    peer = nn.LSTM(4, 7, proj_size=4).double()
-
-    def to_torch(gates: Tensor) -> Tensor:  # i, j, f, o -> i, f, j, o
-        i, j, f, o = gates.chunk(4)
-        return torch.cat([i, f, j, o])
-
-    forget_bias = torch.cat([torch.zeros(7), torch.ones(7), torch.zeros(14)]).double()
-    with torch.no_grad():
-        peer.weight_ih_l0.copy_(to_torch(layer.input_weight))
-        peer.weight_hh_l0.copy_(to_torch(layer.recurrent_weight))
-        peer.bias_ih_l0.copy_(to_torch(layer.bias))
-        peer.bias_hh_l0.copy_(forget_bias)
-        peer.weight_hr_l0.copy_(layer.projection_weight)
-    packed = nn.utils.rnn.pack_padded_sequence(torch.randn(6, 3, 4).double(), [6, 4, 1])
-    start = _state(3, lm.options)
-    (outputs,), state = run_direction(lm, packed.data, packed.batch_sizes.tolist(), start, name)
-    expected, (expected_hidden, expected_cell) = peer(packed, tuple(start))
-    torch.testing.assert_close(outputs, expected.data)
-    torch.testing.assert_close(state.hidden, expected_hidden)
-    torch.testing.assert_close(state.cell, expected_cell)
-
-
-@every_recurrence
 @pytest.mark.parametrize("skip", [True, False])
 def test_skip_connections_add_a_layers_input_but_not_to_its_state(name: str, skip: bool) -> None:
     lm = _lm(_options(use_skip_connections=skip))
@@ -151,18 +125,6 @@ def test_all_recurrences_give_what_the_reference_gives(
     torch.testing.assert_close(actual, expected)
     torch.testing.assert_close(without_state, (expected[0], None))
     torch.testing.assert_close(state, before)  # the given state stays as it was
-
-
-@every_recurrence
-def test_a_text_in_two_parts_with_the_state_between_is_the_text_in_one(name: str) -> None:
-    lm = _lm(_options())
-    inputs = torch.randn(27, 4, dtype=torch.double)
-    whole, end = run_direction(lm, inputs, [3] * 9, recurrence=name)
-    first, state = run_direction(lm, inputs[:12], [3] * 4, recurrence=name)
-    second, end_of_parts = run_direction(lm, inputs[12:], [3] * 5, state, name)
-    for layer in range(2):
-        torch.testing.assert_close(torch.cat([first[layer], second[layer]]), whole[layer])
-    torch.testing.assert_close(end_of_parts, end)
 
 
 @every_recurrence

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm import softmax as softmax_module
-from elmo_plugin.bilm.softmax import VocabularySoftmax, log_expected_count, sample_log_uniform
+from elmo_plugin.bilm.softmax import VocabularySoftmax, sample_log_uniform
 from tests.bilm.rounding import check_under_autocast, relative_error
 
 Sample = tuple[Sequence[int], float]  # the words, and the number of draws
@@ -101,43 +101,6 @@ def test_losses_and_gradients_are_those_of_the_formulas(
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(softmax_module.LOGITS_AT_A_TIME, "cpu", logits_at_a_time)
         _check(_softmax(num_words=12), torch.tensor(targets, dtype=torch.long), token_weights, sample)
-
-
-@pytest.mark.parametrize("sample", [None, ([4, 0, 9, 2, 25], 8.5)])
-def test_a_token_without_weight_has_no_part_in_the_gradient(sample: Sample | None) -> None:
-    token_weights = torch.tensor([0.5, 0.0, 0.25, 0.0], dtype=torch.double)
-    softmax, targets = _softmax(), torch.tensor([0, 0, 29, 7])
-    _check(softmax, targets, token_weights, sample)
-    hidden = _hidden(4)
-    loss, _ = softmax(hidden, targets, token_weights)
-    loss.backward()
-    assert bool((hidden.grad != 0).any(dim=1).eq(token_weights > 0).all())
-
-
-@pytest.mark.parametrize(
-    ("case", "targets"),
-    [
-        ("no target is in the sample", [1, 3, 11]),
-        ("every target is", [0, 2, 9]),
-        ("some are, and more than once", [0, 1, 0, 1]),
-    ],
-)
-def test_accidental_hits_are_removed(case: str, targets: list[int]) -> None:
-    _check(_softmax(), torch.tensor(targets), None, ([4, 0, 9, 2, 25], 8.5))
-
-
-def test_gradients_are_those_of_finite_differences() -> None:
-    softmax, targets = _softmax(num_words=9), torch.tensor([0, 3, 8, 3])
-    token_weights = torch.tensor([0.1, 0.4, 0.0, 0.5]).double()
-    leaves = (_hidden(4), softmax.weight, softmax.bias)
-    assert torch.autograd.gradcheck(
-        lambda hidden, *_: softmax(hidden, targets, token_weights)[0], leaves, fast_mode=True
-    )
-    assert torch.autograd.gradcheck(
-        lambda hidden, *_: _sampled_with(softmax, ([3, 1, 0], 4.0), hidden, targets, token_weights)[0],
-        leaves,
-        fast_mode=True,
-    )
 
 
 def test_the_full_softmax_is_torchs_cross_entropy() -> None:
@@ -233,13 +196,6 @@ def test_the_only_word_of_a_vocabulary_is_certain(dtype: torch.dtype) -> None:
     assert loss.item() == 0 and (losses == 0).all() and (hidden.grad == 0).all()
 
 
-def test_only_the_softmax_learns_from_hidden_states_without_gradient() -> None:
-    softmax, targets = _softmax(), torch.tensor([0, 3, 29, 3])
-    loss, _ = softmax.sampled(_hidden(4).detach(), targets, 9)
-    loss.backward()
-    assert softmax.weight.grad is not None and softmax.bias.grad is not None
-
-
 def test_samples_are_distinct_words_of_the_vocabulary() -> None:
     torch.manual_seed(0)
     for num_samples, num_words in [(1, 2), (5, 6), (99, 100), (50, 1000), (7, 7)]:
@@ -288,32 +244,6 @@ def test_a_sample_is_the_first_distinct_words_of_draws_one_after_another() -> No
     frequency = torch.bincount(torch.cat(samples), minlength=num_words) / rounds
     np.testing.assert_allclose(frequency.numpy(), is_drawn.mean(axis=0), atol=0.03)
     assert float(torch.stack(tries).mean()) == pytest.approx(last_draw[:, 1].mean() + 1, rel=0.03)
-
-
-def test_the_expected_count_is_the_frequency_of_being_among_so_many_draws() -> None:
-    """The number of draws itself is random, with this mean."""
-    torch.manual_seed(0)
-    num_words, tries, rounds = 6, 9.0, 20000
-    number = torch.poisson(torch.full((rounds,), tries))
-    draws = torch.multinomial(_zipf(num_words), rounds * 40, replacement=True).view(rounds, 40)
-    draws[torch.arange(40) >= number[:, None]] = -1
-    frequency = torch.stack([(draws == word).any(dim=1).double().mean() for word in range(num_words)])
-    expected = log_expected_count(torch.arange(num_words), torch.tensor(tries), num_words).exp()
-    torch.testing.assert_close(expected.double(), frequency, atol=0.015, rtol=0)
-
-
-@pytest.mark.slow
-def test_a_sample_corrected_by_expected_counts_sums_to_the_vocabulary_on_average() -> None:
-    num_words, rounds = 12, 4000
-    torch.manual_seed(5)
-    values = torch.randn(num_words).double().exp()
-    estimates = torch.empty(rounds).double()
-    for number in range(rounds):
-        words, tries = sample_log_uniform(4, num_words)
-        estimates[number] = (values[words] / log_expected_count(words, tries, num_words).exp()).sum()
-    standard_error = estimates.std().item() / rounds**0.5
-    assert standard_error < 0.05 * values.sum().item(), "the test tells nothing"
-    assert estimates.mean().item() == pytest.approx(values.sum().item(), abs=4 * standard_error)
 
 
 def test_the_sampled_losss_gradient_is_the_full_ones_on_average() -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from elmo_plugin.bilm import batching
-from elmo_plugin.bilm.batching import first_of_each, row_hashes, unique_rows
+from elmo_plugin.bilm.batching import row_hashes, unique_rows
 
 
 @st.composite
@@ -43,12 +43,3 @@ def test_a_hash_depends_on_numbers_and_their_order_and_not_on_their_type() -> No
     hashes = row_hashes(rows)
     assert len(set(hashes.tolist())) == 3
     assert torch.equal(row_hashes(rows.short()), hashes)
-
-
-def test_rows_that_are_not_contiguous_have_the_same_hashes() -> None:
-    rows = torch.arange(12).view(4, 3)
-    assert torch.equal(row_hashes(rows.t().contiguous().t()), row_hashes(rows))
-
-
-def test_the_first_of_each_group() -> None:
-    assert first_of_each(torch.tensor([1, 0, 1, 2, 0]), 3).tolist() == [1, 0, 3]

@@ -43,20 +43,6 @@ def test_only_words_that_are_not_there_are_encoded() -> None:
     assert len(cache) == 5
 
 
-def test_another_integer_type_finds_the_same_words() -> None:
-    cache, encode = WordCache(10), _Encoder()
-    _look_up(cache, encode, 5, 2)
-    cache.look_up(_types(2, 5, dtype=torch.int16), encode)
-    assert encode.asked == [[5, 2]]
-
-
-def test_no_words_have_no_vectors() -> None:
-    cache, encode = WordCache(10), _Encoder()
-    assert cache.look_up(_types(), encode).shape == (0, 2)
-    _look_up(cache, encode, 1)
-    assert cache.look_up(_types(), encode).shape == (0, 2)
-
-
 @pytest.mark.parametrize("capacity", [0, 1, 3, 4, 7])
 def test_a_full_cache_holds_no_more_than_its_capacity_and_stays_right(capacity: int) -> None:
     cache, encode = WordCache(capacity), _Encoder()
@@ -72,13 +58,6 @@ def test_words_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch
     generator = torch.Generator().manual_seed(1)
     for _ in range(30):
         _look_up(cache, encode, *torch.randperm(60, generator=generator)[:5].tolist())
-
-
-def test_a_caller_may_write_to_the_vectors() -> None:
-    cache, encode = WordCache(9), _Encoder()
-    for _ in range(3):
-        cache.look_up(_types(3, 4), encode).zero_()
-    _look_up(cache, encode, 4, 3)
 
 
 @pytest.mark.parametrize("inference_first", [True, False])

@@ -21,7 +21,6 @@ import elmo_plugin
 from elmo_plugin import batch_to_ids
 from elmo_plugin.bilm import BiLmError
 from tests.allennlp_api.conftest import write_bilm
-from tests.allennlp_api.test_patterns import assert_same
 
 IDS = batch_to_ids([["The", "play", "ended", "."], ["Wörterbuch"], ["A", "long", "play"]])
 OTHER = batch_to_ids([["Rain", "fell"], ["Ivan"]])
@@ -44,6 +43,21 @@ def vectors(elmo: nn.Module, ids: Tensor = IDS) -> Tensor:
     """Zeros at padding, where AllenNLP leaves something."""
     output = elmo(ids)
     return output["elmo_representations"][0] * output["mask"][..., None]
+
+
+def assert_same(actual: Any, expected: Any, where: str = "") -> None:
+    if isinstance(expected, dict):
+        assert actual.keys() == expected.keys(), where
+        for name, value in expected.items():
+            assert_same(actual[name], value, f"{where}[{name!r}]")
+    elif isinstance(expected, list | tuple):
+        assert len(actual) == len(expected), where
+        for number, pair in enumerate(zip(actual, expected, strict=True)):
+            assert_same(*pair, f"{where}[{number}]")
+    elif isinstance(expected, torch.Tensor | float):
+        torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-5)
+    else:
+        assert actual == expected, where
 
 
 def trainable(elmo: nn.Module) -> int:
@@ -323,6 +337,30 @@ def boundaries_are_kept(make: Make) -> Any:
 def words_by_number(make: Make) -> Any:
     elmo = make(vocab_to_cache=["@@PADDING@@", "@@UNKNOWN@@", "The", "play", "ended", "."])
     return elmo(IDS[:1], torch.tensor([[2, 3, 4, 5]]))["elmo_representations"][0]
+
+
+@idiom
+def a_part_is_loaded(make: Make) -> Any:
+    elmo = make()
+    state = {name: 0.5 * tensor for name, tensor in elmo.state_dict().items() if "backward" in name}
+    missing, unexpected = elmo.load_state_dict(state, strict=False)
+    return sorted(missing), unexpected, vectors(elmo)
+
+
+@idiom
+def a_tagger_around_it_is_trained_and_loaded(make: Make) -> Any:
+    elmos = [make(requires_grad=True) for _ in range(2)]
+    torch.manual_seed(0)
+    first, second = (nn.ModuleDict({"elmo": elmo, "tags": nn.Linear(12, 3)}) for elmo in elmos)
+    first["tags"](vectors(first["elmo"])).square().sum().backward()
+    torch.optim.SGD(first.parameters(), lr=1e-4).step()
+    second.load_state_dict(first.state_dict())
+    return second["tags"](vectors(second["elmo"]))
+
+
+@idiom
+def double_precision(make: Make) -> Any:
+    return vectors(make().double())
 
 
 @idiom

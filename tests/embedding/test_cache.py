@@ -78,16 +78,6 @@ def assert_like_the_bilm(bilm: BiLm, cache: ActivationCache, numbers: list[int])
     assert torch.equal(actual.mask, expected.mask)
 
 
-@pytest.mark.parametrize("dtype", [torch.double, torch.half, torch.bfloat16])
-def test_the_vectors_have_the_type_of_the_weights(
-    bilm: BiLm, make_cache: MakeCache, dtype: torch.dtype
-) -> None:
-    bilm, cache = bilm.to(dtype), make_cache()
-    for _ in range(2):
-        assert bilm.forward_cached(ids(0, 1), cache=cache).layers.dtype == dtype
-        assert bilm.embed(SENTENCES, cache)[0].dtype == dtype
-
-
 batches = st.lists(st.lists(st.integers(0, len(SENTENCES) - 1), min_size=1, max_size=6), max_size=8)
 
 

@@ -3,7 +3,7 @@ import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
-from allennlp.data.fields import ListField, TextField
+from allennlp.data.fields import TextField
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 from allennlp.nn.util import get_text_field_mask
 from hypothesis import example, given
@@ -41,32 +41,6 @@ def test_batch_is_padded_with_zeros_that_the_mask_sees() -> None:
     tokens = batch.as_tensor_dict()["tokens"]
     assert tokens["elmo"]["elmo_tokens"].shape == (3, 3, 50)
     assert get_text_field_mask(tokens).tolist() == [[True, True, False], [False] * 3, [True] * 3]
-
-
-def test_nested_fields_are_padded_in_both_dimensions() -> None:
-    nested = [ListField([text_field(["A", "play"]), text_field(["!"])]), ListField([text_field(["Hi"])])]
-    tokens = Batch([Instance({"tokens": field}) for field in nested]).as_tensor_dict()["tokens"]
-    assert tokens["elmo"]["elmo_tokens"].shape == (2, 2, 2, 50)
-    mask = get_text_field_mask(tokens, num_wrapping_dims=1)
-    assert mask.tolist() == [[[True, True], [True, False]], [[True, False], [False, False]]]
-
-
-def test_minimum_padding_length_is_respected() -> None:
-    ids = tensor(text_field(["A"], ElmoTokenIndexer(token_min_padding_length=4)))
-    assert ids.shape == (4, 50)
-    assert (ids[1:] == 0).all()
-
-
-def test_shorter_padding_length_truncates() -> None:
-    indexer = ElmoTokenIndexer()
-    indexed = indexer.tokens_to_indices([Token("A"), Token("play")], Vocabulary())
-    truncated = indexer.as_padded_tensor_dict(indexed, {"elmo_tokens": 1})["elmo_tokens"]
-    assert torch.equal(truncated, tensor(text_field(["A"])))
-
-
-def test_number_of_characters_is_the_models() -> None:
-    ids = tensor(text_field(["playground"], ElmoTokenIndexer(max_characters_per_token=6)))
-    assert ids.tolist() == [[259, *(byte + 1 for byte in b"play"), 260]]
 
 
 def test_too_few_characters_are_refused() -> None:

@@ -82,18 +82,6 @@ def test_layer_norm_is_that_of_each_vector_alone(bilm: BiLm) -> None:
     assert_near(elmo(ids(SENTENCES)).representations[0], expected)
 
 
-@pytest.mark.parametrize("layer_norm", [False, True])
-def test_a_sentence_has_the_same_vectors_wherever_it_stands(bilm: BiLm, layer_norm: bool) -> None:
-    elmo = ElmoRepresentations(bilm, layer_norm=layer_norm).eval()
-    together = vectors(elmo, SENTENCES)
-    reordered = vectors(elmo, SENTENCES[::-1])[::-1]
-    alone = [vectors(elmo, [sentence])[0] for sentence in SENTENCES]
-    padded = elmo(torch.nn.functional.pad(ids(SENTENCES), (0, 0, 0, 5))).representations[0]
-    for row, vector in enumerate(together):
-        for other in (reordered[row], alone[row], padded[row, : len(SENTENCES[row])]):
-            assert_near(other, vector)
-
-
 def test_dropout_works_in_training_only(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, dropout=0.5)
     plain = elmo.eval()(ids(SENTENCES)).representations[0]
@@ -189,32 +177,11 @@ def test_each_elmo_has_its_own_precision(bilm: BiLm, rough: str) -> None:
     assert torch.equal(plain(ids(SENTENCES)).representations[0], other)
 
 
-def test_each_elmo_has_its_own_chunks(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[float | None] = []
-    forward = BiLm.forward
-
-    def note(self: BiLm, *args: Any, **kwargs: Any) -> Any:
-        sizes.append(kwargs["max_batch_tokens"])
-        return forward(self, *args, **kwargs)
-
-    monkeypatch.setattr(BiLm, "forward", note)
-    whole, halved = (ElmoRepresentations(bilm, max_batch_tokens=size).eval() for size in (None, 6))
-    assert_near(vectors(halved, SENTENCES), vectors(whole, SENTENCES))
-    assert sizes == [6, None]
-
-
 def test_impossible_precisions_are_refused(bilm: BiLm) -> None:
     with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, got 'float16'"):
         ElmoRepresentations(bilm, precision="float16")
     with pytest.raises(BiLmError, match="a biLM is fine-tuned in float32, not in int8"):
         ElmoRepresentations(bilm, precision="int8", requires_grad=True)
-
-
-def test_a_bilm_of_another_type_than_the_mix_is_understood(bilm: BiLm) -> None:
-    elmo = ElmoRepresentations(bilm).eval()
-    (expected,) = elmo(ids(SENTENCES)).representations
-    bilm.double()
-    torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], expected)
 
 
 def test_autocast_does_not_round_the_mix(bilm: BiLm) -> None:
@@ -227,14 +194,6 @@ def test_autocast_does_not_round_the_mix(bilm: BiLm) -> None:
         representation.pow(2).sum().backward()
         outcomes.append([representation.detach(), *(mix.grad for mix in elmo.mixes.parameters())])
     torch.testing.assert_close(*outcomes, atol=0, rtol=1e-6)
-
-
-def test_padding_before_a_word_is_an_error(bilm: BiLm) -> None:
-    left_padded = ids(SENTENCES).flip(1)
-    for options in ({}, {"requires_grad": True}, {"stateful": True}):
-        elmo = ElmoRepresentations(bilm, **options)
-        with pytest.raises(BiLmError, match="padding must come after the words"):
-            elmo(left_padded)
 
 
 def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:
@@ -254,16 +213,6 @@ def test_stateful_bilm_goes_on_where_it_stopped_until_reset(bilm: BiLm) -> None:
     torch.testing.assert_close(vectors(elmo, SENTENCES), first, atol=0, rtol=0)
 
 
-def test_stateful_rows_that_a_small_batch_lacks_keep_their_state(bilm: BiLm) -> None:
-    elmo = ElmoRepresentations(bilm, stateful=True).eval()
-    vectors(elmo, SENTENCES)
-    expected = vectors(elmo, SENTENCES)[2]
-    elmo.reset_state()
-    vectors(elmo, SENTENCES)
-    vectors(elmo, SENTENCES[:1])
-    assert_near(vectors(elmo, SENTENCES)[2], expected)
-
-
 def test_state_is_left_out_of_state_dict_copies_and_pickles(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, stateful=True).eval()
     names = set(elmo.state_dict())
@@ -275,30 +224,7 @@ def test_state_is_left_out_of_state_dict_copies_and_pickles(bilm: BiLm) -> None:
     assert (continued[0] - first[0]).abs().max() > 1e-3, "copying must not touch the original's state"
 
 
-def test_state_follows_the_module_to_another_type(bilm: BiLm) -> None:
-    elmo = ElmoRepresentations(bilm, stateful=True).eval()
-    vectors(elmo, SENTENCES)
-    continued = copy.deepcopy(elmo)
-    vectors(continued, SENTENCES)
-    expected = vectors(continued, SENTENCES)
-    actual = vectors(elmo.double(), SENTENCES)
-    assert actual[0].dtype == torch.float64
-    assert_near([vector.float() for vector in actual], expected)
-
-
 def test_gradients_do_not_reach_back_into_earlier_batches(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, requires_grad=True, stateful=True).train()
     for _ in range(2):  # a second step through the first one's graph would fail
         elmo(ids(SENTENCES)).representations[0].sum().backward()
-
-
-def test_state_dict_brings_back_the_same_vectors(bilm: BiLm) -> None:
-    elmo = ElmoRepresentations(bilm, num_mixes=2).eval()
-    with torch.no_grad():
-        elmo.mixes["0"].scalar_mix.weights.copy_(torch.tensor([1.0, -1.0, 0.5]))
-    other = BiLm(bilm.options).requires_grad_(False)
-    restored = ElmoRepresentations(other, num_mixes=2).eval()
-    restored.load_state_dict(elmo.state_dict())
-    torch.testing.assert_close(
-        restored(ids(SENTENCES)).representations, elmo(ids(SENTENCES)).representations, atol=0, rtol=0
-    )

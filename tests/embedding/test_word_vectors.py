@@ -2,12 +2,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
+from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
-from allennlp.modules import TokenEmbedder
-from allennlp.nn.util import get_text_field_mask
 
 from elmo_plugin.embedding.word_vectors import WordVectorsEmbedder, WordVectorsIndexer
 
@@ -56,12 +53,6 @@ def test_trainable_vectors_get_the_gradient_of_their_words(file: str) -> None:
     assert embedder.vectors.grad.sum() == 4
 
 
-def test_mask_is_of_words(file: str) -> None:
-    batch = Batch([text("comedy", "the"), text("play")])
-    batch.index_instances(Vocabulary())
-    assert get_text_field_mask(batch.as_tensor_dict()["text"]).tolist() == [[True, True], [True, False]]
-
-
 def test_vectors_of_a_file_are_stored_and_need_no_file(file: str, tmp_path: Path) -> None:
     embedder = WordVectorsEmbedder(file)
     torch.save(torch.nn.ModuleDict({"words": embedder}).state_dict(), tmp_path / "weights.th")
@@ -102,9 +93,3 @@ def test_bundled_vectors_know_frequent_words() -> None:
     embedded = embedder(keys(words))
     assert embedded.shape == (1, 5, 100)
     assert embedded.norm(dim=-1).min() > 0.5
-
-
-def test_both_are_registered_by_one_name(file: str) -> None:
-    assert isinstance(TokenIndexer.from_params(Params({"type": "word_vectors"})), WordVectorsIndexer)
-    embedder = TokenEmbedder.from_params(Params({"type": "word_vectors", "vectors": file}))
-    assert isinstance(embedder, WordVectorsEmbedder)

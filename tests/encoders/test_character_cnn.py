@@ -46,24 +46,6 @@ def ids(sentences: Sequence[Sequence[Sequence[int]]], further_slots: int = 0) ->
     return result
 
 
-def by_loops(cnn: CharacterCnn, word: Sequence[int]) -> list[float]:
-    """The features of one word, window after window, with two filters' widths of padding after it."""
-    if len(word) == 0:
-        return [0.0] * cnn.get_output_dim()
-    features = []
-    for convolution in cnn.convolutions:
-        (width,) = convolution.kernel_size
-        vectors = [cnn.embedding.weight[character] for character in word]
-        vectors += [torch.zeros(DIM, dtype=torch.double)] * 2 * width
-        for weight, bias in zip(convolution.weight, convolution.bias, strict=True):
-            values = []
-            for start in range(len(word) + width):
-                window = vectors[start : start + width]
-                values.append(sum(weight[:, k] @ vector for k, vector in enumerate(window)) + bias)
-            features.append(cnn.activation(torch.stack(values)).max().item())
-    return features
-
-
 def by_padded_convolution(cnn: CharacterCnn, token_characters: Tensor) -> Tensor:
     """The features of each token by itself, as torch computes them, with a gradient."""
     words = nn.functional.pad(token_characters.flatten(0, -2), (0, 10))
@@ -76,21 +58,6 @@ def by_padded_convolution(cnn: CharacterCnn, token_characters: Tensor) -> Tensor
 def gradients(cnn: CharacterCnn, vectors: Tensor) -> tuple[Tensor, ...]:
     weights = torch.sin(torch.arange(vectors.numel(), dtype=vectors.dtype)).view_as(vectors)
     return torch.autograd.grad((vectors * weights).sum(), list(cnn.parameters()))
-
-
-@settings(max_examples=30)
-@given(sentences=SENTENCES, widths=WIDTHS, activation=st.sampled_from(["relu", "tanh"]))
-def test_it_is_equal_to_loops_over_words_and_windows(
-    sentences: list[list[list[int]]], widths: list[int], activation: str
-) -> None:
-    cnn = character_cnn(widths, activation)
-    vectors = cnn(ids(sentences))
-    assert vectors.shape == (len(sentences), max(map(len, sentences)), FILTERS * len(widths))
-    for row, sentence in zip(vectors, sentences, strict=True):
-        for vector, word in zip(row, sentence, strict=False):
-            expected = torch.tensor(by_loops(cnn, word), dtype=torch.double)
-            torch.testing.assert_close(vector, expected, rtol=1e-12, atol=1e-12)
-        assert not row[len(sentence) :].any()
 
 
 @settings(max_examples=30)
@@ -144,19 +111,6 @@ def test_each_distinct_word_is_embedded_once() -> None:
     cnn.embedding.register_forward_hook(lambda _, inputs, __: embedded.append(len(inputs[0])))
     cnn(ids([[[1, 2], [3], [1, 2]], [[3], [1]]]))
     assert embedded == [4]  # with padding
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_it_trains_under_autocast(dtype: torch.dtype) -> None:
-    cnn, batch = character_cnn([2, 5], "tanh").float(), ids([[[1, 2, 3, 4, 5, 6], [3]], [[2, 2], []]])
-    expected = cnn(batch)
-    with torch.autocast("cpu", dtype):
-        vectors = cnn(batch)
-    assert vectors.dtype == torch.float
-    assert not torch.equal(vectors, expected)
-    torch.testing.assert_close(vectors, expected, rtol=0.02, atol=0.02)
-    for gradient, other in zip(gradients(cnn, vectors), gradients(cnn, expected), strict=True):
-        assert (gradient - other).norm() < 0.02 * other.norm()
 
 
 def test_dropout_is_of_the_characters_numbers_and_the_same_for_all_occurrences_of_a_word() -> None:

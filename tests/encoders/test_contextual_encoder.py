@@ -10,7 +10,7 @@ import torch
 from allennlp.common import Lazy, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
-from allennlp.modules import Embedding, FeedForward, Seq2SeqEncoder, TextFieldEmbedder
+from allennlp.modules import Embedding, Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import Tensor
 
@@ -59,22 +59,6 @@ def test_words_that_nothing_embeds_are_an_error() -> None:
 MASK = torch.tensor([[True, True, True], [True, False, False]])
 
 
-def test_encodes_what_it_embeds() -> None:
-    encoder = ContextualEncoder(embedder(), BILSTM)
-    encoded, mask = encoder(text(elmo=False))
-    assert (mask == MASK).all()
-    assert encoder.get_output_dim() == 2 * CELLS
-    embedded = encoder.text_field_embedder(text(elmo=False))
-    torch.testing.assert_close(encoded, encoder.encoder(embedded, MASK))
-
-
-def test_without_an_encoder_the_embedding_is_the_encoding() -> None:
-    encoder = ContextualEncoder(embedder())
-    encoded, _ = encoder(text(elmo=False))
-    assert encoder.get_output_dim() == WORD_DIM
-    torch.testing.assert_close(encoded, encoder.text_field_embedder(text(elmo=False)))
-
-
 def test_input_elmo_stands_before_the_words_and_enters_the_encoder(bilm_files: dict[str, str]) -> None:
     encoder = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, "input"))
     encoded, embedded, mask = encoder.encode_and_embed(text())
@@ -102,13 +86,6 @@ def test_elmo_without_its_indexer_is_an_error_that_names_it(bilm_files: dict[str
     encoder = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, "output"))
     with pytest.raises(ConfigurationError, match=r"indexer 'elmo' of type 'elmo', but .* has tokens"):
         encoder(text(elmo=False))
-
-
-def test_elmo_may_be_all_there_is(bilm_files: dict[str, str]) -> None:
-    encoder = ContextualEncoder(BasicTextFieldEmbedder({}), BILSTM, elmo=elmo_at(bilm_files, "input"))
-    _, embedded, mask = encoder.encode_and_embed({"elmo": text()["elmo"]})
-    assert (mask == MASK).all()
-    torch.testing.assert_close(embedded, elmo_vectors(encoder, "input", text()))
 
 
 def test_elmo_at_the_output_alone_embeds_no_words(bilm_files: dict[str, str]) -> None:
@@ -244,22 +221,6 @@ def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:
     kept = encoder(text(elmo=False))[0] != 0
     assert (kept == kept[:, :1]).all() and not kept.all()
     assert encoder.eval()(text(elmo=False))[0].all()
-
-
-def test_dropout_may_drop_other_values_of_each_word() -> None:
-    torch.manual_seed(0)
-    encoder = ContextualEncoder(embedder(), dropout=0.5, variational_dropout=False)
-    kept = encoder(text(elmo=False))[0] != 0
-    assert not (kept == kept[:, :1]).all()
-
-
-def test_feed_forward_layers_stand_before_the_encoder() -> None:
-    layers = Lazy(FeedForward, num_layers=1, hidden_dims=5, activations=torch.nn.ReLU())
-    encoder = ContextualEncoder(embedder(), BILSTM, feedforward=layers)
-    assert encoder.encoder.get_input_dim() == 5
-    embedded = encoder.text_field_embedder(text(elmo=False))
-    expected = encoder.encoder(encoder.feedforward(embedded), MASK)
-    torch.testing.assert_close(encoder(text(elmo=False))[0], expected)
 
 
 def test_features_of_words_join_before_the_encoder() -> None:

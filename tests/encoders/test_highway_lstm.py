@@ -5,15 +5,13 @@ from functools import partial
 
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.modules import Seq2SeqEncoder
 from allennlp.modules.seq2seq_encoders import StackedAlternatingLstmSeq2SeqEncoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_plugin.encoders.highway_lstm import HighwayLstm, HighwayRecurrence
+from elmo_plugin.encoders.highway_lstm import HighwayLstm
 
 INPUT_SIZE, HIDDEN_SIZE = 5, 4
 LENGTHS = st.lists(st.integers(0, 6), min_size=1, max_size=5)
@@ -82,14 +80,6 @@ def test_vectors_and_gradients_are_those_of_alternating_lstm(
     assert_equals_peer(encoder, lengths, max(lengths) + extra_time, 1e-12)
 
 
-@pytest.mark.parametrize("lengths", BATCHES)
-@pytest.mark.parametrize("num_layers", [1, 2, 8])
-def test_in_float32_vectors_and_gradients_are_those_of_alternating_lstm(
-    num_layers: int, lengths: list[int]
-) -> None:
-    assert_equals_peer(encoder_with(num_layers), lengths, max(lengths), 1e-5)
-
-
 @settings(max_examples=20)
 @given(lengths=LENGTHS.filter(any), num_layers=st.integers(1, 4), seed=st.integers(0, 99))
 def test_a_sentence_gets_the_same_vectors_alone_and_padded_in_a_batch(
@@ -105,35 +95,6 @@ def test_a_sentence_gets_the_same_vectors_alone_and_padded_in_a_batch(
         if length:
             alone = encoder(inputs[row : row + 1, :length], mask_of([length]))
             torch.testing.assert_close(batch[row, :length], alone[0])
-
-
-@pytest.mark.parametrize("lengths", [[3, 0], [0, 0]])
-def test_padding_becomes_zeros_whatever_its_vectors_are(lengths: list[int]) -> None:
-    mask = mask_of(lengths, 4)
-    inputs = torch.full((2, 4, INPUT_SIZE), torch.nan)
-    inputs[mask] = 1.0
-    encoded = encoder_with()(inputs, mask)
-    assert encoded.shape == (2, 4, HIDDEN_SIZE)
-    assert (encoded[~mask] == 0).all() and not encoded.isnan().any()
-
-
-@pytest.mark.parametrize("batch_sizes", [[3, 2, 2, 1], [2, 2], [1]])
-@pytest.mark.parametrize("with_mask", [False, True])
-@pytest.mark.parametrize("with_input_bias", [False, True])
-def test_gradients_of_the_recurrence_are_those_of_finite_differences(
-    with_input_bias: bool, with_mask: bool, batch_sizes: list[int]
-) -> None:
-    torch.manual_seed(0)
-    new = partial(torch.randn, dtype=torch.double, requires_grad=True)
-    mask = 2.0 * torch.randint(2, (batch_sizes[0], 3)).double() if with_mask else None
-    arguments = (
-        new(sum(batch_sizes), 2),
-        new(18, 2),
-        new(18) if with_input_bias else None,
-        new(15, 3),
-        new(15),
-    )
-    assert torch.autograd.gradcheck(HighwayRecurrence.apply, (*arguments, mask, batch_sizes))
 
 
 def with_masked_outputs(
@@ -182,22 +143,6 @@ def test_with_the_same_masks_recurrent_dropout_is_that_of_the_paper_in_cells_of_
     monkeypatch.setattr(peer, "forward", partial(with_masked_outputs, peer, drawn))
     torch.testing.assert_close(found, values_and_gradients(peer, inputs, mask), rtol=1e-12, atol=1e-12)
     assert len(drawn) == 3
-
-
-def test_recurrent_dropout_drops_the_same_values_at_every_time_step_but_not_in_every_sentence() -> None:
-    torch.manual_seed(0)
-    outputs = HighwayLstm(1, 30, 1, recurrent_dropout=0.5)(torch.ones(20, 6, 1), mask_of([6] * 20))
-    kept = outputs != 0
-    assert (kept == kept[:, :1]).all()
-    assert 0.4 < kept.float().mean() < 0.6
-    assert (kept != kept[:1]).any()
-
-
-def test_recurrent_dropout_is_off_in_evaluation() -> None:
-    inputs, mask = torch.randn(2, 4, INPUT_SIZE), mask_of([4, 2])
-    encoder, without = encoder_with(recurrent_dropout=0.5), encoder_with()
-    assert not torch.equal(encoder(inputs, mask), without(inputs, mask))
-    assert torch.equal(encoder.eval()(inputs, mask), without(inputs, mask))
 
 
 @pytest.mark.parametrize("input_bias", [False, True])
@@ -264,20 +209,6 @@ def test_what_is_frozen_gets_no_gradient_and_the_others_get_theirs(
             torch.testing.assert_close(parameter.grad, expected.grad)
         else:
             assert parameter.grad is None
-
-
-def test_is_registered() -> None:
-    options = {
-        "input_size": 6,
-        "hidden_size": 4,
-        "num_layers": 3,
-        "recurrent_dropout": 0.1,
-        "input_bias": True,
-    }
-    encoder = Seq2SeqEncoder.from_params(Params({"type": "highway_lstm", **options}))
-    assert isinstance(encoder, HighwayLstm)
-    assert (encoder.get_input_dim(), encoder.get_output_dim()) == (6, 4)
-    assert not encoder.is_bidirectional()
 
 
 def test_no_layer_is_refused() -> None:

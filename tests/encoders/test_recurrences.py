@@ -13,7 +13,6 @@ from elmo_plugin.encoders.recurrences import GruRecurrence, LstmRecurrence, read
 
 LAYERS = [(nn.LSTM, LstmRecurrence.apply), (nn.GRU, GruRecurrence.apply)]
 Recurrence = Callable[..., Tensor]
-GATES = {LstmRecurrence: 4, GruRecurrence: 3}
 INPUT_SIZE, HIDDEN_SIZE = 5, 4
 
 
@@ -44,23 +43,6 @@ def test_vectors_and_gradients_are_those_of_torch(
     torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-10)
     found, expected = gradients(layer, inputs, ours), gradients(layer, inputs, theirs)
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
-
-
-@pytest.mark.parametrize("function", GATES)
-def test_the_gradient_of_a_recurrence_is_that_of_finite_differences(
-    function: type[torch.autograd.Function],
-) -> None:
-    torch.manual_seed(0)
-    shapes = [(7, GATES[function] * 3), (GATES[function] * 3, 3), (GATES[function] * 3,)]
-    tensors = [torch.randn(2, *shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
-    assert torch.autograd.gradcheck(lambda *given: function.apply(*given, [3, 2, 2]), tensors)
-
-
-def test_the_gradient_of_an_lstm_with_recurrent_dropout_is_that_of_finite_differences() -> None:
-    torch.manual_seed(0)
-    tensors = [torch.randn(2, *shape).double().requires_grad_() for shape in [(7, 12), (12, 3), (12,)]]
-    mask = 2.0 * torch.randint(2, (2, 3, 3)).double()
-    assert torch.autograd.gradcheck(lambda *given: LstmRecurrence.apply(*given, [3, 2, 2], mask), tensors)
 
 
 @pytest.mark.parametrize("lengths", [[3, 1, 0, 5, 3], [4, 4], [1]])

@@ -1,11 +1,6 @@
 """The variational biLSTM against torch's own stacked LSTM, and what its dropout drops."""
 
-import pytest
 import torch
-from allennlp.common import Params
-from allennlp.modules import Seq2SeqEncoder
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
@@ -49,21 +44,6 @@ def test_without_dropout_equals_torch_stacked_lstm() -> None:
     torch.testing.assert_close(encoder(inputs, mask_of([7, 7, 7])), stacked(inputs)[0])
 
 
-@settings(max_examples=20)
-@given(lengths=st.lists(st.integers(0, 6), min_size=1, max_size=4).filter(any), seed=st.integers(0, 99))
-def test_a_sentence_gets_the_same_vectors_alone_and_padded_in_a_batch(lengths: list[int], seed: int) -> None:
-    encoder = encoder_with([3, 2])
-    torch.manual_seed(seed)
-    inputs = torch.randn(len(lengths), max(lengths), INPUT_SIZE)
-    mask = mask_of(lengths)
-    batch = encoder(inputs, mask)
-    assert (batch[~mask] == 0).all()
-    for row, length in enumerate(lengths):
-        if length:
-            alone = encoder(inputs[row : row + 1, :length], torch.ones(1, length, dtype=torch.bool))
-            torch.testing.assert_close(batch[row, :length], alone[0])
-
-
 def test_layers_may_differ_in_size() -> None:
     encoder = encoder_with([4, 3, 2])
     assert (encoder.get_input_dim(), encoder.get_output_dim()) == (INPUT_SIZE, 4)
@@ -98,15 +78,3 @@ def test_recurrent_dropout_is_in_every_layer_from_the_second_word_that_a_directi
     encoder.layers[0].requires_grad_(False).weight_hh_l0.zero_()
     encoder.layers[0].weight_hh_l0_reverse.zero_()
     assert (encoder(inputs, mask) != encoder(inputs, mask)).any()  # the second layer's masks
-
-
-@pytest.mark.parametrize("rates", [(0.5, 0.0), (0.0, 0.5)])
-def test_dropout_is_off_in_evaluation(rates: tuple[float, float]) -> None:
-    encoder = encoder_with([4, 3], *rates).eval()
-    inputs, mask = torch.randn(2, 4, INPUT_SIZE), mask_of([4, 2])
-    torch.testing.assert_close(encoder(inputs, mask), encoder_with([4, 3])(inputs, mask))
-
-
-def test_is_registered() -> None:
-    params = Params({"type": "variational_bilstm", "input_size": 6, "hidden_sizes": [4], "dropout": 0.1})
-    assert Seq2SeqEncoder.from_params(params).get_output_dim() == 8

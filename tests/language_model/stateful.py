@@ -1,7 +1,7 @@
 """A model and a data loader that are quick to train with and hard to resume: they have many states."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ from allennlp.training.learning_rate_schedulers import LinearWithWarmup
 from overrides import overrides
 from torch import distributed
 
-from elmo_plugin.language_model.checkpointer import AtomicCheckpointer
 from elmo_plugin.language_model.trainer import BiLmTrainer
 from elmo_plugin.training import ResumableMovingAverage
+from elmo_plugin.training.checkpointer import AtomicCheckpointer
 
 BATCHES = 7  # in an epoch
 STEPS = 4  # of two batches, the last of one
@@ -66,7 +66,6 @@ class PlaceKeepingLoader(DataLoader):
         self._num_batches = num_batches
         self._finished: list[int] = []
         self._done_before: list[int] = []
-        self._then: Callable[[], None] = lambda: None
 
     def __len__(self) -> int:
         return self._num_batches
@@ -74,8 +73,8 @@ class PlaceKeepingLoader(DataLoader):
     def progress(self) -> list[int]:
         return list(self._finished)
 
-    def resume(self, finished_epochs: list[int], batches: int, then: Callable[[], None]) -> None:
-        self._done_before, self._then = [*finished_epochs, batches], then
+    def resume(self, finished_epochs: list[int], batches: int) -> None:
+        self._done_before = [*finished_epochs, batches]
 
     @overrides
     def __iter__(self) -> Iterator[TensorDict]:
@@ -88,8 +87,6 @@ class PlaceKeepingLoader(DataLoader):
             if batch < done_before:
                 yield {}
                 continue
-            self._then()
-            self._then = lambda: None
             yield {"inputs": inputs, "forward_targets": targets}
         self._finished.append(len(self))
 

@@ -45,19 +45,6 @@ def test_the_average_is_the_same_with_and_without_a_stop(decay: float, stop: int
     assert resumed_weight.item() == (VALUES[-1])
 
 
-def test_allennlps_average_forgets_the_weights_that_are_trained() -> None:
-    """Why there is one of ours. Where this fails, AllenNLP's is right, and ours can go."""
-    weight = torch.nn.Parameter(torch.ones(1))
-    average = MovingAverage.by_name("exponential")([("weight", weight)])
-    checkpoint = io.BytesIO()
-    torch.save(average.state_dict(), checkpoint)
-    checkpoint.seek(0)
-    average.load_state_dict(torch.load(checkpoint, weights_only=False))
-    step(average, weight, 1)
-    average.assign_average_value()
-    assert weight.item() == VALUES[0]  # the average was given to a copy
-
-
 def test_with_a_numerator_equal_to_the_denominator_the_decay_is_constant() -> None:
     weight = torch.nn.Parameter(torch.ones(1))
     average = ResumableMovingAverage([("weight", weight)], decay=0.999, numerator=1, denominator=1)

@@ -1,6 +1,6 @@
 """The published HDF5 files of a biLM's weights: read and written here and nowhere else.
 
-To these datasets, see `layouts`, this package adds the softmax that the biLM was trained with, if known:
+To these datasets (see `layouts`) this package adds the softmax that the biLM was trained with, if known:
 `softmax/W` (words, dim) and `softmax/b` (words,), as bilm-tf's checkpoints call them, and `softmax/words`,
 the UTF-8 bytes of words with a zero after each, in the numbering of AllenNLP's vocabulary. Other
 implementations look datasets up by name and never see the group.

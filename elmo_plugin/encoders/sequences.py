@@ -1,9 +1,59 @@
-"""The best sequences of tags, for a batch of sentences at once."""
+"""Sequences with padding: attention and pooling, and the best tags, for a batch of sentences at once."""
 
 from collections.abc import Sequence
 
 import torch
+from allennlp.nn.util import masked_softmax
 from torch import BoolTensor, Tensor
+
+
+def masked_attention(similarity: Tensor, values: Tensor, mask: BoolTensor) -> Tensor:
+    """
+    Returns the mean of the values for each query, shape (batch, queries, dim), weighted by the softmax of
+    their similarity to it, shape (batch, queries, values). Masks are false at padding.
+    """
+    # Not memory-efficient, it would lose all weights to padding if every similarity is far below zero.
+    return masked_softmax(similarity, mask, memory_efficient=True) @ values
+
+
+def biattention(
+    first: Tensor, second: Tensor, first_mask: BoolTensor, second_mask: BoolTensor
+) -> tuple[Tensor, Tensor]:
+    """
+    Attends from each of two sequences to the other, with the dot product as similarity (Chen et al., 2017,
+    equations 11 to 13). Returns the attended vectors of `second` for the words of `first`, in the shape of
+    `first`, (batch, time, dim), and the other way round.
+    """
+    similarity = first @ second.transpose(1, 2)  # Shape: (batch, time of first, time of second)
+    for_first = masked_attention(similarity, second, second_mask)
+    return for_first, masked_attention(similarity.transpose(1, 2), first, first_mask)
+
+
+def self_biattention(encoded: Tensor, mask: BoolTensor) -> Tensor:
+    """
+    Biattention of a sequence X with itself: with C = softmax(X Xᵀ) X it is [X ; X - C ; X * C]
+    (McCann et al., 2017, section 5). Shape (batch, time, 3 * dim).
+    """
+    similarity = encoded @ encoded.transpose(1, 2)  # Shape: (batch, time, time)
+    attended = masked_attention(similarity, encoded, mask)
+    return torch.cat([encoded, encoded - attended, encoded * attended], dim=-1)
+
+
+def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
+    """
+    Pools the words of each row (at least one) by their maximum, mean, minimum, and mean
+    weighted by the softmax of `scores`, shape (batch, time) (McCann et al., 2017, section 5). From shape
+    (batch, time, dim) to (batch, 4 * dim).
+    """
+    padding = ~mask.unsqueeze(-1)
+    weights = masked_softmax(scores, mask, memory_efficient=True)  # as in `masked_attention`
+    pooled = [
+        vectors.masked_fill(padding, -torch.inf).amax(dim=1),
+        vectors.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True),
+        vectors.masked_fill(padding, torch.inf).amin(dim=1),
+        (weights.unsqueeze(-1) * vectors).sum(dim=1),
+    ]
+    return torch.cat(pooled, dim=-1)
 
 
 def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:

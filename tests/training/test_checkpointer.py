@@ -10,7 +10,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_plugin.common.formats.torch_files import save_tensors
-from elmo_plugin.language_model.checkpointer import AtomicCheckpointer
+from elmo_plugin.training.checkpointer import AtomicCheckpointer
 from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel
 from tests.payload import Payload
 
@@ -90,10 +90,20 @@ def test_a_damaged_checkpoint_is_set_aside_for_the_one_before(
     path.write_bytes(path.read_bytes()[:length])
     with caplog.at_level(logging.WARNING):
         assert loaded(tmp_path) == (0, 2)
-    assert "model_state_e0_b4.th or its training state is damaged" in caplog.text
+    assert "model_state_e0_b4.th is incomplete or damaged" in caplog.text
     assert AtomicCheckpointer(tmp_path).find_latest_checkpoint()[0].endswith("model_state_e0_b2.th")
     saved(tmp_path, (0, 4))
     assert loaded(tmp_path) == (0, 4)
+
+
+def test_a_first_checkpoint_that_was_cut_short_is_set_aside_for_a_new_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "model_state_e1_b0.th").write_bytes(b"half of it")
+    with caplog.at_level(logging.WARNING):
+        assert loaded(tmp_path) is None
+    assert "training begins anew" in caplog.text
+    assert names(tmp_path) == ["damaged_model_state_e1_b0.th"]
 
 
 def test_checkpoints_none_of_which_can_be_read_are_named(tmp_path: Path) -> None:
@@ -105,10 +115,9 @@ def test_checkpoints_none_of_which_can_be_read_are_named(tmp_path: Path) -> None
 
 
 def test_no_code_in_a_checkpoint_is_run(tmp_path: Path) -> None:
-    saved(tmp_path, (0, 2))
-    save_tensors({"weight": Payload(tmp_path / "ran")}, tmp_path / "model_state_e0_b2.th")
-    with pytest.raises(ConfigurationError, match="none of the checkpoints can be read"):
-        loaded(tmp_path)
+    saved(tmp_path, (0, 2), (0, 4))
+    save_tensors({"weight": Payload(tmp_path / "ran")}, tmp_path / "model_state_e0_b4.th")
+    assert loaded(tmp_path) == (0, 2)
     assert not (tmp_path / "ran").exists()
 
 

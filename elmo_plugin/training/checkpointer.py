@@ -26,7 +26,8 @@ class AtomicCheckpointer(Checkpointer):
     AllenNLP's checkpointer, with the same parameters, made safe against kills, full disks and damaged files,
     for any trainer. Each file of a checkpoint is written under another name, flushed to the disk and then
     renamed, the model last. Older checkpoints are removed only when the new one is complete. One that cannot
-    be read is set aside, and the one before it is loaded.
+    be read, as another checkpointer leaves it when it is killed, is set aside for the one before it, or the
+    first one for a new start.
     """
 
     @property
@@ -55,11 +56,12 @@ class AtomicCheckpointer(Checkpointer):
 
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
-        """Raises `ConfigurationError` if there are checkpoints, but none of them can be read."""
+        """Raises `ConfigurationError` if there are several checkpoints, but none of them can be read."""
         if self._is_primary:
             self._remove_leftovers()
         damaged: dict[tuple[int, int], BiLmError] = {}
-        for point in sorted(self._find_all_checkpoints(), reverse=True):
+        checkpoint = None
+        for point in sorted(super()._find_all_checkpoints(), reverse=True):
             try:
                 model_state, trainer_state = (
                     load_plain(path(*point), name=os.path.basename(path(*point)))
@@ -68,26 +70,24 @@ class AtomicCheckpointer(Checkpointer):
             except BiLmError as error:
                 damaged[point] = error
                 continue
-            for damaged_point, reason in damaged.items():
-                self._set_aside(damaged_point, reason)
-            return TrainerCheckpoint(model_state, trainer_state)
-        if damaged:
+            checkpoint = TrainerCheckpoint(model_state, trainer_state)
+            break
+        if checkpoint is None and len(damaged) > 1:
             files = [f"{self._model_state_path(*point)} ({damaged[point]})" for point in damaged]
             reason = next(iter(damaged.values()))
             raise ConfigurationError(f"none of the checkpoints can be read: {', '.join(files)}") from reason
-        return None
-
-    def _set_aside(self, point: tuple[int, int], error: BiLmError) -> None:
-        """Renames a checkpoint that cannot be read, so that it no longer counts as the latest."""
-        logger.warning(
-            "%s or its training state is damaged (%s): both are renamed to damaged_*, and training resumes "
-            "from the checkpoint before",
-            self._model_state_path(*point),
-            error,
-        )
-        if self._is_primary:
-            for path in self._files(*point):
-                path.replace(path.with_name(f"damaged_{path.name}"))
+        for point, damage in damaged.items():
+            logger.warning(
+                "the checkpoint %s is incomplete or damaged (%s): its files are renamed to damaged_*, and "
+                "training %s",
+                self._model_state_path(*point),
+                damage,
+                "resumes from the checkpoint before" if checkpoint else "begins anew",
+            )
+            if self._is_primary:
+                for path in self._files(*point):
+                    path.replace(path.with_name(f"damaged_{path.name}"))
+        return checkpoint
 
     def _remove_leftovers(self) -> None:
         """Removes half-written or half-removed checkpoints of a killed process."""
