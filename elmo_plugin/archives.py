@@ -58,7 +58,7 @@ def import_all_plugins(subject: str) -> None:
     """
     try:
         import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
-        from allennlp.common import plugins  # noqa: F401
+        import_module("allennlp.common.plugins")
     except ModuleNotFoundError:
         raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
     import_module("elmo_plugin.register")
@@ -112,13 +112,13 @@ def load_archive(
         archived = _weights(folder, name)  # without them a biLM would be read from where the archive says
         weights = Path(weights_file) if weights_file else archived
         check_before_load(weights, name)
-        if trust:
-            logger.warning("%s is trusted: it may run code and read any file", name)
-        else:
-            check_config(config, name, folder)
         if isinstance(overrides, str):
             overrides = parse_overrides(overrides)
         params = Params(with_overrides(config, overrides) if overrides else config)
+        if trust:
+            logger.warning("%s is trusted: it may run code and read any file", name)
+        else:
+            check_config(params.as_dict(quiet=True), name, folder, overrides or {})
         with nullcontext() if trust else spacy_rules(params, name):
             readers = archival._load_dataset_readers(params.duplicate(), folder)
             model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
@@ -170,16 +170,26 @@ def archive_name(path: str | Path) -> str:
     return f"{training.parent.name}/{training.name}" if training.name.isdecimal() else training.name
 
 
-def check_config(config: Mapping[str, Any], name: str, folder: Path) -> None:
+def check_config(
+    config: Mapping[str, Any], name: str, folder: Path, overrides: Mapping[str, Any] | None = None
+) -> None:
     """
     Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in `folder`, names
-    what is not data, see `data_types`.
+    what is not data, see `data_types`, except in the values of the caller's `overrides`.
     """
     from elmo_plugin.data_types import refused
 
     if config["model"].get("type") == "bilm":  # whose sizes come from the weights
-        config = {**config, "model": {key: config["model"][key] for key in config["model"] if key != "initial"}}
+        config = {
+            **config,
+            "model": {key: config["model"][key] for key in config["model"] if key != "initial"},
+        }
+    given = [
+        tuple(".".join(keys).split(".")) for keys, value in _values(overrides) if not isinstance(value, dict)
+    ]
     for keys, reason in refused(config, folder):
+        if any(tuple(map(str, keys))[: len(each)] == each for each in given):
+            continue
         raise BiLmError(f"{name}: {'.'.join(map(str, keys))}: {reason}; {_TRUST}")
 
 
@@ -196,14 +206,16 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
         return
     reader = archive.validation_dataset_reader
     if name := refused_predictor(archive.model, reader):
-        raise BiLmError(f"the predictor {name} reads files or loads other models; name another one, or {_TRUST}")
+        raise BiLmError(
+            f"the predictor {name} reads files or loads other models; name another one, or {_TRUST}"
+        )
     with spacy_rules(archive.config, "the archive"):
         yield
 
 
 @contextmanager
 def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
-    """In the block AllenNLP splits words by spaCy's rules where it would load, or install, a model of spaCy."""
+    """In the block AllenNLP splits words by spaCy's rules, and neither loads nor installs its models."""
     import spacy
     from allennlp.common import util
     from spacy import lang

@@ -40,7 +40,8 @@ _CLOSED, _KNOWN = {"DatasetReader", "Model", "Trainer"}, {"allennlp", "allennlp_
 
 _INSTEAD = {
     "its parser is in allennlp-semparse, for AllenNLP before 2": "atis atis_parser nlvr nlvr_coverage_parser "
-    "nlvr_direct_parser wikitables wikitables_mml_parser wikitables_erm_parser text2sql quarel quarel_parser "
+    "nlvr_direct_parser wikitables wikitables_mml_parser wikitables_erm_parser text2sql text2sql_parser "
+    "grammar_based_text2sql quarel quarel_parser "
     "quarel_parser_zeroshot template_text2sql",
     "take seq2seq with simple_seq2seq for each target": "event2mind",
     "take elmo_token_embedder, with one biLM for each language": "elmo_token_embedder_multilang",
@@ -99,9 +100,7 @@ def options_of(cls: Any, kind: str | None) -> dict[str, Parameter]:
 
 
 def _resolve(cls: Any, kind: str | None) -> tuple[Any, str | None]:
-    """
-    Returns the class that is made, `None` if it has to be imported, and its constructor unless it is `__init__`.
-    """
+    """Returns the class that is made, `None` if it is not imported, and its constructor unless `__init__`."""
     kind = (kind or cls.default_implementation) if cls in Registrable._registry else None
     if kind and "." in kind and kind not in Registrable._registry[cls]:  # a class by its module
         module, _, name = kind.rpartition(".")

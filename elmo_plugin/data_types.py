@@ -1,9 +1,10 @@
 """
-What a configuration of an archive may make: each argument is judged by the constructor that takes it, found as
-AllenNLP's `FromParams` finds it.
+What a configuration of an archive may make: each argument is judged by the constructor that takes it, found
+as AllenNLP's `FromParams` finds it.
 """
 
 import inspect
+import json
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path, PureWindowsPath
@@ -20,45 +21,10 @@ from elmo_plugin.config_check import PASSED, options_of
 
 Keys = tuple[str | int, ...]
 
-# Modules and classes that read, run and fetch nothing when they are made; with ours they are the whole list.
-_DATA = {
-    "torch.nn.modules": "activation",
-    "allennlp.nn": "activations beam_search checkpoint.checkpoint_wrapper initializers regularizers",
-    "allennlp.modules": "attention bimpm_matching feedforward matrix_attention maxout seq2seq_encoders "
-    "span_extractors text_field_embedders",
-    "allennlp.modules.seq2vec_encoders": "boe_encoder cls_pooler cnn_encoder cnn_highway_encoder "
-    "pytorch_seq2vec_wrapper",
-    "allennlp.modules.token_embedders": "bag_of_word_counts_token_embedder embedding empty_embedder "
-    "pass_through_token_embedder token_characters_encoder",
-    "allennlp.models": "basic_classifier heads multitask simple_tagger",
-    "allennlp.data": "dataset_readers samplers data_loaders.data_collator.DefaultDataCollator",
-    "allennlp.data.data_loaders": "multiprocess_data_loader multitask_data_loader multitask_epoch_sampler "
-    "multitask_scheduler simple_data_loader",
-    "allennlp.data.tokenizers": "character_tokenizer letters_digits_tokenizer sentence_splitter spacy_tokenizer "
-    "whitespace_tokenizer",
-    "allennlp.data.token_indexers": "elmo_indexer single_id_token_indexer spacy_indexer token_characters_indexer",
-    "allennlp.evaluation": "evaluator serializers",
-    "allennlp.predictors": "sentence_tagger text_classifier",
-    "allennlp.training.metrics": "bleu boolean_accuracy categorical_accuracy rouge sequence_accuracy "
-    "unigram_recall",
-    "allennlp_models.classification": "dataset_readers.boolq dataset_readers.stanford_sentiment_tree_bank "
-    "models.biattentive_classification_network",
-    "allennlp_models.coref": "dataset_readers metrics models",
-    "allennlp_models.generation": "dataset_readers modules predictors models.composed_seq2seq "
-    "models.copynet_seq2seq models.simple_seq2seq",
-    "allennlp_models.lm": "dataset_readers models modules.language_model_heads.linear modules.seq2seq_encoders "
-    "predictors util",
-    "allennlp_models.pair_classification": "dataset_readers.quora_paraphrase dataset_readers.snli models "
-    "predictors",
-    "allennlp_models.rc": "dataset_readers.drop dataset_readers.qangaroo dataset_readers.quac "
-    "dataset_readers.squad metrics models.bidaf models.dialog_qa models.naqanet models.qanet modules "
-    "predictors.bidaf",
-    "allennlp_models.structured_prediction": "dataset_readers.penn_tree_bank models.graph_parser "
-    "dataset_readers.semantic_dependencies dataset_readers.universal_dependencies "
-    "models.biaffine_dependency_parser",
-    "allennlp_models": "tagging",
-}
-_ALLOWED = {f"{package}.{name}" for package, names in _DATA.items() for name in names.split()}
+# Modules and classes that read, run and fetch nothing when they are made; the rest of their packages is
+# refused. All of ours is reviewed, and classes of users do what their users wrote.
+_LISTED = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_ALLOWED = {f"{package}.{name}" for package, names in _LISTED.items() for name in names}
 _REVIEWED = {"allennlp", "allennlp_models", "elmo_plugin", "torch"}
 # Arguments of types on the list that name files.
 _FILES = {"cache_directory", "file", "initial", "path", "pretrained_file", "target_pretrain_file"}
@@ -82,7 +48,7 @@ def is_data(cls: Any) -> bool:
 
 
 def refused(config: Mapping[str, Any], folder: Path) -> Iterator[tuple[Keys, str]]:
-    """Yields the keys of what the configuration of an archive, unpacked in `folder`, may not name, and why."""
+    """Yields the keys of what the configuration of an archive in `folder` may not name, and why."""
     judge = _Judge(folder)
     for key, cls in _MADE.items():
         yield from judge.check(cls, config.get(key), (key,))
@@ -119,10 +85,10 @@ class _Judge:
                 yield from self.check(each, value, keys, is_users)
         elif hasattr(kind, "from_params"):
             yield from self._check_object(cls, {"type": value} if isinstance(value, str) else value, keys)
-        elif isinstance(value, Mapping) and kinds:
+        elif isinstance(value, Mapping) and kinds and issubclass(cls, Mapping):
             for name, item in value.items():
                 yield from self.check(kinds[-1], item, (*keys, name), is_users)
-        elif isinstance(value, list) and kinds:
+        elif isinstance(value, Mapping | list | str) and kinds:  # AllenNLP reads the keys as a list
             is_row = cls is tuple and Ellipsis not in kinds
             for number, item in enumerate(value):
                 each = kinds[number if is_row and number < len(kinds) else 0]
@@ -143,6 +109,7 @@ class _Judge:
                 yield (*keys, "type"), _unregistered(kind)
                 return
             made, value = types[kind][0], {key: value[key] for key in value if key != "type"}
+        made = _with_constructor(made)
         if not is_data(made):
             yield keys, f"{kind or cls.__name__} reads files, runs programs or loads other models"
             return
@@ -156,9 +123,11 @@ class _Judge:
             if is_passed or (key in _FILES and not is_users and item is not None):
                 yield place, f"{item} is outside the archive"
             else:
-                yield from self.check(options[key].annotation if key in options else Any, item, place, is_users)
-        if (is_archived := getattr(made, "is_archived", None)) and not is_archived(self._folder, value):
-            yield keys, f"the files of {kind} are outside the archive"
+                yield from self.check(
+                    options[key].annotation if key in options else Any, item, place, is_users
+                )
+        if (find := getattr(made, "argument_outside", None)) and (argument := find(self._folder, value)):
+            yield (*keys, argument), f"the file of {kind} is outside the archive"
 
     def _check_plain(self, value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
         """Judges a value that a class of the user's takes as it is."""
@@ -174,6 +143,13 @@ class _Judge:
             path = PureWindowsPath(value)  # splits at / also
             if path.anchor or value.startswith("~") or ".." in path.parts or "://" in value:
                 yield keys, f"{value} is outside the archive"
+
+
+def _with_constructor(cls: Any) -> Any:
+    """Returns the registered class whose constructor a class of the user's inherits, or the class itself."""
+    registered = [each for types in Registrable._registry.values() for each, _ in types.values()]
+    base = next((each for each in cls.__mro__ if "__init__" in vars(each)), cls)
+    return base if base in registered else cls
 
 
 def _unregistered(kind: Any) -> str:

@@ -100,7 +100,7 @@ def import_submodules_by_their_full_names() -> None:
     Drop it when AllenNLP walks its packages with a prefix.
     """
     for module in (util, commands):  # each looks it up
-        module.import_module_and_submodules = _include_package  # type: ignore[attr-defined]
+        module.import_module_and_submodules = _include_package
     plugins.import_module_and_submodules = _import_with_submodules  # type: ignore[attr-defined]
 
 
@@ -122,8 +122,8 @@ def _import_with_submodules(package_name: str, exclude: set[str] | None = None) 
 
 def import_plugins() -> None:
     """
-    Imports AllenNLP and its plugins as its own function does, except that a folder of the working directory is
-    a plugin only if `.allennlp_plugins` names it and no installed package has its name. The path stays as it is.
+    Imports AllenNLP and its plugins as its own function does, except that a folder of the working directory
+    is a plugin only if `.allennlp_plugins` names it, and that the path stays as it is.
     """
     here, path = os.getcwd(), sys.path[:]
     sys.path[:] = [each for each in path if Path(each).resolve() != Path(here).resolve()]
@@ -136,7 +136,9 @@ def import_plugins() -> None:
         for name in list(plugins.discover_plugins()):
             _try(import_module, name)
     finally:
-        sys.path[:] = path + [each for each in sys.path if each not in (*path, here)]  # what plugins have added
+        sys.path[:] = path + [
+            each for each in sys.path if each not in (*path, here)
+        ]  # what plugins have added
 
 
 def _try(import_it: Callable[[str], Any], name: str) -> None:
@@ -153,7 +155,7 @@ def never_install() -> None:
 
 def _refuse_to_install(name: str, *_: Any) -> None:
     raise ConfigurationError(
-        f"spaCy's model {name} is not installed: the tokenizer \"spacy_rules\" of elmo_plugin.plugin needs none"
+        f'spaCy\'s model {name} is not installed: "spacy_rules" of elmo_plugin.plugin needs none'
     )
 
 

@@ -129,9 +129,6 @@ named(
     },
     no_moving_average: squad_baseline + squad_at() + { trainer+: { moving_average:: null } },
     any_length: squad_baseline + squad_at() + { model+: { max_answer_words: null } },
-    by_paragraph: squad_baseline + squad_at() + {
-      data_loader+: { batch_sampler+: { type: 'bucket_by_paragraph' } },
-    },
   }
 )
 + named(

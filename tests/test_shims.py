@@ -137,6 +137,7 @@ def test_no_folder_that_is_called_like_a_package_of_allennlp_is_run(command: str
     import allennlp
 
     names = {name.split(".")[-1] for _, name, _ in walk_packages(allennlp.__path__, "allennlp.")}
+    names |= {"allennlp_models", "allennlp_semparse", "allennlp_server", "en_core_web_sm"}
     for name in names - {"__main__"}:
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("open('ran', 'w').close()\nraise SystemExit(3)\n")
@@ -150,3 +151,21 @@ def test_no_folder_that_is_called_like_a_package_of_allennlp_is_run(command: str
     )
     assert len(names) > 100 and done.returncode in (1, 2), done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+def test_plugins_are_those_that_are_named_and_the_path_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("allennlp_models", "allennlp_server", "named_plugin", "unnamed_plugin", "torch"):
+        (tmp_path / f"{name}.py").write_text("import os\nopen(os.path.splitext(__file__)[0], 'w').close()\n")
+    (tmp_path / ".allennlp_plugins").write_text("named_plugin\ntorch\nabsent_plugin\n")
+    monkeypatch.chdir(tmp_path)
+    for path in ([str(tmp_path), *sys.path], ["", *sys.path], sys.path[:]):
+        monkeypatch.setattr(sys, "path", path[:])
+        monkeypatch.delitem(sys.modules, "named_plugin", raising=False)
+        shims.import_plugins()
+        assert sys.path == path
+    assert [each.name for each in tmp_path.iterdir() if not each.suffix and each.name[0] != "."] == [
+        "named_plugin"
+    ]
+    assert "absent_plugin could not be loaded" in caplog.text

@@ -144,13 +144,13 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         self._register_state_dict_hook(_add_description)
 
     @staticmethod
-    def is_archived(folder: Path, params: Mapping[str, Any]) -> bool:
-        """Returns whether a trained model in `folder` has all that is made from these parameters."""
+    def argument_outside(folder: Path, params: Mapping[str, Any]) -> str | None:
+        """Returns the argument whose file a trained model in `folder` needs from elsewhere."""
         options_file = str(params.get("options_file", OPTIONS_FILE))
-        found = _find(folder, options_file)
-        return found is not None and (
-            found[1] is not None or Path(options_file).resolve().is_relative_to(folder.resolve())
-        )
+        if (found := _find(folder, options_file)) is None:
+            return "weight_file"
+        is_inside = found[1] is not None or Path(options_file).resolve().is_relative_to(folder.resolve())
+        return None if is_inside else "options_file"
 
     @overrides
     def get_output_dim(self) -> int:

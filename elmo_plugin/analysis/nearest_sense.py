@@ -41,10 +41,7 @@ class NearestSense:
         return count
 
     def predict(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, list[str] | None]]:
-        """
-        Yields each word with its sense by each combination of layers, or `None` for a lemma without training
-        data.
-        """
+        """Yields each word with its sense by each combination of layers, or `None` for an unknown lemma."""
         for target, vectors in self._vectors(sentences):
             if target.entry not in self._sums:
                 yield target, None

@@ -38,10 +38,7 @@ class Neighbor(NamedTuple):
 def nearest_words(
     bilm: BiLm, queries: Sequence[Occurrence], sentences: Sequence[list[str]], k: int, layer: int
 ) -> list[list[Neighbor]]:
-    """
-    Returns for each query the `k` words of the sentences whose vectors in a layer have the largest cosine
-    with the query's, nearest first. Sentences equal to the query's are skipped.
-    """
+    """Returns the `k` words nearest to each query by cosine in a layer, without its own sentence's."""
     vectors = [bilm.embed([query.words])[0][layer, query.position] for query in queries]
     query_vectors = normalize(torch.stack(vectors), dim=-1)
     batches = []

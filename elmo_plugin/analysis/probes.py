@@ -23,10 +23,7 @@ class TaggedSentence(NamedTuple):
 
 
 def read_tagged(path: str | os.PathLike[str]) -> Iterator[TaggedSentence]:
-    """
-    Reads a word and its tag, the first and last column, from each line; blank lines separate sentences. The
-    file may be compressed. Raises `ConfigurationError`, naming file and line, if a line has one column.
-    """
+    """Reads a word and its tag, the first and last column of a line; blank lines separate sentences."""
     for sentence in sentence_rows(read_text_lines(str(path))):
         for line, columns in sentence:
             if len(columns) == 1:
@@ -38,10 +35,7 @@ def read_tagged(path: str | os.PathLike[str]) -> Iterator[TaggedSentence]:
 
 
 def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> dict[str, float]:
-    """
-    Returns the accuracies of guesses without vectors: the most frequent tag of the training data
-    (`majority`), and the most frequent tag of each `word`.
-    """
+    """Returns the accuracies of the most frequent tag (`majority`), and of that of each `word`."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for sentence in train:
         for word, tag in zip(sentence.words, sentence.tags, strict=True):
@@ -104,10 +98,7 @@ def probe_layers(
     seeds: Sequence[int],
     epochs: int = 10,
 ) -> list[ProbeScore]:
-    """
-    Trains `LinearProbes` on each combination of layers, for the tags and for the tags of a control task, and
-    scores them on test data. Tags that the training data lack count as errors.
-    """
+    """Scores `LinearProbes` of each combination of layers, for the tags and for those of a control task."""
     train_vectors, test_vectors = (word_vectors(representations, data) for data in (train, test))
     scores = [ProbeScore(name, [], []) for name in representations.combinations]
     numbers = {tag: number for number, tag in enumerate(sorted({tag for each in train for tag in each.tags}))}

@@ -86,10 +86,7 @@ def load_representations(
     device: str = "cpu",
     cache: str | None = None,
 ) -> list[Representations]:
-    """
-    Loads a biLM, and returns its `layer_representations` and, `with_controls`, its `controls`, on the CPU.
-    `cache` is the folder of a cache of the biLM's vectors.
-    """
+    """Loads a biLM, and returns its `layer_representations` and maybe `controls`, on the CPU."""
     bilm = BiLm.from_pretrained(source, precision, device)
     layers = layer_representations(bilm, archives, trust)
     if cache := cache or os.environ.get("ELMO_PLUGIN_CACHE"):

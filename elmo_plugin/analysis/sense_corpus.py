@@ -140,10 +140,7 @@ LemmaKey = tuple[str, str]  # a lemma and its part of speech (n, v, a or r)
 
 
 def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
-    """
-    Reads first senses from lines of lemma, part of speech, rank and key, with tabs between them. The file may
-    be compressed. Raises `ConfigurationError`, naming file and line, if a column is missing.
-    """
+    """Reads the first sense of each lemma: lines of lemma, part of speech, rank and key, with tabs."""
     senses = {}
     for line in read_text_lines(str(path)):
         columns = line.text.rstrip("\r\n").split("\t")
@@ -158,10 +155,7 @@ def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
 
 
 def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
-    """
-    Returns a function from a lemma and part of speech to its first sense in nltk's WordNet, or `None` for an
-    unknown lemma. Raises `ConfigurationError` if nltk's WordNet is not installed.
-    """
+    """Returns a function from a lemma and part of speech to its first sense in nltk's WordNet, or `None`."""
     from nltk.corpus import wordnet  # here: it looks for its data
 
     try:

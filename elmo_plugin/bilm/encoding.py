@@ -99,6 +99,10 @@ def split_text(
     if not isinstance(text, str):
         return as_words(text, place, "a text or a list of words"), None
     text = str(text)  # also of numpy's strings, which spaCy refuses
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BiLmError(f"{place}: {text[error.start]!a} is half of a character (a surrogate)") from None
     if callable(tokenizer):
         return as_words(tokenizer(text), f"tokenizer({place})"), None
     words = make_tokenizer(tokenizer, language)(text)
@@ -137,6 +141,8 @@ def cosine_similarities(first: Any, second: Any) -> Any:
             'similarity: expected vectors of one size, as encode(texts, pooling="mean") returns, got '
             f"{shown[0]} and {shown[1]}"
         ) from None
+    if not cosines.isfinite().all():
+        raise BiLmError("similarity: a vector has NaN or an infinite number in it")
     return cosines.numpy(force=True) if _is_array(first) and _is_array(second) else cosines
 
 

@@ -26,6 +26,7 @@ from elmo_plugin.bilm.encoding import (
 from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, untraced
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
 from elmo_plugin.bilm.network import BiLmNetwork, Cache, without_gradients
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 
@@ -142,6 +143,8 @@ class BiLm(BiLmNetwork):
 
         Raises `BiLmError`, naming the first wrong one, unless these are lists of words.
         """
+        if cache is not None and not hasattr(cache, "run"):
+            raise BiLmError(f"cache: expected a cache such as MemoryCache, got {cache!r:.60}")
         sentences = as_sentences(sentences)
         precision, derived = self.computed_precision(), self.derived_values()
         lengths = list(map(len, sentences))

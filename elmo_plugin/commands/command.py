@@ -37,13 +37,17 @@ class Command:
         return import_module(f"elmo_plugin.commands.{self.name}")
 
     @property
+    def _help(self) -> tuple[str, str, str]:
+        return (self.module.__doc__ or "").partition("\n\n")  # none under `python -OO`
+
+    @property
     def description(self) -> str:
         """The docstring without examples. Its first sentence is in the list of commands."""
-        return " ".join(self.module.__doc__.partition("\n\n")[0].split())
+        return " ".join(self._help[0].split())
 
     @property
     def examples(self) -> list[str]:
-        return [line.strip() for line in self.module.__doc__.partition("\n\n")[2].strip().splitlines()]
+        return [line.strip() for line in self._help[2].strip().splitlines()]
 
     @property
     def summary(self) -> str:
@@ -59,10 +63,7 @@ class Command:
         return outputs
 
     def check(self, args: argparse.Namespace) -> None:
-        """
-        Raises `BiLmError` if an input or a GPU is missing, or an output is an input, a folder or another
-        output.
-        """
+        """Raises `BiLmError` if an input or a GPU is missing, or an output cannot be."""
         values = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
         check_outputs(self.outputs(args), values)
         inputs = [path for value in values for path in (value if isinstance(value, list) else [value])]
@@ -71,7 +72,8 @@ class Command:
             raise BiLmError("- (standard input or output) can be used once: give file names for the others")
         for path in paths:
             path.check()
-        getattr(self.module, "check_arguments", bool)(args)
+        if hasattr(self.module, "check_arguments"):
+            self.module.check_arguments(args)
         devices = getattr(args, "device", "cpu")
         if devices not in ("cpu", ["cpu"]) and getattr(args, "dask", None) is None:  # a cluster has its own
             from elmo_plugin.common.process import get_device  # imports torch
@@ -102,10 +104,9 @@ class Command:
 
     def how_to_resume(self, args: argparse.Namespace) -> str:
         """Reports the kept part of a stopped run, or an empty string."""
-        path = self.module.resume_path(args) if hasattr(self.module, "resume_path") else None
-        return (
-            f"{path} keeps the finished part; the same command resumes it" if path and path.exists() else ""
-        )
+        if hasattr(self.module, "resume_path") and (path := self.module.resume_path(args)).exists():
+            return f"{path} keeps the finished part; the same command resumes it"
+        return ""
 
 
 GROUPS = {

@@ -51,10 +51,7 @@ class Stop:
 
 @ending_unread()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """
-    Runs a command. A wrong command line or file ends it with one sentence and status 2, work that failed with
-    status 1, Ctrl-C with status 130 and SIGTERM with 143.
-    """
+    """Runs a command, with the exit status that `EPILOG` of the parser lists; 143 for SIGTERM."""
     stop = Stop()
     if arguments is None:
         open_missing_streams()

@@ -80,23 +80,9 @@ def new_project(
     bilm: str = "base",
 ) -> None:
     """
-    Writes a project: a configuration, the library that it imports, data, inputs, requirements and a README.
-
-    # Parameters
-
-    task : `str`
-        One of `PROJECT_TASKS`.
-    folder : `Path`
-        Is made.
-    files : `Mapping[str, Path]`, optional (default = `None`)
-        The user's data, by "train", "dev" and maybe "test". They are read before the folder appears.
-    reader : `Mapping[str, Any]`, optional (default = `None`)
-        Options of the dataset reader.
-    bilm : `str`, optional (default = `"base"`)
-        The biLM of the model; see `BiLm.from_pretrained`.
-
-    Raises `BiLmError` if the folder already exists, or there is no such biLM, `ConfigurationError` if the
-    data cannot be read, and `OSError` if the folder cannot be written.
+    Writes a project for a task of `PROJECT_TASKS`, with the user's data by "train", "dev" and maybe "test".
+    They are read before the folder appears. Raises `BiLmError` if it exists already, or there is no such
+    biLM, and `ConfigurationError` if the data cannot be read.
     """
     with _project(task, folder, lambda project: _readme_values(task, project, files)) as project:
         config = project / "config.jsonnet"
@@ -192,11 +178,7 @@ def _readme_values(task: str, project: Path, files: Mapping[str, Path] | None) -
 
 
 def find_files(paths: Sequence[Path]) -> dict[str, Path]:
-    """
-    Returns the files of a folder, or some files, by what they are for: "train", "dev" and maybe "test".
-
-    Raises `BiLmError` if a file is missing, or if it is unclear what it is for.
-    """
+    """Returns files by "train", "dev" and maybe "test". Raises `BiLmError` if that is unclear."""
     paths = [Path(os.path.abspath(path.expanduser())) for path in paths]
     _check_existing(paths)
     place, is_folder = "--data", len(paths) == 1 and paths[0].is_dir()
@@ -221,11 +203,7 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
-    """
-    Returns texts by what they are for, if there are some called train… and dev…, else all as "".
-
-    Raises `BiLmError` if a file is missing.
-    """
+    """Returns texts by what they are for, if there are some called train… and dev…, else all as ""."""
     paths = [path.expanduser() for path in paths]
     _check_existing(paths)
     files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]

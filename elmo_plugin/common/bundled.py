@@ -67,10 +67,7 @@ def trained_models() -> dict[str, BundledModel]:
 
 
 def model_name(archive: str | Path) -> str | Path:
-    """
-    Returns the name of the trained model that people mean by another word for its task, in any case; else
-    `archive` itself. A `Path` is never a name, nor is a word for which there is a file.
-    """
+    """Returns the trained model that a word for its task means; a `Path` is never a name."""
     if not isinstance(archive, str) or archive in trained_models() or os.path.exists(archive):
         return archive
     return _names().get(_word(archive), archive)
@@ -92,11 +89,7 @@ def _word(text: str) -> str:
 
 
 def archive_path(archive: str | Path) -> Path:
-    """
-    Returns the path of an archive by the name of a trained model, see `model_name`, else by `fetch`.
-
-    Raises `BiLmError` for a word that is neither a name nor a path.
-    """
+    """Returns the path of an archive, see `model_name`. Raises `BiLmError` for an unknown word."""
     archive = model_name(archive)
     if isinstance(archive, str) and archive in trained_models():
         return trained_models()[archive].file

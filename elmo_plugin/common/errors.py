@@ -55,9 +55,6 @@ def as_configuration_error(option: str = "") -> Iterator[None]:
 
 
 def raise_stop(error: Exception) -> None:
-    """
-    Raises the error again if AllenNLP raised it for SIGTERM. It is an `Exception`, so code that catches
-    all errors of a damaged file must let it through.
-    """
+    """Raises the error again if AllenNLP raised it for SIGTERM, among all errors of a damaged file."""
     if type(error).__name__ == "SigTermReceived":  # AllenNLP may not be installed
         raise error

@@ -26,10 +26,7 @@ def is_quiet() -> bool:
 
 
 def progress_bar(**options: Any) -> tqdm:
-    """
-    Returns a bar of tqdm with these `options`. It prints a new line every two seconds if standard error is
-    not a terminal.
-    """
+    """Returns a bar of tqdm, or a line every two seconds if standard error is not a terminal."""
     if not sys.stderr.isatty():
         options |= {"file": _Lines(), "mininterval": LINE_INTERVAL}
     options["disable"] = options.get("disable") or is_quiet()

@@ -38,10 +38,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def processor() -> str:
-    """
-    Returns the processor's name, family, model and widest vectors, as reported by /proc/cpuinfo, and what
-    the environment forbids of them.
-    """
+    """Returns the name, family, model and widest vectors of the processor, and what is forbidden."""
     path = Path("/proc/cpuinfo")
     if not path.exists():
         return platform.processor()

@@ -37,10 +37,7 @@ HAN_HINT = "Chinese and Japanese characters are words, unless the model's own to
 
 
 def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> Starlette:
-    """
-    Returns the application, with a note at the foot of each page. It refuses requests for other names than
-    `host`, see `SameSiteOnly`.
-    """
+    """Returns the application, with a note at the foot of each page. See `SameSiteOnly` for `host`."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,  # whatever a template is called

@@ -32,9 +32,9 @@ def show_page(
     archives: Sequence[str], bilm: str | None, host: str, port: int, browse: bool, limit: int, trust: bool
 ) -> None:
     """
-    Serves the tabs of trained models and of a biLM, or else of all in this package, until Ctrl-C, and prints
-    the address, or opens it in a browser also. The port 0 is any free one; `limit` is the maximum number of
-    characters of a text. Raises `BiLmError` if a model cannot be loaded, or the port is not available.
+    Serves the tabs of trained models and of a biLM, or else of all in this package, until Ctrl-C. `limit` is
+    the maximum number of characters of a text. Raises `BiLmError` if a model cannot be loaded, or the port is
+    not available.
     """
     opened = open_socket(host, port)  # before the models are loaded
     if not is_local(host):

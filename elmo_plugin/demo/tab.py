@@ -11,7 +11,7 @@ from unicodedata import category
 from elmo_plugin.common.bundled import bundled_models, model_name
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.predictions.loaded import LoadedArchive
-from elmo_plugin.predictions.tasks import Task
+from elmo_plugin.predictions.prediction import Task
 
 MAX_CHARACTERS = 10_000
 BACKGROUND = ThreadPoolExecutor(1)

@@ -9,8 +9,8 @@ from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tab import BACKGROUND, MAX_CHARACTERS, Tab
 from elmo_plugin.predictions.loaded import LoadedArchive, load_archives
+from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.predictor import load_predictor
-from elmo_plugin.predictions.tasks import TASKS
 from elmo_plugin.predictions.views import views
 
 

@@ -5,17 +5,14 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
 from itertools import accumulate, chain
-from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
@@ -170,12 +167,10 @@ def embed_chunks(
                 pool.submit(os.getpid)
         yield from _in_order(pool, chunks, folder, _CHUNKS_AHEAD * len(devices))
     except BaseException as error:
-        is_broken = isinstance(error, BrokenProcessPool)
-        status = _exit_status(workers) if is_broken else ""
         for worker in list(workers.values()):
             worker.kill()  # it writes a chunk whole or not at all, so there is nothing to wait for
-        if is_broken:
-            raise ChildProcessError(f"a worker ended with {status}, perhaps for lack of memory") from None
+        if isinstance(error, BrokenProcessPool):
+            raise ChildProcessError("a worker was killed, perhaps for lack of memory") from None
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -208,19 +203,6 @@ def _signals_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
-def _exit_status(workers: Mapping[int, BaseProcess]) -> str:
-    """Returns what ended the first worker, a signal or a status: the pool ends the others by SIGTERM."""
-    sentinels = wait([worker.sentinel for worker in workers.values()], timeout=1)
-    ended = [worker for worker in workers.values() if worker.sentinel in sentinels]
-    for worker in ended:
-        end = time.monotonic() + 1
-        while worker.exitcode is None and time.monotonic() < end:
-            time.sleep(0.001)  # the pool's thread has fetched the status, and is about to store it
-    codes = [worker.exitcode or 0 for worker in ended]
-    code = next((code for code in codes if code not in (0, -signal.SIGTERM)), -signal.SIGTERM)
-    return signal.Signals(-code).name if code < 0 else f"status {code}"
 
 
 _get_embedder: Callable[[], Embedder]  # of this process, if it is a worker

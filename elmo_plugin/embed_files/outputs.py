@@ -103,10 +103,15 @@ def _write_hdf5(path: Path, content: Content) -> None:
             named = chunk.names or chunk.sentences
             for sentence, array in zip(named, chunk.arrays, strict=True):
                 keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
-                _write_array(file, keys[sentence], content.shaped(array), settings.gzip)
-                if chunk.names:
-                    file[keys[sentence]].attrs["original_id"] = sentence
                 line += 1
+                if keys[sentence] and keys[sentence] not in file:
+                    data = content.shaped(array)
+                    is_packed = settings.gzip is not None and array.size > 0
+                    packing = {"chunks": data.shape, "shuffle": True, "compression": settings.gzip}
+                    options = packing if is_packed else {}
+                    dataset = file.create_dataset(keys[sentence], data=data, track_times=False, **options)
+                    if chunk.names:
+                        dataset.attrs["original_id"] = sentence
             if has_index:
                 index += b", " + json.dumps(keys, ensure_ascii=False).encode()[1:-1]
             if target.error is not None:
@@ -122,15 +127,6 @@ def _read_chunk(chunk: Path) -> _Stored:
         arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
         names = split_lines(stored["names"]) if len(stored["names"]) else []
         return _Stored(split_lines(stored["sentences"]), split_lines(stored["texts"]), arrays, names)
-
-
-def _write_array(file: h5py.File, key: str, array: np.ndarray, gzip: int | None) -> None:
-    """Writes vectors, such as of shape (words, dim) or (num_layers, words, dim)."""
-    if key and key not in file:
-        options: dict[str, Any] = {}
-        if gzip is not None and array.size > 0:
-            options = {"chunks": array.shape, "shuffle": True, "compression": gzip}  # a level is one of gzip
-        file.create_dataset(key, data=array, track_times=False, **options)
 
 
 def _hdf5_description(path: Path) -> str:

@@ -96,19 +96,11 @@ def embed_file(
     chunks = (read_proteins if has_proteins else read_chunks)(source, embedder.chunk_bytes, digest)
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
-    size = None
-    if Path(source).is_file():
-        if has_proteins:
-            size = count_residues(source)
-        elif not compression(source):
-            size = Path(source).stat().st_size
-    options: dict[str, Any] = {
-        "total": size,
-        "disable": not show_progress,
-        "unit": " residues" if has_proteins else "B",
-        "unit_scale": True,
-        "smoothing": 0,
-    }
+    size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None
+    unit = " residues" if has_proteins else "B"
+    options: dict[str, Any] = {"unit": unit, "unit_scale": True, "smoothing": 0, "disable": not show_progress}
+    if has_proteins and Path(source).is_file():
+        size = count_residues(source)
     with (
         atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
         unfinished_chunks(file, description) as folder,
@@ -117,7 +109,7 @@ def embed_file(
             _check_finished(file, output_format, description, chunks, digest)
             return False
         paths, words, start = [], 0, time.monotonic()
-        with progress_bar(desc="embedding", **options) as bar:
+        with progress_bar(desc="embedding", total=size, **options) as bar:
             for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
                 paths.append(chunk_path(folder, chunk.number))
                 if new_words is None and not bar.disable:

@@ -5,9 +5,8 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,8 +21,10 @@ BUSY_SECONDS = 60.0  # to wait while other processes write
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
-# No thread may be inside SQLite while the process forks.
+# No thread may be inside SQLite while the process forks, and the child must neither use nor close a
+# connection of its parent.
 _in_use = threading.Lock()
+_of_parents: list[sqlite3.Connection] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_in_use.acquire, after_in_parent=_in_use.release, after_in_child=_in_use.release
@@ -32,8 +33,8 @@ if hasattr(os, "register_at_fork"):
 
 class SqliteStore:
     """
-    A `Store` that opens its file for each batch. If reading or writing fails, it stops doing so with one
-    warning. A damaged file is replaced by an empty one.
+    A `Store` that opens its file on first use. If reading or writing fails, it stops doing so with one
+    warning. A damaged file is replaced by an empty one. Copies of a store use the same file.
 
     The first eight bytes of a key are the record's id; its checksum covers the whole key.
     """
@@ -41,6 +42,8 @@ class SqliteStore:
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self.folder = folder
         self.max_bytes = max_bytes
+        self._connection: sqlite3.Connection | None = None
+        self._process = self._inode = 0  # what opened the file, and which file it is
         self._is_full = self._is_off = self._is_damaged = False
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
@@ -83,7 +86,12 @@ class SqliteStore:
         """Returns what `work` returns in a transaction. Replaces a damaged file, and runs it again."""
 
         def run() -> Result:
-            with closing(self._connect()) as connection, connection:  # commits, or rolls back
+            if self._connection is not None and self._process != os.getpid():
+                _of_parents.append(self._connection)
+                self._connection = None
+            if self._connection is None:
+                self._connection, self._process = self._connect(), os.getpid()
+            with self._connection as connection:  # commits, or rolls back
                 connection.execute(begin)
                 return work(connection)
 
@@ -93,9 +101,14 @@ class SqliteStore:
             except sqlite3.DatabaseError as error:
                 if type(error) is not sqlite3.DatabaseError:  # damage alone raises this very class
                     raise
-                self._warn(f"is damaged ({error}): it is replaced by an empty one")
-                for path in (self.folder / NAME, self.folder / f"{NAME}-journal"):
-                    path.unlink(missing_ok=True)
+                if self._connection is not None:
+                    self._connection.close()  # Windows deletes no open file
+                    self._connection = None
+                file = self.folder / NAME
+                if file.exists() and file.stat().st_ino == self._inode:  # no other process has replaced it
+                    self._warn(f"is damaged ({error}): it is replaced by an empty one")
+                    for path in (file, self.folder / f"{NAME}-journal"):
+                        path.unlink(missing_ok=True)
                 return run()
 
     def _connect(self) -> sqlite3.Connection:
@@ -104,7 +117,10 @@ class SqliteStore:
         `sqlite3.DatabaseError` itself if it is damaged, and `sqlite3.OperationalError` if it cannot be used.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.folder / NAME, timeout=BUSY_SECONDS, isolation_level=None)
+        file = self.folder / NAME
+        file.touch()
+        self._inode = file.stat().st_ino
+        connection = sqlite3.connect(file, BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             connection.execute("PRAGMA journal_mode = TRUNCATE")
@@ -122,6 +138,9 @@ class SqliteStore:
             connection.close()
             raise
         return connection
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.folder, self.max_bytes)
 
     def _warn(self, what: str) -> None:
         logger.warning("the cache %s %s", self.folder, what)

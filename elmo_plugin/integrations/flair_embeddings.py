@@ -26,16 +26,8 @@ class ElmoEmbeddings(TokenEmbeddings):
     flair stores a word's vectors under the name of the embeddings, and does not compute them again. So the
     name contains a digest of the biLM's weights and all settings.
 
-    # Parameters
-
-    bilm : `str | Mapping[str, str]`, optional (default = `"base"`)
-        See `BiLm.from_pretrained`.
-    layers : `str | int | Sequence[float]`, optional (default = `"mean"`)
-        See `WordVectors`; "all" concatenates the layers.
-    precision : `str`, optional (default = `"float32"`)
-        See `BiLm`.
-
-    Raises `BiLmError` if the biLM cannot be loaded, or the other parameters do not fit it.
+    See `WordVectors` for the parameters; the layers "all" are concatenated. Raises `BiLmError` if the biLM
+    cannot be loaded, or they do not fit it.
     """
 
     def __init__(

@@ -48,15 +48,8 @@ class ElmoComponent:
     `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`, and
     `None` after tokens were merged or split. `span._.elmo` and `token._.elmo` are parts of it.
 
-    # Parameters
-
-    word_vectors : `WordVectors`
-        The biLM, stored with the pipeline, and its settings.
-    vectors : `bool`
-        Whether `vector`, `has_vector` and `similarity` of tokens, spans and documents are ELMo's: a span or a
-        document has the mean of its words.
-
-    With the layers "all", a word has no one vector, and `vectors` has no effect.
+    With `vectors`, unless the layers are "all", `vector`, `has_vector` and `similarity` of tokens, spans and
+    documents are ELMo's: a span or a document has the mean of its words.
     """
 
     def __init__(self, word_vectors: "WordVectors", vectors: bool = True) -> None:

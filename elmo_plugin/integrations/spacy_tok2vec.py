@@ -28,22 +28,11 @@ def build_tok2vec_elmo(
 ) -> Model[list[Doc], list[Floats2d]]:
     """
     Builds a `tok2vec`, or its `embed`, for spaCy's configurations: a learned mix of the layers of a frozen
-    biLM, dropout and a maxout layer.
+    biLM (stored with the model), dropout and a maxout layer of this `width`. `embed` is another layer,
+    such as `spacy.MultiHashEmbed.v2`, to concatenate with the mix before the maxout layer.
 
-    # Parameters
-
-    bilm, precision
-        See `WordVectors`. The biLM is stored with the model.
-    width : `int`
-        The size of the output vectors.
-    dropout : `float`, optional (default = `0.5`)
-        The rate of dropout on the mix, in training.
-    embed : `Model`, optional (default = `None`)
-        Another embedding layer, such as `spacy.MultiHashEmbed.v2`, to concatenate with the mix before the
-        maxout layer.
-    split_sentences : `bool`, optional (default = `False`)
-        Whether the biLM reads each document sentence by sentence, as spaCy's `Sentencizer` splits it, or as
-        one sentence. Boundaries that a pipeline has set are ignored, because there are none in training.
+    With `split_sentences` the biLM reads each document sentence by sentence, as spaCy's `Sentencizer` splits
+    it. Boundaries that a pipeline has set are ignored, because there are none in training.
     """
     word_vectors = WordVectors(bilm, "all", precision)
     mixed: Model = chain(

@@ -14,7 +14,6 @@
 // self_attention:      whether there is the residual block with self-attention.
 // max_answer_words:    of a predicted answer; null for any number.
 // train_on:            'all' right answers of a question together, or the 'first'.
-// by_paragraph:        whether the questions about one paragraph are in the same batch, where it is encoded once.
 // moving_average:      the decay of the average of the weights, which validation and the archive have; null for none.
 // optimizer:           part of the trainer, with the clipping of gradients that belongs to it.
 // epochs:              at most; `patience` is the number of epochs without a better F1 on `dev`, null for
@@ -41,7 +40,6 @@ function(
   moving_average=0.999,
   optimizer=adadelta,
   batch_size=45,
-  by_paragraph=false,
   epochs=24,
   patience=null,
 )
@@ -68,7 +66,6 @@ function(
       max_answer_words: max_answer_words,
       train_on: train_on,
     },
-    data_loader+: { batch_sampler+: { [if by_paragraph then 'type']: 'bucket_by_paragraph' } },
     trainer+: optimizer {
       [if moving_average != null then 'moving_average']: { type: 'ema', decay: moving_average },
     },

@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, remove_leftovers
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.common.progress import progress_bar
@@ -168,7 +168,6 @@ def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
 
 def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
     """Writes the folder; it appears when it is complete. Only one process at a time may be here."""
-    remove_leftovers(folder.parent, folder.name)
     shutil.rmtree(folder, ignore_errors=True)  # it is damaged
     with atomic_write(folder) as part:
         part.mkdir()

@@ -1,18 +1,151 @@
-"""The probability of each word of a text under both language models of a biLM."""
+"""Text in its order, in blocks, and the probability of each of its words under both language models."""
 
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from elmo_plugin.bilm import BiLm, LstmState, VocabularySoftmax, pack
-from elmo_plugin.language_model.blocks import EvaluationWindow
-from elmo_plugin.language_model.chunks import IndexedCorpus
-from elmo_plugin.language_model.windows import batch_arrays
+from elmo_plugin.language_model.chunks import IndexedCorpus, TypeTable
+from elmo_plugin.language_model.windows import (
+    StreamLayout,
+    Window,
+    append_to_rows,
+    batch_arrays,
+    flatten_sentences,
+)
+
+
+class EvaluationWindow(NamedTuple):
+    """
+    forward, backward: the input of each direction
+    stream_starts: whether blocks begin here, so that no state is carried over
+    sentences: shape (2, batch, time), for each target of the forward and of the backward direction the number
+        of its sentence in the whole text; -1 without a target
+    """
+
+    forward: Window
+    backward: Window
+    stream_starts: bool
+    sentences: np.ndarray
+
+
+class TextBuffer(NamedTuple):
+    """
+    Consecutive sentences: chunks are appended at the end, and blocks removed from the beginning.
+
+    types, starts: see `CorpusChunk`
+    table: the types'
+    first: the number of the first sentence in the whole text
+    """
+
+    types: np.ndarray
+    starts: np.ndarray
+    table: TypeTable
+    first: int
+
+    def append(self, corpus: IndexedCorpus, index: int) -> "TextBuffer":
+        """Returns this text followed by a chunk."""
+        chunk = corpus.open(index)
+        table, types = corpus.type_table(chunk).concat(self.table, self.types)
+        starts = np.concatenate([self.starts, chunk.starts[1:] + self.starts[-1]])
+        return TextBuffer(np.concatenate([types, chunk.types.astype(np.int32)]), starts, table, self.first)
+
+    def drop(self, sentences: int) -> "TextBuffer":
+        """Returns this text without its first sentences."""
+        begin = self.starts[sentences]
+        starts = self.starts[sentences:] - begin
+        return TextBuffer(self.types[begin:], starts, self.table, self.first + sentences)
+
+
+def evaluation_windows(
+    corpus: IndexedCorpus, layout: StreamLayout, block_words: int, first: int = 0
+) -> Iterator[EvaluationWindow]:
+    """
+    Yields all words of the text, each in the same context whatever the number of rows, time steps and
+    processes: a model that starts each block from the zero state gives the same probabilities. A block is the
+    fewest sentences that have at least `block_words` words. Each row reads a block, until the longest of them
+    ends; then the next ones begin. The backward direction reads each block from its end. All processes have
+    the same number of windows. Skips the windows before `first`.
+    """
+    windows = (
+        window
+        for text, blocks in block_groups(corpus, layout.rows, block_words)
+        for window in _group_windows(text, blocks, layout)
+    )
+    return islice(windows, first, None)
+
+
+def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_words: int) -> int:
+    """Counts what `evaluation_windows` yields."""
+    return sum(
+        -(-int(count_targets(text.starts, blocks).max()) // layout.unroll_steps)
+        for text, blocks in block_groups(corpus, layout.rows, block_words)
+    )
+
+
+def block_groups(
+    corpus: IndexedCorpus, num_rows: int, block_words: int
+) -> Iterator[tuple[TextBuffer, np.ndarray]]:
+    """
+    Yields a part of the text, and the numbers of its sentences that begin the blocks to be read in parallel,
+    followed by the end of the last block. There are `num_rows` blocks, except in the last group.
+    """
+    text = TextBuffer(np.zeros(0, np.int32), np.zeros(1, np.int64), corpus.empty_table(), first=0)
+    for index in range(len(corpus.chunks)):
+        text = text.append(corpus, index)
+        blocks = block_boundaries(text.starts, block_words)
+        whole = (len(blocks) - 1) // num_rows * num_rows
+        if index == len(corpus.chunks) - 1:
+            blocks = np.unique([*blocks, len(text.starts) - 1])
+            whole = len(blocks) - 1
+        for group in range(0, whole, num_rows):
+            yield text, blocks[group : group + num_rows + 1]
+        text = text.drop(blocks[whole])
+
+
+def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
+    """Returns the numbers of the sentences with which blocks begin, and the end of the last whole block."""
+    following = np.searchsorted(starts, starts[:-1] + block_words).tolist()
+    boundaries = [0]
+    while boundaries[-1] < len(following) and following[boundaries[-1]] < len(starts):
+        boundaries.append(following[boundaries[-1]])
+    return np.array(boundaries)
+
+
+def count_targets(starts: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Counts the targets in each block: its words, and the end of each sentence."""
+    return np.diff(starts[blocks]) + np.diff(blocks)
+
+
+def _group_windows(text: TextBuffer, blocks: np.ndarray, layout: StreamLayout) -> Iterator[EvaluationWindow]:
+    steps = layout.unroll_steps
+    width = -(-count_targets(text.starts, blocks).max() // steps) * steps
+    own = blocks[layout.own.start : layout.own.stop + 1]
+    rows = np.stack(
+        [_block_rows(text, own, layout.batch_size, width, reverse=reverse) for reverse in (False, True)]
+    )
+    rows[:, 2][rows[:, 1] == 0] = -1  # no sentence without a target
+    for start in range(0, width, steps):
+        window = rows[..., start : start + steps]  # Shape: (directions, 3, rows, steps)
+        forward, backward = (Window(inputs, targets, text.table) for inputs, targets, _ in window)
+        yield EvaluationWindow(forward, backward, start == 0, window[:, 2])
+
+
+def _block_rows(text: TextBuffer, blocks: np.ndarray, num_rows: int, width: int, reverse: bool) -> np.ndarray:
+    """Returns inputs, targets and the numbers of their sentences, one block per row: (3, rows, width)."""
+    runs = [np.arange(begin, end) for begin, end in pairwise(blocks)]
+    sentences = np.concatenate([np.arange(0), *(run[::-1] if reverse else run for run in runs)])
+    numbers = np.repeat(text.first + sentences, np.diff(text.starts)[sentences] + 1)
+    items = np.stack([*flatten_sentences(text.types, text.starts, sentences, reverse=reverse), numbers])
+    lengths = np.zeros(num_rows, dtype=np.int64)
+    lengths[: len(runs)] = count_targets(text.starts, blocks)
+    empty = np.zeros((3, num_rows, width), dtype=np.int32)
+    return append_to_rows(empty, np.zeros_like(lengths), items, lengths)
 
 
 def perplexity(nats_per_token: float) -> float:

@@ -1,5 +1,6 @@
 """Batches for a biLM: shuffled streams to train on, blocks of text in its order to evaluate on."""
 
+import logging
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,18 +11,19 @@ from typing import Any
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
-from allennlp.data import DataLoader, Instance, TensorDict, Vocabulary
+from allennlp.data import DataLoader, DatasetReader, Instance, TensorDict, Token, Vocabulary
+from allennlp.data.fields import TextField
+from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from allennlp.nn.util import move_to_device
 from overrides import overrides
 from torch import distributed
 from torch.utils import data
 
-from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLmError
+from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, MAX_CHARACTERS_PER_TOKEN, BiLmError
 from elmo_plugin.common.errors import as_configuration_error, check_at_least
-from elmo_plugin.language_model.blocks import count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
-from elmo_plugin.language_model.corpus import Corpus, prepare_corpus
-from elmo_plugin.language_model.reader import BiLmTextReader
+from elmo_plugin.language_model.corpus import Corpus, find_shards, prepare_corpus, read_sentences
+from elmo_plugin.language_model.evaluation import count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.vocabulary import (
     check_order,
     check_vocabulary,
@@ -29,6 +31,44 @@ from elmo_plugin.language_model.vocabulary import (
     vocabulary_fingerprint,
 )
 from elmo_plugin.language_model.windows import StreamLayout, batch_arrays, training_windows
+
+logger = logging.getLogger(__name__)
+
+
+@DatasetReader.register("bilm_text")
+class BiLmTextReader(DatasetReader):
+    """
+    Reads UTF-8 text with one sentence per line, its words separated by white space; skips blank lines. A path
+    is a file or a pattern such as `corpus/train-*.txt.gz`, and its files (shards) are read one by one, plain,
+    `.gz` or `.zst`. An instance is a sentence; training reads the text through `bilm_stream` instead.
+
+    # Parameters
+
+    namespace : `str`
+        The vocabulary's namespace for the words to be predicted.
+    """
+
+    def __init__(self, namespace: str = "words", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.namespace = namespace
+        self._indexers: dict[str, TokenIndexer] = {"words": SingleIdTokenIndexer(namespace=namespace)}
+
+    def shards(self, *paths: str) -> list[str]:
+        """Returns the files that the paths match, each once. Raises `ConfigurationError` if there is none."""
+        with as_configuration_error():
+            return find_shards(*paths)
+
+    @overrides
+    def _read(self, file_path: str) -> Iterable[Instance]:
+        for shard in self.shards(file_path):
+            logger.info("Reading %s", shard)
+            with as_configuration_error():
+                yield from map(self.text_to_instance, read_sentences(shard))
+
+    def text_to_instance(self, words: list[str]) -> Instance:
+        bounded = [BEGIN_SENTENCE_TOKEN, *words, END_SENTENCE_TOKEN]
+        return Instance({"words": TextField([Token(word) for word in bounded], self._indexers)})
+
 
 MINIMUM = {
     "batch_size": 1,

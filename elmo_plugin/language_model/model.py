@@ -24,7 +24,7 @@ from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.common.errors import as_configuration_error, check_choice
 from elmo_plugin.common.formats.torch_files import json_to_tensor
 from elmo_plugin.language_model.evaluation import perplexity
-from elmo_plugin.language_model.warm_start import adapt_softmax, take_options_from_weights
+from elmo_plugin.language_model.vocabulary import adapt_softmax, take_options_from_weights
 from elmo_plugin.training import bfloat16_autocast
 
 logger = logging.getLogger(__name__)

@@ -15,10 +15,16 @@ from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.language_model.blocks import EvaluationWindow, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import PADDING_WORD, find_shards, prepare_corpus
-from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
+from elmo_plugin.language_model.evaluation import (
+    EvaluationWindow,
+    SentenceScores,
+    TextScores,
+    evaluation_windows,
+    read_words,
+    score_sentences,
+)
 from elmo_plugin.language_model.windows import StreamLayout
 
 STATES = ("carry", "reset")

@@ -1,18 +1,25 @@
-"""Vocabularies of AllenNLP: counted, read from bilm-tf's files, and checked against a corpus."""
+"""Vocabularies of AllenNLP: counted, read from bilm-tf's files, checked; a softmax for another one."""
 
+import math
 from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import islice
+from os import PathLike
+from pathlib import Path
 
 import numpy as np
+import torch
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Field, Instance, Vocabulary
 from overrides import overrides
+from torch import Tensor
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
-from elmo_plugin.bilm.io import UNKNOWN_WORDS
+from elmo_plugin.bilm.io import UNKNOWN_WORDS, SoftmaxWeights, options_from_state
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.common.formats.torch_files import load_plain
 from elmo_plugin.language_model.corpus import Corpus, opened_chunks, vocabulary_counts
 
 _MAKE = "make one with `allennlp build-vocab`"
@@ -116,3 +123,46 @@ def check_order(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> None:
             f"the words in the vocabulary's namespace {namespace} are not in the order of descending "
             f"frequency, on which num_negatives relies; {_MAKE}, or leave num_negatives out"
         )
+
+
+def adapt_softmax(
+    known: SoftmaxWeights, vocab: Vocabulary, namespace: str = "words"
+) -> tuple[Tensor, Tensor, int]:
+    """
+    Adapts a softmax to another vocabulary. Known words keep their row and bias. All others were the unknown
+    word until now, so the new words and the unknown word share its row, and its probability in equal parts:
+    their bias is lower by `log(number of new words + 1)`. If all known words are in the new vocabulary, they
+    are as probable as before.
+
+    Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words. Raises
+    `ConfigurationError` if there are new words, but the source lacks the unknown word.
+    """
+    numbers = {word: number for number, word in enumerate(known.words)}
+    unknown = numbers.get(vocab._oov_token)
+    words = [vocab.get_token_from_index(i, namespace) for i in range(vocab.get_vocab_size(namespace))]
+    new = [i for i, word in enumerate(words) if word not in numbers]
+    if new and unknown is None:
+        raise ConfigurationError(
+            f"model.initial: {len(new)} words of the vocabulary are new to the softmax of the source, "
+            f"which lacks {vocab._oov_token}"
+        )
+    rows = torch.tensor([numbers.get(word, unknown) for word in words])
+    weight, bias = known.weight[rows], known.bias[rows]
+    if new:
+        bias[rows == unknown] -= math.log(len(new) + 1)
+    return weight, bias, len(new)
+
+
+def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
+    """
+    Replaces `initial`, in the section `model` of an archive's configuration, by the options that are stored
+    with its weights: the model can then be constructed without the biLM that its training started from.
+
+    Raises `ConfigurationError` if no options are stored with them.
+    """
+    if "initial" not in model:
+        return
+    name = f"weight file {weights_file}"
+    with as_configuration_error():
+        model["options"] = options_from_state(load_plain(Path(weights_file), name), name)
+    del model["initial"]

@@ -12,35 +12,29 @@ MEMORY = 10**9
 MOST = 10**6  # characters of a configuration
 
 
-def evaluate(name: str, text: str, variables: dict[str, str], trust: bool, any_value: str) -> tuple[str, str]:
-    """
-    Returns JSON and an empty text, or an empty text and the error. Adds each variable that the text asks for
-    to `variables`. Without `trust`, imports are below the folder of the file.
-    """
-    folder = Path(name).parent.resolve()
-
-    def read(base: str, path: str) -> tuple[str, bytes]:
-        file = Path(base, path)
-        if not trust and not file.resolve().is_relative_to(folder):
-            raise RuntimeError("it is not in the folder of the configuration: use --trust if you trust that")
-        return str(file), file.read_bytes()
-
-    while True:
-        try:
-            found = _jsonnet.evaluate_snippet(name, text, ext_vars=variables, import_callback=read)
-        except RuntimeError as error:
-            message = " ".join(str(error).splitlines()[0].split())
-            undefined = re.search(r"undefined external variable: (\S+)", message, re.I)
-            if undefined is None:
-                return "", message
-            variables[undefined[1]] = any_value
-        else:
-            return (found, "") if len(found) <= MOST else ("", f"more than {MOST:,} characters")
+resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+name, text, variables, trust, any_value = json.load(sys.stdin)
+folder = Path(name).parent.resolve()
 
 
-if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    request = json.load(sys.stdin)
-    answer = evaluate(**request)
-    json.dump([*answer, request["variables"]], sys.stdout)
+def read(base: str, path: str) -> tuple[str, bytes]:
+    """Reads what Jsonnet imports; without `trust`, from the folder of the configuration."""
+    file = Path(base, path)
+    if not trust and not file.resolve().is_relative_to(folder):
+        raise RuntimeError("it is not in the folder of the configuration: use --trust if you trust that")
+    return str(file), file.read_bytes()
+
+
+found, error = None, ""
+while found is None and not error:
+    try:
+        found = _jsonnet.evaluate_snippet(name, text, ext_vars=variables, import_callback=read)
+    except RuntimeError as mistake:
+        error = " ".join(str(mistake).splitlines()[0].split())
+        undefined = re.search(r"undefined external variable: (\S+)", error, re.I)
+        if undefined and undefined[1] not in variables:
+            variables[undefined[1]], error = any_value, ""
+if len(found or "") > MOST:
+    found, error = "", f"more than {MOST:,} characters"
+json.dump([found, error, variables], sys.stdout)

@@ -104,13 +104,12 @@ def _unmatched_embedders(porting: Porting) -> None:
         renamed: set[str] = set()
         for name, arrays in (part.pop("embedder_to_indexer_map", None) or {}).items():
             values = [arrays] if isinstance(arrays, str) else arrays
-            values = list(values.values()) if isinstance(values, dict) else values
-            found = {each for each in names for value in values if f"{value}-".startswith(f"{each}-")}
+            values = list(filter(None, values.values() if isinstance(values, dict) else values))
+            makers = [{each for each in names if f"{value}-".startswith(f"{each}-")} for value in values]
+            found = set(chain.from_iterable(makers))
             here = f"{place}.embedder_to_indexer_map.{name}"
-            if len(found) != 1:
-                text = (
-                    f"no single indexer of the reader makes {', '.join(map(str, values))}: name one {name!r}"
-                )
+            if len(found) != 1 or not all(makers):
+                text = f"it took {', '.join(values)}; now it gets what the one indexer of its name makes"
                 porting.note(here, text, "left")
             elif name not in found:
                 old = found.pop()

@@ -64,7 +64,7 @@ def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = Fa
 
 def _evaluate(text: str, name: str, variables: dict[str, str], trust: bool, end: float) -> Any:
     """Evaluates Jsonnet in a process, and adds each variable that it asks for to `variables`."""
-    request = {"name": name, "text": text, "variables": variables, "trust": trust, "any_value": _ANY_VALUE}
+    request = [name, text, variables, trust, _ANY_VALUE]
     try:
         result = subprocess.run(
             [sys.executable, Path(__file__).with_name("jsonnet_process.py")],

@@ -13,7 +13,6 @@ _CALLBACKS = {
     "log_metrics_to_wandb": "wandb",
     "track_epoch": "track_epoch_callback",
 }
-WANDB = "AllenNLP passes an argument that wandb removed: install an older wandb"
 
 
 def port_trainer_key(key: str, porting: Porting) -> None:
@@ -74,8 +73,6 @@ def port_callbacks(porting: Porting) -> None:
         kept.append(each)
     if kept != callbacks and isinstance(callbacks, list):
         trainer.update(callbacks=kept) if kept else trainer.pop("callbacks")
-    if "wandb" in map(type_of, kept):
-        porting.note("trainer.callbacks", WANDB, "advice")
 
 
 def port_trainer(porting: Porting) -> None:

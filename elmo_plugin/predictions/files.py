@@ -1,6 +1,5 @@
 """Reads texts from files, and writes their predictions to files."""
 
-import copy
 import csv
 import json
 import logging
@@ -17,9 +16,8 @@ from elmo_plugin.common.formats.text_files import compression, decode, read_line
 from elmo_plugin.common.outputs import is_special
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions import FORMATS
-from elmo_plugin.predictions.html import FOOT, HEAD
-from elmo_plugin.predictions.prediction import Prediction
-from elmo_plugin.predictions.tasks import Task
+from elmo_plugin.predictions.prediction import Prediction, Task
+from elmo_plugin.predictions.views import FOOT, HEAD
 
 if TYPE_CHECKING:
     from allennlp.predictors import Predictor
@@ -28,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 _STANDARD_OUTPUT = "/dev/stdout"
 _JSON = (".jsonl", ".ndjson", ".json")
-_CONLL = {"ner": "columns", "srl": "props", "coref": "conll2012"}  # the predictors' output formats
+_CONLL = ("ner", "srl", "coref")  # the tasks whose predictors have lines for scorers
 _COLUMNS = {  # of a table, by the first of these keys that a prediction has
     "entities": ["text", "type", "start_char", "end_char", "probability"],
     "frames": ["predicate", "index", "role", "text", "start", "end"],
@@ -149,10 +147,9 @@ def _html(predictions: Numbered, file: TextIO, predictor: Any, title: str) -> No
 
 
 def _conll(predictions: Numbered, file: TextIO, predictor: Any, name: str) -> None:
-    writer = copy.copy(predictor)
     for line, prediction in predictions:
-        writer._output_format = _CONLL[prediction.task.name]
-        file.write(writer.dump_line({**prediction, "name": name, "part": f"{line:03}"}))
+        lines = predictor.format_lines({**prediction, "name": name, "part": f"{line:03}"})
+        file.write("\n".join([*lines, ""]))
 
 
 def _csv(predictions: Numbered, file: TextIO, *_: Any) -> None:

@@ -13,9 +13,8 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.embedding import layer_name, read_layer_weights
 from elmo_plugin.predictions.files import Input
-from elmo_plugin.predictions.prediction import Prediction
+from elmo_plugin.predictions.prediction import Prediction, Task
 from elmo_plugin.predictions.predictor import Predictor, task_of
-from elmo_plugin.predictions.tasks import Task
 from elmo_plugin.predictions.views import Bar, Bars
 
 

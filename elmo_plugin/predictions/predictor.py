@@ -11,8 +11,7 @@ from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.outputs import check_outputs
 from elmo_plugin.predictions.files import Input, check_format, read_inputs, write_predictions
-from elmo_plugin.predictions.prediction import Prediction
-from elmo_plugin.predictions.tasks import TASKS, Task
+from elmo_plugin.predictions.prediction import TASKS, Prediction, Task
 
 if TYPE_CHECKING:
     from allennlp.models import Model

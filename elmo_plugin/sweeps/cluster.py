@@ -23,13 +23,10 @@ def train_in_processes(
     trainings: Sequence[Training], workers: int, scheduler: str | None = None, packages: Sequence[str] = ()
 ) -> list[Outcome]:
     """
-    Trains several at a time, each in a process with its share of this machine's cores, and returns their
-    outcomes in order. A training whose process dies starts again or
-    resumes; after the fourth death it has failed.
-
-    `scheduler` is the address of a running Dask cluster, to use its workers; all machines must see
-    the data and the folders of the trainings at the same paths. `packages` are modules that register classes
-    for the configurations, in addition to AllenNLP's plugins. Raises `BiLmError` if Dask is not installed.
+    Trains several at a time, each in a process with its share of the cores, or on the Dask cluster at the
+    address `scheduler`, whose machines must see all files at the same paths. Returns the outcomes in order.
+    A training whose process dies starts again or resumes; after the fourth death it has failed. `packages`
+    register classes. Raises `BiLmError` if Dask is not installed.
     """
     try:
         from dask.distributed import Client, LocalCluster, as_completed

@@ -8,8 +8,7 @@ from elmo_plugin.tasks.dataset_reader import (
     sentence_fields,
     sentence_rows,
 )
-from elmo_plugin.tasks.ensemble import Ensemble
 from elmo_plugin.tasks.own_data import describe_data
 from elmo_plugin.tasks.predictor import SentencePredictor, text_from_json, words_from_json
-from elmo_plugin.tasks.task_model import Classifier, TaskModel, average_probabilities
+from elmo_plugin.tasks.task_model import Classifier, Ensemble, TaskModel, average_probabilities
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer

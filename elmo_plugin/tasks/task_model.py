@@ -1,23 +1,33 @@
-"""The base of all task models: running, metrics, initialization and loading."""
+"""The base of all task models: running, metrics, initialization, loading and new labels; ensembles."""
 
+import logging
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar, TypeVar, cast
 
 import torch
-from allennlp.data import Vocabulary
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
+from allennlp.predictors import Predictor
 from allennlp.training.metrics import CategoricalAccuracy
-from torch import LongTensor, Tensor, nn
+from overrides import overrides
+from torch import BoolTensor, LongTensor, Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
+from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
+from elmo_plugin.tasks.labeled_texts import number_of_labels
+
+logger = logging.getLogger(__name__)
 
 Logits = TypeVar("Logits")
+Layer = TypeVar("Layer", bound=nn.Module)
 
 
 class TaskModel(Model):
@@ -41,6 +51,10 @@ class TaskModel(Model):
     metric: Any  # of training and evaluation, a `Metric`
     progress_figures: ClassVar[tuple[str, ...]] = ("",)
 
+    def __init__(self, vocab: Vocabulary, **kwargs: Any) -> None:
+        super().__init__(vocab, **kwargs)
+        self._unknown_tags: Counter[str] = Counter()  # of evaluation, since the last reset
+
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns the output of `decode` for the fields of a batch."""
         return self.decode(in_float32(self.compute_logits(**fields)), **fields)
@@ -49,6 +63,10 @@ class TaskModel(Model):
         """Returns the figures since the last reset; none in training."""
         if self.training:
             return {}
+        if reset and self._unknown_tags:
+            tags, words = ", ".join(sorted(self._unknown_tags)), self._unknown_tags.total()
+            logger.warning("the vocabulary lacks %s: %d words have no part in the loss", tags, words)
+            self._unknown_tags.clear()
         return {
             name if name.endswith(self.progress_figures) else f"_{name}": figure
             for name, figure in self.metric.get_metric(reset).items()
@@ -74,10 +92,56 @@ class TaskModel(Model):
         # The initializer uses only the `named_parameters` of a module.
         initializer(cast(nn.Module, SimpleNamespace(named_parameters=lambda: parameters)))
 
+    def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
+        """
+        Grows the layers that have a part for each label, to the labels of the vocabulary. AllenNLP calls it
+        for a model `from_archive`, and for `allennlp evaluate --extend-vocab`.
+        """
+
+    def known_tags(self, tags: LongTensor, names: Sequence[Sequence[str]] | None) -> BoolTensor:
+        """
+        Returns which tags the vocabulary has. The others, by their `names`, are counted in evaluation, and an
+        error in training.
+        """
+        known = cast(BoolTensor, tags != UNKNOWN_TAG)
+        for row, word in (~known).nonzero().tolist():
+            name = names[row][word] if names else "a tag"
+            if self.training:
+                raise ConfigurationError(
+                    f"the training data have {name}, but the vocabulary has not: the vocabulary's type "
+                    "'extend', with the directory of the old one, adds it"
+                )
+            self._unknown_tags[name] += 1
+        return known
+
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
         with as_configuration_error():
             check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
         super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+def with_labels(layer: nn.Linear, vocab: Vocabulary, namespace: str = "labels") -> nn.Linear:
+    """Returns an output layer with a row for each label: the old ones, and new ones, which are logged."""
+    labels = list(vocab.get_token_to_index_vocabulary(namespace))
+    size = layer.out_features
+    if size == len(labels):
+        return layer
+    new = ", ".join(labels[size:])
+    logger.warning("the output layer grows from %d to %d labels; untrained: %s", size, len(labels), new)
+    return grown(nn.Linear(layer.in_features, len(labels), layer.bias is not None), layer, size)
+
+
+def grown(new: Layer, old: Layer, labels: int) -> Layer:
+    """Returns the larger module `new` with the values that `old` has for its `labels`."""
+    with torch.no_grad():
+        for name, parameter in new.named_parameters():
+            if parameter.requires_grad:
+                before = old.get_parameter(name)
+                pairs = zip(before.shape, parameter.shape, strict=True)
+                place = tuple(slice(size if size == larger else labels) for size, larger in pairs)
+                parameter[place] = before[place]
+                parameter.requires_grad_(before.requires_grad)
+    return new.to(next(old.parameters()).device)
 
 
 def in_float32(logits: Logits) -> Logits:
@@ -113,6 +177,12 @@ class Classifier(TaskModel):
         super().__init__(vocab, **kwargs)
         self.metric = CategoricalAccuracy()
 
+    def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
+        number_of_labels(vocab)
+        if not isinstance(layer := getattr(self, "output_logits", None), nn.Linear):
+            raise ConfigurationError(f"{type(self).__name__} lacks the layer output_logits, to add labels to")
+        self.output_logits = with_labels(layer, vocab)
+
     def decode(
         self, logits: Tensor, label: LongTensor | None = None, words: list[list[str]] | None = None, **_: Any
     ) -> dict[str, Any]:
@@ -140,3 +210,63 @@ class Classifier(TaskModel):
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Returns the accuracy since the last reset."""
         return {"accuracy": self.metric.get_metric(reset)}
+
+
+@Model.register("ensemble")
+class Ensemble(Model):
+    """
+    Averages the logits of trained models of one task. The first model makes predictions from the average, and
+    has the metrics.
+
+    Registered as a `Model` with name "ensemble". `allennlp elmo-ensemble` writes its archives.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        The vocabulary of all members.
+    members : `list[Model]`
+        Models of the same class, each a `TaskModel`.
+    """
+
+    default_predictor = "elmo_ensemble"
+
+    def __init__(self, vocab: Vocabulary, members: list[Model], **kwargs: Any) -> None:
+        super().__init__(vocab, **kwargs)
+        classes = {type(member) for member in members}
+        names = ", ".join(sorted(member_class.__name__ for member_class in classes)) or "none"
+        if len(classes) != 1:
+            raise ConfigurationError(f"ensemble: members must be models of one class, not {names}")
+        if not isinstance(members[0], TaskModel):
+            raise ConfigurationError(f"ensemble: members must be task models, but {names} is not one")
+        self.members = torch.nn.ModuleList(members)
+
+    def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
+        """Returns the output of the first member for the average of the logits."""
+        first, members = self.first_member, cast(Sequence[TaskModel], self.members)
+        logits = [in_float32(member.compute_logits(**fields)) for member in members]
+        return first.decode(first.average_logits(logits), **fields)
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        return self.first_member.make_output_human_readable(output_dict)
+
+    @overrides
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        return self.first_member.get_metrics(reset)
+
+    @property
+    def first_member(self) -> TaskModel:
+        return cast(TaskModel, self.members[0])
+
+
+@Predictor.register("elmo_ensemble", constructor="from_members")
+class EnsemblePredictor(Predictor):
+    """
+    Makes the default predictor of the members, to predict with the ensemble.
+
+    Registered as a `Predictor` with name "elmo_ensemble".
+    """
+
+    @classmethod
+    def from_members(cls, model: Ensemble, dataset_reader: DatasetReader, **kwargs: Any) -> Predictor:
+        make_predictor = Predictor.by_name(cast(str, model.first_member.default_predictor))
+        return make_predictor(model, dataset_reader, **kwargs)

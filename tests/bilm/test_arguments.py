@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.inputs import _fits
 from elmo_plugin.common.meanings import meanings
 from tests.small_bilm import loud_bilm
@@ -89,6 +89,20 @@ def test_the_similarity_of_arrays_is_an_array_and_of_tensors_a_tensor() -> None:
         np.testing.assert_allclose(found, expected, atol=1e-6)
     for second in (torch.from_numpy(rows), rows.tolist()):
         assert isinstance(BiLm.similarity(rows, second), torch.Tensor)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("encode", [["a", "b \ud800"]], r"texts\[1\]: '\\ud800' is half of a character"),
+        ("embed", [[["a"]], "x"], "cache: expected a cache such as MemoryCache, got 'x'"),
+        ("similarity", [[[1.0, float("nan")]], [[1.0, 2.0]]], "similarity: a vector has NaN"),
+        ("similarity", [[[1.0, float("inf")]], [[1.0, 2.0]]], "similarity: a vector has NaN"),
+    ],
+)
+def test_a_wrong_value_is_named(method: str, arguments: list[Any], message: str) -> None:
+    with pytest.raises(BiLmError, match=f"^{message}"):
+        getattr(loud_bilm(), method)(*arguments)
 
 
 def test_a_bilm_tells_its_device() -> None:

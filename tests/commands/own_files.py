@@ -46,7 +46,7 @@ FLAT = QUESTION | {"context": CONTEXT, "answers": {"text": ["Lena Torv"], "answe
 ANSWERED = QUESTION | {"is_impossible": False, "answers": [{"text": "Lena Torv", "answer_start": 0}]}
 IMPOSSIBLE = {"id": "q1", "question": "Who closed it?", "is_impossible": True, "answers": []}
 SQUAD_2 = {"data": [{"title": "Mill", "paragraphs": [{"context": CONTEXT, "qas": [ANSWERED, IMPOSSIBLE]}]}]}
-FRAMES = '{"words": ["Lena", "sold", "it"], "frames": [{"predicate": 1, "arguments": [[0, 0, "ARG0"]]}]}\n'
+FRAMES = '{"words": ["Lena", "sold", "it"], "frames": [{"index": 1, "tags": ["B-ARG0", "B-V", "O"]}]}\n'
 CLUSTERS = '{"sentences": [["Lena", "left", "."], ["She", "sang", "."]], "clusters": [[[0, 0], [3, 3]]]}\n'
 
 OWN_FILES = {

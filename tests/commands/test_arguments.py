@@ -33,7 +33,7 @@ METAVARS = [
 EXCEPTIONS = {  # a command's option that differs from the same option of others, and why
     ("embed", "--device"): "several GPUs share a text",
     ("new", "--language"): "it also splits raw text into sentences",
-    ("port", "--data"): "`elmo new` also takes files",
+    ("port", "--trust"): "Jsonnet may read files",
 }
 WITHOUT_LIBRARIES = """
 import contextlib, io, json, sys

@@ -10,7 +10,7 @@ from allennlp.commands import main
 from allennlp.common.checks import ConfigurationError
 from allennlp.models import Model, load_archive
 
-from elmo_plugin.tasks.ensemble import Ensemble
+from elmo_plugin.tasks.task_model import Ensemble
 from tests.commands.run import run
 from tests.trained_tagger import SENTENCES
 

@@ -10,7 +10,6 @@ from allennlp.modules.elmo import Elmo, batch_to_ids
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io.hdf5_weights import read_softmax
 from elmo_plugin.bilm.io.sources import MODELS
-from elmo_plugin.bilm.io.training_archive import read_archive
 from elmo_plugin.commands.export import export
 from tests.commands.run import run
 from tests.trained_bilm import random_bilm, random_softmax, write_training
@@ -86,21 +85,6 @@ def test_an_imported_model_is_exported_to_the_same_bytes(
     assert _datasets(tmp_path / "out" / "weights.hdf5") == _datasets(weights)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
-def test_an_export_is_exported_to_the_same_bytes_the_softmax_included(tmp_path: Path, dtype: str) -> None:
-    archive = write_training(tmp_path / "run", random_bilm())
-    export(str(archive), tmp_path / "once", dtype)
-    export(str(tmp_path / "once"), tmp_path / "twice")
-    once, twice = (_datasets(tmp_path / name / "weights.hdf5") for name in ("once", "twice"))
-    assert "softmax/words" in once and once == twice
-    assert (tmp_path / "once" / "options.json").read_bytes() == (
-        tmp_path / "twice" / "options.json"
-    ).read_bytes()
-    softmax = read_softmax(tmp_path / "twice" / "weights.hdf5", random_bilm().options)
-    expected = read_archive(archive)[2]
-    assert softmax is not None and expected is not None and softmax.words == expected.words
-
-
 def test_what_cannot_be_written_is_named_and_leaves_nothing_behind(tmp_path: Path) -> None:
     bilm, words = random_bilm(), [f"word {number}" for number in range(9)]
     softmax = random_softmax(words)
@@ -143,12 +127,6 @@ def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(archive: Path, tm
     assert f"| parameters of the biLM | {parameters:,} |" in text
     assert f"| vectors | {bilm.num_layers} layers of {bilm.output_dim} |" in text
     assert softmax is not None and f"| softmax | {len(softmax.words)} words |" in text
-
-
-def test_a_card_that_somebody_wrote_stays(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("mine")
-    export("tiny", tmp_path, with_card=True)
-    assert (tmp_path / "README.md").read_text() == "mine"
 
 
 def metadata(folder: Path) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """A figure says which code measured it, when, and where."""
 
-import re
 import subprocess
 from pathlib import Path
 
-from elmo_plugin.common.provenance import commit, provenance
+from elmo_plugin.common.provenance import commit
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -23,21 +22,17 @@ def test_the_commit_is_the_last_that_changed_the_folder_or_the_experiments(tmp_p
         git(tmp_path, "add", "-A")
         git(tmp_path, "commit", "-m", file.name)
         hashes.append(git(tmp_path, "log", "-1", "--format=%h"))
-    assert commit(package) == hashes[0]
+    assert commit.__wrapped__(package) == hashes[0]
     (tmp_path / "README.md").write_text("second")
-    assert commit(package) == hashes[0]
+    assert commit.__wrapped__(package) == hashes[0]
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "ner.jsonnet").write_text("{}")
-    assert commit(package) == f"{hashes[0]}-changed", "the experiments are what is measured"
+    assert commit.__wrapped__(package) == f"{hashes[0]}-changed", "the experiments are what is measured"
     git(tmp_path, "add", "experiments")
     git(tmp_path, "commit", "-m", "experiments")
-    assert commit(package) == git(tmp_path, "log", "-1", "--format=%h")
+    assert commit.__wrapped__(package) == git(tmp_path, "log", "-1", "--format=%h")
     (package / "code.py").write_text("second")
-    assert commit(package).endswith("-changed")
+    assert commit.__wrapped__(package).endswith("-changed")
     (tmp_path / ".gitignore").write_text("installed\n")
     (tmp_path / "installed" / "package").mkdir(parents=True)
-    assert commit(tmp_path / "installed" / "package") == "", "a package in a virtual environment"
-
-
-def test_the_date_is_of_the_iso_form() -> None:
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", provenance()["date"])
+    assert commit.__wrapped__(tmp_path / "installed" / "package") == "", "a package in a virtual environment"

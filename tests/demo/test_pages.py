@@ -16,7 +16,7 @@ from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.tab import TABS
 from elmo_plugin.demo.task_tab import TaskTab
 from elmo_plugin.predictions.loaded import LoadedArchive
-from elmo_plugin.predictions.tasks import TASKS
+from elmo_plugin.predictions.prediction import TASKS
 from tests.predictions.stubs import SNLI, SQUAD, SRL, coref_output, first_word_is, ner_output, stub
 
 BASE = "http://127.0.0.1:8000"

@@ -95,16 +95,6 @@ def test_chunks_are_the_lines_in_order_and_do_not_depend_on_the_text_after_them(
     assert read(path, chunk_bytes)[: len(chunks[:-1])] == chunks[:-1]
 
 
-def test_different_texts_have_different_digests(tmp_path: Path) -> None:
-    digests = set()
-    for content in (b"a b\nc\n", b"a b\nd\n", b"a b\nc\n\n", b"a\nb\nc\n"):
-        (tmp_path / "a.txt").write_bytes(content)
-        digest = blake2b()
-        list(read_chunks(str(tmp_path / "a.txt"), 4, digest))
-        digests.add(digest.digest())
-    assert len(digests) == 4
-
-
 @pytest.mark.parametrize("end", [0, 20, -20])
 def test_a_chunk_is_there_if_it_is_whole(end: int, tmp_path: Path) -> None:
     chunk, path = Chunk(0, 0, ["a"], 2), chunk_path(tmp_path, 0)

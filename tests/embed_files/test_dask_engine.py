@@ -46,19 +46,6 @@ def test_each_file_has_the_output_that_one_process_writes(
         (tmp_path / "expected").unlink()
 
 
-def test_finished_files_are_left_and_others_go_on(
-    corpus: Path, settings: EmbedSettings, tmp_path: Path
-) -> None:
-    with scheduler() as address:
-        first, *_ = embed_shards(f"{corpus}/*", tmp_path / "out", settings, scheduler=address)
-        written = first.stat().st_mtime_ns
-        (tmp_path / "out" / "b.txt.gz.hdf5").unlink()
-        write_text(corpus / "d.txt", ["one more"])
-        outputs = embed_shards(f"{corpus}/*", tmp_path / "out", settings, scheduler=address)
-    assert len(outputs) == 4 and all(output.exists() for output in outputs)
-    assert first.stat().st_mtime_ns == written
-
-
 def test_the_error_of_a_file_is_raised_when_the_others_are_done(
     corpus: Path, settings: EmbedSettings, tmp_path: Path
 ) -> None:

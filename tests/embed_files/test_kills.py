@@ -62,11 +62,3 @@ def test_many_kills_change_no_byte(
     name: str, kills: int, settings: EmbedSettings, tmp_path: Path, short_chunks: None
 ) -> None:
     check_kills(name, settings, tmp_path, seed=0, kills=kills)
-
-
-@pytest.mark.slow
-def test_kills_with_two_workers_change_no_byte(
-    settings: EmbedSettings, tmp_path: Path, short_chunks: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)  # kills would hit imports alone
-    check_kills("out.hdf5", settings, tmp_path, seed=0, kills=5, workers=2)

@@ -173,16 +173,6 @@ def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp
     assert OUTPUT_FORMATS[name].read_description(path) is None
 
 
-@pytest.mark.parametrize("name", OUTPUT_FORMATS)
-def test_the_same_chunks_give_the_same_bytes(name: str, tmp_path: Path) -> None:
-    files = []
-    for folder in (tmp_path / "one", tmp_path / "other"):
-        folder.mkdir()
-        parts = [make_part(0, ["a b", ""]), make_part(2, ["c"] * 300)]
-        files.append(joined(name, parts, folder).read_bytes())
-    assert files[0] == files[1]
-
-
 def test_sentences_are_left_out(tmp_path: Path) -> None:
     settings = EmbedSettings("", keep_sentences=False)
     parts = [make_part(0, ["a", ""])]

@@ -8,7 +8,6 @@ import h5py
 import numpy as np
 import pytest
 from allennlp.common.file_utils import FileLock
-from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLm, BiLmError, model
 from elmo_plugin.bilm.batching import number_words
@@ -50,17 +49,6 @@ def test_each_line_has_the_vectors_of_its_words(
     assert names(tmp_path) == ["bilm", "out.hdf5", "text.txt"]
 
 
-def test_both_formats_have_the_same_vectors(
-    settings: EmbedSettings, text: Path, tmp_path: Path, short_chunks: None
-) -> None:
-    for name in ("out.hdf5", "out.safetensors"):
-        embed_file(text, tmp_path / name, settings)
-    with safe_open(tmp_path / "out.safetensors", "np") as file:
-        rows, starts = file.get_tensor("vectors"), file.get_tensor("starts")
-    for line, vectors in enumerate(vectors_in(tmp_path / "out.hdf5")):
-        np.testing.assert_array_equal(rows[starts[line] : starts[line + 1]].swapaxes(0, 1), vectors)
-
-
 @pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
 def test_a_pipe_gets_the_vectors_and_a_symlink_stays(
     name: str, settings: EmbedSettings, text: Path, tmp_path: Path
@@ -77,17 +65,6 @@ def test_a_pipe_gets_the_vectors_and_a_symlink_stays(
     assert found == [whole.read_bytes()] == [(tmp_path / f"target_{name}").read_bytes()]
     assert pipe.is_fifo() and link.is_symlink()
     assert not list(tmp_path.glob("*.unfinished"))
-
-
-def test_half_precision_is_that_of_the_file_alone(
-    settings: EmbedSettings, text: Path, tmp_path: Path
-) -> None:
-    embed_file(text, tmp_path / "single.hdf5", settings)
-    embed_file(text, tmp_path / "half.hdf5", replace(settings, dtype="float16"))
-    pairs = zip(vectors_in(tmp_path / "single.hdf5"), vectors_in(tmp_path / "half.hdf5"), strict=True)
-    for single, half in pairs:
-        assert half.dtype == np.float16
-        np.testing.assert_array_equal(single.astype(np.float16), half)
 
 
 def test_batches_hold_no_more_than_asked_for(
@@ -327,20 +304,3 @@ def test_wrong_files_and_numbers_are_named(settings: EmbedSettings, text: Path, 
 
 
 # Progress
-
-
-def test_the_bar_tells_the_speed_and_what_was_done_before(
-    settings: EmbedSettings,
-    text: Path,
-    tmp_path: Path,
-    short_chunks: None,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
-    capsys.readouterr()
-    embed_file(text, tmp_path / "out.hdf5", settings)
-    last = capsys.readouterr().err.strip().split("\r")[-1]
-    assert "100%" in last and "tokens/s" in last
-    embed_file(text, tmp_path / "quiet.hdf5", settings, show_progress=False)
-    assert capsys.readouterr().err == ""

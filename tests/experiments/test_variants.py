@@ -18,7 +18,7 @@ OF_ONE_TASK = {
     "coref": "output both no_speakers no_genre may_cross",
     "ner": "output both lambda_0.001",
     "snli": "input output",
-    "squad": "input output no_self_attention no_moving_average any_length by_paragraph",
+    "squad": "input output no_self_attention no_moving_average any_length",
     "srl": "output both",
     "sst": "input output",
 }

@@ -9,7 +9,14 @@ from typing import Any
 _STARTS = {"os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "os.spawn", "subprocess.Popen"}
 _CONNECTS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
 _WRITES = {"os.mkdir", "os.rename", "os.symlink", "os.link"}
-_INSTALLED = [sys.prefix, sys.base_prefix, sys.pycache_prefix or sys.prefix, str(Path(__file__).parents[2] / "elmo_plugin"), "/proc", "/dev"]
+_INSTALLED = [
+    sys.prefix,
+    sys.base_prefix,
+    sys.pycache_prefix or sys.prefix,
+    str(Path(__file__).parents[2] / "elmo_plugin"),
+    "/proc",
+    "/dev",
+]
 
 
 class Watch:

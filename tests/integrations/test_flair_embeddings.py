@@ -1,8 +1,6 @@
 """flair's embeddings of words: the biLM's own vectors, and a tagger of flair that is stored with them."""
 
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ import torch  # noqa: E402
 from flair.data import Dictionary, Sentence  # noqa: E402
 from flair.models import SequenceTagger  # noqa: E402
 
-from elmo_plugin import ElmoEmbedder  # noqa: E402
 from elmo_plugin.bilm import BiLm  # noqa: E402
 from elmo_plugin.integrations.flair_embeddings import ElmoEmbeddings  # noqa: E402
 from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
@@ -76,28 +73,3 @@ def test_a_tagger_is_stored_with_its_biLM(pair: dict[str, str], tmp_path: Path) 
     assert [token.get_label("pos").value for token in again] == [
         token.get_label("pos").value for token in sentence
     ]
-
-
-def vectors_of(embeddings: Any) -> torch.Tensor:
-    """What flair stores of each word of the first sentence."""
-    sentence = Sentence(SENTENCES[0])
-    embeddings.embed(sentence)
-    return torch.stack([token.embedding.cpu() for token in sentence])
-
-
-@pytest.mark.parametrize(("mode", "layers"), [("all", "all"), ("top", "top"), ("average", "mean")])
-def test_flairs_own_class_and_ours_give_the_same(
-    mode: str, layers: str, pair: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """flair's class takes its ELMo from a module of AllenNLP 0.9, which the drop-in brings back."""
-    commands = ModuleType("allennlp.commands")
-    commands.elmo = ModuleType("allennlp.commands.elmo")  # type: ignore[attr-defined]
-    commands.elmo.ElmoEmbedder = ElmoEmbedder
-    allennlp = ModuleType("allennlp")
-    allennlp.commands = commands  # type: ignore[attr-defined]
-    for module in (allennlp, commands, commands.elmo):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    arguments = {"options_file": pair["options"], "weight_file": pair["weights"], "embedding_mode": mode}
-    theirs, ours = flair.embeddings.ELMoEmbeddings(**arguments), ElmoEmbeddings(pair, layers)
-    assert ours.embedding_length == theirs.embedding_length
-    torch.testing.assert_close(vectors_of(ours), vectors_of(theirs), atol=1e-5, rtol=1e-4)

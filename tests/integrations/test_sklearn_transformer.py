@@ -1,7 +1,6 @@
 """The transformer of scikit-learn, by the checks of scikit-learn and by the biLM itself."""
 
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,15 +34,6 @@ CHECKS = [
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_checks_of_scikit_learn_that_apply_pass(check: str) -> None:
     getattr(estimator_checks, check)("ElmoVectorizer", ElmoVectorizer())
-
-
-@pytest.mark.parametrize("batch_size", [1, 2, 256])
-def test_a_sentence_has_the_mean_of_its_words(batch_size: int, pair: dict[str, str]) -> None:
-    layers = BiLm.from_files(pair["options"], pair["weights"]).embed(SENTENCES)
-    means = [each.mean(dim=(0, 1)).numpy() if each.size(1) else np.zeros(12) for each in layers]
-    actual = ElmoVectorizer(pair, batch_size=batch_size).fit_transform(SENTENCES)
-    assert actual.dtype == np.float32
-    np.testing.assert_allclose(actual, means, atol=1e-5)
 
 
 @pytest.mark.parametrize("layers", ["mean", "all"])
@@ -88,14 +78,6 @@ def test_it_is_a_step_of_a_pipeline_and_of_a_search(pair: dict[str, str]) -> Non
         cv=2,
     )
     assert search.fit(sentences, classes).score(sentences, classes) == 1
-
-
-def test_a_pickle_has_the_biLM(pair: dict[str, str]) -> None:
-    fitted = ElmoVectorizer(pair).fit(SENTENCES)
-    expected, content = fitted.transform(SENTENCES), pickle.dumps(fitted)
-    for file in pair.values():
-        Path(file).unlink()
-    np.testing.assert_array_equal(pickle.loads(content).transform(SENTENCES), expected)
 
 
 def test_what_is_no_list_of_words_is_named(pair: dict[str, str]) -> None:

@@ -9,9 +9,8 @@ from allennlp.models import Model
 from torch import Tensor
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.language_model.loader import BiLmStreamLoader
+from elmo_plugin.language_model.loader import BiLmStreamLoader, BiLmTextReader
 from elmo_plugin.language_model.model import BiLmLanguageModel
-from elmo_plugin.language_model.reader import BiLmTextReader
 from tests.trained_bilm import words_of
 
 

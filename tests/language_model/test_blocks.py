@@ -4,8 +4,12 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.language_model.blocks import EvaluationWindow, count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
+from elmo_plugin.language_model.evaluation import (
+    EvaluationWindow,
+    count_evaluation_windows,
+    evaluation_windows,
+)
 from elmo_plugin.language_model.windows import StreamLayout
 from tests.language_model.in_memory import (
     LENGTHS,

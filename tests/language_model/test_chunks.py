@@ -73,13 +73,6 @@ def test_words_have_the_numbers_counts_and_characters_they_should(
         assert chunk.hashes[0] == 0 and len(set(chunk.hashes.tolist())) == len(chunk.words)
 
 
-def test_a_word_has_the_same_hash_in_every_chunk(tmp_path: Path) -> None:
-    first, second = (one.open(50) for one in prepared(["a b c", "c d a"], tmp_path, chunk_tokens=3))
-    hashes = dict(zip(first.words, first.hashes, strict=True))
-    for word in ("<S>", "</S>", "a", "c"):
-        assert second.hashes[second.words.index(word)] == hashes[word]
-
-
 def test_only_no_word_has_the_number_of_padding(tmp_path: Path) -> None:
     chunk = prepared(["a @@PADDING@@ b @@UNKNOWN@@ c"], tmp_path)[0].open(50)
     numbers = {"@@PADDING@@": 0, "@@UNKNOWN@@": 1, "<S>": 2, "</S>": 3, "a": 4, "b": 5}

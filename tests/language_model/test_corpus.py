@@ -88,30 +88,6 @@ def test_plain_and_compressed_text_gives_equal_chunks(tmp_path: Path) -> None:
             np.testing.assert_array_equal(getattr(other, name), getattr(plain, name))
 
 
-def test_prepared_text_is_only_opened(
-    texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = prepare_corpus(texts, tmp_path / "cache")
-    for name in ("write_corpus_chunk", "read_sentences"):
-        monkeypatch.setattr(corpus_module, name, lambda *args, **_: pytest.fail("it is read again"))
-    assert prepare_corpus(texts, tmp_path / "cache") == made
-
-
-def test_it_is_kept_in_the_cache_that_the_environment_names(
-    texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path / "named"))
-    (chunk,) = prepare_corpus(texts[:1]).chunks
-    assert chunk.path.is_relative_to(tmp_path / "named" / "corpora")
-
-
-@pytest.mark.parametrize("num_processes", [1, 2])
-def test_a_bad_shard_among_good_ones_is_named(texts: list[str], tmp_path: Path, num_processes: int) -> None:
-    Path(texts[1]).write_text("\n")
-    with pytest.raises(BiLmError, match=f"{texts[1]} is empty"):
-        prepare_corpus(texts, tmp_path / "cache", num_processes)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -13,7 +13,6 @@ import pytest
 import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.common.plugins import import_plugins
 from allennlp.common.util import find_open_port
 from allennlp.training import TrainerCallback
@@ -203,32 +202,12 @@ def test_two_processes_go_on_as_if_none_had_been_stopped(
         assert all(torch.equal(again[name], expected[name]) for name in expected)
 
 
-@pytest.mark.slow
-def test_training_does_not_go_on_with_another_number_of_processes(
-    after_an_epoch: Path, tmp_path: Path
-) -> None:
-    folder = shutil.copytree(after_an_epoch, tmp_path / "run")
-    config = epoch_of_two(after_an_epoch.parent)
-    del config["distributed"]
-    with pytest.raises(ConfigurationError, match="configuration does not match"):
-        train(config, folder, recover=True)
-    (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ConfigurationError, match=r"made by 2 process\(es\), and now there are 1"):
-        train(config, folder, recover=True)
-
-
 def test_a_text_too_short_for_the_rows_of_all_processes_is_an_error(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
     message = r"text\.txt has 20 sentences, fewer than the 22 streams that all processes together read"
     with pytest.raises(ProcessRaisedException, match=message):
         train({**with_rows(config, 11), "distributed": TWO}, tmp_path / "run")
-
-
-def test_a_missing_text_is_an_error(config: dict[str, Any], tmp_path: Path) -> None:
-    config["train_data_path"] = str(tmp_path / "no.txt")
-    with pytest.raises(ConfigurationError, match=r"no\.txt"):
-        train({**config, "distributed": TWO}, tmp_path / "run")
 
 
 @pytest.mark.slow
@@ -277,14 +256,3 @@ def test_nodes_with_different_texts_are_an_error(tmp_path: Path) -> None:
     nodes[1]["train_data_path"] = str(other)
     with pytest.raises(ProcessRaisedException, match="all processes must have the same text"):
         multiprocessing.spawn(train_node, args=(nodes, tmp_path), nprocs=2)
-
-
-@pytest.mark.slow
-def test_nodes_with_different_checkpoints_are_an_error(trained_nodes: Path, tmp_path: Path) -> None:
-    for rank in (0, 1):
-        shutil.copytree(trained_nodes / f"node_{rank}", tmp_path / f"node_{rank}")
-    nodes = [Params.from_file(tmp_path / f"node_{rank}" / "config.json").as_dict() for rank in (0, 1)]
-    (tmp_path / "node_1" / "model_state_e2_b0.th").unlink()
-    message = r"all processes must have the same latest checkpoint .*\[\[2, 0\], \[1, 6\]\]"
-    with pytest.raises(ProcessRaisedException, match=message):
-        multiprocessing.spawn(train_node, args=(nodes, tmp_path, True), nprocs=2)

@@ -1,5 +1,4 @@
 import math
-from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from itertools import chain
@@ -13,9 +12,14 @@ from hypothesis import strategies as st
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.softmax import VocabularySoftmax
-from elmo_plugin.language_model.blocks import EvaluationWindow, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
-from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
+from elmo_plugin.language_model.evaluation import (
+    SentenceScores,
+    TextScores,
+    evaluation_windows,
+    read_words,
+    score_sentences,
+)
 from elmo_plugin.language_model.windows import StreamLayout
 from tests.bilm.direction import run_direction
 from tests.language_model.in_memory import LENGTHS, Sentence, distinct_words, in_memory
@@ -119,19 +123,6 @@ def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
         sum(score.forward.sum() + score.backward.sum() for score in scores) for scores in (found, expected)
     ]
     assert sums[0] == pytest.approx(sums[1], rel=1e-6)
-
-
-def test_no_more_of_the_text_is_read_than_the_blocks_side_by_side() -> None:
-    text, taken = _text(CHUNKS), []
-
-    def windows() -> Iterator[EvaluationWindow]:
-        for window in evaluation_windows(text, StreamLayout(2, 50), block_words=1):
-            taken.append(window)
-            yield window
-
-    scores = score_sentences(*_model(len(text.numbers) + 2), windows())
-    counts = [len(taken) for _ in scores]
-    assert counts == [2, 2, 3, 3, 4, 4, 4, 4]
 
 
 def test_sums_over_a_text_give_its_perplexities() -> None:

@@ -13,8 +13,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.language_model import loader as loader_module
-from elmo_plugin.language_model.loader import BiLmStreamLoader
-from elmo_plugin.language_model.reader import BiLmTextReader
+from elmo_plugin.language_model.loader import BiLmStreamLoader, BiLmTextReader
 
 TEXT = {"one.txt": "the cat sat\nthe dog sat down\n", "two.txt": "a cat ran away from the dog\nwhy ?\n"}
 
@@ -92,13 +91,6 @@ def test_each_pass_over_streams_has_its_own_order_which_the_seed_gives(long_text
     assert all(one != another for one, another in itertools.combinations([*passes, _batches(other)], 2))
 
 
-def test_a_pass_that_is_given_up_is_begun_anew(long_text: Path) -> None:
-    loader = _loader(long_text)
-    first = _plain(next(iter(loader)))
-    assert loader.progress() == []
-    assert _batches(loader)[0] == first
-
-
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_batches_are_the_same_for_any_number_of_workers(long_text: Path, shuffle: bool) -> None:
     alone = _batches(_loader(long_text, shuffle=shuffle, block_words=20))
@@ -134,15 +126,13 @@ def test_a_resumed_loader_yields_the_batches_that_were_not_yielded(
     options = {"shuffle": shuffle, "block_words": 9}
     loader = _loader(long_text, **options)
     passes = [_batches(loader) for _ in range(finished + 2)]
-    resumed, events = _loader(long_text, num_workers=num_workers, **options), []
+    resumed = _loader(long_text, num_workers=num_workers, **options)
     progress = loader.progress()
     batches = progress[finished] if batches is None else batches  # all of the pass
-    resumed.resume(progress[:finished], batches, lambda: events.append("then"))
-    for _ in passes:
-        for batch in resumed:
-            events.append(_plain(batch))
+    resumed.resume(progress[:finished], batches)
+    found = [_plain(batch) for _ in passes for batch in resumed]
     done = sum(progress[:finished]) + batches
-    assert events == [{}] * done + ["then"] + list(itertools.chain(*passes))[done:]
+    assert found == [{}] * done + list(itertools.chain(*passes))[done:]
     assert resumed.progress() == progress == list(map(len, passes))
 
 
@@ -178,20 +168,6 @@ def test_the_length_is_that_of_full_batches(tmp_path: Path) -> None:
     assert len(list(_loader(path, batch_size=4, unroll_steps=6))) == 10
 
 
-def test_the_length_of_blocks_is_exact_and_needs_no_vocabulary(long_text: Path) -> None:
-    loader = _loader(long_text, shuffle=False, block_words=1)
-    loader._vocab, vocab = None, loader._vocab
-    length = len(loader)
-    loader._vocab = vocab
-    assert length == len(list(loader))
-
-
-def test_batches_are_put_on_the_device(text: Path) -> None:
-    loader = _loader(text)
-    loader.set_target_device(torch.device("meta"))
-    assert next(iter(loader))["character_ids"].device.type == "meta"
-
-
 def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path) -> None:
     for option, minimum in loader_module.MINIMUM.items():
         message = f"bilm_stream: {option}: expected at least {minimum}, got {minimum - 1}"
@@ -216,15 +192,3 @@ def test_an_error_in_a_worker_has_the_message_that_it_has_without_workers(text: 
             list(loader)
         messages.append(str(error.value).replace("\n", " "))
     assert messages[0] == messages[1]
-
-
-def test_many_batches_of_workers_can_be_kept(tmp_path: Path) -> None:
-    resource = pytest.importorskip("resource")
-    (tmp_path / "text.txt").write_text("a b c d\n" * 100)
-    loader = _loader(tmp_path / "text.txt", num_workers=1, batch_size=1, unroll_steps=1)
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[0], 200), limits[1]))
-    try:
-        assert len(list(loader)) == 500
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

@@ -1,4 +1,3 @@
-import json
 import math
 
 import pytest
@@ -38,11 +37,3 @@ def test_the_sum_of_many_tokens_is_exact() -> None:
     average.reset()
     add(average, torch.cat([torch.tensor([2.0**30]), torch.full((1000,), 0.25)]))
     assert average.state() == (2.0**30 + 250, 1001)
-
-
-def test_another_average_continues_from_its_state() -> None:
-    average, other = TokenAverage(), TokenAverage()
-    add(average, [1.0, 2.0])
-    other.restore(tuple(json.loads(json.dumps(average.state()))))
-    add(other, [6.0])
-    assert other.get_metric() == 3.0 and average.get_metric() == 1.5

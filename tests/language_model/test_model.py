@@ -101,16 +101,6 @@ def test_where_streams_begin_the_state_is_zero(bilm_config: dict[str, Any]) -> N
     assert first == begun != carried
 
 
-def test_streams_that_begin_may_be_of_another_number(bilm_config: dict[str, Any]) -> None:
-    """As when a validation comes between two passes of training."""
-    model, vocab = make_model(bilm_config)
-    model.eval()
-    batch = random_batch(vocab)
-    expected = model(**batch)["loss"].item()
-    model(**part_of(batch, rows=slice(2)))
-    assert model(**batch)["loss"].item() == expected
-
-
 def test_only_training_is_sampled_and_a_sampled_loss_is_never_called_a_perplexity(
     bilm_config: dict[str, Any],
 ) -> None:
@@ -136,20 +126,6 @@ def test_an_empty_row_counts_for_nothing(bilm_config: dict[str, Any]) -> None:
     for name, gradient in gradients_of(model, batch).items():
         torch.testing.assert_close(gradient, expected[name])
     assert model.get_metrics(reset=True) == pytest.approx(metrics)
-
-
-@pytest.mark.parametrize("num_negatives", [None, 5])
-def test_a_batch_of_empty_rows_changes_nothing(
-    bilm_config: dict[str, Any], num_negatives: int | None
-) -> None:
-    """As one process has when only others have text left."""
-    model, vocab = make_model(bilm_config, num_negatives=num_negatives)
-    batch = random_batch(vocab)
-    for direction in ("forward", "backward"):
-        batch[f"{direction}_targets"][:] = 0
-    assert model(**batch)["loss"].item() == 0.0
-    assert not any(gradient.any() for gradient in gradients_of(model, batch).values())
-    assert all(math.isnan(value) for value in model.get_metrics().values())
 
 
 @pytest.mark.parametrize(

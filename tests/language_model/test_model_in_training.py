@@ -72,14 +72,6 @@ def test_in_16_bits_it_learns_what_it_learns_in_float32(
     assert losses[dtype] != losses[torch.float32] or not is_rounded
 
 
-def test_only_training_is_in_bfloat16(bilm_config: dict[str, Any]) -> None:
-    losses = {}
-    for precision in ("float32", "bfloat16"):
-        model, vocab = make_model(bilm_config, precision=precision)
-        losses[precision] = model.eval()(**random_batch(vocab))["loss"].item()
-    assert losses["float32"] == losses["bfloat16"]
-
-
 @pytest.mark.parametrize("at_start", [True, False])
 def test_another_process_goes_on_from_the_streams_state(bilm_config: dict[str, Any], at_start: bool) -> None:
     model, vocab = make_model(bilm_config, warm_up_batches=3)
@@ -98,15 +90,6 @@ def test_another_process_goes_on_from_the_streams_state(bilm_config: dict[str, A
         losses = [one(**{**batch, "stream_starts": False})["loss"].item() for _ in range(3)]
         results.append((losses, one.get_metrics(), one.stream_state()["trained_batches"]))
     assert results[0] == results[1]
-
-
-def test_the_state_of_streams_that_have_not_begun_replaces_another(bilm_config: dict[str, Any]) -> None:
-    model, vocab = make_model(bilm_config)
-    before = model.stream_state()
-    model.eval()
-    expected = model(**random_batch(vocab))["loss"].item()
-    model.load_stream_state(before)
-    assert model(**{**random_batch(vocab), "stream_starts": False})["loss"].item() == expected
 
 
 @pytest.mark.parametrize("source", ["archive", "exported"])

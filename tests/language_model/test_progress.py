@@ -102,15 +102,6 @@ def test_batches_that_are_skipped_after_a_kill_are_not_counted_as_speed(
     ]
 
 
-def test_only_the_primary_process_speaks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    progress = BiLmProgress(str(tmp_path), seconds=0)
-    trainer = make_trainer(tmp_path)
-    with caplog.at_level(logging.INFO, logger="elmo_plugin"):
-        for step in range(3):
-            progress.on_batch(trainer, [], [], {}, 0, step, is_training=True, is_primary=False)
-    assert "tokens/s" not in caplog.text
-
-
 def test_a_line_does_not_run_into_the_bar(capsys: pytest.CaptureFixture) -> None:
     handler = logging.StreamHandler()
     logger = logging.getLogger("elmo_plugin.language_model.progress")

@@ -8,12 +8,10 @@ import pytest
 import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.commands.export import export
-from elmo_plugin.training import MatmulPrecision
 from tests.language_model.small_models import evaluate, make_loader
 from tests.trained_bilm import random_bilm, write_training
 
@@ -59,8 +57,3 @@ PROJECTION = "token_encoder.projection.weight"
 
 def _perplexity(model: Model, config: dict[str, Any]) -> float:
     return evaluate(model, model.vocab, make_loader(config))["perplexity"]
-
-
-def test_an_unknown_precision_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"matmul_precision: expected one of .* got 'low'"):
-        MatmulPrecision(str(tmp_path), "low")

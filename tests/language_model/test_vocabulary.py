@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.language_model.corpus import Corpus, prepare_corpus
-from elmo_plugin.language_model.reader import BiLmTextReader
+from elmo_plugin.language_model.loader import BiLmTextReader
 from elmo_plugin.language_model.vocabulary import (
     check_order,
     check_vocabulary,
@@ -63,12 +63,6 @@ def test_the_order_of_frequency_passes_and_others_do_not(heldout: Corpus) -> Non
     check_order(vocabulary_of(["<S>", "</S>", *small]), "words", heldout)
     with pytest.raises(ConfigurationError, match=r"not in the order .* leave num_negatives out"):
         check_order(vocabulary_of(["<S>", "</S>", *small[::-1]]), "words", heldout)
-
-
-def test_the_order_of_frequency_in_other_text_passes(heldout: Corpus, shared: Path, tmp_path: Path) -> None:
-    other = prepare_corpus([str(shared / "data" / "lm" / "nc-train-02.txt.gz")], tmp_path)
-    made = Vocabulary.from_instances(counting_instances(other))
-    check_order(made, "words", heldout)
 
 
 @pytest.mark.parametrize("lacking", ["@@UNKNOWN@@", "<S>", "</S>"])

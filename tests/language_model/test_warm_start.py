@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
-from elmo_plugin.language_model.warm_start import adapt_softmax, take_options_from_weights
+from elmo_plugin.language_model.vocabulary import adapt_softmax, take_options_from_weights
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
 WORDS = ["the", "cat", "sat", "Wörterbuch", "辞書", "<S>", "</S>"]
@@ -28,16 +28,6 @@ def _vocabulary(words: Mapping[str, int] | set[str]) -> Vocabulary:
 
 def _log_probabilities(weight: torch.Tensor, bias: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
     return (hidden @ weight.double().t() + bias.double()).log_softmax(dim=1)
-
-
-def test_the_softmax_for_the_same_words_is_the_same_in_their_new_order() -> None:
-    known = random_softmax(words_of(_vocabulary(COUNTS)))
-    vocab = _vocabulary(dict.fromkeys(reversed(list(COUNTS)), 1))
-    weight, bias, number_new = adapt_softmax(known, vocab)
-    assert number_new == 0 and words_of(vocab) != known.words
-    for number, word in enumerate(words_of(vocab)):
-        before = known.words.index(word)
-        assert torch.equal(weight[number], known.weight[before]) and bias[number] == known.bias[before]
 
 
 @settings(max_examples=30)

@@ -132,20 +132,6 @@ def test_the_first_windows_can_be_passed_over(lengths, batch_size, steps, revers
         assert pairs_in_rows(rest, text) == pairs_in_rows(whole[first:], text)
 
 
-def test_chunks_that_are_skipped_are_not_read() -> None:
-    text = in_memory(distinct_words([[4] * 20] * 5))
-    opened = []
-
-    class Watched(IndexedCorpus):
-        def type_table(self, chunk):
-            opened.append(chunk)
-            return super().type_table(chunk)
-
-    watched = Watched(text.chunks, text.numbers, text.unknown, text.max_characters)
-    _windows(watched, StreamLayout(2, 10), False, first=24)
-    assert len(opened) == 1
-
-
 @given(st.lists(st.lists(st.integers(1, 30), max_size=40), max_size=12), st.integers(1, 9))
 def test_rows_get_the_same_to_within_about_a_sentence(chunks, num_rows) -> None:
     assigned = np.zeros(num_rows, dtype=np.int64)
@@ -173,11 +159,3 @@ def test_orders_differ_by_seed_and_pass_and_direction() -> None:
     assert orders[0] == [pair for pair in forward if pair != NOTHING], "the same seed gives the same order"
     assert all(Counter(order) == Counter(orders[0]) for order in orders)
     assert len(set(map(tuple, orders))) == len(orders)
-
-
-def test_a_chunk_is_read_to_its_end_before_the_next_begins() -> None:
-    text = in_memory(distinct_words([[2] * 30, [2] * 30, [2] * 30]))
-    for row in _rows(text, StreamLayout(3, 5), False):
-        chunks = [target[0] for _, target in row if target not in ("", "</S>")]
-        assert len(chunks) == 60
-        assert sum(before != after for before, after in pairwise(chunks)) == 2

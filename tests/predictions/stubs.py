@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from elmo_plugin.predictions.loaded import LoadedArchive
-from elmo_plugin.predictions.tasks import TASKS
+from elmo_plugin.predictions.prediction import TASKS
 
 
 class StubModel:

@@ -11,8 +11,7 @@ import pytest
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.predictions import FORMATS
 from elmo_plugin.predictions.files import check_format, read_inputs, write_predictions
-from elmo_plugin.predictions.prediction import Prediction
-from elmo_plugin.predictions.tasks import TASKS
+from elmo_plugin.predictions.prediction import TASKS, Prediction
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 
@@ -160,8 +159,8 @@ def test_a_file_is_whole_or_not_written(suffix: str, tmp_path: Path) -> None:
         raise BiLmError("the second text")
 
     class Lines:
-        def dump_line(self, output: Any) -> str:
-            return "Ada B-PER\n"
+        def format_lines(self, output: Any) -> list[str]:
+            return ["Ada B-PER"]
 
     with pytest.raises(BiLmError, match="the second text"):
         write_predictions(failing(), tmp_path / f"out{suffix}", Lines())  # type: ignore[arg-type]

@@ -15,8 +15,8 @@ from elmo_plugin.demo.tab import TABS
 from elmo_plugin.demo.task_tab import task_tabs
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.predictions.loaded import _score, load_archives, load_one
+from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.predictor import load_predictor, task_of
-from elmo_plugin.predictions.tasks import TASKS
 from elmo_plugin.predictions.views import views
 
 INPUTS = {

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.predictions.prediction import Prediction
+from elmo_plugin.predictions.prediction import TASKS, Prediction
 from elmo_plugin.predictions.predictor import Predictor
-from elmo_plugin.predictions.tasks import TASKS
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 QUESTION = "When was it founded?"

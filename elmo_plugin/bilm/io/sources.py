@@ -24,7 +24,7 @@ from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError, nearest_name
-from elmo_plugin.common.files import atomic_write, atomic_write_all, remove_leftovers
+from elmo_plugin.common.files import atomic_write, atomic_write_all
 from elmo_plugin.common.formats.archives import AnyPath, ZippedPath, is_zip
 from elmo_plugin.common.outputs import refuse_folder
 
@@ -177,7 +177,6 @@ def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]
     files = Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME
     for file in files:
         refuse_folder(file)
-        remove_leftovers(folder, file.name)
     with atomic_write_all(files) as (options_file, weights_file):
         checkpoint.options.to_file(options_file)
         options, weights, softmax, dtype, _ = checkpoint

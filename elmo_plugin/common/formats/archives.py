@@ -25,10 +25,7 @@ _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g",
 
 
 def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
-    """
-    Reads the wanted files (such as `vocabulary/words.txt`) of a tar archive, plain or compressed by gzip.
-    Raises `BiLmError` if the archive is missing, damaged or too large, or has anything but files.
-    """
+    """Reads the wanted files of a tar archive, maybe in gzip. Raises `BiLmError` for all else."""
     with _naming(path):
         # In parts, because a file's size may be forged.
         return {

@@ -25,10 +25,7 @@ _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_d
 
 @contextmanager
 def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
-    """
-    Opens a file for reading. Raises `BiLmError`, beginning with `name`, if the file is missing, or if the
-    block reads damaged parts of it.
-    """
+    """Opens a file for reading. Raises `BiLmError`, beginning with `name`, if it is missing or damaged."""
     if isinstance(path, zipfile.Path):
         source: Any = io.BytesIO(path.read_bytes())
     elif Path(path).is_file():

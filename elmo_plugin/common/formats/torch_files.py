@@ -39,10 +39,7 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
 
 
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
-    """
-    Compares the checksums in a file of torch, at about 2 GB a second. Files of torch before 1.6 have none.
-    Raises `BiLmError`, beginning with `name`, if the file is missing or damaged.
-    """
+    """Compares the checksums in a file of torch. Raises `BiLmError`, naming it, if it is damaged."""
     opened = _opened(file)
     try:
         if not zipfile.is_zipfile(opened):
@@ -77,10 +74,7 @@ def check_before_load(file: str | os.PathLike[str], name: str) -> None:
 
 
 def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
-    """
-    Calls `torch.save`, completely or not at all. Raises `OSError` with the file and the reason if it cannot
-    be written.
-    """
+    """Calls `torch.save`, completely or not at all. Raises `OSError` with the file and the reason."""
     try:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)

@@ -1,5 +1,6 @@
 """Scores of pairs of spans: whether a span refers to the same as an earlier one."""
 
+import logging
 from typing import Any
 
 import torch
@@ -8,6 +9,9 @@ from torch.nn import functional
 
 from elmo_plugin.bilm import Dropout, autocast_dtype, first_derivative_only
 from elmo_plugin.tasks.coref.span_encoder import further_layers
+from elmo_plugin.tasks.task_model import grown
+
+logger = logging.getLogger(__name__)
 
 BLOCK = 8  # spans whose antecedents are scored together, so that their scaled weights fit into a CPU's cache
 FIRST_OF_BUCKET = [1, 2, 3, 4, 5, 8, 16, 32, 64]  # distances, in spans
@@ -39,15 +43,21 @@ class AntecedentScorer(nn.Module):
         super().__init__()
         self.distance_embedding = nn.Embedding(len(FIRST_OF_BUCKET) + 1, feature_dim)
         self.speaker_embedding = nn.Embedding(2, feature_dim) if use_speakers else None
-        self.genre_embedding = (
-            nn.Embedding(num_genres + 1, feature_dim, padding_idx=num_genres) if num_genres else None
-        )
+        self.genre_embedding = _genre_embedding(num_genres, feature_dim) if num_genres else None
         self.dropout = Dropout(dropout)
         num_features = 1 + use_speakers + bool(num_genres)
         self._sizes = [span_dim, span_dim, span_dim, num_features * feature_dim]
         self.first_layer = nn.Linear(sum(self._sizes), hidden_dim)
         self.further_layers = further_layers(hidden_dim, num_layers, dropout)
         self._max_antecedents = max_antecedents
+
+    def add_genres(self, num_genres: int) -> None:
+        """Grows the vectors of genres. A model without any stays so."""
+        old = self.genre_embedding
+        if old is not None and num_genres >= old.num_embeddings:
+            known = old.num_embeddings - 1
+            logger.warning("the genres grow from %d to %d; the new ones are untrained", known, num_genres)
+            self.genre_embedding = grown(_genre_embedding(num_genres, old.embedding_dim), old, known)
 
     def forward(self, spans: Tensor, speakers: Tensor, genre: Tensor) -> Tensor:
         """
@@ -87,6 +97,11 @@ class AntecedentScorer(nn.Module):
             features.append(self.genre_embedding(genre).expand_as(features[0]))
         dropped: Tensor = self.dropout(torch.cat(features, dim=-1))
         return dropped
+
+
+def _genre_embedding(num_genres: int, dim: int) -> nn.Embedding:
+    """Returns vectors of genres, and zeros for an unknown one, behind the others."""
+    return nn.Embedding(num_genres + 1, dim, padding_idx=num_genres)
 
 
 def bucket(distances: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
+from overrides import overrides
 from torch import LongTensor, Tensor, nn
 from torch.nn import functional
 
@@ -144,6 +145,10 @@ class CorefSpanRanking(TaskModel):
         self._may_cross = may_cross
         self.metric = CorefConll()
         self.initialize(initializer)
+
+    @overrides
+    def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
+        self.antecedent_scorer.add_genres(vocab.get_vocab_size(GENRES))
 
     def compute_logits(
         self, sentences: TextFieldTensors, genre: LongTensor, document: list[CorefDocument], **_: Any

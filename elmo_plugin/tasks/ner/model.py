@@ -11,15 +11,15 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
 from allennlp.nn import InitializerApplicator
+from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.encoders import ContextualEncoder, forward_sums, viterbi
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import parse_tags
 from elmo_plugin.tasks.spans import Span, parse_tag, tags_to_spans
-from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.task_model import TaskModel, grown, with_labels
 
 ILLEGAL = -10_000.0  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
 
@@ -73,14 +73,33 @@ class NerBiLstmCrf(TaskModel):
     ) -> None:
         super().__init__(vocab, **kwargs)
         labels = vocab.get_index_to_token_vocabulary("labels")
-        tag_encoding = _find_tag_encoding(tag_encoding, labels.values())
+        self._tag_encoding = _find_tag_encoding(tag_encoding, labels.values())
         self.contextual_encoder = contextual_encoder
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
-        self.has_entities = tag_encoding != "plain"
-        transitions = allowed_transitions(tag_encoding, labels) if self.has_entities else None
-        self.crf = ConditionalRandomField(len(labels), transitions)
+        self.has_entities = self._tag_encoding != "plain"
+        self.crf = self._make_crf()
         self.metric = NerF1(has_entities=self.has_entities)
         self.initialize(initializer)
+
+    def _make_crf(self) -> ConditionalRandomField:
+        labels = self.vocab.get_index_to_token_vocabulary("labels")
+        transitions = allowed_transitions(self._tag_encoding, labels) if self.has_entities else None
+        return ConditionalRandomField(len(labels), transitions)
+
+    @overrides
+    def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
+        labels = vocab.get_token_to_index_vocabulary("labels")
+        _find_tag_encoding(self._tag_encoding, labels)
+        if self._tag_encoding == "BIOUL":
+            kinds = {letter: {tag[1:] for tag in labels if tag[0] == letter} for letter in "BL"}
+            if unfinished := sorted(kinds["B"] - kinds["L"]):
+                raise ConfigurationError(
+                    f"ner_bilstm_crf: expected tags in BIOUL, as in training, but B{unfinished[0]} has no "
+                    f"L{unfinished[0]}: the dataset reader's tag_encoding is another"
+                )
+        if (count := self.crf.num_tags) < len(labels):
+            self.tag_projection = with_labels(self.tag_projection, vocab)
+            self.crf = grown(self._make_crf(), self.crf, count)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:
         """Returns the logits of tags and of their transitions, for sentences of shape (batch, time)."""
@@ -119,7 +138,7 @@ class NerBiLstmCrf(TaskModel):
             output["tags"] = [[labels[index] for index in path] for path in paths]
             output["logits"] = [emissions, *transitions]
         if tags is not None:
-            known = (tags != UNKNOWN_TAG).all(dim=1).nonzero().squeeze(1)  # Shape: (sentences,)
+            known = self.known_tags(tags, gold_tags).all(dim=1).nonzero().squeeze(1)  # Shape: (sentences,)
             output["loss"] = -crf(emissions[known], tags[known], mask[known])
             if not self.training and gold_tags is not None:
                 output["gold_tags"] = gold_tags

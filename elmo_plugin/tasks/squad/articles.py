@@ -176,29 +176,32 @@ class _SquadParser:
             raise UnusableExample("about a blank paragraph", "the paragraph is blank")
         questions = []
         for item in _get(paragraph, "qas", list):
-            identifier = item.get("id") if isinstance(item, dict) else None
-            place = location if identifier is None else f"{location}, question {identifier}"
+            name = str(item.get("id")) if isinstance(item, dict) else ""
+            place = f"{location}, question {name}" if name not in ("", "None") else location
             try:
-                questions += self._parse_question(item, text, place)
+                question = self._parse_question(item, text)
             except UnusableExample as error:
-                self._skipped.skip_or_raise(error, place, str(identifier))
+                self._skipped.skip_or_raise(error, place, name)
+                continue
+            if question is not None:
+                questions.append(question)
+            elif self._options.skip_unanswerable:
+                self._skipped.add("without an answer", name)
+            else:
+                raise ConfigurationError(f"{place}: {UNANSWERABLE}")
         return Paragraph(location, text, questions)
 
-    def _parse_question(self, item: Any, paragraph: str, location: str) -> list[Question]:
-        """Returns the question, or nothing if it is unanswerable and these are skipped."""
+    def _parse_question(self, item: Any, paragraph: str) -> Question | None:
+        """Returns the question, or `None` if it is unanswerable."""
         identifier = _get(item, "id", str | int)
         if str(identifier) in self._ids:
             raise UnusableExample("with the id of an earlier one", "an earlier question has the same id")
         self._ids.add(str(identifier))
         if item.get("is_impossible") is not None and _get(item, "is_impossible", bool):
-            if not self._options.skip_unanswerable:
-                raise ConfigurationError(f"{location}: {UNANSWERABLE}")
-            self._skipped.add("without an answer", str(identifier))
-            return []
-        question = _get(item, "question", str)
-        if _is_blank(question):
+            return None
+        if _is_blank(question := _get(item, "question", str)):
             raise UnusableExample("that are blank", "the question is blank")
-        return [Question(identifier, question, [self._parse_answer(a, paragraph) for a in _answers(item)])]
+        return Question(identifier, question, [self._parse_answer(a, paragraph) for a in _answers(item)])
 
     def _parse_answer(self, answer: Any, paragraph: str) -> Answer:
         text, start = _get(answer, "text", str), _get(answer, "answer_start", int)
@@ -209,14 +212,15 @@ class _SquadParser:
         for place in (start + len(margin), start):  # a byte order mark of the answer may not count
             if place >= 0 and spaced.startswith(sought, place):
                 return Answer(text, place)
-        places = _places(spaced, sought)
+        places = [match.start() for match in re.finditer(f"(?={re.escape(sought)})", spaced)]
         if self._options.repair_offsets and places:
             self.repaired += 1
             return Answer(text, min(places, key=lambda place: abs(place - start)))
         raise UnusableExample(
             f"with an answer that is not {'at its answer_start' if places else 'in the paragraph'}",
             f"the answer {text!r} is not at its answer_start, {start}: found "
-            f"{paragraph[max(0, start) :][: len(text)]!r}; {_advice(paragraph, start, places)}",
+            f"{paragraph[max(0, start) :][: len(text)]!r}; "
+            + ("repair_offsets searches for it" if places else "it is nowhere in the paragraph"),
         )
 
 
@@ -236,35 +240,14 @@ def _is_blank(text: str) -> bool:
     return not normalize_text(text).strip()
 
 
-def _places(paragraph: str, text: str) -> list[int]:
-    """Returns all indices at which the text begins in the paragraph."""
-    places, start = [], paragraph.find(text)
-    while start >= 0:
-        places.append(start)
-        start = paragraph.find(text, start + 1)
-    return places
-
-
-def _advice(paragraph: str, start: int, places: list[int]) -> str:
-    if not places:
-        return "it is nowhere in the paragraph"
-    for unit, encoding, size in (("UTF-16 units", "utf-16-le", 2), ("UTF-8 bytes", "utf-8", 1)):
-        if any(len(paragraph[:place].encode(encoding)) == start * size for place in places):
-            return f"it seems to count {unit}, not characters; repair_offsets searches for it"
-    return "repair_offsets searches for it"
-
-
 def _get(value: Any, key: str, kind: Any) -> Any:
     """Returns the value of a key, after checking its kind."""
     if not isinstance(value, dict):
-        raise UnusableExample("that are malformed", f"expected a JSON object, got {_short(value)}")
+        raise UnusableExample(
+            "that are malformed", f"expected a JSON object, got {json.dumps(value, ensure_ascii=False):.60}"
+        )
     item = value.get(key)
     if not isinstance(item, kind) or isinstance(item, bool) != (kind is bool):
-        message = f'expected {_KINDS[kind]} as "{key}", got {_short(item)}'
+        message = f'expected {_KINDS[kind]} as "{key}", got {json.dumps(item, ensure_ascii=False):.60}'
         raise UnusableExample(f'with a malformed "{key}"', message)
     return item
-
-
-def _short(value: Any) -> str:
-    shown = json.dumps(value, ensure_ascii=False)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, cast
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import Field, ListField, MetadataField, SpanField, TextField
-from allennlp.data.samplers import BatchSampler, BucketBatchSampler
 from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
@@ -177,30 +176,3 @@ def _is_exact(paragraph: TokenizedParagraph, answer: Answer) -> bool:
     """Returns whether an answer begins and ends with its words."""
     end = answer.start + len(answer.text)
     return paragraph.characters(*answer_words(paragraph, answer)) == (answer.start, end)
-
-
-@BatchSampler.register("bucket_by_paragraph")
-class ParagraphBatchSampler(BucketBatchSampler):
-    """
-    Puts the questions about one paragraph next to each other, so that the model encodes it once for all of
-    them. Apart from this it is AllenNLP's `bucket`, with its parameters: batches of similar length, with
-    noise, here one value for each paragraph. Batches have fewer paragraphs than batches of `bucket`, so that
-    a step of training sees less variety.
-
-    Registered as a `BatchSampler` with name "bucket_by_paragraph", for the instances of `squad_v1`.
-    """
-
-    @overrides
-    def _argsort_by_padding(self, instances: Iterable[Instance]) -> tuple[list[int], list[list[int]]]:
-        instances = list(instances)
-        questions: dict[str, list[int]] = {}
-        for index, instance in enumerate(instances):
-            metadata = cast(MetadataField, instance["metadata"])
-            questions.setdefault(metadata["paragraph"].text, []).append(index)
-        groups = list(questions.values())
-        order, lengths = super()._argsort_by_padding([instances[first] for first, *_ in groups])
-        sizes = [len(groups[number]) for number in order]
-        return (
-            [index for number in order for index in groups[number]],
-            [length for length, size in zip(lengths, sizes, strict=True) for _ in range(size)],
-        )

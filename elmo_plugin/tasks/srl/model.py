@@ -15,10 +15,9 @@ from torch import BoolTensor, LongTensor, Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.encoders import ContextualEncoder, bio_transitions, viterbi
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.spans import tags_to_spans
 from elmo_plugin.tasks.srl.metrics import SrlF1
-from elmo_plugin.tasks.task_model import TaskModel, average_probabilities
+from elmo_plugin.tasks.task_model import TaskModel, average_probabilities, with_labels
 
 PREDICATE = 1  # the index of the tag of a predicate; other words have 0
 
@@ -78,13 +77,19 @@ class SrlHighwayLstm(TaskModel):
         self.predicate_embedding = nn.Embedding(2, predicate_dim)
         self.contextual_encoder = contextual_encoder.construct(feature_dim=predicate_dim)
         self.tag_projection = nn.Linear(self.contextual_encoder.get_output_dim(), len(self._tags))
-        transitions, start = bio_transitions(self._tags)
         self._transitions: Tensor
         self._start: Tensor
-        self.register_buffer("_transitions", transitions, persistent=False)
-        self.register_buffer("_start", start, persistent=False)
+        for name, values in zip(("_transitions", "_start"), bio_transitions(self._tags), strict=True):
+            self.register_buffer(name, values, persistent=False)
         self.metric = SrlF1()
         self.initialize(initializer)
+
+    @overrides
+    def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
+        self._tags = list(vocab.get_index_to_token_vocabulary("labels").values())
+        self.tag_projection = with_labels(self.tag_projection, vocab)
+        device = self._start.device
+        self._transitions, self._start = (each.to(device) for each in bio_transitions(self._tags))
 
     def compute_logits(self, tokens: TextFieldTensors, predicate: LongTensor, **_: Any) -> TagLogits:
         """Returns the logits of the tags, for predicates of shape (batch, 1)."""
@@ -115,7 +120,8 @@ class SrlHighwayLstm(TaskModel):
             paths = viterbi(logits.logits, logits.mask, self._transitions, self._start)
             output["tags"] = [[self._tags[index] for index in path] for path in paths]
         if tags is not None:
-            output["loss"] = _mean_cross_entropy(logits, tags)
+            known = logits.mask & self.known_tags(tags, [f["tags"] for f in frame])
+            output["loss"] = _mean_cross_entropy(logits.logits, tags, known)
             if not self.training:
                 self.metric(output["tags"], [f["tags"] for f in frame])
         return output
@@ -149,11 +155,10 @@ def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
     return " ".join([*parts, *words[done:]])
 
 
-def _mean_cross_entropy(logits: TagLogits, tags: LongTensor) -> Tensor:
+def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tensor:
     """Returns the mean over the words of each sentence with known tags, and over sentences."""
-    known = logits.mask & (tags != UNKNOWN_TAG)
     right = tags.masked_fill(~known, 0)
-    losses = functional.cross_entropy(logits.logits.transpose(1, 2), right, reduction="none")
+    losses = functional.cross_entropy(logits.transpose(1, 2), right, reduction="none")
     means = losses.masked_fill(~known, 0.0).sum(dim=1) / known.sum(dim=1).clamp(min=1)
     return means.mean()
 

@@ -15,6 +15,7 @@ import huggingface_hub
 import pytest
 import torch
 
+import elmo_plugin
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import MODELS, sources
 from elmo_plugin.common import downloads
@@ -131,6 +132,16 @@ def test_bundled_bilms_need_no_download(name: str, dim: int, monkeypatch: pytest
     assert (bilm.num_layers, bilm.output_dim) == (3, dim)
     with pytest.raises(BiLmError, match=r"options.json \(install elmo_plugin\[download\]\)"):
         BiLm.from_pretrained("small")
+
+
+@pytest.mark.parametrize("name", ["tiny", "base"])
+def test_a_bundled_bilm_with_other_options_is_refused(name: str, tmp_path: Path) -> None:
+    source = Path(elmo_plugin.__file__).parent / "models" / "bilm" / name
+    (tmp_path / "weights.hdf5").symlink_to(source / "weights.hdf5")
+    options = (source / "options.json").read_text()
+    (tmp_path / "options.json").write_text(options.replace('"cell_clip": 3', '"cell_clip": 2'))
+    with pytest.raises(BiLmError, match=r"not those that it was written with \(lstm.cell_clip was 3, not 2"):
+        BiLm.from_pretrained(tmp_path)
 
 
 @pytest.mark.parametrize("address", ["s3://bucket/elmo", "gs://bucket/elmo"])

@@ -79,17 +79,6 @@ def test_what_is_malformed_names_the_file_and_the_question(
         read(tmp_path, content)
 
 
-@pytest.mark.parametrize(
-    ("start", "unit"), [(len("🌧 It ".encode("utf-16-le")) // 2, "UTF-16 units"), (8, "UTF-8 bytes")]
-)
-def test_offsets_in_another_unit_are_named_and_repaired(tmp_path: Path, start: int, unit: str) -> None:
-    content = squad("🌧 It rained.", answers=[{"text": "rained", "answer_start": start}])
-    with pytest.raises(ConfigurationError, match=f"question q1: .* seems to count {unit}"):
-        read(tmp_path, content)
-    (paragraph,) = read(tmp_path, content, repair_offsets=True)
-    assert paragraph.questions[0].answers == [Answer("rained", 5)]
-
-
 def test_a_repair_takes_the_nearest_place_and_is_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

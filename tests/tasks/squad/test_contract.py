@@ -12,7 +12,6 @@ class TestSquad(TaskContract):
     )
     data = FIXTURES / "squad" / "articles.json"
     answers = ("answers",)
-    bilm_runs = 2  # a paragraph is much longer than a question
     inputs: ClassVar = [
         {"passage": "Ansel was founded in 1887.", "question": "When was it founded?"},
         {"context": "Mira", "question": "Who?", "id": "7"},

@@ -60,7 +60,7 @@ def test_the_loss_is_that_of_allennlps_model(instances: list[Instance]) -> None:
 
 def test_words_with_unknown_tags_have_no_part_in_the_loss(instances: list[Instance]) -> None:
     vocab = Vocabulary.from_instances(instances[:3])
-    model, tensors = labeller(vocab), tensors_of(instances[3:4], vocab)
+    model, tensors = labeller(vocab).eval(), tensors_of(instances[3:4], vocab)
     known = tensors["tags"] != UNKNOWN_TAG
     assert known.tolist() == [[True] * 6 + [False] * 3]
     logits, _ = model.compute_logits(tensors["tokens"], tensors["predicate"])
@@ -87,7 +87,6 @@ def test_metrics_are_those_of_whole_arguments_in_evaluation_alone(instances: lis
     vocab = Vocabulary.from_instances(instances[:3])
     model, tensors = labeller(vocab), tensors_of(instances, vocab)
     predict_right_tags(model, tensors)
-    model(**tensors)
     assert model.get_metrics(reset=True) == {}
     model.eval()
     model(**tensors)

@@ -1,0 +1,145 @@
+"""Training goes on from an archive with labels that it lacks, by AllenNLP's configuration, for all tasks."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader
+from allennlp.models import Model, load_archive
+
+from tests.tasks.contract import TaskContract
+from tests.tasks.coref.test_contract import TestCoref as Coref
+from tests.tasks.ner.test_contract import TestNer as Ner
+from tests.tasks.ner.test_tags import are_legal
+from tests.tasks.snli.test_contract import TestSnli as Snli
+from tests.tasks.squad.test_contract import TestSquad as Squad
+from tests.tasks.srl.test_contract import TestSrl as Srl
+from tests.tasks.srl.test_predictor import SrlPredicates
+from tests.tasks.sst.test_contract import TestSst as Sst
+from tests.trained_tagger import train
+
+# Of each task: a text of the training data and what stands for it in the new data, and what grows.
+CHANGES: dict[type[TaskContract], tuple[str, str, set[str]]] = {
+    Ner: ("LOC", "ISLAND", {"tag_projection", "crf"}),
+    Srl: ("ARG1", "ARGM-CAU", {"tag_projection"}),
+    SrlPredicates: ("judge", "jury", set()),
+    Snli: ("neutral", "unrelated", {"output_logits"}),
+    Sst: ("(4 ", "(3 ", {"output_logits"}),
+    Coref: ("nw/", "story/", {"antecedent_scorer.genre_embedding"}),
+    Squad: ("Ansel", "Ansum", set()),
+}
+VOCABULARIES: dict[str, dict[str, Any]] = {"new data alone": {}, "extended": {"type": "extend"}}
+
+
+def train_first(task: type[TaskContract], folder: Path) -> Model:
+    config = task.config([])
+    config["trainer"]["num_epochs"] = 1
+    if task is Sst:
+        config["train_data_path"] = config["validation_data_path"] = str(folder / "first.txt")
+        (folder / "first.txt").write_text("(4 Superb)\n(1 Bad)\n")
+    return train(config, folder / "first")
+
+
+def go_on(
+    task: type[TaskContract], folder: Path, data: str, vocabulary: dict[str, Any], **trainer: Any
+) -> Model:
+    """Trains on from the archive in `folder` by the learning rate 0: grown, but as it was."""
+    path = folder / f"new{task.data.suffix}"
+    path.write_text(data)
+    config = task.config([]) | {"train_data_path": str(path), "validation_data_path": str(path)}
+    config["model"] = {"type": "from_archive", "archive_file": str(folder / "first" / "model.tar.gz")}
+    config["trainer"] |= {"num_epochs": 1, "optimizer": {"type": "sgd", "lr": 0.0}} | trainer
+    if vocabulary:
+        config["vocabulary"] = {"directory": str(folder / "first" / "vocabulary"), **vocabulary}
+    return train(config, folder / "second")
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+@pytest.mark.parametrize("task", CHANGES)
+def test_old_labels_keep_their_values_and_new_ones_are_named(
+    task: type[TaskContract], vocabulary: str, tmp_path: Path
+) -> None:
+    old, new, growing = CHANGES[task]
+    before = train_first(task, tmp_path)
+    text = "(0 Awful)\n(1 Bad)\n" if task is Sst else task.data.read_text().replace(old, new)
+    after = go_on(task, tmp_path, text, VOCABULARIES[vocabulary])
+    grown = {
+        name
+        for name, parameter in before.named_parameters()
+        if parameter.shape != after.get_parameter(name).shape and "text_field_embedder" not in name
+    }
+    assert {name.rsplit(".", 1)[0] for name in grown} == growing
+    assert bool(growing) == ("untrained" in (tmp_path / "second" / "out.log").read_text())
+    for name, parameter in before.named_parameters():
+        found = after.get_parameter(name)
+        if name.endswith("_constraint_mask"):
+            continue
+        kept = parameter.shape
+        if name == "antecedent_scorer.genre_embedding.weight":
+            kept = (len(parameter) - 1, parameter.size(1))  # without the unknown genre, which is the last one
+            assert not found[-1].any() and found[-2].any()
+        place = tuple(map(slice, kept))
+        assert found[place].equal(parameter[place]), name
+    again = load_archive(tmp_path / "second" / "model.tar.gz").model  # which reads the first one, too
+    assert all(again.get_parameter(name).equal(value) for name, value in after.named_parameters())
+
+
+def test_a_new_type_of_entity_never_follows_an_illegal_tag(tmp_path: Path) -> None:
+    train_first(Ner, tmp_path)
+    model = go_on(Ner, tmp_path, "Mira B-PER\njoined O\nSolt B-ORG\nHill I-ORG\n. O\n", {}).eval()
+    instances = list(DatasetReader.from_params(Params(Ner.config([])["dataset_reader"])).read(Ner.data))
+    seen = set()
+    for seed in range(9):
+        torch.manual_seed(seed)
+        torch.nn.init.normal_(model.tag_projection.weight, std=20)
+        for output in model.forward_on_instances(instances):
+            assert are_legal(output["tags"], "BIOUL")
+            seen.update(output["tags"])
+    assert {"B-ORG", "L-ORG", "U-PER"} <= seen
+
+
+REFUSED = {
+    "tags": (Ner, "Ann B-NEW\n. O\n", "the training data have U-NEW, but the vocabulary has not"),
+    "roles": (
+        Srl,
+        json.dumps({"words": ["Dogs", "bark"], "frames": [{"index": 1, "tags": ["B-NEW", "B-V"]}]}),
+        "the training data have B-NEW, but the vocabulary has not: .* 'extend'",
+    ),
+    "labels": (Sst, "(0 Awful)\n", "the model has no label 'very negative', only very positive, negative"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_labels_that_the_old_vocabulary_lacks_are_refused_in_training(case: str, tmp_path: Path) -> None:
+    task, text, message = REFUSED[case]
+    train_first(task, tmp_path)
+    with pytest.raises(ConfigurationError, match=message):
+        go_on(task, tmp_path, text, {"type": "from_files"})
+
+
+def test_tags_of_another_encoding_are_refused(tmp_path: Path) -> None:
+    train_first(Ner, tmp_path)
+    config = Ner.config([])
+    config["dataset_reader"]["tag_encoding"] = "BIO"
+
+    class Bio(Ner):
+        @classmethod
+        def config(cls, *_: Any, **__: Any) -> dict[str, Any]:
+            return json.loads(json.dumps(config))
+
+    with pytest.raises(ConfigurationError, match=r"expected tags in BIOUL, as .*, but B-NEW has no L-NEW"):
+        go_on(Bio, tmp_path, "Ann B-NEW\nLee I-NEW\n. O\n", {})
+
+
+def test_what_evaluation_leaves_out_is_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    model, _ = Ner.model_and_batch(Ner.config([]))
+    reader = DatasetReader.from_params(Params(Ner.config([])["dataset_reader"]))
+    (tmp_path / "new.txt").write_text("Ann B-NEW\n. O\n\nLee B-NEW\nsat O\n")
+    model.eval().forward_on_instances(list(reader.read(tmp_path / "new.txt")))
+    assert not any("lacks" in message for message in caplog.messages)
+    model.get_metrics(reset=True)
+    assert "the vocabulary lacks U-NEW: 2 words have no part in the loss" in caplog.messages
