@@ -1,4 +1,4 @@
-"""What a user would pick instead of the bundled models, on their data: a CRF for names, a lexicon for sentiment.
+"""What a user would pick instead of the bundled models, on their data: a CRF, and a lexicon.
 
     uv run --with sklearn-crfsuite python experiments/bundled/instead.py crf
     uv run python experiments/bundled/instead.py lexicon
@@ -82,7 +82,7 @@ def lexicon() -> dict[str, float]:
         if word.isalpha() and word.islower():
             ratings[word] = float(rating)
     scores = {}
-    for file in sorted((RUNS / "sst").glob("*_*.jsonl")) + [RUNS / "sst/test.jsonl"]:
+    for file in [*sorted((RUNS / "sst").glob("*_*.jsonl")), RUNS / "sst/test.jsonl"]:
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         rows = [row for row in rows if row["label"] != "neutral"]
         right = sum((side(row["text"], ratings) >= 0) == (row["label"] == "positive") for row in rows)
