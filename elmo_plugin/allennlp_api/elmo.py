@@ -148,7 +148,7 @@ class Elmo(nn.Module):
         if module is None:
             if files:
                 bilm = {"options": str(options_file), "weights": str(weight_file)}
-            module = ElmoBiLm.from_source(
+            module = ElmoBiLm(
                 cast(Any, bilm),
                 requires_grad=requires_grad,
                 stateful=stateful,

@@ -21,7 +21,8 @@ _NO_TRAINED_WORDS = "vocab_to_cache cannot be combined with a trained biLM or tr
 
 class ElmoBiLm(nn.Module):
     """
-    Runs a `BiLm` with the inputs and outputs of AllenNLP's `_ElmoBiLm`.
+    Runs a biLM, loaded from a source of `BiLm.from_pretrained` or copied, with the inputs and outputs of
+    AllenNLP's `_ElmoBiLm`.
 
     Its `state_dict` has AllenNLP's names and values, converted from ours, and `named_parameters` has names
     that AllenNLP's regular expressions match. The biLM runs as a whole: `_elmo_lstm` and `_token_embedder`
@@ -34,18 +35,25 @@ class ElmoBiLm(nn.Module):
 
     def __init__(
         self,
-        bilm: BiLm,
+        source: Source | BiLm,
         *,
+        requires_grad: bool = False,
         stateful: bool = False,
+        precision: str | None = None,
         vocab_to_cache: Sequence[str] | None = None,
         cache: Cache | None = None,
-        weight_file: str | None = None,
     ) -> None:
         super().__init__()
+        if isinstance(source, BiLm):
+            bilm = copy.deepcopy(source)
+            bilm.precision = get_precision(precision or source.precision).name
+        else:
+            bilm = BiLm.from_pretrained(source, precision or "float32")
+        bilm.requires_grad_(requires_grad)
         mappings(bilm.options)  # raises if the biLM does not read bytes
         self.elmo = ElmoRepresentations(bilm, 0, stateful=stateful, cache=cache)
         self.num_layers = bilm.num_layers
-        self.weight_file = weight_file
+        self.weight_file = str(source["weights"]) if isinstance(source, Mapping) else None
         self.register_buffer("_vocabulary", None, persistent=False)
         if vocab_to_cache:
             if bilm.is_trainable:
@@ -57,19 +65,6 @@ class ElmoBiLm(nn.Module):
         self._register_state_dict_hook(_convert_saved)
         self._register_load_state_dict_pre_hook(_convert_loaded, with_module=True)
         self.register_load_state_dict_post_hook(_check_loaded_words)
-
-    @classmethod
-    def from_source(
-        cls, source: Source | BiLm, requires_grad: bool = False, precision: str | None = None, **options: Any
-    ) -> "ElmoBiLm":
-        """Loads a biLM from a source of `BiLm.from_pretrained`, or copies one."""
-        if isinstance(source, BiLm):
-            bilm = copy.deepcopy(source)
-            bilm.precision = get_precision(precision or source.precision).name
-        else:
-            bilm = BiLm.from_pretrained(source, precision or "float32")
-        weight_file = str(source["weights"]) if isinstance(source, Mapping) else None
-        return cls(bilm.requires_grad_(requires_grad), weight_file=weight_file, **options)
 
     @property
     def bilm(self) -> BiLm:

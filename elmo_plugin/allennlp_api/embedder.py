@@ -64,7 +64,7 @@ class ElmoEmbedder:
     ) -> None:
         if bilm is None:
             bilm = {"options": str(options_file), "weights": str(weight_file)}
-        self.elmo_bilm = ElmoBiLm.from_source(bilm, precision=precision)
+        self.elmo_bilm = ElmoBiLm(bilm, precision=precision)
         self.cuda_device = cuda_device
         if cuda_device >= 0:
             self.elmo_bilm.to(f"cuda:{cuda_device}")

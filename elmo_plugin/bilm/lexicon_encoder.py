@@ -38,7 +38,9 @@ class LexiconTokenEncoder(CachedTokenEncoder):
 
     def __init__(self, options: LexiconCnnOptions, projection_dim: int) -> None:
         super().__init__()
-        self._lookup = LexiconLookup(options)
+        self._slots = options.max_characters_per_word
+        self._characters = dict(options.characters)
+        self._words = dict(options.words)
         if options.words:
             self.word_embedding = nn.Embedding(num_rows(options.words), options.word_dim)
         if options.characters:
@@ -52,12 +54,12 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         weight = self.projection.weight
         if len(character_ids) == 0:
             return weight.new_zeros(0, len(weight))
-        words = self._lookup.words(character_ids)
+        words = self.words(character_ids)
         features = []
         if hasattr(self, "word_embedding"):
-            features.append(self.word_embedding(self._lookup.word_ids(words).to(weight.device)))
+            features.append(self.word_embedding(self.word_ids(words).to(weight.device)))
         if hasattr(self, "character_embedding"):
-            ids = self._lookup.character_ids(words).to(weight.device)
+            ids = self.character_ids(words).to(weight.device)
             maxima, order = by_length(ids, self.widest_filter, self._maxima)
             character_features = self.activation(maxima[order.argsort()])
             for highway in self.highways:
@@ -69,15 +71,6 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         """Returns the maximum of each filter over all windows of a word, shape (words, filters)."""
         characters = self.character_embedding(ids).transpose(1, 2)
         return torch.cat([convolution(characters).amax(dim=2) for convolution in self.convolutions], dim=1)
-
-
-class LexiconLookup:
-    """Looks up words, given as the character ids of published models: their UTF-8 bytes."""
-
-    def __init__(self, options: LexiconCnnOptions) -> None:
-        self._slots = options.max_characters_per_word
-        self._characters = dict(options.characters)
-        self._words = dict(options.words)
 
     def words(self, character_ids: Tensor) -> list[str]:
         """Decodes ids of shape (words, bytes), and cuts words to the characters that count."""

@@ -177,7 +177,7 @@ def test_exactly_one_bilm_must_be_given(files: Files) -> None:
 def test_the_published_activations_are_those_of_the_top_layer(shared: Path) -> None:
     folder = shared / "parity" / "elmo"
     sources = {"options": str(folder / "options.json"), "weights": str(folder / "lm_weights.hdf5")}
-    bilm = ElmoBiLm.from_source(sources, stateful=True).eval()
+    bilm = ElmoBiLm(sources, stateful=True).eval()
     streams = json.loads((folder / "sentences.json").read_text())
     for number in range(10):
         batch = [stream[number].split() for stream in streams]

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_plugin.bilm.io import read_archive
+from elmo_plugin.bilm.io.training_archive import read_archive
 from tests.experiments.programs import experiment_module
 from tests.trained_bilm import random_bilm, write_training
 

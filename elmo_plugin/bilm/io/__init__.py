@@ -1,12 +1,10 @@
 """Files that biLMs are read from and written to, and the ladder of sources that a biLM can come from."""
 
-from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights
 from elmo_plugin.bilm.io.layouts import TensorMapping, highway_mappings, lstm_mappings
 from elmo_plugin.bilm.io.sources import (
     BUNDLED_MODELS,
     MODELS,
-    OPTIONS_NAME,
-    WEIGHTS_NAME,
     Card,
     Checkpoint,
     Source,
@@ -15,10 +13,4 @@ from elmo_plugin.bilm.io.sources import (
     write_card,
     write_files,
 )
-from elmo_plugin.bilm.io.training_archive import (
-    WEIGHTS_NAMES,
-    check_weights,
-    options_from_state,
-    read_archive,
-    read_state,
-)
+from elmo_plugin.bilm.io.training_archive import WEIGHTS_NAMES, check_weights, options_from_state, read_state

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.bilm.io.manylangs import read_lexicon
-from elmo_plugin.bilm.lexicon_encoder import LexiconLookup
+from elmo_plugin.bilm.lexicon_encoder import LexiconTokenEncoder
 from elmo_plugin.bilm.options import LexiconCnnOptions
 from tests.bilm.manylangs.model_folder import CHARACTERS, WORDS
 
 
-def lookup(slots: int = 10) -> LexiconLookup:
+def lookup(slots: int = 10) -> LexiconTokenEncoder:
     characters, words = (
         tuple((token, row) for row, token in enumerate(tokens)) for tokens in (CHARACTERS, WORDS)
     )
-    return LexiconLookup(LexiconCnnOptions(characters, words, 3, 4, ((1, 2),), 1, "relu", slots))
+    return LexiconTokenEncoder(LexiconCnnOptions(characters, words, 3, 4, ((1, 2),), 1, "relu", slots), 5)
 
 
 def ids_of(*words: str, slots: int = 10) -> torch.Tensor:
