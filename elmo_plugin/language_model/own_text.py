@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
 from elmo_plugin.common.formats.text_files import decode, read_lines, sentence_lines
 from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.common.spacy_rules import SpacyRules
@@ -27,24 +28,17 @@ _ENDS = (".", "?", "!", "…", "؟", "।", "。")
 
 
 class Recipe(NamedTuple):
-    """
-    How to train on a text of up to `words` words.
-
-    size: in bilm.libsonnet
-    vocabulary: size limit of the softmax
-    negatives: sampled words per batch; `None` computes the full softmax
-    speed: about the words per second of a CPU core
-    """
+    """How to train on a text of up to `words` words."""
 
     words: float
-    size: str
+    size: str  # in bilm.libsonnet
     epochs: int
-    vocabulary: int
-    negatives: int | None
+    vocabulary: int  # size limit of the softmax
+    negatives: int | None  # `None` computes the full softmax
     dropout: float
     batch_size: int
     rate: float
-    speed: int
+    speed: int  # about the words per second of a CPU core
 
 
 RECIPES = (
@@ -59,15 +53,10 @@ RECIPES = (
 
 @dataclass
 class TextFigures:
-    """
-    looks_raw: the number of sentences that end in a word with its full stop
-    too_long: the number of words whose end the biLM does not read
-    """
-
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    looks_raw: int = 0
-    too_long: int = 0
+    looks_raw: int = 0  # sentences that end in a word with its full stop
+    too_long: int = 0  # words whose end the biLM does not read
 
     @property
     def words(self) -> int:
@@ -136,17 +125,14 @@ def _assigned_sentences(
     """Yields the words of each sentence and its role. Of a text with many lines, a line has one role."""
     stride, by_line = BLOCKS, True
     if "" in files:
-        lines = sum(not line.isspace() for file in files[""] for line in _lines(file, column))
+        lines = sum(1 for file in files[""] for _ in _lines(str(file), column))
         stride = max(BLOCKS, lines // BLOCK_LINES // _MAX_BLOCKS)
         by_line = lines > BLOCK_LINES * (BLOCKS - 1)
     count = 0
     for role, paths in files.items():
         for file in paths:
-            for number, line in enumerate(_lines(file, column), start=1):
-                if line.isspace():
-                    continue
-                place = f"{file}, line {number}"
-                text = unicodedata.normalize("NFC", decode(line, place))
+            for line, place in _lines(str(file), column):
+                text = unicodedata.normalize("NFC", line)
                 for words in _sentences(text, place, rules):
                     part = count // BLOCK_LINES % stride
                     split = {stride // 2 - 1: "dev", stride - 1: "test"}.get(part, "train")
@@ -155,8 +141,17 @@ def _assigned_sentences(
                 count += by_line
 
 
-def _lines(file: Path, column: int | None) -> Iterator[bytes]:
-    return sentence_lines(read_lines(str(file)), str(file), column)
+def _lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
+    """Yields the lines that are not blank, or the letters of FASTA's records, with their places."""
+    if is_fasta(file):
+        for protein in read_fasta(file):
+            if protein.letters:
+                yield " ".join(letter.text for letter in residues(protein.letters)), protein.place
+        return
+    for number, line in enumerate(sentence_lines(read_lines(file), file, column), start=1):
+        if not line.isspace():
+            place = f"{file}, line {number}"
+            yield decode(line, place), place
 
 
 def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list[str]]:
