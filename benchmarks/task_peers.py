@@ -259,7 +259,7 @@ def document(instance: Instance, indexers: Indexers) -> Instance:
 
     clusters = None
     if "clusters" in instance.fields:
-        clusters = [[(start, end - 1) for start, end in each] for each in instance["clusters"].metadata]
+        clusters = [[(span.start, span.end - 1) for span in each] for each in instance["clusters"].metadata]
     return make_coref_instance(instance["document"].metadata.sentences, indexers, MAX_SPAN_WIDTH, clusters)
 
 

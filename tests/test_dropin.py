@@ -25,7 +25,7 @@ from allennlp.modules.token_embedders import ElmoTokenEmbedder
 from allennlp.predictors import Predictor
 
 from elmo_plugin import archives, batch_to_ids
-from elmo_plugin.allennlp_api import indexer, token_embedder
+from elmo_plugin.allennlp_api import token_embedder
 from elmo_plugin.bilm.io import sources
 from elmo_plugin.bilm.io.sources import MODELS
 from elmo_plugin.bilm.io.training_archive import load_plain
@@ -98,7 +98,7 @@ def test_importing_it_takes_the_names_and_once_more_changes_nothing() -> None:
     assert registered() == (ElmoTokenEmbedder, ELMoTokenCharactersIndexer)
     for _ in range(2):
         with dropin():
-            ours = (token_embedder.AllenNlpElmoTokenEmbedder, indexer.ElmoCharactersIndexer)
+            ours = (token_embedder.AllenNlpElmoTokenEmbedder, token_embedder.ElmoCharactersIndexer)
             assert registered() == ours
             sys.modules["elmo_plugin.dropin"].register()
             importlib.import_module("elmo_plugin.plugin")
@@ -143,7 +143,8 @@ def test_each_loads_the_archives_of_the_other_and_predicts_the_same(
         ours = make_archive("ours", **options)
         expected = predictions(ours)
         assert (
-            type(load_archive(ours).dataset_reader._token_indexers["elmo"]) is indexer.ElmoCharactersIndexer
+            type(load_archive(ours).dataset_reader._token_indexers["elmo"])
+            is token_embedder.ElmoCharactersIndexer
         )
     np.testing.assert_allclose(predictions(ours), expected, atol=1e-5)
 

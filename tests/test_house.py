@@ -10,23 +10,23 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 899,
-    "allennlp_api": 677,
+    "(files at the top)": 900,
+    "allennlp_api": 681,
     "analysis": 491,
-    "bilm": 3008,
-    "commands": 1355,
-    "common": 1139,
+    "bilm": 2901,
+    "commands": 1333,
+    "common": 1173,
     "demo": 370,
-    "embed_files": 617,
-    "embedding": 872,
+    "embed_files": 595,
+    "embedding": 848,
     "encoders": 670,
     "integrations": 342,
     "language_model": 1549,
     "porting": 609,
-    "predictions": 679,
+    "predictions": 672,
     "sweeps": 294,
-    "tasks": 4723,
-    "training": 490,
+    "tasks": 4677,
+    "training": 488,
 }
 WHOLE = 18_741
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}

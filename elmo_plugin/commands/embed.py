@@ -87,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(group, "--tokenizer", about, choices=("whitespace", "spacy", "letters"), default="whitespace")
     add(group, "--max-words N", "refuse longer lines", positive_int, default=100_000)
     add_shared(group, "--language")
+    add(group, "--column N", "read a table: the column of words, from 0; blank lines end sentences", int)
 
     group = parser.add_argument_group("the file")
     add_shared(group, "--dtype", default="float32")

@@ -16,7 +16,7 @@ from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import atomic_write, locked, remove_leftovers, write_json
 from elmo_plugin.common.formats.fasta import Protein, read_fasta
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
+from elmo_plugin.common.formats.text_files import decode, read_lines, sentence_lines, standard_input_lines
 
 STANDARD_INPUT = "-"
 _LINE_BYTES = 8  # added to the text of each line, because blank lines also take memory
@@ -41,17 +41,17 @@ class Chunk(NamedTuple):
         return f"{self.source}, line {self.first_line + sentence + 1}"
 
 
-def read_chunks(source: str, chunk_bytes: int, digest: blake2b) -> Iterator[Chunk]:
+def read_chunks(source: str, chunk_bytes: int, digest: blake2b, column: int | None = None) -> Iterator[Chunk]:
     """
     Reads a file, or standard input, in chunks, and updates the digest with its sentences. A chunk ends with
     the line that makes it at least this long, whatever follows. Raises `BiLmError` if a line is not UTF-8
-    text, or a compressed file is damaged.
+    text, a compressed file is damaged, or the text is a table and no `column` of words is named.
     """
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
     number, first_line, num_bytes, sentences = 0, 0, 0, []
     lines = read_lines(source) if is_file else standard_input_lines()
-    for line_number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(sentence_lines(lines, name, column), 1):
         sentences.append(decode(line, f"{name}, line {line_number}").strip())
         digest.update(f"{sentences[-1]}\n".encode())
         num_bytes += len(line)

@@ -29,16 +29,10 @@ _SAFETENSORS_TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8
 
 
 class Content(NamedTuple):
-    """
-    chunks: are read one at a time
-    row_shape: of a word's vectors, (num_layers, dim) or (dim,)
-    description: how the vectors were made
-    """
-
-    chunks: Sequence[Path]
+    chunks: Sequence[Path]  # are read one at a time
     settings: EmbedSettings
-    row_shape: tuple[int, ...]
-    description: dict[str, Any]
+    row_shape: tuple[int, ...]  # of a word's vectors, (num_layers, dim) or (dim,)
+    description: dict[str, Any]  # how the vectors were made
 
     def lines(self) -> Iterator[tuple[str, str, np.ndarray]]:
         """

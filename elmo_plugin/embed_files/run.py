@@ -89,18 +89,24 @@ def embed_file(
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
+    size = None
+    if Path(source).is_file():
+        if has_proteins:
+            size = count_residues(source)
+        elif not compression(source):
+            size = Path(source).stat().st_size
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
     digest = blake2b(digest_size=16)
-    chunks = (read_proteins if has_proteins else read_chunks)(source, embedder.chunk_bytes, digest)
+    if has_proteins:
+        chunks = read_proteins(source, embedder.chunk_words, digest)
+    else:
+        chunks = read_chunks(source, embedder.chunk_bytes, digest, settings.column)
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
-    size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None
     unit = " residues" if has_proteins else "B"
     options: dict[str, Any] = {"unit": unit, "unit_scale": True, "smoothing": 0, "disable": not show_progress}
-    if has_proteins and Path(source).is_file():
-        size = count_residues(source)
     with (
         atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
         unfinished_chunks(file, description) as folder,
@@ -173,22 +179,10 @@ def embed_shards(
 
     # Parameters
 
-    pattern : `str`
-        Names the files. All machines must see them, and the folder, at the same paths.
-    folder : `str | Path`
-        The folder of the outputs, each named after its file and the format.
+    pattern, folder : `str`
+        The files, and the folder of the outputs, each named after its file. All machines must see both.
     scheduler : `str`, optional
-        The address of the scheduler of a running cluster. By default one is made of processes on this
-        machine.
-    workers : `int`
-        The number of these processes.
-    settings, output_format, devices, source_format
-        See `embed_file`.
-
-    # Returns
-
-    `list[Path]`
-        The outputs.
+        The address of the scheduler of a running cluster. By default one is made of `workers` processes here.
 
     Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed. Raises an
     error of a single file when the others are done.

@@ -51,6 +51,8 @@ class EmbedSettings:
         For "mix": see `load_archive`.
     max_words : `int`
         A longer sentence is an error: the text probably does not have one sentence per line.
+    column : `int`, optional
+        The number of the column of words, from 0, if the text is a table with a word in each line.
     """
 
     bilm: str | dict[str, str] = "base"
@@ -69,6 +71,7 @@ class EmbedSettings:
     pooling: str | None = None
     trust: bool = False
     max_words: int = 100_000
+    column: int | None = None
 
     def description(self) -> dict[str, Any]:
         """Returns the settings that decide the output, without the content of the biLM."""
@@ -83,7 +86,10 @@ def protein_settings(settings: EmbedSettings) -> EmbedSettings:
     """Returns the settings for FASTA. Raises `BiLmError` if they are for sentences."""
     if settings.tokenizer == "spacy" or settings.keys == "sentence":
         raise BiLmError("FASTA has letters and names: leave out --tokenizer and --use-sentence-keys")
-    return replace(settings, tokenizer="letters", keys="name")
+    tokens = settings.max_batch_tokens
+    if tokens == MAX_BATCH_TOKENS:
+        tokens *= 4  # proteins are longer than sentences, and as many should share a batch
+    return replace(settings, tokenizer="letters", keys="name", max_batch_tokens=tokens)
 
 
 def check_settings(settings: EmbedSettings, output_format: str) -> None:

@@ -2,7 +2,7 @@
 
 import torch
 
-from elmo_plugin.encoders.text_fields import (
+from elmo_plugin.encoders.contextual_encoder import (
     concatenate_text_fields,
     flatten_wrapping_dims,
     slice_wrapping_dim,

@@ -203,7 +203,7 @@ def test_a_pattern_becomes_a_document_with_its_chains(coref_data: ModuleType, tm
     file.write_text(coref_data.made_document(pattern, "made1", names, random.Random(1)))
     (document,) = read_documents(file)
     assert document.sentences == [["Bob", "Li", "'s", "dog", "ran", "."], ["He", "saw", "it", "."]]
-    chains = sorted(sorted(span[:2] for span in chain) for chain in document.clusters)
+    chains = sorted(sorted((mention.start, mention.end) for mention in chain) for chain in document.clusters)
     assert chains == [[(0, 2), (6, 7)], [(0, 4), (8, 9)]]
 
 
