@@ -125,17 +125,14 @@ def _assigned_sentences(
     """Yields the words of each sentence and its role. Of a text with many lines, a line has one role."""
     stride, by_line = BLOCKS, True
     if "" in files:
-        lines = sum(not line.isspace() for file in files[""] for line in _lines(file, column))
+        lines = sum(1 for file in files[""] for _ in _lines(str(file), column))
         stride = max(BLOCKS, lines // BLOCK_LINES // _MAX_BLOCKS)
         by_line = lines > BLOCK_LINES * (BLOCKS - 1)
     count = 0
     for role, paths in files.items():
         for file in paths:
-            for number, line in enumerate(_lines(file, column), start=1):
-                if line.isspace():
-                    continue
-                place = f"{file}, line {number}"
-                text = unicodedata.normalize("NFC", decode(line, place))
+            for line, place in _lines(str(file), column):
+                text = unicodedata.normalize("NFC", line)
                 for words in _sentences(text, place, rules):
                     part = count // BLOCK_LINES % stride
                     split = {stride // 2 - 1: "dev", stride - 1: "test"}.get(part, "train")
@@ -144,12 +141,17 @@ def _assigned_sentences(
                 count += by_line
 
 
-def _lines(file: Path, column: int | None) -> Iterator[bytes]:
-    """Returns the lines of a text, or for each protein of FASTA a line with its letters."""
-    if is_fasta(str(file)):
-        proteins = (residues(protein.letters) for protein in read_fasta(str(file)))
-        return (" ".join(letter.text for letter in letters).encode() + b"\n" for letters in proteins)
-    return sentence_lines(read_lines(str(file)), str(file), column)
+def _lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
+    """Yields the lines that are not blank, or the letters of FASTA's records, with their places."""
+    if is_fasta(file):
+        for protein in read_fasta(file):
+            if protein.letters:
+                yield " ".join(letter.text for letter in residues(protein.letters)), protein.place
+        return
+    for number, line in enumerate(sentence_lines(read_lines(file), file, column), start=1):
+        if not line.isspace():
+            place = f"{file}, line {number}"
+            yield decode(line, place), place
 
 
 def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list[str]]:

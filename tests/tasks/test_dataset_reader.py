@@ -75,5 +75,5 @@ def test_byte_order_marks_are_no_part_of_words_wherever_files_were_joined(tmp_pa
 
 
 def test_an_unknown_option_is_an_error_that_names_it_and_those_that_there_are() -> None:
-    with pytest.raises(ConfigurationError, match="there is no option 'delimiter'; it has .*text_column"):
+    with pytest.raises(ConfigurationError, match=r"there is no option 'delimiter'; it has .*text_column"):
         SstTreesReader({}, delimiter=";")
