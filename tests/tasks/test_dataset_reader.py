@@ -1,12 +1,10 @@
 """The base of dataset readers, by a reader of the words of each line."""
 
-import gzip
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-import zstandard
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.fields import ListField, TextField
@@ -34,17 +32,6 @@ class WordsReader(TaskDatasetReader):
 def read(path: Path, content: bytes) -> list[Instance]:
     path.write_bytes(content)
     return list(WordsReader({"tokens": SingleIdTokenIndexer()}).read(path))
-
-
-@pytest.mark.parametrize(
-    ("name", "compress"),
-    [("words.txt", bytes), ("words.txt.gz", gzip.compress), ("words.txt.zst", zstandard.compress)],
-)
-def test_reads_examples_from_plain_and_compressed_lines(
-    tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
-) -> None:
-    instances = read(tmp_path / name, compress("Zoë runs\n\nshe".encode()))
-    assert [instance["words"].metadata for instance in instances] == [["Zoë", "runs"], ["she"]]
 
 
 def test_all_texts_are_indexed_those_in_lists_too(tmp_path: Path) -> None:
