@@ -190,7 +190,8 @@ def check_config(
     for keys, reason in refused(config, folder):
         if any(tuple(map(str, keys))[: len(each)] == each for each in given):
             continue
-        raise BiLmError(f"{name}: {'.'.join(map(str, keys))}: {reason}; {_TRUST}")
+        place = f"{name}: {'.'.join(map(str, keys))}"
+        raise BiLmError(f"{place}: {reason}; use --trust (trust=True) if you trust this archive")
 
 
 @contextmanager

@@ -163,9 +163,6 @@ def _check_object(cls: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
         found = MISSING if kind is None else f"expected text, found {kind!r:.80}"
         yield Mistake((*keys, "type"), found)
         return
-    module = kind.rpartition(".")[0] if isinstance(kind, str) else ""
-    if module and kind not in Registrable._registry.get(cls, {}) and module not in sys.modules:
-        return  # its module would run
     try:
         made, _ = _resolve(cls, kind)
         options = options_of(cls, kind)

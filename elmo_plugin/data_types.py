@@ -88,7 +88,7 @@ class _Judge:
         elif isinstance(value, Mapping) and kinds and issubclass(cls, Mapping):
             for name, item in value.items():
                 yield from self.check(kinds[-1], item, (*keys, name), is_users)
-        elif isinstance(value, Mapping | list | str) and kinds:  # AllenNLP reads the keys as a list
+        elif isinstance(value, Mapping | list) and kinds:  # AllenNLP reads the keys as a list
             is_row = cls is tuple and Ellipsis not in kinds
             for number, item in enumerate(value):
                 each = kinds[number if is_row and number < len(kinds) else 0]

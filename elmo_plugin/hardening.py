@@ -10,9 +10,11 @@ Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp
 
 import argparse
 import inspect
+import json
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from allennlp import models
@@ -46,10 +48,23 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
         raise ConfigurationError(f"{note}; {_OLD}")
     if wrong := [str(mistake) for mistake in found if mistake.reason != MISSING]:  # code may pass those
         raise ConfigurationError("; ".join(wrong))
+    given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
+    if given.get("recover"):
+        _write_cut_config(params, Path(given["serialization_dir"]))
     try:
         return TRAIN_MODEL(params, *args, **kwargs)
     finally:
         _take_excepthook()  # from AllenNLP's log
+
+
+def _write_cut_config(params: Params, folder: Path) -> None:
+    """Rewrites a configuration that a kill cut short at the very start of a training."""
+    file = folder / archival.CONFIG_NAME
+    if file.is_file() and not any(folder.glob("model_state*")):
+        try:
+            json.loads(file.read_bytes())
+        except ValueError:
+            params.to_file(str(file))
 
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:

@@ -99,9 +99,10 @@ def import_submodules_by_their_full_names() -> None:
 
     Drop it when AllenNLP walks its packages with a prefix.
     """
-    for module in (util, commands):  # each looks it up
+    modules: tuple[Any, ...] = (util, commands)  # each looks it up
+    for module in modules:
         module.import_module_and_submodules = _include_package
-    plugins.import_module_and_submodules = _import_with_submodules  # type: ignore[attr-defined]
+    plugins.import_module_and_submodules = _import_with_submodules
 
 
 def _include_package(package_name: str, exclude: set[str] | None = None) -> None:

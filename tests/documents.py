@@ -22,6 +22,7 @@ DOCUMENTS = [
 NOT_RUN = {
     "huggingface-cli upload": "uploads",
     'from_pretrained("models/japanese")': "needs a downloaded model",
+    "residues.h5": "needs the published biLM",
     "from flair": "flair has an environment of its own",
     "from datasets": "needs the package datasets",
     "uv run pytest": "runs the tests",

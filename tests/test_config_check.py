@@ -37,7 +37,7 @@ def test_a_valid_configuration_has_none() -> None:
 
 
 @pytest.mark.parametrize(("changes", "found"), [({"trainer__nonsense": 1},
-    ["trainer.nonsense: unknown key of gradient_descent"]), ({"model__encoder__type": "lstmm"},
+    ["trainer.nonsense: unknown key of resumable"]), ({"model__encoder__type": "lstmm"},
     ["model.encoder.type: 'lstmm' is not registered; did you mean lstm?"]), ({"model__type": "bcn"},
     ["model.type: 'bcn' is not registered: list its package"]), ({"model__encoder": {"type": "lstm",
     "hidden_size": 5}}, ["model.encoder.input_size: is required"]), ({"trainer__optimizer": {"type": "adam",
@@ -89,7 +89,7 @@ def test_what_a_class_of_a_user_may_take_is_no_mistake(model: Any) -> None:
 
 
 @pytest.mark.parametrize(("changes", "message"), [({"trainer__nonsense": 1, "trainer__other": 2},
-    r"^trainer.nonsense: unknown key of gradient_descent; trainer.other: unknown key of gradient_descent$"),
+    r"^trainer.nonsense: unknown key of resumable; trainer.other: unknown key of resumable$"),
     ({"trainer__num_serialized_models_to_keep": 2},
     r"^trainer.num_serialized_models_to_keep: now `checkpointer.keep_most_recent.*elmo port"),
     ({"model__encoder__type": "intra_sentence_attention"},

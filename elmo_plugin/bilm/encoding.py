@@ -13,18 +13,19 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm.inputs import as_words
 from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice
+from elmo_plugin.common.formats.fasta import residues
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.typography import Word
 
 Layers = str | int | Sequence[float]
-LAYER_NAMES = ("all", "mean", "top", "token")
+LAYER_NAMES = ("all", "mean", "sum", "top", "token")
 _ROUNDING = 0.01  # tolerance for the sum of weights, such as three times 0.333
 POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
     "mean": lambda vectors: vectors.mean(dim=-2),
     "max": lambda vectors: vectors.amax(dim=-2),
     "first": lambda vectors: vectors[..., 0, :],
 }
-TOKENIZERS = ("whitespace", "spacy")
+TOKENIZERS = ("whitespace", "spacy", "letters")
 OUTPUTS = ("torch", "numpy")
 
 Tokenizer = str | Callable[[str], Iterable[Any]]
@@ -111,11 +112,13 @@ def split_text(
 @lru_cache(maxsize=8)
 def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
     """
-    Returns a function from a text to its words: between "whitespace", unchanged, or by the rules of "spacy"
-    for a language. Raises `BiLmError` if spaCy is missing or lacks the rules.
+    Returns a function from a text to its words: between "whitespace", unchanged, by the rules of "spacy" for
+    a language, or the "letters" of a protein. Raises `BiLmError` if spaCy is missing or lacks the rules.
     """
     if name == "spacy":
         return SpacyRules(language).words
+    if name == "letters":
+        return residues
     return lambda text: [Word(match[0], *match.span()) for match in re.finditer(r"\S+", text)]
 
 
@@ -200,15 +203,17 @@ def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
     """
     Selects `layers` from the vectors of all layers, shape (num_layers, ..., dim).
 
-    "all" returns all of them, "mean" their plain average, "top" and "token" the last and the first, a number
-    that layer, and a list of weights, one for each layer, their weighted average. Except for "all", the shape
-    is (..., dim).
+    "all" returns all of them, "mean" and "sum" their plain average and sum, "top" and "token" the last and
+    the first, a number that layer, and a list of weights, one for each layer, their weighted average. Except
+    for "all", the shape is (..., dim).
     """
     check_layers(layers, len(vectors))
     if isinstance(layers, list | tuple):
         return torch.tensordot(vectors.new_tensor(mixing_weights(layers, len(vectors))), vectors, dims=1)
-    if layers in ("all", "mean"):
-        return vectors if layers == "all" else vectors.mean(dim=0)
+    if layers in ("mean", "sum"):
+        return vectors.mean(dim=0) if layers == "mean" else vectors.sum(dim=0)
+    if layers == "all":
+        return vectors
     numbers: dict[Any, Any] = {"top": -1, "token": 0}
     return vectors[numbers.get(layers, layers)]
 

@@ -217,7 +217,7 @@ class BiLm(BiLmNetwork):
             A text, read as one sentence, or several: a list, a column of a table, an iterator. Each may also
             be a list of words, or a document of spaCy.
         layers : `str | int | Sequence[float]`
-            "all", "mean", "top", "token", a layer's number or a weight for each layer.
+            "all", "mean", "sum", "top", "token", a layer's number or a weight for each layer.
         pooling : `str | None`
             "mean" or "max" over the words of a text, or the "first" word, for one vector per text; zeros for
             a text without words. `None` for one vector per word.
@@ -226,8 +226,8 @@ class BiLm(BiLmNetwork):
         batch_size : `int`
             The number of texts that are computed together.
         tokenizer : `str | Callable`
-            What splits a text: the rules of "spacy", "whitespace", or a function such as `nltk.word_tokenize`
-            or a pipeline of spaCy.
+            What splits a text: the rules of "spacy", "whitespace", the "letters" of a protein, or a function
+            such as `nltk.word_tokenize` or a pipeline of spaCy.
         language : `str`
             The code of the language of spaCy's rules.
         show_progress_bar : `bool`

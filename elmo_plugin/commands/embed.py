@@ -3,6 +3,7 @@ when you start it again, and writes the same file.
 
     elmo embed text.txt vectors.npz
     elmo embed text.txt vectors.hdf5 --bilm original --top
+    elmo embed proteins.fasta vectors.h5 --bilm seqvec --sum
     elmo embed - vectors.csv --tokenizer spacy < text.txt
 """
 
@@ -50,7 +51,10 @@ def _devices(text: str) -> list[str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = "one sentence per line (plain, .gz or .zst); - for standard input; with --dask a quoted pattern"
+    about = (
+        "one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); - for standard "
+        "input; with --dask a quoted pattern"
+    )
     add(parser, "text TEXT", about, TextStream)
     about = "a file, .hdf5, .safetensors, .npz or .csv; with --dask a folder"
     # Without a default, a missing OUTPUT keeps the value of --output.
@@ -63,10 +67,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "all": "all layers: (layers, words, dim)",
         "top": "the top layer: (words, dim)",
         "mean": "the mean of the layers: (words, dim); the default",
+        "sum": "the sum of the layers: (words, dim), as SeqVec's",
     }
     for name, about in choices.items():
         add(layers, f"--{name}", about, dest="layers", action="store_const", const=name)
     add_shared(layers, "--mix")
+    about = "one vector per protein (or sentence), the mean over its residues (or words): (dim,)"
+    add(group, "--per-protein", about, dest="pooling", action="store_const", const="mean")
     about = "for --mix: which, if ARCHIVE has several, such as input or output (see elmo weights)"
     add(group, "--placement NAME", about)
 
@@ -76,15 +83,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(group, "--weight-file FILE", "weights.hdf5, with --options-file")
 
     group = parser.add_argument_group("the text")
-    about = "whitespace: already tokenized; spacy: by spaCy's rules, without a model"
-    add(group, "--tokenizer", about, choices=("whitespace", "spacy"), default="whitespace")
+    about = "whitespace: already tokenized; spacy: by spaCy's rules, without a model; letters: of a protein"
+    add(group, "--tokenizer", about, choices=("whitespace", "spacy", "letters"), default="whitespace")
     add(group, "--max-words N", "refuse longer lines", positive_int, default=100_000)
     add_shared(group, "--language")
+    add(group, "--column N", "read a table: the column of words, from 0; blank lines end sentences", int)
 
     group = parser.add_argument_group("the file")
     add_shared(group, "--dtype", default="float32")
-    about = "format of OUTPUT (default: by its suffix)"
-    add(group, "--format", about, choices=("hdf5", "safetensors", "npz", "csv"))
+    about = "format of OUTPUT (default: by its suffix); fasta: TEXT is FASTA, whatever its suffix"
+    formats = ("hdf5", "safetensors", "npz", "csv", "fasta")
+    add(group, "--format", about, choices=formats, action="append", default=[])
     add(group, "--compression", "compress the vectors of HDF5", choices=["gzip"])
     add(group, "--compression-level N", "level of --compression, 1 to 9", positive_int, default=4)
     about = "leave the sentences out"
@@ -129,10 +138,13 @@ def run(args: argparse.Namespace) -> None:
     args.layers = "mix" if args.mix is not None else args.layers
     args.gzip = args.compression_level if args.compression else None
     settings = EmbedSettings(**{name: getattr(args, name) for name in EmbedSettings.__dataclass_fields__})
+    source_format = "fasta" if "fasta" in args.format else None
+    output_format = next((name for name in args.format if name != "fasta"), None)
     if args.dask is None:
-        is_new = embed_file(args.text, args.output, settings, args.format, args.workers, args.device)
+        how = output_format, args.workers, args.device, True, source_format
+        is_new = embed_file(args.text, args.output, settings, *how)
         show(f"wrote {args.output}" if is_new else f"{args.output} is already complete")
     else:
-        how = args.format or "hdf5", args.dask or None, args.workers or 1, args.device
-        files = embed_shards(args.text, args.output, settings, *how)
+        cluster = args.dask or None, args.workers or 1, args.device, source_format
+        files = embed_shards(args.text, args.output, settings, output_format or "hdf5", *cluster)
         show(f"{args.output} has {len(files)} files")

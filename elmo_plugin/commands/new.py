@@ -70,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sentence per line, its words between spaces)"
     )
     add(parser, "--language CODE", about)
+    add(parser, "--column N", "for bilm: read tables, whose column of words this is, from 0", int)
 
 
 def new_project(
@@ -113,14 +114,16 @@ def _project(task: str, folder: Path, readme_values: Callable[[Path], Mapping[st
         yield project
 
 
-def new_bilm(folder: Path, paths: Sequence[Path], language: str | None) -> None:
+def new_bilm(
+    folder: Path, paths: Sequence[Path], language: str | None = None, column: int | None = None
+) -> None:
     """Writes a project that trains a biLM, with the user's text and sizes by its number of words, if any."""
     with _project("bilm", folder, lambda _: {"data": "" if paths else INVENTED_TEXT}) as project:
         if not paths:
             return
         from elmo_plugin import language_model  # here, as torch takes a second
 
-        figures = language_model.write_text(find_texts(paths), project / "data", language)
+        figures = language_model.write_text(find_texts(paths), project / "data", language, column)
         if "test" not in figures:
             (project / "data" / "test.txt").unlink()
         config = project / "config.jsonnet"
@@ -243,10 +246,10 @@ def run(args: argparse.Namespace) -> None:
     if not isinstance(reader, dict):
         raise BiLmError(f"--reader: expected a JSON object, got {args.reader}")
     if args.task == "bilm" and not reader and not args.bilm:
-        new_bilm(args.folder, list(map(Path, args.data)), args.language)
+        new_bilm(args.folder, list(map(Path, args.data)), args.language, args.column)
         uses = "measure and use the biLM"
-    elif args.task == "bilm" or args.language:
-        raise BiLmError("--language is for bilm, --bilm and --reader are for the other tasks")
+    elif args.task == "bilm" or args.language or args.column is not None:
+        raise BiLmError("--language and --column are for bilm, --bilm and --reader are for the other tasks")
     else:
         files = find_files(list(map(Path, args.data))) if args.data else None
         new_project(args.task, args.folder, files, reader, args.bilm or "base")

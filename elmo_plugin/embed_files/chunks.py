@@ -14,8 +14,9 @@ from filelock import Timeout
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import atomic_write, locked, remove_leftovers, write_json
+from elmo_plugin.common.formats.fasta import Protein, read_fasta
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
+from elmo_plugin.common.formats.text_files import decode, read_lines, sentence_lines, standard_input_lines
 
 STANDARD_INPUT = "-"
 _LINE_BYTES = 8  # added to the text of each line, because blank lines also take memory
@@ -31,23 +32,26 @@ class Chunk(NamedTuple):
     sentences: list[str]  # stripped
     num_bytes: int
     source: str = "the text"
+    proteins: Sequence[Protein] = ()  # the records of FASTA whose letters are the sentences
 
     def location(self, sentence: int) -> str:
         """Returns the text and the line of the sentence with this number in the chunk."""
+        if self.proteins:
+            return self.proteins[sentence].place
         return f"{self.source}, line {self.first_line + sentence + 1}"
 
 
-def read_chunks(source: str, chunk_bytes: int, digest: blake2b) -> Iterator[Chunk]:
+def read_chunks(source: str, chunk_bytes: int, digest: blake2b, column: int | None = None) -> Iterator[Chunk]:
     """
     Reads a file, or standard input, in chunks, and updates the digest with its sentences. A chunk ends with
     the line that makes it at least this long, whatever follows. Raises `BiLmError` if a line is not UTF-8
-    text, or a compressed file is damaged.
+    text, a compressed file is damaged, or the text is a table and no `column` of words is named.
     """
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
     number, first_line, num_bytes, sentences = 0, 0, 0, []
     lines = read_lines(source) if is_file else standard_input_lines()
-    for line_number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(sentence_lines(lines, name, column), 1):
         sentences.append(decode(line, f"{name}, line {line_number}").strip())
         digest.update(f"{sentences[-1]}\n".encode())
         num_bytes += len(line)
@@ -58,6 +62,26 @@ def read_chunks(source: str, chunk_bytes: int, digest: blake2b) -> Iterator[Chun
         yield Chunk(number, first_line, sentences, num_bytes, name)
 
 
+def read_proteins(source: str, residues: int, digest: blake2b) -> Iterator[Chunk]:
+    """Reads FASTA as `read_chunks` does text; a chunk ends with the record that makes it this long."""
+    is_file = source != STANDARD_INPUT
+    records = read_fasta(source) if is_file else read_fasta("standard input", standard_input_lines())
+    number, first, size, proteins = 0, 0, 0, list[Protein]()
+    for protein in records:
+        digest.update(f"{protein.name} {protein.letters}\n".encode())
+        proteins.append(protein)
+        size += len(protein.letters)
+        if size + _LINE_BYTES * len(proteins) >= residues:
+            yield _chunk_of(number, first, proteins, size)
+            number, first, size, proteins = number + 1, first + len(proteins), 0, []
+    if proteins:
+        yield _chunk_of(number, first, proteins, size)
+
+
+def _chunk_of(number: int, first: int, proteins: Sequence[Protein], size: int) -> Chunk:
+    return Chunk(number, first, [protein.letters for protein in proteins], size, proteins=proteins)
+
+
 def chunk_path(folder: Path, number: int) -> Path:
     """Returns the file of a chunk's vectors."""
     return folder / f"{number:08d}.npz"
@@ -65,13 +89,16 @@ def chunk_path(folder: Path, number: int) -> Path:
 
 def write_chunk(folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vectors: np.ndarray) -> None:
     """
-    Writes the sentences of a chunk, the words of each as `texts`, their numbers as `lengths`, and the vectors
-    of all words, shape (words, num_layers, dim) or (words, dim). Raises `OSError` if that fails.
+    Writes the sentences of a chunk, the words of each as `texts`, their numbers as `lengths`, the names of
+    proteins, and the vectors of all words, shape (words, num_layers, dim) or (words, dim). Raises `OSError`
+    if that fails.
     """
     with atomic_write(chunk_path(folder, chunk.number)) as temporary, temporary.open("wb") as file:
         texts = join_lines([" ".join(sentence) for sentence in words])
         lengths = np.array([len(sentence) for sentence in words])
-        np.savez(file, sentences=join_lines(chunk.sentences), texts=texts, lengths=lengths, vectors=vectors)
+        names = join_lines([protein.name for protein in chunk.proteins])
+        sentences = join_lines(chunk.sentences)
+        np.savez(file, sentences=sentences, texts=texts, lengths=lengths, vectors=vectors, names=names)
 
 
 def join_lines(lines: Sequence[str]) -> np.ndarray:
@@ -91,12 +118,14 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
         return False
     try:
         with np.load(path) as arrays:
-            sentences = dict(arrays)["sentences"]  # reads all arrays, and so checks them
+            found = dict(arrays)  # reads all arrays, and so checks them
+            stored = found["sentences"], found["names"]
     except Exception as error:  # a damaged file can make the reader raise anything
         raise_stop(error)
         logger.warning("%s is damaged: its lines are embedded again", path)
         return False
-    if not np.array_equal(sentences, join_lines(chunk.sentences)):
+    expected = join_lines(chunk.sentences), join_lines([protein.name for protein in chunk.proteins])
+    if not all(map(np.array_equal, stored, expected)):
         first, last = chunk.first_line + 1, chunk.first_line + len(chunk.sentences)
         raise BiLmError(
             f"{folder} was started with another text (lines {first} to {last} differ): use that "

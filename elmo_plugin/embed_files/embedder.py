@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, chain
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
@@ -88,7 +88,8 @@ class Embedder:
     def embed(self, chunk: Chunk) -> tuple[list[list[str]], np.ndarray]:
         """
         Returns the words of each sentence as typed, and the vectors of all words, shape (words, num_layers,
-        dim) or (words, dim): the same bits for the same chunk, whatever was embedded before.
+        dim) or (words, dim): the same bits for the same chunk, whatever was embedded before. With pooling
+        each sentence is one word.
 
         Raises `BiLmError`, naming the line, if a sentence is too long or contains a boundary, or its vectors
         are NaN or infinite in the type of the settings.
@@ -105,7 +106,8 @@ class Embedder:
                     f"--max-words {self._settings.max_words}; is there a sentence on each line?"
                 )
         ends = list(accumulate(lengths))
-        vectors = np.empty((sum(lengths), *self.row_shape), self._settings.dtype)
+        is_pooled = self._settings.pooling is not None
+        vectors = np.empty((len(ends) if is_pooled else sum(lengths), *self.row_shape), self._settings.dtype)
         dtype = getattr(torch, self._settings.dtype)
         by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
         for start in range(0, len(by_length), self._settings.batch_size):
@@ -113,18 +115,23 @@ class Embedder:
             embedded = self._bilm.embed([sentences[number] for number in batch])
             for number, layers in zip(batch, embedded, strict=True):
                 # Shape: (words, num_layers, dim) or (words, dim)
-                rows = self._select(layers).movedim(-2, 0).to(dtype).cpu().numpy()
+                selected = self._select(layers).movedim(-2, 0)
+                if is_pooled:
+                    selected = selected.sum(dim=0, keepdim=True) / max(len(selected), 1)
+                rows = selected.to(dtype).cpu().numpy()
                 if not np.isfinite(rows).all():
                     raise BiLmError(self._not_finite(layers, chunk.location(number)))
-                vectors[ends[number] - len(rows) : ends[number]] = rows
+                end = number + 1 if is_pooled else ends[number]
+                vectors[end - len(rows) : end] = rows
         lines = zip(chunk.sentences, words, strict=True)
-        return [[line[word.start : word.end] for word in found] for line, found in lines], vectors
+        typed = [[line[word.start : word.end] for word in found] for line, found in lines]
+        return [[" ".join(found)] for found in typed] if is_pooled else typed, vectors
 
     def write(self, folder: Path, chunk: Chunk) -> int:
         """Embeds a chunk and writes it into the folder. Returns the number of its words."""
         words, vectors = self.embed(chunk)
         write_chunk(folder, chunk, words, vectors)
-        return len(vectors)
+        return sum(len(word.split()) for word in chain(*words))
 
     def _not_finite(self, layers: Tensor, location: str) -> str:
         largest = layers.abs().max().item()

@@ -8,6 +8,7 @@ import json
 import math
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,21 +29,37 @@ _SAFETENSORS_TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8
 
 
 class Content(NamedTuple):
-    """
-    chunks: are read one at a time
-    row_shape: of a word's vectors, (num_layers, dim) or (dim,)
-    description: how the vectors were made
-    """
-
-    chunks: Sequence[Path]
+    chunks: Sequence[Path]  # are read one at a time
     settings: EmbedSettings
-    row_shape: tuple[int, ...]
-    description: dict[str, Any]
+    row_shape: tuple[int, ...]  # of a word's vectors, (num_layers, dim) or (dim,)
+    description: dict[str, Any]  # how the vectors were made
 
-    def lines(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yields the words of each line, with a space between, and vectors of shape (words, ..., dim)."""
-        for _, texts, arrays in map(_read_chunk, self.chunks):
-            yield from zip(texts, arrays, strict=True)
+    def lines(self) -> Iterator[tuple[str, str, np.ndarray]]:
+        """
+        Yields the number of each line, or the name of a record, its words, with a space between, and vectors
+        of shape (words, ..., dim).
+        """
+        number = count()
+        for chunk in map(_read_chunk, self.chunks):
+            for name, text, array in zip(chunk.names or chunk.texts, chunk.texts, chunk.arrays, strict=True):
+                yield (name if chunk.names else str(next(number))), text, array
+
+    def shaped(self, array: np.ndarray) -> np.ndarray:
+        """Returns shape (..., words, dim) of (words, ..., dim), or the only vector of a sentence."""
+        return array[0] if self.settings.pooling else np.moveaxis(array, 0, -2)
+
+
+class _Stored(NamedTuple):
+    """
+    texts: the words of each sentence, with a space between
+    arrays: its vectors, shape (words, ..., dim)
+    names: of the records of FASTA
+    """
+
+    sentences: list[str]
+    texts: list[str]
+    arrays: list[np.ndarray]
+    names: list[str]
 
 
 class OutputFormat(NamedTuple):
@@ -66,7 +83,8 @@ class OutputFormat(NamedTuple):
 def _write_hdf5(path: Path, content: Content) -> None:
     """
     Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of
-    each sentence, in UTF-8, unless there are no sentences, or they are the keys themselves.
+    each sentence, in UTF-8, unless there are no sentences, or they are the keys themselves. The datasets of
+    proteins have their names, also in the attribute `original_id`, as those of bio_embeddings.
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
         file.attrs[_DESCRIPTION] = json.dumps(content.description, sort_keys=True)
@@ -74,17 +92,20 @@ def _write_hdf5(path: Path, content: Content) -> None:
         has_index = settings.keep_sentences and settings.keys == "line"
         index = bytearray()  # takes as much memory as the sentences, six bytes a word
         line = 0
-        for sentences, _, arrays in map(_read_chunk, content.chunks):
+        for chunk in map(_read_chunk, content.chunks):
             keys = {}
-            for sentence, array in zip(sentences, arrays, strict=True):
+            named = chunk.names or chunk.sentences
+            for sentence, array in zip(named, chunk.arrays, strict=True):
                 keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
                 line += 1
                 if keys[sentence] and keys[sentence] not in file:
-                    data = np.moveaxis(array, 0, -2)  # Shape: (words, dim) or (num_layers, words, dim)
+                    data = content.shaped(array)
                     is_packed = settings.gzip is not None and array.size > 0
                     packing = {"chunks": data.shape, "shuffle": True, "compression": settings.gzip}
                     options = packing if is_packed else {}
-                    file.create_dataset(keys[sentence], data=data, track_times=False, **options)
+                    dataset = file.create_dataset(keys[sentence], data=data, track_times=False, **options)
+                    if chunk.names:
+                        dataset.attrs["original_id"] = sentence
             if has_index:
                 index += b", " + json.dumps(keys, ensure_ascii=False).encode()[1:-1]
             if target.error is not None:
@@ -95,11 +116,11 @@ def _write_hdf5(path: Path, content: Content) -> None:
             file.create_dataset("sentence_to_index", data=string, track_times=False)
 
 
-def _read_chunk(chunk: Path) -> tuple[list[str], list[str], list[np.ndarray]]:
-    """Returns the sentences, their words with a space between, and vectors of shape (words, ..., dim)."""
+def _read_chunk(chunk: Path) -> _Stored:
     with np.load(chunk) as stored:
         arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
-        return split_lines(stored["sentences"]), split_lines(stored["texts"]), arrays
+        names = split_lines(stored["names"]) if len(stored["names"]) else []
+        return _Stored(split_lines(stored["sentences"]), split_lines(stored["texts"]), arrays, names)
 
 
 def _hdf5_description(path: Path) -> str:
@@ -132,7 +153,8 @@ def _write_safetensors(path: Path, content: Content) -> None:
     """
     Writes `vectors`, shape (words of the text, num_layers, dim) or (words of the text, dim), and `starts`,
     shape (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i + 1]`. Its words, with a
-    space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`.
+    space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`. The names
+    of proteins, a line each, are in `names`.
     """
     starts = _starts(length for lengths in _stored(content.chunks, "lengths") for length in lengths)
     # The type, shape and rows of each tensor. Larger types come first, so that all are aligned.
@@ -149,6 +171,10 @@ def _write_safetensors(path: Path, content: Content) -> None:
         text, text_starts = np.frombuffer(b"".join(texts), np.uint8), _starts(map(len, texts))
         tensors = {"text_starts": ("int64", text_starts.shape, [text_starts]), **tensors}
         tensors["text"] = "uint8", text.shape, [text]
+
+    if content.settings.keys == "name":
+        names = np.frombuffer(b"\n".join(map(bytes, _stored(content.chunks, "names"))), np.uint8)
+        tensors["names"] = "uint8", names.shape, [names]
 
     header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(content.description, sort_keys=True)}}
     end = 0
@@ -181,12 +207,12 @@ def _safetensors_description(path: Path) -> str:
 
 
 def _write_npz(path: Path, content: Content) -> None:
-    """Writes an array for each line, named by its number from 0, as HDF5's datasets are."""
+    """Writes an array for each line, named by its number from 0 or its record, as HDF5's datasets are."""
     with zipfile.ZipFile(path, "w") as file:  # in pieces, because numpy needs all arrays in memory
         file.comment = json.dumps(content.description, sort_keys=True).encode()
-        for line, (_, array) in enumerate(content.lines()):
+        for line, _, array in content.lines():
             with file.open(f"{line}.npy", "w", force_zip64=True) as target:
-                np.lib.format.write_array(target, np.moveaxis(array, 0, -2), allow_pickle=False)
+                np.lib.format.write_array(target, content.shaped(array), allow_pickle=False)
 
 
 def _npz_description(path: Path) -> bytes:
@@ -196,15 +222,17 @@ def _npz_description(path: Path) -> bytes:
 
 def _write_csv(path: Path, content: Content) -> None:
     """
-    Writes a row for each word: the numbers of its line and of the word, from 0, the word, and its values, of
-    all layers one layer after the other. The description has no place there.
+    Writes a row for each word: the number of its line, from 0, or the name of its record, the number of the
+    word, the word, and its values, of all layers one layer after the other; with pooling a row for each line.
+    The description has no place there.
     """
     names = ["_".join(map(str, index)) for index in np.ndindex(*content.row_shape)]
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["sentence", "position", "word", *names])
-        for line, (text, rows) in enumerate(content.lines()):
-            for position, (word, row) in enumerate(zip(text.split(), rows, strict=True)):
+        for line, text, rows in content.lines():
+            words = [text] if content.settings.pooling else text.split()
+            for position, (word, row) in enumerate(zip(words, rows, strict=True)):
                 shown = word if content.settings.keep_sentences else ""
                 writer.writerow([line, position, shown, *row.ravel().astype(str)])
 

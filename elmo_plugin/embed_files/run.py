@@ -12,6 +12,7 @@ from typing import Any
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.formats.fasta import count_residues, is_fasta
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.outputs import is_special, refuse_folder, target_of
 from elmo_plugin.common.process import get_device
@@ -21,6 +22,7 @@ from elmo_plugin.embed_files.chunks import (
     check_description,
     chunk_path,
     read_chunks,
+    read_proteins,
     unfinished_chunks,
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
@@ -31,6 +33,7 @@ from elmo_plugin.embed_files.settings import (
     check_at_least,
     check_choice,
     check_settings,
+    protein_settings,
 )
 
 VERSION = 1  # of chunks and outputs
@@ -44,15 +47,19 @@ def embed_file(
     workers: int | None = None,
     devices: Sequence[str] = ("cpu",),
     show_progress: bool = True,
+    source_format: str | None = None,
 ) -> bool:
     """
-    Embeds each line of a text. Until the output is complete its chunks are in the folder `OUTPUT.unfinished`.
-    After a kill the same call resumes from there, to the same output, byte for byte.
+    Embeds each line of a text, or each record of FASTA. Until the output is complete its chunks are in the
+    folder `OUTPUT.unfinished`. After a kill the same call resumes from there, to the same output, byte for
+    byte.
 
     # Parameters
 
     source : `str | Path`
         A file of UTF-8 text with one sentence per line, plain, `.gz` or `.zst`; `-` for standard input.
+    source_format : `str`, optional
+        "fasta" for proteins; by default by the suffix of the source.
     output : `str | Path`
         The file to be written.
     settings : `EmbedSettings`
@@ -77,17 +84,26 @@ def embed_file(
     """
     source, output = str(source), Path(output)
     output_format = _format_of(output, output_format)
+    has_proteins = source_format == "fasta" or is_fasta(source)
+    if has_proteins:
+        settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
     digest = blake2b(digest_size=16)
-    chunks = read_chunks(source, embedder.chunk_bytes, digest)
+    if has_proteins:
+        chunks = read_proteins(source, embedder.chunk_bytes, digest)
+    else:
+        chunks = read_chunks(source, embedder.chunk_bytes, digest, settings.column)
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
     size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None
-    options: dict[str, Any] = {"unit": "B", "unit_scale": True, "smoothing": 0, "disable": not show_progress}
+    unit = " residues" if has_proteins else "B"
+    options: dict[str, Any] = {"unit": unit, "unit_scale": True, "smoothing": 0, "disable": not show_progress}
+    if has_proteins and Path(source).is_file():
+        size = count_residues(source)
     with (
         atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
         unfinished_chunks(file, description) as folder,
@@ -153,28 +169,17 @@ def embed_shards(
     scheduler: str | None = None,
     workers: int = 1,
     devices: Sequence[str] = ("cpu",),
+    source_format: str | None = None,
 ) -> list[Path]:
     """
     Runs `embed_file` on each file, as a task of Dask. Skips complete outputs and resumes partial ones.
 
     # Parameters
 
-    pattern : `str`
-        Names the files. All machines must see them, and the folder, at the same paths.
-    folder : `str | Path`
-        The folder of the outputs, each named after its file and the format.
+    pattern, folder : `str`
+        The files, and the folder of the outputs, each named after its file. All machines must see both.
     scheduler : `str`, optional
-        The address of the scheduler of a running cluster. By default one is made of processes on this
-        machine.
-    workers : `int`
-        The number of these processes.
-    settings, output_format, devices
-        See `embed_file`.
-
-    # Returns
-
-    `list[Path]`
-        The outputs.
+        The address of the scheduler of a running cluster. By default one is made of `workers` processes here.
 
     Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed. Raises an
     error of a single file when the others are done.
@@ -194,7 +199,12 @@ def embed_shards(
     local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
     with Client(scheduler) if scheduler else Client(**local) as client:
         embed = partial(
-            embed_file, settings=settings, output_format=output_format, devices=devices, show_progress=False
+            embed_file,
+            settings=settings,
+            output_format=output_format,
+            devices=devices,
+            show_progress=False,
+            source_format=source_format,
         )
         tasks = client.map(embed, sources, outputs, pure=False)
         with progress_bar(total=len(tasks), unit="files", desc="embedding") as bar:

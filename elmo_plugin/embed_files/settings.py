@@ -1,7 +1,7 @@
 """The settings that decide the content of an output."""
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from elmo_plugin.bilm import LAYER_NAMES, MAX_BATCH_TOKENS, TOKENIZERS, BiLmError
@@ -9,7 +9,8 @@ from elmo_plugin.bilm.io import DTYPES
 from elmo_plugin.common.errors import check_at_least, check_choice
 
 LAYERS = (*LAYER_NAMES, "mix")
-KEYS = ("line", "sentence")
+KEYS = ("line", "sentence", "name")
+POOLINGS = (None, "mean")
 MAX_PROCESSES = max(256, os.cpu_count() or 1)  # threads or workers; more would end in a crash
 
 
@@ -21,12 +22,12 @@ class EmbedSettings:
     bilm : `str | dict[str, str]`
         See `BiLm.from_pretrained`; for the layers "mix" the archive of a trained task model with ELMo.
     layers : `str`
-        "all", "mean", "top", "token", or the "mix" that a task has learned.
+        "all", "mean", "sum", "top", "token", or the "mix" that a task has learned.
     placement : `str`, optional
         For "mix": the place in the task model, as `elmo weights` names it. Not needed if ELMo is at one
         place.
     tokenizer : `str`
-        "whitespace" for tokenized text, or "spacy" for the rules of a language.
+        "whitespace" for tokenized text, "spacy" for the rules of a language, "letters" for proteins.
     language : `str`
         The language code of spaCy's rules.
     precision : `str`
@@ -40,13 +41,18 @@ class EmbedSettings:
     gzip : `int`, optional
         The level, 1 to 9, at which HDF5 compresses vectors.
     keys : `str`
-        The names of sentences in HDF5: the number of the "line", or the "sentence" itself.
+        The names of sentences in HDF5: the number of the "line", or the "sentence" itself; the "name" of a
+        record of FASTA.
+    pooling : `str`, optional
+        "mean" for one vector per sentence, the mean over its words.
     keep_sentences : `bool`
         Whether to also write the sentences.
     trust : `bool`
         For "mix": see `load_archive`.
     max_words : `int`
         A longer sentence is an error: the text probably does not have one sentence per line.
+    column : `int`, optional
+        The number of the column of words, from 0, if the text is a table with a word in each line.
     """
 
     bilm: str | dict[str, str] = "base"
@@ -62,18 +68,30 @@ class EmbedSettings:
     gzip: int | None = None
     keys: str = "line"
     keep_sentences: bool = True
+    pooling: str | None = None
     trust: bool = False
     max_words: int = 100_000
+    column: int | None = None
 
     def description(self) -> dict[str, Any]:
         """Returns the settings that decide the output, without the content of the biLM."""
         without = ("bilm", "trust", "max_words")
-        return {name: value for name, value in asdict(self).items() if name not in without}
+        settings = {name: value for name, value in asdict(self).items() if name not in without}
+        if self.pooling is None:
+            del settings["pooling"]  # as in files of earlier versions
+        return settings
+
+
+def protein_settings(settings: EmbedSettings) -> EmbedSettings:
+    """Returns the settings for FASTA. Raises `BiLmError` if they are for sentences."""
+    if settings.tokenizer == "spacy" or settings.keys == "sentence":
+        raise BiLmError("FASTA has letters and names: leave out --tokenizer and --use-sentence-keys")
+    return replace(settings, tokenizer="letters", keys="name")
 
 
 def check_settings(settings: EmbedSettings, output_format: str) -> None:
     """Raises `BiLmError` if settings are wrong, or fit neither each other nor the format."""
-    choices = {"layers": LAYERS, "tokenizer": TOKENIZERS, "dtype": DTYPES, "keys": KEYS}
+    choices = {"layers": LAYERS, "tokenizer": TOKENIZERS, "dtype": DTYPES, "keys": KEYS, "pooling": POOLINGS}
     for name, values in choices.items():
         check_choice(name, getattr(settings, name), values)
     for name in ("batch_size", "max_batch_tokens", "max_words"):
@@ -81,7 +99,7 @@ def check_settings(settings: EmbedSettings, output_format: str) -> None:
     check_at_least("threads", settings.threads, most=MAX_PROCESSES)
     if settings.gzip is not None:
         check_at_least("gzip", settings.gzip, most=9)
-    if output_format != "hdf5" and (settings.gzip is not None or settings.keys != "line"):
+    if output_format != "hdf5" and (settings.gzip is not None or settings.keys == "sentence"):
         raise BiLmError(f"{output_format} does not support compression or sentence keys: use hdf5")
     if settings.placement is not None and settings.layers != "mix":
         raise BiLmError("a placement goes with the mix of a trained model")

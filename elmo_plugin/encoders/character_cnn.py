@@ -79,8 +79,8 @@ class CharacterCnn(TokenEmbedder):
         """
         words, which = unique_rows(token_characters.flatten(0, -2))  # (distinct, characters), (tokens,)
         padded = nn.functional.pad(words, (0, self._room))
-        convolutions = cast("Sequence[nn.Conv1d]", self.convolutions)
-        maxima, order = convolve_by_length(padded, self._embed, convolutions)  # (distinct, output_dim)
+        filters = cast("Sequence[nn.Conv1d]", self.convolutions)
+        maxima, order = convolve_by_length(padded, self._embed, filters)  # Shape: (distinct, output_dim)
         features = self.activation(maxima) * (words != 0).any(dim=1)[order, None]
         vectors = nn.functional.embedding(which, features[order.argsort()])
         return vectors.view(*token_characters.shape[:-1], self._output_dim)

@@ -83,19 +83,12 @@ class CorpusChunk:
 
 @dataclass(frozen=True)
 class ChunkFiles:
-    """
-    The place of a chunk, and its size, known without opening it.
+    """The place of a chunk, and its size, known without opening it."""
 
-    path: the prefix of its files
-    tokens: the number of its words, without sentence boundaries
-    sentences: their number
-    checksum: of all its files
-    """
-
-    path: Path
-    tokens: int
+    path: Path  # the prefix of its files
+    tokens: int  # words, without sentence boundaries
     sentences: int
-    checksum: int
+    checksum: int  # of all its files
 
     def open(self, max_characters: int) -> CorpusChunk:
         """
@@ -148,17 +141,11 @@ def _text_file(path: Path) -> Path:
 
 
 class TypeTable(NamedTuple):
-    """
-    The features of each type of a text.
+    """The features of each type of a text; zeros for no word."""
 
-    hashes: shape (types,), equal for equal words only, whatever chunk they are from; 0 for no word
-    character_ids: shape (types, max_characters), zeros for no word
-    numbers: shape (types,), the vocabulary's; 0 for no word
-    """
-
-    hashes: np.ndarray
-    character_ids: np.ndarray
-    numbers: np.ndarray
+    hashes: np.ndarray  # Shape: (types,), equal for equal words, whatever chunk they are from
+    character_ids: np.ndarray  # Shape: (types, max_characters)
+    numbers: np.ndarray  # Shape: (types,), the vocabulary's
 
     def concat(self, other: "TypeTable", types: np.ndarray) -> tuple["TypeTable", np.ndarray]:
         """
@@ -175,18 +162,12 @@ class TypeTable(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexedCorpus:
-    """
-    A corpus as a model with a vocabulary reads it.
-
-    numbers: the vocabulary's number of each of its words
-    unknown: the number of any other word
-    max_characters: character slots per word
-    """
+    """A corpus as a model with a vocabulary reads it."""
 
     chunks: Sequence[ChunkFiles]
-    numbers: Mapping[str, int]
-    unknown: int
-    max_characters: int
+    numbers: Mapping[str, int]  # of the vocabulary's words
+    unknown: int  # the number of any other word
+    max_characters: int  # slots per word
 
     def open(self, index: int) -> CorpusChunk:
         """Opens a chunk."""

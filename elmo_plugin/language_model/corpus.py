@@ -40,13 +40,8 @@ _LIST = "pieces.json"  # the tokens, the sentences and the checksum of each chun
 
 @dataclass(frozen=True)
 class Corpus:
-    """
-    chunks: in the order of the shards
-    fingerprint: of the contents of the shards and their order
-    """
-
-    chunks: list[ChunkFiles]
-    fingerprint: str
+    chunks: list[ChunkFiles]  # in the order of the shards
+    fingerprint: str  # of the contents of the shards and their order
 
     @property
     def tokens(self) -> int:
@@ -125,8 +120,7 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
     processes prepare the same shard, one does it and the others wait. A chunk has at most `chunk_tokens`
     words, unless a sentence has more.
 
-    Raises `BiLmError` as `read_sentences` does, if the shard is gone or changes while it is read, or if the
-    chunks cannot be written; then nothing of them is left.
+    Raises `BiLmError` if the shard cannot be read or the chunks cannot be written; nothing of them is left.
     """
     with _naming_shard(shard, directory):
         directory.mkdir(parents=True, exist_ok=True)

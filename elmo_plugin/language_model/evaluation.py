@@ -21,32 +21,21 @@ from elmo_plugin.language_model.windows import (
 
 
 class EvaluationWindow(NamedTuple):
-    """
-    forward, backward: the input of each direction
-    stream_starts: whether blocks begin here, so that no state is carried over
-    sentences: shape (2, batch, time), for each target of the forward and of the backward direction the number
-        of its sentence in the whole text; -1 without a target
-    """
+    """What both directions read; whether blocks begin here; the number of each target's sentence."""
 
     forward: Window
     backward: Window
     stream_starts: bool
-    sentences: np.ndarray
+    sentences: np.ndarray  # Shape: (directions, batch, time)
 
 
 class TextBuffer(NamedTuple):
-    """
-    Consecutive sentences: chunks are appended at the end, and blocks removed from the beginning.
-
-    types, starts: see `CorpusChunk`
-    table: the types'
-    first: the number of the first sentence in the whole text
-    """
+    """Consecutive sentences, see `CorpusChunk`: chunks are appended, blocks removed from the beginning."""
 
     types: np.ndarray
     starts: np.ndarray
     table: TypeTable
-    first: int
+    first: int  # the number of the first sentence in the whole text
 
     def append(self, corpus: IndexedCorpus, index: int) -> "TextBuffer":
         """Returns this text followed by a chunk."""
@@ -157,10 +146,7 @@ def perplexity(nats_per_token: float) -> float:
 
 
 class SentenceScores(NamedTuple):
-    """
-    `-log p` in nats, float64, of each word of a sentence and of the boundary predicted last: `</S>` forward,
-    `<S>` backward; shape (words + 1,).
-    """
+    """`-log p` in nats of each word of a sentence and of its boundary, predicted last: (words + 1,)."""
 
     forward: np.ndarray
     backward: np.ndarray
@@ -173,12 +159,7 @@ class SentenceScores(NamedTuple):
 
 @dataclass
 class TextScores:
-    """
-    The sums over the sentences of a text.
-
-    sentences, tokens, unknown: the numbers of sentences, words, and words unknown to the vocabulary
-    forward_nats, backward_nats: the sums of `-log p` of all words and of one boundary per sentence
-    """
+    """Numbers of sentences, words and unknown words of a text, and the sums of `-log p` of all targets."""
 
     sentences: int = 0
     tokens: int = 0
@@ -240,10 +221,7 @@ def score_sentences(
 def _read(
     bilm: BiLm, softmax: VocabularySoftmax, window: EvaluationWindow, state: LstmState | None
 ) -> tuple[np.ndarray, LstmState | None]:
-    """
-    Returns the losses, shape (2, batch, time), 0 without a target, and the state after the window.
-    Empty rows take no time: both directions read the same number of words of a block.
-    """
+    """Returns the losses, shape (2, batch, time), 0 without a target, and the state after the window."""
     device = softmax.weight.device
     packing = pack(torch.from_numpy((window.sentences[0] >= 0).sum(axis=1)), device)
     places = packing.sentence.cpu().numpy(), packing.time.cpu().numpy()

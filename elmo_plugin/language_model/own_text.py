@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
+from elmo_plugin.common.formats.text_files import decode, read_lines, sentence_lines
 from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.common.spacy_rules import SpacyRules
 
@@ -27,24 +28,17 @@ _ENDS = (".", "?", "!", "…", "؟", "।", "。")
 
 
 class Recipe(NamedTuple):
-    """
-    How to train on a text of up to `words` words.
-
-    size: in bilm.libsonnet
-    vocabulary: size limit of the softmax
-    negatives: sampled words per batch; `None` computes the full softmax
-    speed: about the words per second of a CPU core
-    """
+    """How to train on a text of up to `words` words."""
 
     words: float
-    size: str
+    size: str  # in bilm.libsonnet
     epochs: int
-    vocabulary: int
-    negatives: int | None
+    vocabulary: int  # size limit of the softmax
+    negatives: int | None  # `None` computes the full softmax
     dropout: float
     batch_size: int
     rate: float
-    speed: int
+    speed: int  # about the words per second of a CPU core
 
 
 RECIPES = (
@@ -59,15 +53,10 @@ RECIPES = (
 
 @dataclass
 class TextFigures:
-    """
-    looks_raw: the number of sentences that end in a word with its full stop
-    too_long: the number of words whose end the biLM does not read
-    """
-
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    looks_raw: int = 0
-    too_long: int = 0
+    looks_raw: int = 0  # sentences that end in a word with its full stop
+    too_long: int = 0  # words whose end the biLM does not read
 
     @property
     def words(self) -> int:
@@ -88,7 +77,7 @@ class TextFigures:
 
 
 def write_text(
-    files: Mapping[str, Sequence[Path]], folder: Path, language: str | None = None
+    files: Mapping[str, Sequence[Path]], folder: Path, language: str | None = None, column: int | None = None
 ) -> dict[str, TextFigures]:
     """
     Writes train.txt, dev.txt and maybe test.txt: one sentence per line, its words between spaces, in NFC.
@@ -102,6 +91,8 @@ def write_text(
     language : `str`, optional
         The text is raw, a paragraph or more per line: spaCy's rules for this language find sentences and
         words. By default each line is a sentence whose words stand between spaces.
+    column : `int`, optional
+        The texts are tables, and this is the number of their column of words.
 
     Raises `BiLmError`, naming file and line, if a text cannot be read, and if it is too short to be split.
     """
@@ -109,18 +100,18 @@ def write_text(
     figures = {role: TextFigures() for role in ROLES if role in files or "" in files}
     outputs = {role: (folder / f"{role}.txt").open("w", encoding="utf-8") for role in figures}
     try:
-        for role, line, place in _assigned_lines(files):
-            for words in _sentences(line, place, rules):
-                figures[role].add(words)
-                outputs[role].write(" ".join(words) + "\n")
+        for role, words in _assigned_sentences(files, rules, column):
+            figures[role].add(words)
+            outputs[role].write(" ".join(words) + "\n")
     finally:
         for output in outputs.values():
             output.close()
     for role, found in figures.items():
         if not found.sentences:
             least = BLOCK_LINES * (BLOCKS - 1) + 1
-            needed = f"at least {least} lines to train, validate and test on" if "" in files else "text"
-            raise BiLmError(f"{_listed(files)}: expected {needed}; {role} got no sentence")
+            needed = f"at least {least} sentences to train, validate and test on" if "" in files else "text"
+            hint = "" if language else "; --language CODE finds the sentences in raw text"
+            raise BiLmError(f"{_listed(files)}: expected {needed}; {role} got no sentence{hint}")
     return figures
 
 
@@ -128,22 +119,39 @@ def _listed(files: Mapping[str, Sequence[Path]]) -> str:
     return ", ".join(str(file) for file in [*chain(*files.values())][:3])
 
 
-def _assigned_lines(files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, str, str]]:
-    """Yields the role of each line that is not blank, the line, and its file and number."""
-    stride = BLOCKS
+def _assigned_sentences(
+    files: Mapping[str, Sequence[Path]], rules: SpacyRules | None, column: int | None
+) -> Iterator[tuple[str, list[str]]]:
+    """Yields the words of each sentence and its role. Of a text with many lines, a line has one role."""
+    stride, by_line = BLOCKS, True
     if "" in files:
-        lines = sum(not line.isspace() for file in files[""] for line in read_lines(str(file)))
+        lines = sum(1 for file in files[""] for _ in _lines(str(file), column))
         stride = max(BLOCKS, lines // BLOCK_LINES // _MAX_BLOCKS)
+        by_line = lines > BLOCK_LINES * (BLOCKS - 1)
     count = 0
     for role, paths in files.items():
         for file in paths:
-            for number, line in enumerate(read_lines(str(file)), start=1):
-                if not line.isspace():
-                    place = f"{file}, line {number}"
+            for line, place in _lines(str(file), column):
+                text = unicodedata.normalize("NFC", line)
+                for words in _sentences(text, place, rules):
                     part = count // BLOCK_LINES % stride
                     split = {stride // 2 - 1: "dev", stride - 1: "test"}.get(part, "train")
-                    yield role or split, unicodedata.normalize("NFC", decode(line, place)), place
-                    count += 1
+                    yield role or split, words
+                    count += not by_line
+                count += by_line
+
+
+def _lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
+    """Yields the lines that are not blank, or the letters of FASTA's records, with their places."""
+    if is_fasta(file):
+        for protein in read_fasta(file):
+            if protein.letters:
+                yield " ".join(letter.text for letter in residues(protein.letters)), protein.place
+        return
+    for number, line in enumerate(sentence_lines(read_lines(file), file, column), start=1):
+        if not line.isspace():
+            place = f"{file}, line {number}"
+            yield decode(line, place), place
 
 
 def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list[str]]:

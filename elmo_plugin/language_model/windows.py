@@ -16,17 +16,11 @@ from elmo_plugin.language_model.chunks import (
 
 
 class StreamLayout(NamedTuple):
-    """
-    How text is divided into the rows of all processes, and into windows.
+    """How text is divided into the rows of all processes, and into windows."""
 
-    batch_size: the rows of each process
-    unroll_steps: the time steps in a window
-    process, processes: the index of this process, and their number
-    """
-
-    batch_size: int
-    unroll_steps: int
-    process: int = 0
+    batch_size: int  # the rows of each process
+    unroll_steps: int  # the time steps in a window
+    process: int = 0  # its index
     processes: int = 1
 
     @property
@@ -41,16 +35,10 @@ class StreamLayout(NamedTuple):
 
 
 class Window(NamedTuple):
-    """
-    What one direction reads and predicts.
+    """The types that one direction reads and predicts, 0 for none, and their table."""
 
-    inputs: shape (batch, time), types; 0 for none
-    targets: shape (batch, time), the types of the next words; 0 for none
-    table: of these types
-    """
-
-    inputs: np.ndarray
-    targets: np.ndarray
+    inputs: np.ndarray  # Shape: (batch, time)
+    targets: np.ndarray  # the next words, of the same shape
     table: TypeTable
 
 

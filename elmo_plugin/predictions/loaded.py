@@ -93,14 +93,17 @@ def load_archives(paths: Sequence[str], trust: bool = False, cuda_device: int = 
         taggers, models[names[0]] = names[:1], load_archive(names[0], cuda_device)
     from allennlp.predictors import Predictor as AllenNlpPredictor
 
-    make = AllenNlpPredictor.from_archive
-    options = {"predicates": make(models[taggers[0]])} if taggers else {}
+    def make(path: str, **options: Any) -> AllenNlpPredictor:
+        name = models[path].model.default_predictor
+        return AllenNlpPredictor.from_archive(models[path], name, extra_args=options)
+
+    options = {"predicates": make(taggers[0])} if taggers else {}
     loaded = []
     for path in [path for path in tasks if path not in taggers]:
         is_srl = tasks[path].name == "srl"
         predictor: Future[Predictor] = Future()
         with default_predictor(models[path], trust):
-            made = make(models[path], extra_args=options if is_srl else {})
+            made = make(path, **options if is_srl else {})
         predictor.set_result(Predictor(made, tasks[path]))
         tagger = taggers[0] if taggers and is_srl else None
         loaded.append(LoadedArchive(path, tasks[path], predictor, tagger, _score(path, models[path].config)))

@@ -175,8 +175,10 @@ def load_predictor(
         options = {"predicates": tagger} | options
     if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
         options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)
+    # The configuration of a model `from_archive` does not say which predictor it has.
+    name = predictor or archive.model.default_predictor
     with one_sentence(f"archive {path}"), default_predictor(archive, trust or predictor is not None):
-        allennlp = AllenNlpPredictor.from_archive(archive, predictor, extra_args=options)
+        allennlp = AllenNlpPredictor.from_archive(archive, name, extra_args=options)
     return Predictor(allennlp, task_of(archive.model, str(path), predictor))
 
 

@@ -127,7 +127,7 @@ def with_labels(layer: nn.Linear, vocab: Vocabulary, namespace: str = "labels") 
     if size == len(labels):
         return layer
     new = ", ".join(labels[size:])
-    logger.warning("the output layer grows from %d to %d labels; untrained: %s", size, len(labels), new)
+    logger.warning("the output layer of the archive grows from %d to %d labels: %s", size, len(labels), new)
     return grown(nn.Linear(layer.in_features, len(labels), layer.bias is not None), layer, size)
 
 

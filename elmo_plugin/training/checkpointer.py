@@ -82,7 +82,7 @@ class AtomicCheckpointer(Checkpointer):
                 "training %s",
                 self._model_state_path(*point),
                 damage,
-                "resumes from the checkpoint before" if checkpoint else "begins anew",
+                "resumes from the checkpoint before" if checkpoint else "starts again",
             )
             if self._is_primary:
                 for path in self._files(*point):

@@ -88,13 +88,10 @@ def _pass(batch: TensorDict) -> None:
 
 @dataclass
 class _Continued:
-    """
-    The batches of a loader: those that the checkpoint has seen, `seen` of them or all (`None`), with a call
-    of `see` for each; then, after a call of `restore`, the rest.
-    """
+    """The batches of a loader that a checkpoint has seen, and, after a call of `restore`, the rest."""
 
     loader: DataLoader
-    seen: int | None
+    seen: int | None  # how many; `None` for all
     see: Callable[[TensorDict], None]
     restore: Callable[[], None]
 

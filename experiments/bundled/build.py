@@ -23,6 +23,7 @@ from typing import NamedTuple
 import coref_data
 import ner_data
 import snli_data
+import squad_data
 import sst_data
 import torch
 from first_sentences import score as first_sentences
@@ -35,7 +36,13 @@ from elmo_plugin.sweeps.trainings import find_trainings, train
 HERE = Path(__file__).parent
 RUNS = Path("runs/models")
 LICENCE = "Apache-2.0; data: {}"
-WRITERS = {"coref": coref_data.write, "ner": ner_data.write, "snli": snli_data.write, "sst": sst_data.write}
+WRITERS = {
+    "coref": coref_data.write,
+    "ner": ner_data.write,
+    "snli": snli_data.write,
+    "squad": squad_data.write,
+    "sst": sst_data.write,
+}
 
 
 class Model(NamedTuple):
@@ -76,9 +83,9 @@ MODELS = {
         "English PUD, under CC BY-SA 3.0: 800 sentences of news and Wikipedia; their other names "
         "(`pud_misc.tsv`) were found by a tagger of Wikigold, and checked. [Broad Twitter "
         "Corpus](https://aclanthology.org/C16-1111/) (Derczynski, Bontcheva and Roberts, 2016), under CC BY "
-        "4.0: 1,130 tweets that are sentences without handles and links. Made: 384 sentences from "
-        "`patterns.txt` with the names of `names.tsv`, 500 sentences with other names, and copies in lower "
-        "case, capitals and title case of 20, 20 and 10 % of all.",
+        "4.0: 1,130 tweets that are sentences without handles and links. Made: 512 sentences from "
+        "`patterns.txt` with the names of `names.tsv` and `more_names.tsv`, 500 sentences with other names, "
+        "and copies in lower case, capitals and title case of 20, 35 and 10 % of all.",
         "CC BY 4.0, CC BY-SA 3.0",
         ("experiments/data/ner/test.txt", "data/ner_more/pud/dev.txt"),
         {"f1-measure-overall": "F1", "precision-overall": "precision", "recall-overall": "recall"},
@@ -124,7 +131,9 @@ MODELS = {
         '"The bridge was opened in 1883 and crosses the East River." "When was the bridge opened?"',
         "[SQuAD 1.1](https://rajpurkar.github.io/SQuAD-explorer/) (Rajpurkar, Zhang, Lopyrev and Liang, "
         "2016), under CC BY-SA 4.0: 7,254 questions on 34 articles of Wikipedia, of the published dev set; "
-        "its 8 other articles are for the score.",
+        "its 8 other articles are for the score. Made: 4,710 questions on 800 short passages from "
+        "`passages.txt`, with the names of `names.tsv`; copies of a tenth of SQuAD's questions in lower "
+        "case or capitals.",
         "CC BY-SA 4.0",
         ("data/qa/dev.json",),
         {"f1": "F1", "em": "exact match"},

@@ -26,7 +26,10 @@ local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
     + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll')
     + all_epochs(12)
     + { dataset_reader+: { genre_pattern: '(?:gum/)?([a-z]+)[_/]' } },
-  squad: (import '../squad_elmo.jsonnet') + files('data/qa', 'train.json', 'dev.json') + all_epochs(6),
+  squad:
+    (import '../squad_elmo.jsonnet')
+    + { train_data_path: 'runs/models/squad/train.json', validation_data_path: 'data/qa/dev.json' }
+    + all_epochs(7),
   snli:
     (import '../snli_elmo.jsonnet')
     + files('runs/models/snli', 'train.jsonl', 'dev.jsonl')

@@ -22,6 +22,8 @@ def write(data: Path, folder: Path) -> None:
     generator.shuffle(tweets)
     dev_tweets, tweets = tweets[:400], tweets[400:]
     names, patterns = read_names(HERE / "names.tsv"), (HERE / "patterns.txt").read_text().splitlines()
+    for kind, more in read_names(HERE / "more_names.tsv").items():
+        names[kind] += more
     filled = [fill(pattern, names, generator) for pattern in patterns for _ in range(COPIES)]
     has_names = [each for each in wikigold + pud if any(tag.startswith("B-") for _, tag in each)]
     renamed = [with_other_names(each, names, 0.7, generator) for each in generator.sample(has_names, 500)]

@@ -10,7 +10,7 @@ from allennlp.common import Params
 
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.new import PROJECT_TASKS
-from tests.commands.own_files import OWN_FILES, OwnFile
+from tests.commands.own_files import CONLLU, OWN_FILES, OwnFile
 from tests.conftest import REPOSITORY
 
 
@@ -46,6 +46,23 @@ def test_labels_that_the_training_data_lack_are_an_error(tmp_path: Path) -> None
     (tmp_path / "dev.csv").write_text("text,label\nNever again!,0\n")
     with pytest.raises(SystemExit, match=r"dev\.csv: the label '0' is not in the training data"):
         main(["new", "classify", str(tmp_path / "project"), "--data", str(tmp_path)])
+
+
+def test_tags_that_only_other_files_have_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.txt").write_text("Ada B-PER\nran O\n")
+    (tmp_path / "dev.txt").write_text("Oslo B-LOC\nis O\n")
+    main(["new", "ner", str(tmp_path / "project"), "--data", str(tmp_path)])
+    assert (
+        "dev.txt: no model can learn tags that the training data lack: U-LOC (1)" in capsys.readouterr().out
+    )
+
+
+def test_tags_without_entities_are_for_the_other_project(tmp_path: Path) -> None:
+    (tmp_path / "train.conllu").write_text(CONLLU)
+    with pytest.raises(SystemExit, match=r"mark no entities: `elmo new tag` .* tag_column .*'XPOS'.*'MISC'"):
+        main(["new", "ner", str(tmp_path / "project"), "--data", str(tmp_path / "train.conllu")])
 
 
 def test_most_of_the_files_can_be_used() -> None:

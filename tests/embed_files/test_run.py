@@ -261,7 +261,7 @@ def test_vectors_that_do_not_fit_into_float16_are_refused_by_their_line(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"layers": "bottom"}, "layers: expected one of all, mean, top, token, mix, got 'bottom'"),
+        ({"layers": "bottom"}, "layers: expected one of all, mean, sum, top, token, mix, got 'bottom'"),
         ({"tokenizer": "moses"}, "tokenizer: expected one of"),
         ({"tokenizer": "spacy", "language": "tlh"}, "spaCy lacks rules for language 'tlh'"),
         ({"dtype": "int8"}, "dtype: expected one of float32, float16"),

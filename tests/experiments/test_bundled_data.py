@@ -2,6 +2,7 @@
 
 import importlib
 import random
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -152,3 +153,22 @@ def test_a_pattern_becomes_a_document_with_its_chains(coref_data: ModuleType, tm
     assert document.sentences == [["Bob", "Li", "'s", "dog", "ran", "."], ["He", "saw", "it", "."]]
     chains = sorted(sorted((mention.start, mention.end) for mention in chain) for chain in document.clusters)
     assert chains == [[(0, 2), (6, 7)], [(0, 4), (8, 9)]]
+
+
+@pytest.fixture
+def squad_data(_path: None) -> ModuleType:
+    return importlib.import_module("squad_data")
+
+
+def test_made_questions_have_their_answers_in_the_passage(squad_data: ModuleType) -> None:
+    bundled = REPOSITORY / "experiments" / "bundled"
+    slots, topics = squad_data.read_topics(bundled / "passages.txt")
+    slots |= squad_data.read_names(bundled / "names.tsv")
+    draw = random.Random(1)
+    made = [squad_data.made_paragraph(f"m{number}", slots, topics, draw) for number in range(200)]
+    questions = [(each["context"], question) for each in made for question in each["qas"]]
+    assert len(questions) > 800
+    for context, question in questions:
+        (answer,) = question["answers"]
+        assert context[answer["answer_start"] :].startswith(answer["text"])
+        assert not re.search(r"[{}]", context + question["question"])

@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from elmo_plugin.predictions.views import Bars, Mark, MarkedSpan, MarkedText, Part, nest, percent, views
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
@@ -56,11 +54,6 @@ def test_a_predicate_that_occurs_twice_says_which_it_is() -> None:
 def test_nothing_found_is_said(task: str, output: Any, title: str) -> None:
     (part,) = view(task, output, {})
     assert isinstance(part, MarkedText) and part.title == title and part.spans == []
-
-
-@given(st.floats(0, 1))
-def test_a_probability_has_one_digit_or_is_below_the_least(value: float) -> None:
-    assert percent(value) == ("below 0.1 %" if value < 0.001 else f"{100 * value:.1f} %")
 
 
 def test_mentions_are_marked_in_the_text_as_it_was_typed_or_in_joined_words() -> None:
@@ -136,28 +129,13 @@ def test_clusters_are_compared_by_their_mentions_and_not_by_their_numbers() -> N
     assert differing("coref", one, coref_output(text), document=text)[1] == []
 
 
-def flat(pieces: list[Any]) -> str:
-    return "".join(piece if isinstance(piece, str) else flat(piece.pieces) for piece in pieces)
-
-
-def covered(pieces: list[Any], position: int = 0) -> dict[str, set[int]]:
-    """The characters that are in a mark with each label."""
-    found: dict[str, set[int]] = {}
-    for piece in pieces:
-        length = len(piece) if isinstance(piece, str) else len(flat(piece.pieces))
-        if isinstance(piece, Mark):
-            found.setdefault(piece.span.label, set()).update(range(position, position + length))
-            for label, characters in covered(piece.pieces, position).items():
-                found.setdefault(label, set()).update(characters)
-        position += length
-    return found
-
-
-@given(st.lists(st.tuples(st.integers(0, 11), st.integers(1, 12)).filter(lambda span: span[0] < span[1])))
-def test_nested_and_crossing_spans_cover_what_they_say_and_leave_the_text(spans: list[Any]) -> None:
-    text = "abcdefghijkl"
-    marks = [MarkedSpan(start, end, str(number), 0) for number, (start, end) in enumerate(spans)]
-    pieces = nest(text, marks)
-    assert flat(pieces) == text
-    expected = {str(number): set(range(start, end)) for number, (start, end) in enumerate(spans)}
-    assert covered(pieces) == expected
+def test_of_two_marks_that_cross_the_second_is_cut_in_two() -> None:
+    one, two = MarkedSpan(1, 4, "1", 0), MarkedSpan(2, 6, "2", 0)
+    inner, rest = two._replace(end=4), two._replace(start=4)
+    assert nest("abcdefgh", [two, one]) == [
+        "a",
+        Mark(one, ["b", Mark(inner, ["cd"])]),
+        Mark(rest, ["ef"]),
+        "gh",
+    ]
+    assert percent(0.0009) == "below 0.1 %" and percent(0.5) == "50.0 %"

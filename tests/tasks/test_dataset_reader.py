@@ -12,6 +12,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token
 
 from elmo_plugin.tasks import Line, TaskDatasetReader, sentence_fields
+from elmo_plugin.tasks.sst import SstTreesReader
 
 
 class WordsReader(TaskDatasetReader):
@@ -58,3 +59,8 @@ def test_errors_name_the_file_and_the_line(tmp_path: Path, content: bytes, messa
 def test_byte_order_marks_are_no_part_of_words_wherever_files_were_joined(tmp_path: Path) -> None:
     instances = read(tmp_path / "words.txt", "\ufeff\ufeffone\n\ufeff\ufefftwo \ufeff\n\ufeff\n".encode())
     assert [instance["words"].metadata for instance in instances] == [["one"], ["two"]]
+
+
+def test_an_unknown_option_is_an_error_that_names_it_and_those_that_there_are() -> None:
+    with pytest.raises(ConfigurationError, match=r"there is no option 'delimiter'; it has .*text_column"):
+        SstTreesReader({}, delimiter=";")

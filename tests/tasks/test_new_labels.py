@@ -11,6 +11,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.models import Model, load_archive
 
+from elmo_plugin.predictions.loaded import load_archives
+from elmo_plugin.predictions.predictor import load_predictor
 from tests.tasks.contract import TaskContract
 from tests.tasks.coref.test_contract import TestCoref as Coref
 from tests.tasks.ner.test_contract import TestNer as Ner
@@ -73,7 +75,7 @@ def test_old_labels_keep_their_values_and_new_ones_are_named(
         if parameter.shape != after.get_parameter(name).shape and "text_field_embedder" not in name
     }
     assert {name.rsplit(".", 1)[0] for name in grown} == growing
-    assert bool(growing) == ("untrained" in (tmp_path / "second" / "out.log").read_text())
+    assert bool(growing) == ("of the archive grow" in (tmp_path / "second" / "out.log").read_text())
     for name, parameter in before.named_parameters():
         found = after.get_parameter(name)
         if name.endswith("_constraint_mask"):
@@ -100,6 +102,9 @@ def test_a_new_type_of_entity_never_follows_an_illegal_tag(tmp_path: Path) -> No
             assert are_legal(output["tags"], "BIOUL")
             seen.update(output["tags"])
     assert {"B-ORG", "L-ORG", "U-PER"} <= seen
+    path = tmp_path / "second" / "model.tar.gz"
+    for predictor in (load_predictor(path, trust=True), load_archives([str(path)], trust=True)[0]):
+        assert predictor.predict({"sentence": "Ada sings."})["words"] == ["Ada", "sings", "."]
 
 
 REFUSED = {

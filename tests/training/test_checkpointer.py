@@ -102,7 +102,7 @@ def test_a_first_checkpoint_that_was_cut_short_is_set_aside_for_a_new_start(
     (tmp_path / "model_state_e1_b0.th").write_bytes(b"half of it")
     with caplog.at_level(logging.WARNING):
         assert loaded(tmp_path) is None
-    assert "training begins anew" in caplog.text
+    assert "training starts again" in caplog.text
     assert names(tmp_path) == ["damaged_model_state_e1_b0.th"]
 
 

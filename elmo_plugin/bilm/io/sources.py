@@ -43,6 +43,7 @@ weights; also `license` and `language` at the top.
 
 _BUNDLED = BUNDLED / "bilm"
 _PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
+_PROTEINS = "https://rostlab.org/~deepppi/embedding_repo/embedding_models/seqvec"
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 _DIGEST_VERSION = b"elmo_plugin 1"  # raise it if the same biLM gives other numbers
 
@@ -59,6 +60,7 @@ MODELS: dict[str, tuple[str, str]] = {
     "original": _published("2x4096_512_2048cnn_2xhighway/elmo_2x4096_512_2048cnn_2xhighway"),
     "original-5.5b": _published("2x4096_512_2048cnn_2xhighway_5.5B/elmo_2x4096_512_2048cnn_2xhighway_5.5B"),
     "pubmed": _published("contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway", "weights_PubMed_only"),
+    "seqvec": (f"{_PROTEINS}/options.json", f"{_PROTEINS}/weights.hdf5"),
     "portuguese": _published("contributed/pt/elmo_pt"),
 }
 """The options and weights of each name, in this package or to be downloaded once."""

@@ -1,11 +1,13 @@
 """The lines of a text file, compressed or not, with errors that name the file and the line."""
 
 import gzip
+import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
 from io import BufferedIOBase
+from itertools import chain, islice
 from typing import BinaryIO
 
 import zstandard
@@ -55,6 +57,68 @@ def read_lines(path: str) -> Iterator[bytes]:
         raise BiLmError(f"{path}: file not found") from None
     except OSError as error:
         raise BiLmError(f"{path}: cannot be read ({reason(error)})") from None
+
+
+_SNIFFED = 20  # lines
+_ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
+_MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
+
+
+def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None) -> Iterator[bytes]:
+    """
+    Yields the lines of a text with one sentence each; or, given the number of a `column`, the words in it, up
+    to each blank line. Raises `BiLmError` if the lines are plainly a table or data instead.
+    """
+    lines = iter(lines)
+    if column is not None:
+        yield from _words_in_column(lines, name, column)
+        return
+    first = list(islice(lines, _SNIFFED))
+    if kind := _kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first]):
+        reads = (
+            "--column N reads the words in one, from 0" if "columns" in kind else "write its texts to a file"
+        )
+        raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {reads}")
+    yield from chain(first, lines)
+
+
+def _kind_of_data(lines: list[str]) -> str:
+    """Returns what the first lines of a file are if they are plainly no sentences, or nothing."""
+    texts = [line for line in lines if line.strip()]
+    rows = [line for line in texts if not line.startswith(("#", "-DOCSTART-"))]
+    if not texts:
+        return ""
+    if texts[0].lstrip()[:1] in ("{", "[") and re.match(r'\s*[\[{]\s*(["\[{]|$)', texts[0]):
+        return "JSON"
+    if _MARKUP.match(texts[0].lstrip()):
+        return "XML or HTML"
+    if re.match(r"\(\S* ?\(", texts[0]):
+        return "trees"
+    tabs = {row.count("\t") for row in rows}
+    if len(tabs) == 1 and (max(tabs) > 4 or (max(tabs) and len(rows) > 1)):
+        return "columns between tabs" + ", CoNLL-U" * (max(tabs) == 9)
+    if len({len(row.split()) for row in rows}) == 1 and all(map(_ROW.fullmatch, rows)):
+        return "columns of words and tags"
+    commas = [min(row.count(mark) for row in rows) if rows else 0 for mark in ",;"]
+    if len(rows) > 1 and max(commas) and re.fullmatch(r"[\w\"#-]+([,;][\w\"#-]*)+", rows[0]):
+        return "a table, CSV"
+    return ""
+
+
+def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator[bytes]:
+    words: list[bytes] = []
+    for number, line in enumerate(chain(lines, [b"\n"]), start=1):
+        fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
+        if not line.strip() or line.startswith(b"-DOCSTART-"):
+            if words:
+                yield b" ".join(words) + b"\n"
+            words = []
+        elif (line.startswith(b"#") and b"\t" not in line) or re.fullmatch(rb"\d+[-.]\d+", fields[0]):
+            continue  # comments, and contracted words and empty nodes of CoNLL-U
+        elif not -len(fields) <= column < len(fields):
+            raise BiLmError(f"{name}, line {number}: expected column {column} of {len(fields)}, from 0")
+        else:
+            words.append(b"_".join(fields[column].split()))
 
 
 def standard_input_lines() -> Iterator[bytes]:

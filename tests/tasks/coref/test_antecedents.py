@@ -93,12 +93,6 @@ def test_one_span_has_no_antecedent() -> None:
     assert scores.tolist() == [[float("-inf")]]
 
 
-def test_an_unknown_genre_is_a_vector_of_zeros() -> None:
-    model = scorer(num_genres=3)
-    assert model.genre_embedding is not None
-    assert not model.genre_embedding(torch.tensor(3)).any()
-
-
 def test_distances_are_in_ten_buckets() -> None:
     distances = [1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 63, 64, 500]
     assert bucket(torch.tensor(distances)).tolist() == [1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9]

@@ -126,14 +126,6 @@ def test_speakers_and_names_have_spaces_between_tabs() -> None:
     assert (document.name, document.speakers) == ("a play", [["Mira Solt", "Mira Pole"]])
 
 
-@given(documents())
-def test_only_the_last_column_between_tabs_has_brackets_of_mentions(document: CorefDocument) -> None:
-    """The reference scorer takes what is behind the last tab."""
-    begin, *rows, end = format_document(document)
-    assert (begin, end) == (f"#begin document {document.title}", "#end document")
-    assert [len(row.split("\t")) for row in rows if row] == [12] * WORDS
-
-
 @pytest.mark.slow
 def test_real_documents_have_the_numbers_that_are_known(shared: Path) -> None:
     found = list(read_documents(shared / "data" / "coref" / "dev.gold_conll"))

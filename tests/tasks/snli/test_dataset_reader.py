@@ -175,3 +175,23 @@ def test_reads_real_data_whole(
     assert len(labels) == pairs - undecided
     assert set(labels) == {"entailment", "neutral", "contradiction"}
     assert f"skipped {undecided} pairs without a gold label: line " in caplog.messages[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.jsonl", '{"sentence1": "A dog runs.", "sentence2": "It runs."}\n'),
+        ("x.jsonl", '{"premise": "A dog runs.", "hypothesis": "It runs.", "label": -1}\n'),
+        ("x.csv", "premise,hypothesis\nA dog runs.,It runs.\n"),
+        ("x.tsv", "a\tb\nA dog runs.\tIt runs.\n"),
+    ],
+)
+def test_pairs_without_labels_are_read_for_predictions_only(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    options = {"premise_column": "a", "hypothesis_column": "b"} if name == "x.tsv" else {}
+    with pytest.raises(ConfigurationError):
+        list(reader(**options).read(tmp_path / name))
+    predicting = reader(**options)
+    predicting.needs_labels = False
+    (pair,) = predicting.read(tmp_path / name)
+    assert [token.text for token in pair["hypothesis"]] == ["It", "runs", "."] and "label" not in pair.fields

@@ -226,8 +226,3 @@ def test_a_table_of_questions_that_cannot_be_used_is_an_error(
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
         read_table(tmp_path, text)
-
-
-def test_bad_rows_can_be_skipped(tmp_path: Path) -> None:
-    rows = "context,question,answer,start\nIt rained.,What?,rained,0\nIt rained.,What?,rained,3\n"
-    assert len(read_table(tmp_path, rows, skip_bad=True)) == 1

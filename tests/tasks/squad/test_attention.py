@@ -66,16 +66,6 @@ def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(texts: 
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
 
 
-def test_what_is_at_padding_changes_nothing(texts: tuple[Tensor, ...]) -> None:
-    paragraph, question, p_mask, q_mask = texts
-    biattention, self_attention = TrilinearBiattention(DIM).double(), TrilinearSelfAttention(DIM).double()
-    before = biattention(*texts)[p_mask], self_attention(paragraph, p_mask)[p_mask]
-    paragraph[~p_mask], question[~q_mask] = 1e4, -1e4
-    after = biattention(*texts)[p_mask], self_attention(paragraph, p_mask)[p_mask]
-    for one, other in zip(before, after, strict=True):
-        assert one.equal(other)
-
-
 def test_a_word_that_is_alone_attends_to_nothing() -> None:
     word = torch.randn(1, 2, DIM)
     found = TrilinearSelfAttention(DIM)(word, torch.tensor([[True, False]]))[0, 0]

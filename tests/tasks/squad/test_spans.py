@@ -43,24 +43,6 @@ def test_the_best_spans_are_those_of_all_spans(
         assert [span.probability for span in found] == pytest.approx([each[0] for each in expected])
 
 
-@given(st.integers(0, 1000), st.floats(0, 5000), st.integers(1, 6))
-def test_the_best_spans_are_the_same_however_improbable_they_are(seed: int, apart: float, count: int) -> None:
-    """The likeliest start is the last word, and the likeliest end the first one."""
-    start, end, mask = logits_of(seed, [7, 7])
-    place = torch.arange(7, dtype=torch.float64)
-    (found, padded) = best_answers(BoundaryLogits(start + apart * place, end - apart * place, mask), 3, count)
-    assert len(found) == len(padded) == count
-    log_start, log_end = BoundaryLogits(start + apart * place, end - apart * place, mask).log_probabilities()
-    scores = {
-        (first, last): (log_start[0, first] + log_end[0, last]).item()
-        for first in range(7)
-        for last in range(first, min(first + 3, 7))
-    }
-    best = sorted(scores, key=scores.__getitem__, reverse=True)[:count]
-    assert [scores[span.first, span.last] for span in found] == [scores[span] for span in best]
-    assert [span.probability for span in found] == pytest.approx([math.exp(scores[span]) for span in best])
-
-
 def test_the_loss_is_that_of_all_right_spans_together() -> None:
     logits = logits_of(0, [6, 4])
     answers = torch.tensor([[[1, 2], [1, 3]], [[0, 0], [-1, -1]]])

@@ -7,14 +7,11 @@ from typing import Any
 import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from hypothesis import given
-from hypothesis import strategies as st
 
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.spans import Span, spans_to_tags
+from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.srl import SrlPredicatesReader, SrlReader
 from elmo_plugin.tasks.srl.sentences import SrlSentence, sentences_in
-from tests.tasks.srl.test_spans import sentences as arguments_of_sentences
 
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
 WORDS = ["The", "cook", "burned", "a", "cake"]
@@ -40,21 +37,6 @@ def read(fields: dict[str, Any]) -> list[SrlSentence]:
 def test_a_sentence_has_the_same_frames_in_each_shape(shape: str) -> None:
     ((words, (predicate,), _),) = read(SHAPES[shape])
     assert (words, predicate) == (WORDS, (2, "burned", ARGUMENTS, True))
-
-
-@given(arguments_of_sentences().filter(lambda sentence: sentence[0] > 0), st.data())
-def test_arguments_survive_as_tags_and_as_roles(sentence: tuple, data: st.DataObject) -> None:
-    length, arguments = sentence
-    arguments = [argument for argument in arguments if argument.label != "V"]
-    index = data.draw(st.integers(0, length - 1))
-    roles = [{"role": role, "start": start, "end": end} for start, end, role in arguments]
-    frames = [{"tags": spans_to_tags(arguments, length)}, {"roles": roles}]
-    words = [str(number) for number in range(length)]
-    ((_, predicates, _),) = read({"words": words, "frames": [{**frame, "index": index} for frame in frames]})
-    is_free = not any(start <= index < end for start, end, _ in arguments)
-    verb = [Span(index, index + 1, "V")] * is_free
-    expected = sorted([*arguments, *verb])
-    assert [predicate.arguments for predicate in predicates] == [expected] * 2
 
 
 def test_both_readers_read_json_lines(tmp_path: Path) -> None:

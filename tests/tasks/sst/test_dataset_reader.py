@@ -150,3 +150,34 @@ def test_reads_as_many_sentences_of_each_label_as_were_published(
     labels = Counter(instance["label"].label for instance in reader().read(path))
     assert [labels[name] for name in names] == counts
     assert sum(1 for _ in reader(binary=True).read(path)) == binary
+
+
+def test_a_text_with_its_aspect_and_label_has_three_lines(tmp_path: Path) -> None:
+    (tmp_path / "x.raw").write_text("The $T$ was cold .\nsoup\n-1\nGood $T$ !\ntea\n1\n")
+    assert read(tmp_path / "x.raw") == [("The soup was cold .", "-1"), ("Good tea !", "1")]
+    (tmp_path / "x.raw").write_text("The $T$ was cold .\nsoup\n")
+    with pytest.raises(
+        ConfigurationError, match=r"x.raw, line 1: expected three lines, the first with \$T\$"
+    ):
+        read(tmp_path / "x.raw")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("x.txt", "Not bad.\n", {}),
+        ("x.csv", "text\nNot bad.\n", {}),
+        ("x.csv", "Not bad.\n", {"columns": ["label", "text"]}),
+        ("x.jsonl", '{"text": "Not bad.", "label": null}\n', {}),
+    ],
+)
+def test_texts_without_labels_are_read_for_predictions_only(
+    tmp_path: Path, name: str, content: str, options: dict[str, Any]
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ConfigurationError):
+        read(tmp_path / name, **options)
+    predicting = reader(**options)
+    predicting.needs_labels = False
+    (instance,) = predicting.read(tmp_path / name)
+    assert instance["words"].metadata == ["Not", "bad", "."] and "label" not in instance.fields

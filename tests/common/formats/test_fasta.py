@@ -1,0 +1,57 @@
+"""FASTA as the world has it."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.fasta import count_residues, is_fasta, read_fasta, residues
+
+
+def test_records_are_joined_whatever_wrote_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.fasta.gz"
+    content = "\ufeff>sp|P1|A_HUMAN first\r\n;old\r\nMK T\r\nqi*-\r\n\r\n>empty\r\n>z\tb\r\nMX.~?J"
+    file.write_bytes(gzip.compress(content.encode()))
+    found = [(protein.name, protein.letters) for protein in read_fasta(str(file))]
+    assert found == [("sp|P1|A_HUMAN", "MKTqi*-"), ("empty", ""), ("z", "MX.~?J")]
+    assert count_residues(str(file)) == 13
+
+
+def test_letters_are_capitals_and_what_is_none_is_x_at_its_place() -> None:
+    words = residues(" mU*\n-bjX")
+    assert [word.text for word in words] == list("MUXXBXX")
+    assert [word.start for word in words] == [1, 2, 3, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "a.faa: expected FASTA"),
+        ("\nMKT\n", "a.faa, line 2: expected FASTA"),
+        (">\nMKT\n", "a.faa, line 1: expected a name after >"),
+        (">a\nMKT\n>b\nM\n>a\nM\n", "a.faa, line 5: the name a is that of line 1 too"),
+        (">a\nMKT\n1 MKT\n", "a.faa, line 3: expected letters of amino acids, got '1'"),
+        (">a\nMÄ\n", "a.faa, line 2: expected letters of amino acids, got 'Ä'"),
+    ],
+)
+def test_what_is_no_protein_is_refused_by_its_line(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "a.faa"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(BiLmError, match=message.replace(">", "\\>")):
+        list(read_fasta(str(file)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.FASTA", "", True),
+        ("a.faa.zst", "", True),
+        ("a.fa", "\n>a\nM\n", True),
+        ("persian.fa", "سلام\n", False),
+        ("a.txt", ">a\nM\n", False),
+    ],
+)
+def test_suffixes_tell_proteins_from_text(tmp_path: Path, name: str, content: str, expected: bool) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert is_fasta(str(tmp_path / name)) == expected

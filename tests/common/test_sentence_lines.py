@@ -1,0 +1,45 @@
+"""Files that are plainly no sentences are refused where sentences are read, and a column of words is read."""
+
+import pytest
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.text_files import sentence_lines
+
+CONLLU = (
+    "# text = It rains\n1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n1.1\t_{0}\n2\trains{0}\n\n1\tYes{0}\n".format(
+        "\t_" * 8
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (CONLLU, "columns between tabs, CoNLL-U; --column N"),
+        ("Ola B-PER\nran O\n", "columns of words and tags; --column N"),
+        ("Ola NNP B-PER\n", "columns of words and tags"),
+        ("1\tIt rains.\n2\tNo.\n", "columns between tabs"),
+        ("text,label\nIt rains.,bad\n", "a table, CSV"),
+        ('{"text": "It rains."}\n', "JSON"),
+        ("[\n{}\n]\n", "JSON"),
+        ('<?xml version="1.0"?>\n<a/>\n', "XML or HTML"),
+        ("(2 (2 It) (2 rains))\n", "trees"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_a_way_out(text: str, kind: str) -> None:
+    with pytest.raises(BiLmError, match=f"x: expected one sentence per line, got {kind}"):
+        list(sentence_lines(iter(text.encode().splitlines(True)), "x"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Yes, no\nNo, yes\n", "It rains .\n", "[ It ]\n", "# 1 is here\n", "", "a\tb\n", "vitamin O\n1 2\n"],
+)
+def test_text_is_text(text: str) -> None:
+    assert b"".join(sentence_lines(iter(text.encode().splitlines(True)), "x")).decode() == text
+
+
+def test_a_column_of_words_makes_sentences() -> None:
+    assert list(sentence_lines(iter(CONLLU.encode().splitlines(True)), "x", 1)) == [b"It rains\n", b"Yes\n"]
+    with pytest.raises(BiLmError, match="x, line 1: expected column 3 of 2, from 0"):
+        list(sentence_lines(iter([b"a b\n"]), "x", 3))
