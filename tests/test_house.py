@@ -55,13 +55,3 @@ def test_each_room_is_within_its_budget_and_the_whole_does_not_grow() -> None:
         rooms[room if below else "(files at the top)"] += lines_of_code(path)
     assert {room: lines for room, lines in rooms.items() if lines > MOST[room]} == {}
     assert sum(MOST.values()) <= WHOLE
-
-
-def test_code_is_counted_without_docstrings_comments_and_blank_lines(tmp_path: Path) -> None:
-    path = tmp_path / "a.py"
-    head, body = (
-        '"""A\n\nB."""\n\n# C\nx = """d\ne"""\n\n\n',
-        'def f():\n    """G."""\n    return (  # h\n        x\n    )\n',
-    )
-    path.write_text(head + body)
-    assert lines_of_code(path) == 6

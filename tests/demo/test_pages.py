@@ -101,11 +101,6 @@ def test_a_label_is_joined_to_its_word_and_no_span_is_a_tab_stop() -> None:
     assert '<a class="skip" href="#answer">' in page and 'id="answer"' in page
 
 
-def test_nothing_found_is_said_instead_of_the_text() -> None:
-    page = client(stub("ner", lambda inputs: ner_output("It rained"))).get("/ner?sentence=It+rained").text
-    assert "No names found." in page and 'class="marked"' not in page
-
-
 def test_han_and_kana_are_said_to_be_words() -> None:
     page = client()
     assert "Chinese and Japanese characters" in page.get("/ner", params={"sentence": "東京 に"}).text
@@ -190,12 +185,6 @@ def test_a_page_comes_before_its_model_whose_error_is_in_its_column() -> None:
     loading.set_exception(BiLmError("archive ner: damaged"))
     assert "still being loaded" not in page.get("/ner").text
     assert '<p class="error" role="alert">archive ner: damaged</p>' in page.get("/ner?sentence=Ada").text
-
-
-def test_the_json_is_the_predictors_json() -> None:
-    answer = client().get("/ner.json", params={"sentence": "Ada lives"}).json()
-    prediction = ner_output("Ada lives", (0, 1, "PER"))
-    assert answer == [{"archive": "runs/stub/model.tar.gz", "prediction": prediction, "error": ""}]
 
 
 @pytest.mark.parametrize(
