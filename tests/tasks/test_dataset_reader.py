@@ -1,6 +1,5 @@
 """The base of dataset readers, by a reader of the words of each line."""
 
-import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -37,14 +36,6 @@ class WordsReader(TaskDatasetReader):
 def read(path: Path, content: bytes) -> list[Instance]:
     path.write_bytes(content)
     return list(WordsReader({"tokens": SingleIdTokenIndexer()}).read(path))
-
-
-@pytest.mark.parametrize(("name", "compress"), [("a.gz", gzip.compress), ("a.zst", zstandard.compress)])
-def test_reads_examples_from_plain_and_compressed_lines(
-    tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
-) -> None:
-    instances = read(tmp_path / name, compress("Zoë runs\n\nshe".encode()))
-    assert [instance["words"].metadata for instance in instances] == [["Zoë", "runs"], ["she"]]
 
 
 def test_all_texts_are_indexed_those_in_lists_too(tmp_path: Path) -> None:
