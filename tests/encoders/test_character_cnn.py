@@ -59,7 +59,7 @@ def gradients(cnn: CharacterCnn, vectors: Tensor) -> tuple[Tensor, ...]:
     return torch.autograd.grad((vectors * weights).sum(), list(cnn.parameters()))
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(sentences=SENTENCES.filter(any), widths=WIDTHS, further_slots=st.integers(0, 8))
 def test_gradients_are_those_of_a_padded_convolution_of_every_token(
     sentences: list[list[list[int]]], widths: list[int], further_slots: int

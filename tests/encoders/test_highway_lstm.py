@@ -71,7 +71,7 @@ def assert_equals_peer(encoder: HighwayLstm, lengths: list[int], time: int, tole
 
 
 @pytest.mark.parametrize("input_bias", [False, True])
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(lengths=LENGTHS.filter(any), num_layers=st.integers(1, 5), extra_time=st.integers(0, 2))
 def test_vectors_and_gradients_are_those_of_alternating_lstm(
     input_bias: bool, lengths: list[int], num_layers: int, extra_time: int

@@ -32,7 +32,7 @@ def gradients(layer: nn.RNNBase, inputs: Tensor, outputs: Tensor) -> list[Tensor
 
 
 @pytest.mark.parametrize(("kind", "recurrence"), LAYERS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lengths=st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any), extra_time=st.integers(0, 2))
 def test_vectors_and_gradients_are_those_of_torch(
     kind: type[nn.RNNBase], recurrence: Recurrence, lengths: list[int], extra_time: int
