@@ -106,12 +106,6 @@ def test_nothing_found_is_said_instead_of_the_text() -> None:
     assert "No names found." in page and 'class="marked"' not in page
 
 
-def test_han_and_kana_are_said_to_be_words() -> None:
-    page = client()
-    assert "Chinese and Japanese characters" in page.get("/ner", params={"sentence": "東京 に"}).text
-    assert "Japanese" not in page.get("/ner", params={"sentence": "Tokyo"}).text
-
-
 INVISIBLE = ["", "\r\n", "\u00a0\u3000", "\u200c \u2060\n\ufeff", "\x00\x1b", "\ufe0f\u0301", "\u2028"]
 
 
