@@ -13,7 +13,7 @@ from copy import deepcopy
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, add, add_shared
+from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
 
@@ -26,7 +26,7 @@ NEEDS = "allennlp"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz"
-    add(parser, "source OLD", about, InputPath)
+    add(parser, "source OLD", about, StreamPath)
     add_shared(parser, "--output", default="-")
     add(parser, "--ext-var NAME=VALUE", "value of std.extVar(NAME); others stay", action="append", default=[])
     add(parser, "--native", "make elmo_token_embedder this package's elmo")

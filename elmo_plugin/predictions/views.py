@@ -1,11 +1,8 @@
 """Shows predictions as marked texts and bars, with the differences between models, and as HTML."""
 
-import re
 import zlib
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,28 +231,15 @@ def _table(bars: Bars) -> str:
 
 
 def _marked(part: MarkedText) -> str:
-    """Returns entities in color, or spans under the text if some are in others. Labels are an archive's."""
-    from spacy import displacy  # here, as it takes a second
-
-    spans = sorted(part.spans)
-    colors = {escape(span.label): _COLORS[span.color] for span in spans}
-    if all(one.end <= other.start for one, other in pairwise(spans)):
-        style = "ent"
-        marks = [{"start": each.start, "end": each.end, "label": escape(each.label)} for each in spans]
-        shown = {"text": part.text, "ents": marks}
-    else:
-        style, ends = "span", {place for span in spans for place in span[:2]}
-        starts = [m.start() for m in re.finditer(r"(?<!\S)\S", part.text)]
-        cuts = sorted({*starts, *ends})
-        tokens = [part.text[start:end].strip() for start, end in pairwise([*cuts, len(part.text)])]
-        marks = [
-            {
-                "start_token": bisect_left(cuts, each.start),
-                "end_token": bisect_left(cuts, each.end),
-                "label": escape(each.label),
-            }
-            for each in spans
-        ]
-        shown = {"tokens": tokens, "spans": marks}
     title = f"<p><b>{escape(part.title)}</b></p>" if part.title else ""
-    return title + displacy.render(shown, style=style, manual=True, jupyter=False, options={"colors": colors})
+    return f"{title}<p style='white-space: pre-wrap'>{_marks(nest(part.text, part.spans))}</p>"
+
+
+def _marks(pieces: Sequence[str | Mark]) -> str:
+    return "".join(
+        escape(each)
+        if isinstance(each, str)
+        else f"<mark style='background: {_COLORS[each.span.color]}'>{_marks(each.pieces)} "
+        f"<small><b>{escape(each.span.label)}</b></small></mark>"
+        for each in pieces
+    )

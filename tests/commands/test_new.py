@@ -251,7 +251,7 @@ def test_raw_text_is_split_by_the_rules_of_its_language(
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("one line .\n" * 190, [], "mine.txt: expected at least 191 lines to train"),
+        ("one line .\n" * 190, [], "mine.txt: expected at least 191 sentences to train"),
         ("a </S> b\n" * 200, [], "mine.txt, line 1: the sentence contains </S>"),
         ("one line .\n", ["--reader", '{"a": 1}'], "--bilm and --reader are for the other tasks"),
     ],
