@@ -178,7 +178,7 @@ class BiLmStreamLoader(DataLoader):
 
     @overrides
     def __len__(self) -> int:
-        """Returns the number of batches in an epoch, without the few that only some streams or blocks reach."""
+        """Returns the number of batches in an epoch, without the few at its end that are not full."""
         targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
         return math.ceil(targets / (self._layout.rows * self._unroll_steps))
 
@@ -263,7 +263,9 @@ class _EpochBatches(data.IterableDataset):
         worker = data.get_worker_info()
         index, step = (worker.id, worker.num_workers) if worker else (0, 1)
         try:
-            for forward, backward, stream_starts, *_ in islice(self.windows(), self.skipped + index, None, step):
+            for forward, backward, stream_starts, *_ in islice(
+                self.windows(), self.skipped + index, None, step
+            ):
                 yield {**batch_arrays(forward, backward), "stream_starts": stream_starts}
         except BiLmError as error:
             yield error

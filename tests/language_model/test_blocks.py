@@ -5,10 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.language_model.chunks import IndexedCorpus
-from elmo_plugin.language_model.evaluation import (
-    EvaluationWindow,
-    evaluation_windows,
-)
+from elmo_plugin.language_model.evaluation import EvaluationWindow, evaluation_windows
 from elmo_plugin.language_model.windows import StreamLayout
 from tests.language_model.in_memory import (
     LENGTHS,
