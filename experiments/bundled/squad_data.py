@@ -51,7 +51,7 @@ def write(data: Path, folder: Path) -> None:
 
 
 def without_case(question: str) -> str:
-    """Returns a question as it is typed in haste."""
+    """Returns a question as typed in haste."""
     return question.lower().rstrip("?").rstrip()
 
 
