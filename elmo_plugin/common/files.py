@@ -6,9 +6,11 @@ import logging
 import os
 import shutil
 import tempfile
+import time
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +22,18 @@ from elmo_plugin.common.outputs import is_special, open_special, target_of
 if TYPE_CHECKING:
     import numpy as np
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
 _REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "it would be larger than files may be here (see ulimit -f)",
 }
 NO_ROOM = tuple(_REASONS)
+_SECONDS_TO_LOCK = 0.1
 _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 
 
@@ -65,12 +73,47 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
-    """Yields a path of the same name in a new folder, next to `path` unless that is a device."""
+    """
+    Yields a path of the same name in a new folder, next to `path` unless that is a device. Removes such
+    folders of killed processes.
+    """
     parent = None if is_special(path) else target_of(path).parent
     if parent is not None:
         parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=parent, prefix=f".{path.name}.") as folder:
+        for leftover in parent.glob(f".{escape(path.name)}.{'?' * 8}"):
+            _remove_abandoned(leftover, path.name)
+    with (
+        tempfile.TemporaryDirectory(dir=parent, prefix=f".{path.name}.") as folder,
+        _locked_folder(Path(folder), wait=True),
+    ):
         yield Path(folder) / path.name
+
+
+def _remove_abandoned(folder: Path, name: str) -> None:
+    """Removes the temporary folder of a process that was killed. A new one is empty before it is locked."""
+    with suppress(OSError), _locked_folder(folder, wait=False):
+        is_old = time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
+        content = [entry.name for entry in folder.iterdir()]
+        if content == [name] or (is_old and not content):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
+    """Locks a folder in the block, until this process ends. Raises `OSError` if another process holds it."""
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            if not wait:  # otherwise this file system has no locks
+                raise
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def remove_leftovers(folder: str | Path, pattern: str) -> None:

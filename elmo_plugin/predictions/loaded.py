@@ -3,17 +3,14 @@
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from functools import cached_property
 from typing import Any
 
 from elmo_plugin.archives import archive_name, default_predictor, load_archive
 from elmo_plugin.common.bundled import tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.embedding import layer_name, read_layer_weights
 from elmo_plugin.predictions.files import Input
 from elmo_plugin.predictions.prediction import Prediction, Task
 from elmo_plugin.predictions.predictor import Predictor, task_of
-from elmo_plugin.predictions.views import Bar, Bars
 
 
 class LoadedArchive:
@@ -36,14 +33,6 @@ class LoadedArchive:
     def predictor(self) -> Predictor:
         """Waits for the model. Raises `BiLmError` if it cannot be loaded."""
         return self._predictor.result()
-
-    @cached_property
-    def mixes(self) -> list[Bars]:
-        """The weights of the biLM's layers."""
-        return [
-            Bars(mix.placement, list(map(Bar, map(layer_name, mix.layers), mix.normalized_weights)))
-            for mix in read_layer_weights(self.predictor._model.state_dict())
-        ]
 
     def checked(self, inputs: Iterable[Input]) -> Iterator[Input]:
         """Yields the inputs. Raises `BiLmError` if one has to name its predicates."""

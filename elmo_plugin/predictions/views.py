@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-import numpy as np
-
 COLORS = 8  # of spans, in style.css
 # Labels that often occur together, in different colors; other labels get one by their letters.
 _LABELS = (
@@ -96,20 +94,17 @@ def _compare(part: Part, common: set[tuple[Any, ...]]) -> Part:
 
 
 def _align(clusters: Sequence[list[Any]], reference: Sequence[list[Any]]) -> list[list[Any]]:
-    """Orders clusters by the clusters of the reference with which they share the most mentions."""
-    from scipy.optimize import linear_sum_assignment  # here, as a biLM alone needs no SciPy
+    """Puts in the place of each cluster of the reference the one that shares the most mentions with it."""
 
-    ours, theirs = (
-        [{tuple(mention["characters"]) for mention in cluster} for cluster in each]
-        for each in (clusters, reference)
-    )
-    shared = [[len(each & other) for other in theirs] for each in ours]
-    table = np.array(shared).reshape(len(ours), len(theirs))
-    pairs = zip(*linear_sum_assignment(table, maximize=True), strict=True)
-    order = {row: column for row, column in pairs if table[row, column]}
-    matched = {column: clusters[row] for row, column in order.items()}
-    rest = [cluster for row, cluster in enumerate(clusters) if row not in order]
-    return [matched.get(column, []) for column in range(len(reference))] + rest
+    def places(cluster: list[Any]) -> set[tuple[int, ...]]:
+        return {tuple(mention["characters"]) for mention in cluster}
+
+    rest, aligned = list(clusters), []
+    for other in map(places, reference):
+        best = max(rest, key=lambda each: len(places(each) & other), default=[])
+        aligned.append(best if places(best) & other else [])
+        rest = [each for each in rest if each is not aligned[-1]]
+    return aligned + rest
 
 
 def _color(label: str) -> int:

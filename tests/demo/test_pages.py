@@ -101,10 +101,9 @@ def test_a_label_is_joined_to_its_word_and_no_span_is_a_tab_stop() -> None:
     assert '<a class="skip" href="#answer">' in page and 'id="answer"' in page
 
 
-def test_han_and_kana_are_said_to_be_words() -> None:
-    page = client()
-    assert "Chinese and Japanese characters" in page.get("/ner", params={"sentence": "東京 に"}).text
-    assert "Japanese" not in page.get("/ner", params={"sentence": "Tokyo"}).text
+def test_nothing_found_is_said_instead_of_the_text() -> None:
+    page = client(stub("ner", lambda inputs: ner_output("It rained"))).get("/ner?sentence=It+rained").text
+    assert "No names found." in page and 'class="marked"' not in page
 
 
 INVISIBLE = ["", "\r\n", "\u00a0\u3000", "\u200c \u2060\n\ufeff", "\x00\x1b", "\ufe0f\u0301", "\u2028"]
