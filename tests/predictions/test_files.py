@@ -167,7 +167,7 @@ def test_a_file_is_whole_or_not_written(suffix: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_only_tasks_with_spans_have_columns() -> None:
+def test_only_entities_have_columns() -> None:
     with pytest.raises(
         BiLmError, match=r"a\.conll: sentiment has no \.conll; expected \.jsonl, \.csv or \.html"
     ):

@@ -109,14 +109,15 @@ def test_a_terminal_shows_each_task_and_json_is_what_allennlp_writes(
 
 
 @pytest.mark.slow
-def test_columns_of_spans_are_read_by_the_scorers(archives: dict[str, Path], tmp_path: Path) -> None:
+def test_predicted_spans_are_read_by_the_scorers(archives: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("Ada said she saw her dog.\nShe wants to leave Rome.\n")
-    for name in ("ner", "srl", "coref"):
-        load_predictor(name).predict_file(tmp_path / "texts.txt", tmp_path / f"{name}.conll", batch_size=1)
+    suffixes = {"ner": ".conll", "srl": ".jsonl", "coref": ".jsonl"}
+    for name, suffix in suffixes.items():
+        load_predictor(name).predict_file(tmp_path / "texts.txt", tmp_path / f"{name}{suffix}", batch_size=1)
     tagged = (tmp_path / "ner.conll").read_text().splitlines()
     gold = [f"{line} {line.split(' ')[1]}" if line else "" for line in tagged]
     (tmp_path / "ner.conll").write_text("\n".join(gold))
-    for name in ("ner", "srl", "coref"):
-        files = [str(tmp_path / f"{name}.conll")] * (1 if name == "ner" else 2)
+    for name, suffix in suffixes.items():
+        files = [str(tmp_path / f"{name}{suffix}")] * (1 if name == "ner" else 2)
         main(["score", name, *files, "--json", str(tmp_path / "scores.json")])
         assert "100.0" in (tmp_path / "scores.json").read_text()
