@@ -59,11 +59,7 @@ def test_the_list_of_a_whole_object_is_read(tmp_path: Path, whole: Any, number: 
 @pytest.mark.parametrize(
     ("spans", "message"),
     [
-<<<<<<< HEAD
         ([[0, 2, "PER"]], "'Ol' .PER. at characters 0 to 2 begins or ends within a word; .* tokenizer"),
-=======
-        ([[0, 2, "PER"]], "'Ol' .PER. at characters 0 to 2 begins or ends within a word; .* tokenizer"),
->>>>>>> main
         ([[9, 16, "PER"]], "begins or ends within a word; the option tokenizer .* skip_bad"),
         ([[0, 3, "PER"], [0, 7, "X"]], "the entity 'Ola met' .X. .* overlaps with an earlier one; skip_bad"),
         ([[20, 99, "LOC"]], "at characters 20 to 99 is not in the text"),
