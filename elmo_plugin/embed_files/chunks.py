@@ -61,7 +61,7 @@ def read_chunks(
     """
     Reads a file, or standard input, in chunks, and updates the digest with its sentences. A chunk ends with
     the record that makes it at least this long, whatever follows. Raises `BiLmError` if a line is not UTF-8
-    text, a compressed file is damaged, or the text is a table and no `column` of words is named.
+    text, a compressed file is damaged, or the text is a table without a `column` of words.
     """
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
