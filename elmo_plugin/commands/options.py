@@ -16,7 +16,7 @@ _MODEL_FILES = ("config.json", "best.th", "weights.th", "options.json")  # one o
 
 
 class InputPath(str):
-    """The `type` of an argument that names a file, a folder or a URL to read; `-` is standard input."""
+    """The `type` of an argument that names a file, a folder or a URL to read."""
 
     kind = "file"
 
@@ -25,7 +25,7 @@ class InputPath(str):
 
     def check(self) -> None:
         """Raises `BiLmError` if there is no such file. It is called before anything large is imported."""
-        if not (self == "-" or is_url(self) or os.path.exists(self) or self._is_found()):
+        if not (is_url(self) or os.path.exists(self) or self._is_found()):
             raise BiLmError(f"{self.kind} not found: {self}")
 
     def _is_found(self) -> bool:
@@ -33,8 +33,15 @@ class InputPath(str):
         return False
 
 
+class StreamPath(InputPath):
+    """A file that is read once, or `-` for standard input."""
+
+    def _is_found(self) -> bool:
+        return self == "-"
+
+
 class TextPath(InputPath):
-    """A text, which a command may read several times: standard input is copied to a file."""
+    """A text, which a command may read several times."""
 
     kind = "text"
 
@@ -154,7 +161,7 @@ OPTIONAL_VALUES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "--json": ("-", re.compile(r"-|/dev/.*|.*\.jsonl?").fullmatch),
     "--dask": ("", re.compile(r"(\w+://)?[\w.-]+:[0-9]+").fullmatch),
 }
-"""The options that may have no value: what they mean then, and which words are a value (after `=` any is)."""
+"""The options that may have no value: their meaning then, and which words are a value (after `=` any is)."""
 
 
 def add_shared(parser: Any, *names: str, **changes: Any) -> None:

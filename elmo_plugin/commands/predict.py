@@ -1,6 +1,6 @@
 """Show the predictions of a trained model for a text or for each line of a file. They are in colour on a
 terminal; --output gets .jsonl, .html, .csv with a row for each entity, role, mention, answer or label, or
-.conll, which has entities, roles or mentions as `elmo score` reads them. With --squad, all questions of a
+.conll, which has entities as `elmo score` reads them. With --squad, all questions of a
 file are answered, and --output gets {"id": "answer", …}, as `elmo score squad` reads it; questions that are
 too long for the model are reported and skipped.
 

@@ -22,7 +22,6 @@ from elmo_plugin.embed_files.chunks import (
     check_description,
     chunk_path,
     read_chunks,
-    read_proteins,
     unfinished_chunks,
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
@@ -89,21 +88,22 @@ def embed_file(
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
+    size = None
+    if Path(source).is_file():
+        if has_proteins:
+            size = count_residues(source)
+        elif not compression(source):
+            size = Path(source).stat().st_size
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
     digest = blake2b(digest_size=16)
-    if has_proteins:
-        chunks = read_proteins(source, embedder.chunk_bytes, digest)
-    else:
-        chunks = read_chunks(source, embedder.chunk_bytes, digest, settings.column)
+    chunk_size = embedder.chunk_words if has_proteins else embedder.chunk_size
+    chunks = read_chunks(source, chunk_size, digest, settings.column, has_proteins)
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
-    size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None
     unit = " residues" if has_proteins else "B"
     options: dict[str, Any] = {"unit": unit, "unit_scale": True, "smoothing": 0, "disable": not show_progress}
-    if has_proteins and Path(source).is_file():
-        size = count_residues(source)
     with (
         atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
         unfinished_chunks(file, description) as folder,
@@ -116,11 +116,11 @@ def embed_file(
             for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
                 paths.append(chunk_path(folder, chunk.number))
                 if new_words is None and not bar.disable:
-                    bar.initial += chunk.num_bytes  # does not count for the speed
+                    bar.initial += chunk.size  # does not count for the speed
                 words += new_words or 0
                 speed = words / max(time.monotonic() - start, 1e-9)  # a clock may stand still
                 bar.set_postfix_str(f"{speed:,.0f} tokens/s", refresh=False)
-                bar.update(chunk.num_bytes)
+                bar.update(chunk.size)
         description |= {"text": digest.hexdigest()}
         with atomic_write(folder / file.name) as temporary:
             content = Content(paths, settings, embedder.row_shape, description)

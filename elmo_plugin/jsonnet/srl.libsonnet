@@ -5,7 +5,7 @@
 //     srl(data='experiments/data/srl')
 //
 // data:          the folder of `train`, `dev` and optionally `test`, each a file or a folder of files.
-// format:        of these files: 'conll2012', 'conll2005' or 'jsonl'; 'auto' finds it.
+// format:        of these files: 'conll2012' or 'jsonl'; 'auto' finds it.
 // verbs_only:    whether predicates other than verbs are left out.
 // reader, validation_reader: options of the dataset readers, or others with their `type`; see task.libsonnet.
 // words:         the word vectors, from words.libsonnet.

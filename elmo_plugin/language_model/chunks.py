@@ -1,4 +1,4 @@
-"""Chunks of tokenized text in files with a checksum, and how a model with a vocabulary reads them."""
+"""Chunks of tokenized text in files, and how a model with a vocabulary reads them."""
 
 from array import array
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,10 @@ from elmo_plugin.bilm import (
     word_to_character_ids,
 )
 from elmo_plugin.common.errors import BiLmError, raise_stop
-from elmo_plugin.common.files import checksum
 
 BEGIN_SENTENCE_TYPE = 1
 END_SENTENCE_TYPE = 2
 RESERVED_WORDS = ["", BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]  # the words of types 0, 1 and 2
-_ARRAYS = ("types", "starts", "counts", "hashes")
 
 
 @dataclass
@@ -85,59 +83,44 @@ class CorpusChunk:
 class ChunkFiles:
     """The place of a chunk, and its size, known without opening it."""
 
-    path: Path  # the prefix of its files
+    path: Path
     tokens: int  # words, without sentence boundaries
     sentences: int
-    checksum: int  # of all its files
 
     def open(self, max_characters: int) -> CorpusChunk:
         """
         Reads the chunk into memory: if a mapped file were truncated, the process would crash.
 
-        Raises `BiLmError` if its files are missing from the cache or damaged.
+        Raises `BiLmError` if its file is missing from the cache or damaged: zip has checksums.
         """
         try:
-            arrays = {name: np.load(_array_file(self.path, name)) for name in _ARRAYS}
-            text = np.fromfile(_text_file(self.path), np.uint8)
-            if checksum(*arrays.values(), text) != self.checksum:
-                raise ValueError("wrong checksum")
+            with np.load(self.path) as arrays:
+                return CorpusChunk(**arrays, max_characters=max_characters)
         except Exception as error:  # damage can make the reader raise anything
             raise_stop(error)
             raise BiLmError(
-                f"{self.path}.*, text prepared for training, is gone or damaged ({error}); "
+                f"{self.path}, text prepared for training, is gone or damaged ({error}); "
                 f"remove the folder {self.path.parent} and start again"
             ) from None
-        return CorpusChunk(**arrays, text=text, max_characters=max_characters)
 
 
-def write_corpus_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> int:
+def write_corpus_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> None:
     """
-    Writes the files of a chunk, and returns their checksum. `words` are the words from type 3 on, `types` the
-    type of each word of the text, `lengths` the number of words of each sentence.
+    Writes the file of a chunk. `words` are the words from type 3 on, `types` the type of each word of the
+    text, `lengths` the number of words of each sentence.
     """
     encoded = [word.encode("utf-8") for word in (*RESERVED_WORDS, *words)]
     hashes = [blake2b(word, digest_size=8).digest() for word in encoded]
     counts = np.bincount(types, minlength=len(encoded))
     counts[[BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE]] += len(lengths)
-    arrays = {
-        "types": np.asarray(types, dtype=np.uint32),
-        "starts": np.append(0, np.cumsum(lengths, dtype=np.int64)),
-        "counts": counts.astype(np.int64),
-        "hashes": np.frombuffer(b"".join([bytes(8), *hashes[1:]]), dtype="<i8").astype(np.int64),
-    }
-    for name in _ARRAYS:
-        np.save(_array_file(path, name), arrays[name])
-    text = b"\n".join(encoded)
-    _text_file(path).write_bytes(text)
-    return checksum(*arrays.values(), text)
-
-
-def _array_file(path: Path, name: str) -> Path:
-    return path.with_name(f"{path.name}.{name}.npy")
-
-
-def _text_file(path: Path) -> Path:
-    return path.with_name(f"{path.name}.words.txt")
+    np.savez(
+        path,
+        types=np.asarray(types, dtype=np.uint32),
+        starts=np.append(0, np.cumsum(lengths, dtype=np.int64)),
+        counts=counts.astype(np.int64),
+        hashes=np.frombuffer(b"".join([bytes(8), *hashes[1:]]), dtype="<i8").astype(np.int64),
+        text=np.frombuffer(b"\n".join(encoded), np.uint8),
+    )
 
 
 class TypeTable(NamedTuple):

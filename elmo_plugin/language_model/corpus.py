@@ -34,8 +34,8 @@ from elmo_plugin.language_model.chunks import (
 )
 
 CHUNK_TOKENS = 2**22
-_FORMAT = 2  # of prepared shards; another number for another layout
-_LIST = "pieces.json"  # the tokens, the sentences and the checksum of each chunk
+_FORMAT = 3  # of prepared shards; another number for another layout
+_LIST = "pieces.json"  # the tokens and the sentences of each chunk
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _open(folder: Path) -> list[ChunkFiles] | None:
 
 
 def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
-    return [ChunkFiles(folder / f"{index:06d}", *size) for index, size in enumerate(sizes)]
+    return [ChunkFiles(folder / f"{index:06d}.npz", *size) for index, size in enumerate(sizes)]
 
 
 def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
@@ -165,10 +165,10 @@ def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> lis
     shutil.rmtree(folder, ignore_errors=True)  # it is damaged
     with atomic_write(folder) as part:
         part.mkdir()
-        sizes: list[tuple[int, int, int]] = []
+        sizes: list[tuple[int, int]] = []
         for words, types, lengths in _tokenized(read_sentences(shard), chunk_tokens):
-            checksum = write_corpus_chunk(part / f"{len(sizes):06d}", words, types, lengths)
-            sizes.append((len(types), len(lengths), checksum))
+            write_corpus_chunk(part / f"{len(sizes):06d}.npz", words, types, lengths)
+            sizes.append((len(types), len(lengths)))
         (part / _LIST).write_text(json.dumps(sizes))
         if _stamp(shard) != stamp:
             raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -52,29 +52,17 @@ class TextBuffer(NamedTuple):
 
 
 def evaluation_windows(
-    corpus: IndexedCorpus, layout: StreamLayout, block_words: int, first: int = 0
+    corpus: IndexedCorpus, layout: StreamLayout, block_words: int
 ) -> Iterator[EvaluationWindow]:
     """
     Yields all words of the text, each in the same context whatever the number of rows, time steps and
     processes: a model that starts each block from the zero state gives the same probabilities. A block is the
     fewest sentences that have at least `block_words` words. Each row reads a block, until the longest of them
     ends; then the next ones begin. The backward direction reads each block from its end. All processes have
-    the same number of windows. Skips the windows before `first`.
+    the same number of windows.
     """
-    windows = (
-        window
-        for text, blocks in block_groups(corpus, layout.rows, block_words)
-        for window in _group_windows(text, blocks, layout)
-    )
-    return islice(windows, first, None)
-
-
-def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_words: int) -> int:
-    """Counts what `evaluation_windows` yields."""
-    return sum(
-        -(-int(count_targets(text.starts, blocks).max()) // layout.unroll_steps)
-        for text, blocks in block_groups(corpus, layout.rows, block_words)
-    )
+    for text, blocks in block_groups(corpus, layout.rows, block_words):
+        yield from _group_windows(text, blocks, layout)
 
 
 def block_groups(

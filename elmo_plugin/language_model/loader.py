@@ -23,7 +23,7 @@ from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, MAX_CHARA
 from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import Corpus, find_shards, prepare_corpus, read_sentences
-from elmo_plugin.language_model.evaluation import count_evaluation_windows, evaluation_windows
+from elmo_plugin.language_model.evaluation import evaluation_windows
 from elmo_plugin.language_model.vocabulary import (
     check_order,
     check_vocabulary,
@@ -179,13 +179,6 @@ class BiLmStreamLoader(DataLoader):
     @overrides
     def __len__(self) -> int:
         """Returns the number of batches in an epoch, without the few that only some streams reach."""
-        return self._length
-
-    @cached_property
-    def _length(self) -> int:
-        if not self._shuffle:
-            corpus = IndexedCorpus(self._corpus.chunks, {}, unknown=1, max_characters=self._max_characters)
-            return count_evaluation_windows(corpus, self._layout, self._block_words)
         targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
         return math.ceil(targets / (self._layout.rows * self._unroll_steps))
 
@@ -237,7 +230,7 @@ class BiLmStreamLoader(DataLoader):
             return _EpochBatches(
                 partial(training_windows, corpus, layout, self._block_words, self._seed, epoch, first)
             )
-        return _EpochBatches(partial(evaluation_windows, corpus, layout, self._block_words, first))
+        return _EpochBatches(partial(evaluation_windows, corpus, layout, self._block_words), first)
 
     def _indexed_corpus(self) -> IndexedCorpus:
         if self._vocab is None:
@@ -260,15 +253,19 @@ class _EpochBatches(data.IterableDataset):
     Yields a `BiLmError` in place of a batch, because torch would change its message.
 
     windows: yields for each batch the windows of both directions, and whether streams start with it
+    skipped: the number of batches to leave out at the beginning
     """
 
     windows: Callable[[], Iterable[tuple]]
+    skipped: int = 0
 
     def __iter__(self) -> Iterator[dict[str, Any] | BiLmError]:
         worker = data.get_worker_info()
-        turn = (worker.id, None, worker.num_workers) if worker else (None,)
+        index, step = (worker.id, worker.num_workers) if worker else (0, 1)
         try:
-            for forward, backward, stream_starts, *_ in islice(self.windows(), *turn):
+            for forward, backward, stream_starts, *_ in islice(
+                self.windows(), self.skipped + index, None, step
+            ):
                 yield {**batch_arrays(forward, backward), "stream_starts": stream_starts}
         except BiLmError as error:
             yield error

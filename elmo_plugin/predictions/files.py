@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 
 _STANDARD_OUTPUT = "/dev/stdout"
 _JSON = (".jsonl", ".ndjson", ".json")
-_CONLL = ("ner", "srl", "coref")  # the tasks whose predictors have lines for scorers
 _COLUMNS = {  # of a table, by the first of these keys that a prediction has
     "entities": ["text", "type", "start_char", "end_char", "probability"],
     "frames": ["predicate", "index", "role", "text", "start", "end"],
@@ -99,7 +98,7 @@ def check_format(path: str | Path, task: Task) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS and not is_special(path):
         raise BiLmError(f"{path}: expected a file in {', '.join(FORMATS)}")
-    if suffix == ".conll" and task.name not in _CONLL:
+    if suffix == ".conll" and task.name != "ner":
         raise BiLmError(f"{path}: {task.title.lower()} has no .conll; expected .jsonl, .csv or .html")
 
 
@@ -109,7 +108,7 @@ def write_predictions(
     """
     Writes predictions to a file, which is whole or not written, in the form that its suffix names: .jsonl,
     the inputs and predictions; .csv, a row for each entity, role, mention, answer or label; .conll, columns
-    for `elmo score`, by AllenNLP's `predictor`; or .html. Standard output and devices get JSON lines.
+    of entities, by AllenNLP's `predictor`; or .html. Standard output and devices get JSON lines.
     Returns the number of predictions.
     """
     write = _jsonl if is_special(path) else _WRITERS[Path(path).suffix.lower()]
@@ -146,10 +145,9 @@ def _html(predictions: Numbered, file: TextIO, predictor: Any, title: str) -> No
     file.write(FOOT)
 
 
-def _conll(predictions: Numbered, file: TextIO, predictor: Any, name: str) -> None:
-    for line, prediction in predictions:
-        lines = predictor.format_lines({**prediction, "name": name, "part": f"{line:03}"})
-        file.write("\n".join([*lines, ""]))
+def _conll(predictions: Numbered, file: TextIO, predictor: Any, title: str) -> None:
+    for _, prediction in predictions:
+        file.write("\n".join([*predictor.format_lines(prediction), ""]))
 
 
 def _csv(predictions: Numbered, file: TextIO, *_: Any) -> None:

@@ -15,9 +15,10 @@ NO_ANNOTATION = ("-", "_", "*", "")  # in a column of a word without an annotati
 _MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b\s*(?P<title>.*?)\s*", re.ASCII | re.DOTALL)
 _ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")  # mentions have no `*` next to their brackets
 _LABEL = re.compile(r"[-_]?|\S*[()*]\S*")
-_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-_PLAIN = {**_BRACKETS, "``": '"', "''": '"', "/.": ".", "/?": "?"}  # the last two: OntoNotes
-_ESCAPED = {plain: escaped for escaped, plain in _BRACKETS.items()}
+_PLAIN = {
+    **{"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"},
+    **{"``": '"', "''": '"', "/.": ".", "/?": "?"},  # the last two: OntoNotes
+}
 
 
 class ConllSentence(NamedTuple):
@@ -112,13 +113,3 @@ def framed_words(rows: Sequence[Row]) -> list[int]:
 def unescape_word(word: str) -> str:
     """Removes the escapes of the Penn Treebank and OntoNotes: such as `-LRB-` for `(`."""
     return _PLAIN.get(word, word).replace("\\/", "/").replace("\\*", "*")
-
-
-def escape_word(word: str) -> str:
-    """
-    Returns a word in the form of a column between tabs: `-LRB-` for `(`. Raises `ValueError` if it is blank,
-    or has white space other than spaces between its parts.
-    """
-    if not re.fullmatch(r"\S+( +\S+)*", word, re.ASCII):
-        raise ValueError(f"{word!r} cannot be written in a column")
-    return _ESCAPED.get(word, word)

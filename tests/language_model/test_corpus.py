@@ -43,9 +43,9 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Where chunks have been written."""
     paths = []
 
-    def write(path: Path, *args) -> int:
+    def write(path: Path, *args) -> None:
         paths.append(path)
-        return write_corpus_chunk(path, *args)
+        write_corpus_chunk(path, *args)
 
     monkeypatch.setattr(corpus_module, "write_corpus_chunk", write)
     return paths

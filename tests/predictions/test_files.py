@@ -145,11 +145,11 @@ def test_a_page_has_all_texts_and_labels_escaped(task: str, output: Any, inputs:
     assert not page.tags & {"script", "img"} and "<script>x" in page.text
 
 
-def test_mentions_in_mentions_are_spans_under_their_words() -> None:
+def test_mentions_in_mentions_are_marks_in_marks() -> None:
     (prediction,) = predictions("coref", coref_output("her old dog, slept", ["her old dog"], ["her"]))
     page = Reader()
     page.feed(prediction._repr_html_())
-    assert page.text.split() == ["her", "1", "2", "old", "dog", ",", "slept"]
+    assert page.text.split() == ["her", "2", "old", "dog", "1,", "slept"]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -167,7 +167,7 @@ def test_a_file_is_whole_or_not_written(suffix: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_only_tasks_with_spans_have_columns() -> None:
+def test_only_entities_have_columns() -> None:
     with pytest.raises(
         BiLmError, match=r"a\.conll: sentiment has no \.conll; expected \.jsonl, \.csv or \.html"
     ):

@@ -37,14 +37,14 @@ def is_fasta(path: str) -> bool:
 
 
 def residues(text: str) -> list[Word]:
-    """Returns each letter as a word, a capital; what is no letter of an amino acid, as a gap, is `X`."""
+    """Returns each letter as a word, a capital; all others, as gaps, are `X`."""
     capitals = ((match.start(), match[0].upper()) for match in re.finditer(r"\S", text))
     return [Word(letter if letter in _KNOWN else "X", at, at + 1) for at, letter in capitals]
 
 
 def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Protein]:
     """
-    Yields the records of a file, or of lines that are named `source`. Raises `BiLmError`, naming the line,
+    Yields the records of the file `source`, or of its lines. Raises `BiLmError`, naming the line,
     unless it is FASTA: for a record without a name, two of one name, or characters that stand for no residue.
     """
     seen: dict[str, int] = {}

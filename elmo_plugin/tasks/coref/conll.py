@@ -14,12 +14,11 @@ from elmo_plugin.tasks.conll2012 import (
     TAB_HINT,
     ConllSentence,
     document_title,
-    escape_word,
     line_kind,
     parse_sentence,
     split_sentence,
 )
-from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, documents_in, genre_in
+from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, document_in, genre_in
 from elmo_plugin.tasks.dataset_reader import Line, Row, read_text_lines
 from elmo_plugin.tasks.records import is_json, parse_records
 from elmo_plugin.tasks.spans import LabelError, Span, locate_label_errors
@@ -39,7 +38,7 @@ def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False)
     sense, speaker, named entity, then any number of others, and coreference; or only some before the word,
     and coreference. Tabs or white space separate columns, blank lines sentences.
 
-    A file that begins with `{` has documents in JSON, see `documents_in`.
+    A file that begins with `{` has documents in JSON, see `document_in`.
 
     `only_clusters` is for files to score, and less strict, as the reference scorer is: lines may differ in
     length, a document may be empty, and the last one of the file may lack its end.
@@ -51,14 +50,15 @@ def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False)
 
 
 def parse_documents(
-    lines: Iterable[Line], *, format: str = "auto", only_clusters: bool = False
+    lines: Iterable[Line], *, format: str = "auto", only_clusters: bool = False, needs_clusters: bool = True
 ) -> Iterator[CorefDocument]:
     """Yields the documents of the lines of a file in one of `FORMATS`."""
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)
         if format == "jsonl" or (format == "auto" and is_json(first)):
-            yield from chain.from_iterable(map(documents_in, parse_records(lines, format="jsonl")))
+            for record in parse_records(lines, format="jsonl"):
+                yield document_in(record, needs_clusters)
         else:
             yield from _parse_columns(lines, only_clusters)
 
@@ -199,54 +199,3 @@ def _brackets(row: int, label: str) -> list[tuple[bool, str, bool]]:
         (bool(match["opens"]), match["cluster"], bool(match["closes"])) for match in _BRACKET.finditer(label)
     ]
     return sorted(found, key=lambda bracket: (not (bracket[0] and bracket[2]), bracket[2]))
-
-
-def format_clusters(clusters: Iterable[Iterable[Span]], length: int) -> list[str]:
-    """
-    Returns the column of coreference of a document of `length` words, in which the clusters are numbered in
-    their order. Inverts `parse_clusters`.
-
-    Raises `LabelError` if a mention leaves the document, or crosses another of its cluster, because brackets
-    are ambiguous then.
-    """
-    numbered = []
-    for number, cluster in enumerate(clusters):
-        around: list[tuple[int, int]] = []  # mentions that the next one may be inside of
-        for start, end in sorted((mention[:2] for mention in cluster), key=lambda each: (each[0], -each[1])):
-            if not 0 <= start < end <= length:
-                raise LabelError(start, f"a mention is not in a document of {length} words: {start} to {end}")
-            around = [other for other in around if other[1] > start]
-            if around and around[-1][1] < end:
-                crossed = "{} to {}".format(*around[-1])
-                raise LabelError(start, f"two mentions of a cluster cross: {crossed} and {start} to {end}")
-            around.append((start, end))
-            numbered.append((start, end, number))
-    labels: list[list[str]] = [[] for _ in range(length)]
-    for start, end, number in sorted(numbered, key=lambda each: (each[0], -each[1])):
-        labels[start].append(f"({number})" if end == start + 1 else f"({number}")
-    for start, end, number in sorted(numbered, key=lambda each: (each[1], -each[0])):
-        if end > start + 1:
-            labels[end - 1].append(f"{number})")
-    return ["|".join(label) or "-" for label in labels]
-
-
-def format_document(document: CorefDocument) -> list[str]:
-    """
-    Returns the lines of a document, without line ends. Tabs separate the columns: without them the reference
-    scorer looks for brackets in the whole line and may mistake a word such as "8)" for one.
-
-    Raises `ValueError` if it or a sentence is empty, or a name, a word or a cluster cannot be written.
-    """
-    if not document.sentences or not all(document.sentences):
-        raise ValueError("a document or a sentence without words cannot be written")
-    labels = iter(format_clusters(document.clusters, document.length))
-    name, part = escape_word(document.name), str(int(document.part or 0))
-    lines = [f"#begin document {document.title}"]
-    for words, speakers in zip(document.sentences, document.speakers, strict=True):
-        last = len(words) - 1
-        for number, (word, speaker) in enumerate(zip(words, speakers, strict=True)):
-            parse = f"{'(TOP' if number == 0 else ''}*{')' if number == last else ''}"
-            fixed = [name, part, str(number), escape_word(word), "XX", parse, "-", "-", "-"]
-            lines.append("\t".join([*fixed, escape_word(speaker), "*", next(labels)]))
-        lines.append("")
-    return [*lines, "#end document"]

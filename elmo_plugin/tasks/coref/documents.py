@@ -1,8 +1,5 @@
 """Documents with their clusters of mentions, and documents from JSON lines."""
 
-from collections import defaultdict
-from collections.abc import Iterator
-from itertools import groupby
 from typing import Any, NamedTuple, cast
 
 from allennlp.common.checks import ConfigurationError
@@ -59,53 +56,27 @@ def genre_in(name: str) -> str:
     return genre if slash else ""
 
 
-def documents_in(record: Record) -> Iterator[CorefDocument]:
+def document_in(record: Record, needs_clusters: bool = True) -> CorefDocument:
     """
-    Yields the document of a record: `sentences`, lists of words, and `clusters` of mentions, as e2e-coref and
-    AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start": …, "end": …}`, the end
-    exclusive. It may have a name, `doc_key`, and `speakers`. A document of Hugging Face's OntoNotes
-    (`document_id`, `sentences` with `words`, `speaker`, `part_id` and `coref_spans`) has one or more parts.
+    Returns the document of a record: `sentences`, lists of words, and `clusters` of mentions, as e2e-coref
+    and AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start": …, "end": …}`, the
+    end exclusive. It may have a name, `doc_key` or `name`, a `part` and `speakers`.
 
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
     line, fields = record
-    parts = [fields]
+    if not needs_clusters:
+        fields = {"clusters": [], **fields}
+    name = str(fields.get("doc_key") or fields.get("name") or line.number)
     try:
-        if is_objects(fields.get("sentences")):
-            parts = [
-                _part(list(group)) for _, group in groupby(fields["sentences"], lambda s: s.get("part_id"))
-            ]
-        name = str(fields.get("doc_key") or fields.get("document_id") or line.number)
-        for part in parts:
-            sentences = check_words(part.get("sentences"))
-            length = sum(map(len, sentences))
-            clusters = [[_mention(mention, length) for mention in cluster] for cluster in _clusters(part)]
-            speakers = check_speakers(part.get("speakers"), sentences)
-            yield CorefDocument(
-                *(name, str(part.get("part_id", "")), sentences, speakers, genre_in(name), clusters),
-                *(line.file, line.number),
-            )
+        sentences = check_words(fields.get("sentences"))
+        length = sum(map(len, sentences))
+        clusters = [[_mention(mention, length) for mention in cluster] for cluster in _clusters(fields)]
+        speakers = check_speakers(fields.get("speakers"), sentences)
     except ValueError as error:
         raise ConfigurationError(f"{line.location}: {error}") from None
-
-
-def is_objects(values: Any) -> bool:
-    return isinstance(values, list) and bool(values) and all(isinstance(value, dict) for value in values)
-
-
-def _part(sentences: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns a part of a document of Hugging Face as e2e-coref has it."""
-    clusters: dict[Any, list[list[int]]] = defaultdict(list)
-    words, speakers, start = [], [], 0
-    for sentence in sentences:
-        words.append(check_words([sentence.get("words")])[0])
-        speakers.append([sentence.get("speaker")] * len(words[-1]))
-        for span in sentence.get("coref_spans") or []:
-            cluster, first, last = span
-            clusters[cluster].append([start + first, start + last])
-        start += len(words[-1])
-    part = sentences[0].get("part_id", "")
-    return {"sentences": words, "speakers": speakers, "clusters": list(clusters.values()), "part_id": part}
+    part = str(fields.get("part", ""))
+    return CorefDocument(name, part, sentences, speakers, genre_in(name), clusters, line.file, line.number)
 
 
 def check_words(sentences: Any) -> list[list[str]]:

@@ -9,11 +9,9 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_plugin.tasks.coref.conll import format_document
 from elmo_plugin.tasks.coref.dataset_reader import CorefReader
 from elmo_plugin.tasks.coref.documents import CorefDocument, check_speakers, check_words
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
-from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.tokenizers import EnglishRules
 
 
@@ -36,8 +34,7 @@ class CorefPredictor(TaskPredictor):
 
     Registered as a `Predictor` with name "elmo_coref".
 
-    `output_format` may be "conll2012", the lines that the reference scorer reads; with
-    `--use-dataset-reader`, they are a response to the file that is read. `max_words` is 20,000 by default.
+    `max_words` is 20,000 by default.
 
     Raises `ConfigurationError` if the input has neither key, no word, a sentence without words, or speakers
     that do not match its words.
@@ -45,17 +42,9 @@ class CorefPredictor(TaskPredictor):
 
     name = "elmo_coref"
     default_max_words = 20_000
-    line_format = "conll2012"
 
-    def __init__(
-        self,
-        model: Model,
-        dataset_reader: DatasetReader,
-        *,
-        output_format: str = "json",
-        max_words: int | None = None,
-    ) -> None:
-        super().__init__(model, dataset_reader, output_format=output_format, max_words=max_words)
+    def __init__(self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None) -> None:
+        super().__init__(model, dataset_reader, max_words=max_words)
         self._rules = EnglishRules("sentencizer")
 
     def predict(self, document: str) -> JsonDict:
@@ -66,18 +55,6 @@ class CorefPredictor(TaskPredictor):
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         reader = cast(CorefReader, self._dataset_reader)
         return reader.text_to_instance(self._read(json_dict), has_answers=False)
-
-    @overrides
-    def format_lines(self, outputs: JsonDict) -> list[str]:
-        clusters = [
-            [Span(mention["start"], mention["end"]) for mention in cluster] for cluster in outputs["clusters"]
-        ]
-        name, part, sentences, speakers = (outputs[key] for key in ("name", "part", "sentences", "speakers"))
-        document = CorefDocument(name, part, sentences, speakers, "", clusters)
-        try:
-            return format_document(document)
-        except ValueError as error:
-            raise ConfigurationError(f"elmo_coref: cannot write document {document.name}: {error}") from None
 
     def _read(self, json_dict: JsonDict) -> CorefDocument:
         genre = json_dict.get("genre", "")

@@ -1,6 +1,6 @@
 """Predicates and their arguments as instances, one for each predicate, or one for each sentence."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, dropwhile
 from typing import Any, cast
 
@@ -10,7 +10,6 @@ from allennlp.data.fields import IndexField, MetadataField, SequenceLabelField, 
 from allennlp.data.tokenizers import Token
 
 from elmo_plugin.common.errors import check_choice
-from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, FOLDER_PATTERNS
 from elmo_plugin.tasks.dataset_reader import (
     Line,
@@ -19,35 +18,20 @@ from elmo_plugin.tasks.dataset_reader import (
     read_text_lines,
     sentence_fields,
 )
-from elmo_plugin.tasks.records import is_json, parse_records
+from elmo_plugin.tasks.records import Record, is_json, parse_records
 from elmo_plugin.tasks.spans import spans_to_tags
-from elmo_plugin.tasks.srl.sentences import (
-    VERB,
-    SrlSentence,
-    parse_conll2005,
-    parse_conll2012,
-    parse_props,
-    sentences_in,
-)
+from elmo_plugin.tasks.srl.sentences import VERB, SrlSentence, parse_conll2012, parse_props, sentence_in
 
-_PATTERNS = {
-    "auto": (*FOLDER_PATTERNS, "*.props"),
-    "conll2012": FOLDER_PATTERNS,
-    "conll2005": ("*.props",),
-    "jsonl": ("*.jsonl",),
-}
+FORMATS = ("auto", "conll2012", "jsonl")
 
 
 class SrlSentenceReader(TaskDatasetReader):
     """
     The base of the two readers of PropBank annotation. They read a file, or all files below a folder, in one
-    of three formats:
+    of two formats:
 
     conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`, or else in `auto_conll` or
         `.conll`; see `parse_conll2012`
-    conll2005: the columns of CoNLL-2005, in files whose names end in `.props`. The words are in the first
-        column of a file with "words" instead of "props" in its path, such as `words/train.words` for
-        `props/train.props`
     jsonl: words and frames in JSON lines, in files whose names end in `.jsonl`
 
     `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by the Penn
@@ -58,14 +42,15 @@ class SrlSentenceReader(TaskDatasetReader):
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
     format : `str`, optional (default = `"auto"`)
-        "conll2012", "conll2005" or "jsonl"; by default jsonl for a file that begins with `{`, conll2005 for a
-        name in `.props`, and conll2012 for all others.
+        "conll2012" or "jsonl"; by default jsonl for a file that begins with `{`.
     verbs_only : `bool`, optional (default = `False`)
         Skip predicates that are not verbs: nouns, adjectives, auxiliaries and others in CoNLL-2012.
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, and if a file or
     folder contains no example.
     """
+
+    folder_patterns = FOLDER_PATTERNS
 
     def __init__(
         self,
@@ -76,14 +61,13 @@ class SrlSentenceReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        check_choice("format", format, _PATTERNS, ConfigurationError)
-        self.folder_patterns = _PATTERNS[format]
+        check_choice("format", format, FORMATS, ConfigurationError)
         self._format = format
         self._verbs_only = verbs_only
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         """Yields the sentences of a file, with the predicates that count."""
-        for sentence in _parse(lines, self._format, has_words=True):
+        for sentence in _parse(lines, self._format, parse_conll2012, self.needs_labels):
             chosen = [each for each in sentence.predicates if each.is_verb or not self._verbs_only]
             yield sentence._replace(predicates=chosen)
 
@@ -93,40 +77,42 @@ def read_sentences(path: str) -> Iterator[SrlSentence]:
     Reads a file to score: propositions (see `parse_props`), columns of CoNLL-2012, or JSON lines. Raises
     `ConfigurationError`, naming file and line, if a line is malformed.
     """
-    return _parse(read_text_lines(path), "auto", has_words=False)
+    return _parse(read_text_lines(path), "auto", _parse_columns)
 
 
-def _parse(lines: Iterable[Line], format: str, has_words: bool) -> Iterator[SrlSentence]:
-    """Yields the sentences of a file. A file in no other format has propositions if it has no words."""
+def _parse(
+    lines: Iterable[Line],
+    format: str,
+    parse_columns: Callable[[Iterable[Line]], Iterator[SrlSentence]],
+    needs_frames: bool = True,
+) -> Iterator[SrlSentence]:
+    """Yields the sentences of a file: those of its columns, or of JSON lines."""
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)
-        kind = _find_format(first, has_words) if format == "auto" else format
-        if kind == "jsonl":
-            yield from chain.from_iterable(map(sentences_in, parse_records(lines, format="jsonl")))
-        elif kind == "conll2012":
-            yield from parse_conll2012(lines)
-        elif not has_words:
-            yield from parse_props(lines)
+        if format == "jsonl" or (format == "auto" and is_json(first)):
+            yield from map(sentence_in, _records(lines, needs_frames))
         else:
-            parts = first.file.rsplit("/", 2)  # the last two are props/NAME.props
-            words = "/".join([*parts[:-2], *(part.replace("props", "words") for part in parts[-2:])])
-            if words == first.file:
-                raise ConfigurationError(
-                    f'{words}: expected a path with "props" whose words are in a path with "words"'
-                )
-            yield from parse_conll2005(lines, read_text_lines(words))
+            yield from parse_columns(lines)
 
 
-def _find_format(first: Line, has_words: bool) -> str:
-    if is_json(first):
-        return "jsonl"
-    if has_words:
-        is_2012 = not first.file.removesuffix(compression(first.file)).endswith(".props")
-    else:
-        columns = first.columns
-        is_2012 = first.text.startswith("#") or (len(columns) >= FIXED_COLUMNS and columns[2].isdecimal())
-    return "conll2012" if is_2012 else "conll2005"
+def _records(lines: Iterable[Line], needs_frames: bool) -> Iterator[Record]:
+    """Yields the records of a file; those without frames have the predicates that they name, if any."""
+    for line, fields in parse_records(lines, format="jsonl"):
+        words = fields.get("words")
+        if not needs_frames and isinstance(words, list) and not {"frames", "verbs"} & fields.keys():
+            unknown = {"tags": ["O"] * len(words)}
+            fields |= {"frames": [{"index": index, **unknown} for index in fields.get("predicates") or ()]}
+        yield line, fields
+
+
+def _parse_columns(lines: Iterable[Line]) -> Iterator[SrlSentence]:
+    """Yields the sentences of CoNLL-2012 or of propositions, as the first line looks."""
+    rest = iter(lines)
+    first = next(rest)
+    is_2012 = len(first.columns) >= FIXED_COLUMNS and first.columns[2].isdecimal()
+    parse = parse_conll2012 if is_2012 or first.text.startswith("#") else parse_props
+    return parse(chain([first], rest))
 
 
 @DatasetReader.register("srl_conll2012")

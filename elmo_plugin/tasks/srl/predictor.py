@@ -14,25 +14,22 @@ from overrides import overrides
 
 from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
-from elmo_plugin.tasks.spans import tags_to_spans
 from elmo_plugin.tasks.srl.dataset_reader import SrlReader
-from elmo_plugin.tasks.srl.sentences import format_props
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, as_typed
 
 MAX_BATCH_WORDS = 20_000  # of the frames predicted at a time, each with all words of its sentence
-PredicateLemmas = list[tuple[int, str | None]]  # the index of each predicate in its sentence, and any lemma
 
 
 @Predictor.register("elmo_srl")
 class SrlPredictor(SentencePredictor):
     """
     Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of a list
-    of `"words"`. The input has the indices of the predicates, `"predicates": [2]`, and
-    may have their lemmas, `"lemmas": ["order"]`; without predicates a tagger finds them. A prediction has the
+    of `"words"`. The input has the indices of the predicates, `"predicates": [2]`;
+    without them a tagger finds the predicates. A prediction has the
     `words` and a frame for each predicate:
 
         {"words": ["The", "judge", "ordered", "a", "new", "trial", "."],
-         "frames": [{"predicate": "ordered", "index": 2, "lemma": "order", "tags": ["B-ARG0", "I-ARG0", …],
+         "frames": [{"predicate": "ordered", "index": 2, "lemma": "ordered", "tags": ["B-ARG0", "I-ARG0", …],
                      "roles": [{"role": "ARG0", "start": 0, "end": 2, "text": "The judge"}, …],
                      "description": "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."}]}
 
@@ -45,8 +42,7 @@ class SrlPredictor(SentencePredictor):
     predicates : `str | Predictor`, optional (default = `None`)
         The archive of a model of predicates, such as `srl_predicates`, or its predictor.
     **kwargs
-        Those of `SentencePredictor`. `output_format` may be "props", the lines of CoNLL-2005 that srl-eval.pl
-        reads.
+        Those of `SentencePredictor`.
 
     Raises `ConfigurationError` for an input that is not as described, and for one without `"predicates"` if
     there is no tagger.
@@ -54,7 +50,6 @@ class SrlPredictor(SentencePredictor):
 
     name = "elmo_srl"
     default_tokenizer = SpacyRulesTokenizer
-    line_format = "props"
 
     def __init__(
         self,
@@ -82,35 +77,18 @@ class SrlPredictor(SentencePredictor):
         predicates = self._predicates(inputs, sentences)
         reader = cast(SrlReader, self._dataset_reader)
         instances = [
-            reader.text_to_instance(tokens, index, lemma=lemma)
-            for tokens, lemmas in zip(sentences, predicates, strict=True)
-            for index, lemma in lemmas
+            reader.text_to_instance(tokens, index)
+            for tokens, indices in zip(sentences, predicates, strict=True)
+            for index in indices
         ]
         batches = split_by_tokens([len(instance["tokens"]) for instance in instances], MAX_BATCH_WORDS)
         frames = chain.from_iterable(self.predict_batch_instance(instances[batch]) for batch in batches)
         return [
-            {"words": list(map(as_typed, tokens)), "frames": [_frame(next(frames)) for _ in lemmas]}
-            for tokens, lemmas in zip(sentences, predicates, strict=True)
+            {"words": list(map(as_typed, tokens)), "frames": [_frame(next(frames)) for _ in indices]}
+            for tokens, indices in zip(sentences, predicates, strict=True)
         ]
 
-    @overrides
-    def format_lines(self, outputs: JsonDict) -> list[str]:
-        if "frames" not in outputs:  # of an instance: one predicate
-            raise ConfigurationError(
-                f'{self.name}: "props" are written for JSON with "predicates", not with --use-dataset-reader'
-            )
-        predicates = [
-            (frame["index"], frame["lemma"], tags_to_spans(frame["tags"])) for frame in outputs["frames"]
-        ]
-        try:
-            return [*format_props(len(outputs["words"]), predicates), ""]
-        except ValueError as error:
-            sentence = repr(" ".join(outputs["words"]))
-            raise ConfigurationError(f"{self.name}: no props of {sentence:.200}: {error}") from None
-
-    def _predicates(
-        self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
-    ) -> list[PredicateLemmas]:
+    def _predicates(self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]) -> list[list[int]]:
         """Returns the predicates of the inputs, and finds them if the input has none."""
         pairs = list(zip(inputs, sentences, strict=True))
         unknown = [{"words": [t.text for t in words]} for each, words in pairs if "predicates" not in each]
@@ -123,14 +101,12 @@ class SrlPredictor(SentencePredictor):
                 )
             found = iter(self._tagger.predict_batch_json(unknown))
         return [
-            self._checked(each, len(words))
-            if "predicates" in each
-            else [(index, None) for index in next(found)["predicates"]]
+            self._checked(each, len(words)) if "predicates" in each else next(found)["predicates"]
             for each, words in pairs
         ]
 
-    def _checked(self, inputs: JsonDict, length: int) -> PredicateLemmas:
-        indices = inputs["predicates"]
+    def _checked(self, inputs: JsonDict, length: int) -> list[int]:
+        indices: Any = inputs["predicates"]
         if (
             not isinstance(indices, list)
             or not all(type(index) is int and 0 <= index < length for index in indices)
@@ -140,12 +116,7 @@ class SrlPredictor(SentencePredictor):
                 f'{self.name}: "predicates" must be a list of indices of different words, from 0 to '
                 f"{length - 1}, not {indices!r}"
             )
-        lemmas = inputs.get("lemmas", [None] * len(indices))
-        if not isinstance(lemmas, list) or len(lemmas) != len(indices):
-            raise ConfigurationError(
-                f'{self.name}: "lemmas" must be the lemmas of the "predicates", in a list, not {lemmas!r}'
-            )
-        return list(zip(indices, lemmas, strict=True))
+        return list(indices)
 
 
 def _frame(output: JsonDict) -> JsonDict:

@@ -1,8 +1,8 @@
-"""Sentences with their predicates, from the columns of CoNLL-2012 and CoNLL-2005, or JSON lines."""
+"""Sentences with their predicates, from the columns of CoNLL-2012, propositions, or JSON lines."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise, zip_longest
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -15,7 +15,6 @@ from elmo_plugin.tasks.conll2012 import (
     line_kind,
     parse_sentence,
     split_sentence,
-    unescape_word,
 )
 from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, sentence_rows
 from elmo_plugin.tasks.records import Record
@@ -103,8 +102,7 @@ def _check_format(rows: list[Row]) -> None:
     if len(first) < FIXED_COLUMNS or (is_shifted and not _are_counting(numbers)):
         raise ConfigurationError(
             f"{line.location}: expected CoNLL-2012 (document, part, word number, word, …, {FIXED_COLUMNS} "
-            f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …; "
-            "format: 'conll2005' reads words and propositions"
+            f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …"
         )
 
 
@@ -122,30 +120,6 @@ def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     malformed, nested or without their other half.
     """
     return map(_parse_proposition, sentence_rows(lines))
-
-
-def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[SrlSentence]:
-    """
-    Reads propositions, and their words from the first column of a file with the same lines.
-
-    Raises `ConfigurationError`, naming file and line, if the lengths of a sentence differ, or `V` is not at
-    its predicate.
-    """
-    empty: list[Row] = []
-    for rows, texts in zip_longest(sentence_rows(props), sentence_rows(words), fillvalue=empty):
-        if len(rows) != len(texts):
-            raise ConfigurationError(
-                f"{(texts or rows)[0][0].location}: the sentence that begins here has {len(texts)} words, "
-                f"but {len(rows)} lines of propositions"
-            )
-        sentence = _parse_proposition(rows)
-        for number, (word, lemma, arguments, _) in enumerate(sentence.predicates, start=2):
-            if (verb := _misplaced_verb(arguments, word)) is not None:
-                raise ConfigurationError(
-                    f"{rows[word][0].location}: column {number}: V is not at its predicate, {lemma}, but in "
-                    f"line {rows[verb][0].number}"
-                )
-        yield sentence._replace(words=[unescape_word(row[0]) for _, row in texts])
 
 
 def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
@@ -175,40 +149,37 @@ def _misplaced_verb(arguments: Iterable[Span], word: int) -> int | None:
     return verbs[0].start if verbs and not any(verb.start <= word < verb.end for verb in verbs) else None
 
 
-def sentences_in(record: Record) -> Iterator[SrlSentence]:
+def sentence_in(record: Record) -> SrlSentence:
     """
-    Yields the sentences of a record: `words`, and for each predicate one of the `frames`, with the BIO `tags`
+    Returns the sentence of a record: `words`, and for each predicate one of the `frames`, with the BIO `tags`
     of its arguments, or with its `index` and `roles` such as `{"role": "ARG0", "start": 0, "end": 2}`, the
-    end exclusive. AllenNLP's predictions (`verbs`) and the documents of Hugging Face's OntoNotes
-    (`srl_frames` of `sentences`) are the same by other names.
+    end exclusive. In AllenNLP's predictions the frames are `verbs`.
 
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
     line, fields = record
-    sentences = fields.get("sentences")
-    for sentence in sentences if sentences and is_list_of(sentences, dict) else [fields]:
-        try:
-            yield _sentence(sentence)._replace(location=line.location)
-        except ValueError as error:
-            raise ConfigurationError(f"{line.location}: {error}") from None
+    try:
+        return _sentence(fields, line.location)
+    except ValueError as error:
+        raise ConfigurationError(f"{line.location}: {error}") from None
 
 
 def is_list_of(values: Any, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
-def _sentence(fields: dict[str, Any]) -> SrlSentence:
+def _sentence(fields: dict[str, Any], location: str) -> SrlSentence:
     words = fields.get("words")
     if not is_list_of(words, str) or not words or not all(words):
         raise ValueError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
-    frames = next((fields[key] for key in ("frames", "verbs", "srl_frames") if key in fields), None)
+    frames: Any = fields.get("frames", fields.get("verbs"))
     if not is_list_of(frames, dict):
         raise ValueError(f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}')
-    return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames or []))
+    return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames), location)
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
-    tags: Any = frame.get("tags", frame.get("frames"))
+    tags: Any = frame.get("tags")
     roles, index = frame.get("roles"), frame.get("index")
     if is_list_of(tags, str) and len(tags) == len(words):
         if wrong := [tag for tag in tags if parse_tag(tag) is None]:
@@ -270,33 +241,3 @@ def parse_labels(labels: Sequence[str]) -> list[Span]:
     if opened is not None:
         raise LabelError(opened[0], f"{labels[opened[0]]!r} is never closed")
     return arguments
-
-
-def format_labels(arguments: Iterable[Span], length: int) -> list[str]:
-    """
-    Returns the bracket labels of a sentence of `length` words. Inverts `parse_labels`.
-
-    Raises `LabelError` if arguments overlap or leave the sentence, or a role cannot be written.
-    """
-    labels = ["*"] * length
-    for start, end, role in checked_spans(arguments, length):
-        if not re.fullmatch(r"[^*()\s]+", role):
-            raise LabelError(start, f"the role {role!r} cannot be in a bracket label")
-        labels[start] = f"({role}{labels[start]}"
-        labels[end - 1] += ")"
-    return labels
-
-
-def format_props(length: int, predicates: Iterable[tuple[int, str, list[Span]]]) -> list[str]:
-    """
-    Returns a line for each word of a sentence, from the place, the lemma and the arguments of each predicate.
-    Inverts `parse_props`. Raises `ValueError` if it cannot be written.
-    """
-    lemmas = [NO_PREDICATE] * length
-    columns = []
-    for word, lemma, arguments in sorted(predicates):
-        if not re.fullmatch(r"\S+", lemma, re.ASCII) or lemma == NO_PREDICATE:
-            raise ValueError(f"{lemma!r} cannot be written as the lemma of a predicate")
-        lemmas[word] = lemma
-        columns.append(format_labels(arguments, length))
-    return ["\t".join(row) for row in zip(lemmas, *columns, strict=True)]

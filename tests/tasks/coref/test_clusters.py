@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.coref.conll import format_clusters, parse_clusters
+from elmo_plugin.tasks.coref.conll import parse_clusters
 from elmo_plugin.tasks.spans import LabelError, Span
 
-WORDS = 8
 LABELS = [
     "-",
     "_",
@@ -29,28 +28,8 @@ LABELS = [
 ]
 
 
-@st.composite
-def clusters_of_documents(draw: st.DrawFn) -> list[list[Span]]:
-    """Clusters in 8 words; those of a cluster are nested or apart, and some of them are there twice."""
-    spans = st.tuples(st.integers(0, WORDS - 1), st.integers(1, 4)).filter(lambda span: sum(span) <= WORDS)
-    clusters = []
-    for drawn in draw(st.lists(st.lists(spans, min_size=1, max_size=6), max_size=4)):
-        mentions: list[Span] = []
-        for start, length in drawn:
-            mention = Span(start, start + length)
-            if not any(cross(mention, other) for other in mentions):
-                mentions.append(mention)
-        clusters.append(sorted(mentions))
-    return clusters
-
-
 def places(clusters: list[list[Span]]) -> list[list[tuple[int, int]]]:
     return [[mention[:2] for mention in cluster] for cluster in clusters]
-
-
-def cross(one: Span, other: Span) -> bool:
-    shared = set(range(*one[:2])) & set(range(*other[:2]))
-    return bool(shared) and shared not in (set(range(*one[:2])), set(range(*other[:2])))
 
 
 def read_as_the_reference_scorer(labels: list[str]) -> dict[str, list[tuple[int, int]]]:
@@ -66,13 +45,6 @@ def read_as_the_reference_scorer(labels: list[str]) -> dict[str, list[tuple[int,
         for cluster in re.findall(r"(\d+)\)", re.sub(r"\(\d+", "", rest)):
             found.setdefault(cluster, []).append((starts[cluster].pop(), row))
     return found
-
-
-@given(clusters_of_documents())
-def test_clusters_survive_as_brackets(clusters: list) -> None:
-    labels = format_clusters(clusters, WORDS)
-    assert len(labels) == WORDS
-    assert sorted(parse_clusters(labels)) == sorted(clusters)
 
 
 @given(st.lists(st.sampled_from(LABELS), max_size=9))
@@ -95,7 +67,6 @@ def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str
         for mentions in read_as_the_reference_scorer(labels).values()
     ]
     assert sorted(places(clusters)) == sorted(expected)
-    assert sorted(parse_clusters(format_clusters(clusters, len(labels)))) == sorted(clusters)
 
 
 def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeated_mentions() -> None:
@@ -126,16 +97,3 @@ def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, messag
     with pytest.raises(LabelError, match=re.escape(message)) as caught:
         parse_clusters(labels.split())
     assert caught.value.row == row
-
-
-@pytest.mark.parametrize(
-    ("clusters", "message"),
-    [
-        ([[(0, 2), (1, 3)]], "two mentions of a cluster cross: 0 to 2 and 1 to 3"),
-        ([[(2, 3)], [(1, 3), (0, 2), (0, 3)]], "two mentions of a cluster cross: 0 to 2 and 1 to 3"),
-        ([[(2, 4)]], "a mention is not in a document of 3 words: 2 to 4"),
-    ],
-)
-def test_mentions_that_no_brackets_can_stand_for_are_refused(clusters: list, message: str) -> None:
-    with pytest.raises(LabelError, match=message):
-        format_clusters(clusters, 3)

@@ -4,19 +4,10 @@ from pathlib import Path
 
 import pytest
 from allennlp.common.checks import ConfigurationError
-from hypothesis import given
-from hypothesis import strategies as st
 
 from elmo_plugin.tasks import Line
-from elmo_plugin.tasks.coref.conll import (
-    CorefDocument,
-    format_document,
-    genre_in,
-    parse_documents,
-    read_documents,
-)
+from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents, read_documents
 from elmo_plugin.tasks.spans import Span
-from tests.tasks.coref.test_clusters import WORDS, clusters_of_documents
 
 TWO = """\
 #begin document (bn/news); part 000
@@ -51,32 +42,11 @@ def lines(text: str) -> list[Line]:
     return [Line(line, "f.conll", number) for number, line in enumerate(text.split("\n"), start=1)]
 
 
-@st.composite
-def documents(draw: st.DrawFn) -> CorefDocument:
-    texts = st.sampled_from(["Zoë", "(", "]", "8)", "#begin", "#end", "-", "a\u00a0b"])
-    name = draw(st.sampled_from(["nw/wsj_0001", "(b);part:7", "x", "a play"]))
-    words = draw(st.lists(texts, min_size=WORDS, max_size=WORDS))
-    cut = draw(st.integers(0, WORDS - 1))
-    sentences = [part for part in (words[:cut], words[cut:]) if part]
-    speakers = [[draw(st.sampled_from(["-", "Ann", "Speaker 1"]))] * len(sentence) for sentence in sentences]
-    part = draw(st.sampled_from(["000", "012", "3", ""]))
-    clusters = draw(clusters_of_documents())
-    return CorefDocument(name, part, sentences, speakers, genre_in(name), clusters, "f.conll")
-
-
 def test_a_document_has_its_words_speakers_and_clusters() -> None:
     assert list(parse_documents(lines(TWO))) == DOCUMENTS
     assert [document.title for document in DOCUMENTS] == ["(bn/news); part 000", "(bn/news); part 001"]
     assert [document.length for document in DOCUMENTS] == [5, 1]
     assert DOCUMENTS[1].location == "f.conll, line 9"
-
-
-@given(documents())
-def test_a_document_survives_its_file(document: CorefDocument) -> None:
-    (read,) = parse_documents(lines("\n".join(format_document(document))))
-    assert read._replace(clusters=sorted(read.clusters)) == document._replace(
-        clusters=sorted(document.clusters)
-    )
 
 
 FEW_COLUMNS = {
@@ -159,18 +129,3 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
 def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^f.conll, line {line}: {message}"):
         list(parse_documents(lines(text)))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"clusters": [[(0, 2), (1, 3)]]}, "two mentions of a cluster cross: 0 to 2 and 1 to 3"),
-        ({"name": "a\tb"}, "'a.tb' cannot be written in a column"),
-        ({"part": "one"}, "invalid literal for int"),
-        ({"sentences": [[], ["a"]]}, "a document or a sentence without words cannot be written"),
-        ({"sentences": [["a"]], "speakers": [[""]], "clusters": []}, "'' cannot be written in a column"),
-    ],
-)
-def test_a_document_that_no_columns_can_stand_for_is_refused(changes: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        format_document(DOCUMENTS[0]._replace(**changes))

@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.tasks.coref import CorefReader, score_coref
-from elmo_plugin.tasks.coref.documents import CorefDocument, documents_in
+from elmo_plugin.tasks.coref.documents import CorefDocument, document_in
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import Span
 
@@ -31,24 +31,13 @@ SHAPES = {
 
 
 def read(fields: dict[str, Any]) -> CorefDocument:
-    (document,) = documents_in((Line(json.dumps(fields), "data", 3), fields))
-    return document
+    return document_in((Line(json.dumps(fields), "data", 3), fields))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_document_has_the_same_clusters_in_each_shape(shape: str) -> None:
     document = read({"clusters": INCLUSIVE, **SHAPES[shape]})
     assert document == CorefDocument("bc/a_0", "", SENTENCES, SPEAKERS, "bc", CLUSTERS, "data", 3)
-
-
-def test_the_parts_of_a_document_of_hugging_face_are_documents() -> None:
-    one = {"part_id": 0, "words": SENTENCES[0], "speaker": "Bo", "coref_spans": [[5, 0, 1], [2, 0, 0]]}
-    two = {"part_id": 0, "words": SENTENCES[1], "speaker": None, "coref_spans": [[5, 0, 0]]}
-    other = {"part_id": 1, "words": ["Yes"], "speaker": "-", "coref_spans": []}
-    fields = {"document_id": "bc/a_0", "sentences": [one, two, other]}
-    first, second = documents_in((Line("", "data", 3), fields))
-    assert first == CorefDocument("bc/a_0", "0", SENTENCES, SPEAKERS, "bc", CLUSTERS, "data", 3)
-    assert (second.part, second.sentences, second.clusters) == ("1", [["Yes"]], [])
 
 
 def test_readers_and_scorer_take_json_lines(tmp_path: Path) -> None:

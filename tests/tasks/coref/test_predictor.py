@@ -1,4 +1,4 @@
-"""Clusters of plain text and of words, as JSON and as lines of CoNLL-2012."""
+"""Clusters of plain text and of words."""
 
 from pathlib import Path
 from typing import Any
@@ -95,8 +95,8 @@ def test_other_input_is_refused(
 def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
     reader: CorefReader, instances: list[Instance], tmp_path: Path
 ) -> None:
-    predict = predictor(reader, instances, output_format="conll2012")
-    response = tmp_path / "response.conll"
+    predict = predictor(reader, instances)
+    response = tmp_path / "response.jsonl"
     response.write_text("".join(map(predict.dump_line, predict.predict_batch_instance(instances))))
     figures = score_coref(str(FIXTURE), str(response))
     assert figures["muc"]["precision_denominator"] == len(instances)

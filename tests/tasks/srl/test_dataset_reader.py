@@ -81,28 +81,6 @@ def test_a_folder_or_file_without_any_predicate_is_an_error(tmp_path: Path) -> N
     assert len(list(SrlPredicatesReader(INDEXERS).read(path))) == 1
 
 
-def test_conll_2005_has_words_and_propositions_in_files_of_their_own(tmp_path: Path) -> None:
-    tmp_path = tmp_path / "my props"
-    tmp_path.mkdir()
-    for name, text in (("words", "She PRP\nslept VBD\n"), ("props", "- (A0*)\nsleep (V*)\n")):
-        (tmp_path / name).mkdir()
-        with gzip.open(tmp_path / name / f"train.24.{name}.gz", "wt") as file:
-            file.write(text)
-    reader = SrlReader(INDEXERS)
-    for path in (tmp_path, tmp_path / "props", tmp_path / "props" / "train.24.props.gz"):
-        (instance,) = reader.read(path)
-        assert instance["words"].metadata == ["She", "slept"]
-        assert instance["tags"].labels == ["B-A0", "B-V"]
-    sections = tmp_path.parent / "sections.gz"
-    shutil.copy(tmp_path / "props" / "train.24.props.gz", sections)
-    with pytest.raises(ConfigurationError, match=r"expected CoNLL-2012 .* format: 'conll2005'"):
-        list(reader.read(sections))
-    with pytest.raises(
-        ConfigurationError, match='a path with "props" whose words are in a path with "words"'
-    ):
-        list(SrlReader(INDEXERS, format="conll2005").read(sections))
-
-
 @pytest.mark.parametrize("predicate", [-1, 2])
 def test_a_predicate_that_is_no_word_is_an_error(predicate: int) -> None:
     with pytest.raises(ConfigurationError, match=f"the predicate {predicate} is not a word of a sentence of"):

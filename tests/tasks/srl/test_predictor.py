@@ -1,6 +1,5 @@
 """The predictors: frames of plain and pre-tokenized sentences, and where their predicates come from."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ from allennlp.models import Archive, load_archive
 from allennlp.predictors import Predictor
 
 from elmo_plugin.tasks.srl import SrlPredictor
-from elmo_plugin.tasks.srl.dataset_reader import read_sentences
 from tests.tasks.contract import FIXTURES, PLACEMENTS, TaskContract
 from tests.tasks.srl import test_contract
 from tests.trained_tagger import train
@@ -86,26 +84,6 @@ def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Archive, ta
     assert [[frame["index"] for frame in output["frames"]] for output in both] == [[2], [1]]
 
 
-def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path: Path) -> None:
-    srl = predictor(labeller, output_format="props")
-    outputs = srl.predict_batch_json([JUDGE, {"words": ["Yes"], "predicates": []}])
-    (tmp_path / "system.props").write_text("".join(map(srl.dump_line, outputs)))
-    judge, yes = read_sentences(str(tmp_path / "system.props"))
-    ((position, lemma, arguments, _),) = judge.predicates
-    assert (position, lemma) == (2, "ordered")
-    assert arguments == [(0, 2, "ARG0"), (2, 3, "V"), (3, 6, "ARG1")]
-    assert (len(yes.words), yes.predicates) == (1, [])
-    assert json.loads(predictor(labeller).dump_line(outputs[0])) == outputs[0]
-    (with_lemma,) = srl.predict_batch_json([JUDGE | {"lemmas": ["order"]}])
-    assert srl.dump_line(with_lemma).splitlines()[2].split()[0] == "order"
-    with pytest.raises(ConfigurationError, match=r"no props of 'New York waits': "):
-        srl.dump_line(srl.predict_json({"words": ["New York", "waits"], "predicates": [0]}))
-    with pytest.raises(ConfigurationError, match=r"not with --use-dataset-reader"):
-        srl.dump_line({"words": ["Yes"], "tags": ["O"]})
-    with pytest.raises(ConfigurationError, match="output_format: expected one of json, props, got 'xml'"):
-        predictor(labeller, output_format="xml")
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -113,7 +91,6 @@ def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path:
         ({"sentence": "Dogs bark.", "predicates": [3]}, r"from 0 to 2, not \[3\]"),
         ({"sentence": "Dogs bark.", "predicates": [True]}, r"from 0 to 2, not \[True\]"),
         ({"sentence": "Dogs bark.", "predicates": [1, 1]}, r"different words, from 0 to 2, not \[1, 1\]"),
-        ({"sentence": "Dogs bark.", "predicates": [1], "lemmas": []}, r'"lemmas" must be the lemmas'),
     ],
 )
 def test_what_is_no_input_is_an_error(labeller: Archive, line: dict[str, Any], message: str) -> None:

@@ -11,7 +11,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.srl import SrlPredicatesReader, SrlReader
-from elmo_plugin.tasks.srl.sentences import SrlSentence, sentences_in
+from elmo_plugin.tasks.srl.sentences import SrlSentence, sentence_in
 
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
 WORDS = ["The", "cook", "burned", "a", "cake"]
@@ -22,20 +22,16 @@ SHAPES = {
     "AllenNLP": {"verbs": [{"verb": "burned", "description": "", "tags": TAGS}], "words": WORDS},
     "elmo_srl": {"words": WORDS, "frames": [{"index": 2, "tags": TAGS, "roles": OBJECTS}]},
     "roles": {"words": WORDS, "frames": [{"index": 2, "roles": [OBJECTS[2], OBJECTS[0]]}]},
-    "Hugging Face": {
-        "document_id": "a",
-        "sentences": [{"words": WORDS, "srl_frames": [{"verb": "burned", "frames": TAGS}]}],
-    },
 }
 
 
-def read(fields: dict[str, Any]) -> list[SrlSentence]:
-    return list(sentences_in((Line(json.dumps(fields), "data", 3), fields)))
+def read(fields: dict[str, Any]) -> SrlSentence:
+    return sentence_in((Line(json.dumps(fields), "data", 3), fields))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sentence_has_the_same_frames_in_each_shape(shape: str) -> None:
-    ((words, (predicate,), _),) = read(SHAPES[shape])
+    words, (predicate,), _ = read(SHAPES[shape])
     assert (words, predicate) == (WORDS, (2, "burned", ARGUMENTS, True))
 
 
