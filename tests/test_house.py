@@ -21,7 +21,7 @@ MOST = {
     "embedding": 848,
     "encoders": 670,
     "integrations": 342,
-    "language_model": 1549,
+    "language_model": 1461,
     "porting": 609,
     "predictions": 672,
     "sweeps": 294,
