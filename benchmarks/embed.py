@@ -2,9 +2,9 @@
 
     python benchmarks/embed.py --size original --precision bfloat16 --batch-size 32 --json embed.json
 
-AllenNLP's `Elmo`, our reference recurrence (both float32) and our fastest way in the precision asked for take
-turns. All start from words and end with the vectors of all words; the median round counts. How each figure is
-measured is described in benchmarks/README.md.
+AllenNLP's `Elmo` (float32) and our fastest way in the precision asked for take turns. Both start from words
+and end with the vectors of all words; the median round counts. How each figure is measured is described in
+benchmarks/README.md.
 """
 
 import argparse
@@ -35,8 +35,8 @@ from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.bilm.precision import PRECISIONS
 
-# The three that are measured, by the prefix of their figures.
-PREFIXES = ("peer_", "reference_", "")
+# The two that are measured, by the prefix of their figures.
+PREFIXES = ("peer_", "")
 # Sentences in a round, in batches and one at a time, and rounds: a minute or two at AllenNLP's speed.
 EFFORT = {"tiny": (2048, 512, 5), "small": (256, 256, 5), "original": (64, 48, 3)}
 BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}  # of a weight
@@ -101,13 +101,10 @@ def read_arguments() -> argparse.Namespace:
 
 
 def load(prefix: str, folder: Path, args: argparse.Namespace) -> Subject:
-    """One of the three, with the weights in the folder."""
+    """One of the two, with the weights in the folder."""
     if prefix == "peer_":
         return load_peer(folder, args.device)
-    precision = "float32" if prefix else args.precision
-    bilm = BiLm.from_files(*model_files(folder), precision=precision).requires_grad_(False).to(args.device)
-    if prefix:
-        bilm.recurrence = "reference"
+    bilm = BiLm.from_files(*model_files(folder), precision=args.precision).to(args.device)
 
     def start_afresh() -> None:
         """Forgets every word that was seen, as at the start of a program; laid-out weights stay."""
@@ -143,7 +140,7 @@ def measured() -> list[str]:
 
 
 def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
-    """Peak memory of each of the three, alone in a process that loads the model and embeds the text once."""
+    """Peak memory of each of the two, alone in a process that loads the model and embeds the text once."""
     if args.no_memory:
         return {}
     options = ["--size", args.size, "--precision", args.precision, "--batch-size", args.batch_size]
@@ -160,7 +157,7 @@ def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
 
 
 def speed(args: argparse.Namespace, folder: Path, batches: list[Sentences], tokens: int) -> dict[str, Any]:
-    """The median round of each of the three, in turns; "cached" knows all words of the text."""
+    """The median round of each of the two, in turns; "cached" knows all words of the text."""
     subjects = {prefix: load(prefix, folder, args) for prefix in measured()}
     first = {prefix: subject.embed(batches[0]) for prefix, subject in subjects.items()}
 

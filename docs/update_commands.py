@@ -14,8 +14,8 @@ FOLDER = Path(__file__).parent / "commands"
 INDEX = """# Commands
 
 Each is also `allennlp elmo-NAME`, in a folder whose `.allennlp_plugins` has the line `elmo_plugin.plugin`.
-`elmo help NAME` prints the content of its page. `-` is standard input or output wherever a text or a result
-can be named.
+`elmo help NAME` prints the content of its page. `-` is standard output wherever a result
+can be named, and standard input for `embed`, `predict` and `port`.
 """
 REFERENCE = """
 ## Exit status

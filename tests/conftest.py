@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from elmo_plugin.common.files import close_log_files
 from elmo_plugin.common.spacy_rules import SpacyRules
+from tests.reference_recurrence import run_reference  # noqa: F401 (registers it)
 from tests.small_bilm import small_options
 
 # How long an example takes is not a test.

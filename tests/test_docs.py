@@ -1,6 +1,5 @@
 """The figures, files and links in the documents are right."""
 
-import json
 import re
 import runpy
 from pathlib import Path
@@ -13,16 +12,6 @@ from tests.documents import DOCUMENTS, REPOSITORY
 
 def update_readme() -> dict[str, Any]:
     return runpy.run_path(str(REPOSITORY / "docs" / "update_readme.py"))
-
-
-def made_of(folder: Path, results: dict[str, Any], document: str) -> list[str]:
-    """Returns the lines of a document filled from these results, given by file name."""
-    (folder / "docs" / "results").mkdir(parents=True)
-    for name, content in results.items():
-        (folder / "docs" / "results" / f"{name}.json").write_text(json.dumps(content))
-    functions = update_readme()
-    functions["table"].__globals__["REPOSITORY"] = folder
-    return functions["updated"](document).splitlines()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
@@ -50,35 +39,6 @@ def test_each_command_has_a_page_with_what_its_help_shows() -> None:
     navigation = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
     assert [name for name in written if f"commands/{name}" not in navigation] == []
     assert "| `--seeds N` | seeds 1 to N, or these: 3,7 (default: 3) |" in written["sweep.md"]
-
-
-def test_the_readme_has_results() -> None:
-    assert "<!-- gains:" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
-
-
-def test_a_table_has_the_mean_and_deviation_of_each_model_and_its_file(tmp_path: Path) -> None:
-    results = {
-        "snli_baseline": {"scores": [60.0, 61.0, 65.0]},
-        "snli_elmo": {"scores": [70.25]},
-        "snli_top": {"scores": [1.0, 3.0]},
-    }
-    document = "before\n\n<!-- results:snli_all -->\nold\n<!-- end -->\n\nafter"
-    assert made_of(tmp_path, {"snli_all": results}, document) == [
-        "before",
-        "",
-        "<!-- results:snli_all -->",
-        "| model | dev accuracy (%), mean ± sd |",
-        "| --- | --- |",
-        "| baseline | 62.0 ± 2.6 |",
-        "| elmo | 70.2 |",
-        "| top | 2.0 ± 1.4 |",
-        "",
-        "Scores of each seed and commands: [`results/snli_all.json`](results/snli_all.json).",
-        "",
-        "<!-- end -->",
-        "",
-        "after",
-    ]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))

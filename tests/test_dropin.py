@@ -202,16 +202,6 @@ def test_what_came_before_changes_nothing(theirs: Callable[..., Path]) -> None:
     np.testing.assert_array_equal(first, second)
 
 
-def test_a_stateful_one_goes_on_as_allennlp_does(files: tuple[str, str]) -> None:
-    params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}
-    theirs = TokenEmbedder.from_params(Params(dict(params))).eval()
-    with dropin():
-        ours = TokenEmbedder.from_params(Params({**params, "stateful": True})).eval()
-    ids = torch.randint(1, 262, (3, 4, 50))
-    for _ in range(3):
-        torch.testing.assert_close(ours(ids), theirs(ids), atol=1e-5, rtol=0)
-
-
 @pytest.mark.parametrize("options", [{}, {"requires_grad": True}, {"vocab_to_cache": ["", "play"]}], ids=str)
 def test_an_archive_of_its_own_needs_no_files(
     make_archive: Callable[..., Path], files: tuple[str, str], options: dict[str, Any]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
-from typing import Protocol, TextIO
+from typing import Any, TextIO
 
 import h5py
 import numpy as np
@@ -22,16 +22,7 @@ OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 
 _LAYERS = {"all": "all", "top": "top", "average": "mean"}  # AllenNLP's names and ours
 _INDEX = "sentence_to_index"
-
-
-class Token(Protocol):
-    """A word of spaCy's or AllenNLP's."""
-
-    @property
-    def text(self) -> str: ...
-
-
-Word = str | Token
+Word = Any  # a string, or a token of spaCy's or AllenNLP's with a `text`
 
 
 def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:

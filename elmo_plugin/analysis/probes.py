@@ -84,11 +84,6 @@ class ProbeScore(NamedTuple):
     accuracies: list[float]
     control: list[float]
 
-    @property
-    def selectivity(self) -> float:
-        """The mean accuracy minus the control task's."""
-        return (sum(self.accuracies) - sum(self.control)) / len(self.accuracies)
-
 
 def probe_layers(
     representations: Representations,

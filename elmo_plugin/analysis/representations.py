@@ -43,8 +43,8 @@ class Representations(NamedTuple):
     combinations: dict[str, Combination]
 
     def combine(self, layers: Tensor) -> Tensor:
-        """Returns shape (combinations, words, dim) for layers of shape (num_layers, words, dim)."""
-        return torch.stack([each.apply(layers) for each in self.combinations.values()])
+        """Returns shape (combinations, words, dim), on the CPU, for (num_layers, words, dim)."""
+        return torch.stack([each.apply(layers) for each in self.combinations.values()]).cpu()
 
 
 def layer_representations(
@@ -86,19 +86,12 @@ def load_representations(
     device: str = "cpu",
     cache: str | None = None,
 ) -> list[Representations]:
-    """Loads a biLM, and returns its `layer_representations` and maybe `controls`, on the CPU."""
+    """Loads a biLM, and returns its `layer_representations` and maybe `controls`."""
     bilm = BiLm.from_pretrained(source, precision, device)
     layers = layer_representations(bilm, archives, trust)
     if cache := cache or os.environ.get("ELMO_PLUGIN_CACHE"):
         layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(cache)))
-    found = [layers, *(controls(bilm, layers) if with_controls else [])]
-    return [each._replace(embed=partial(_embed_to_cpu, each.embed)) for each in found]
-
-
-def _embed_to_cpu(
-    embed: Callable[[Sequence[Sequence[str]]], list[Tensor]], sentences: Sequence[Sequence[str]]
-) -> list[Tensor]:
-    return [layers.cpu() for layers in embed(sentences)]
+    return [layers, *(controls(bilm, layers) if with_controls else [])]
 
 
 def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:

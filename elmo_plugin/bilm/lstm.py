@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.autograd import Dropout
 from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
-from elmo_plugin.bilm.lstm_cell import LayerInput, LstmLayer, Recurrence, check_float32, run_reference
+from elmo_plugin.bilm.lstm_cell import LayerInput, LstmLayer, Recurrence, check_float32
 from elmo_plugin.bilm.lstm_frozen import pack_batched, pack_sequential, run_batched, run_sequential
 from elmo_plugin.bilm.lstm_training import run_training
 from elmo_plugin.bilm.options import LstmOptions
@@ -21,7 +21,6 @@ from elmo_plugin.bilm.precision import FLOAT32, Precision
 from elmo_plugin.common.errors import BiLmError, check_choice
 
 RECURRENCES = {
-    "reference": Recurrence(check_float32, run_reference, has_gradients=True),
     "training": Recurrence(check_float32, run_training, has_gradients=True),
     "batched_directions": Recurrence(pack_batched, run_batched),
     "sequential": Recurrence(pack_sequential, run_sequential),

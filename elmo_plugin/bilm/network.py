@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -30,9 +30,6 @@ from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.precision import Precision, get_precision, precision_on
 from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
 from elmo_plugin.common.errors import BiLmError
-
-if TYPE_CHECKING:
-    pass  # in `typing` from Python 3.11 on
 
 MAX_BATCH_TOKENS = 8192
 

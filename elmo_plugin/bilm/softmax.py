@@ -61,17 +61,6 @@ class VocabularySoftmax(nn.Module):
         likelihood: no perplexity follows from it.
         """
         negatives, tries = sample_log_uniform(num_negatives, len(self.weight), targets.device, generator)
-        return self.sampled_with(negatives, tries, hidden, targets, token_weights)
-
-    def sampled_with(
-        self,
-        negatives: Tensor,
-        tries: Tensor,
-        hidden: Tensor,
-        targets: Tensor,
-        token_weights: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """Computes `sampled` against a sample that `sample_log_uniform` returned."""
         words = torch.cat([negatives, targets])
         sizes = [len(negatives), len(targets)]
         weight, target_weight = nn.functional.embedding(words, self.weight).split(sizes)

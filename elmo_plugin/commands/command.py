@@ -2,9 +2,7 @@
 
 import argparse
 import logging
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import cached_property
@@ -12,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, TextPath, output_paths
+from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, output_paths
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.outputs import check_outputs
@@ -68,8 +66,8 @@ class Command:
         check_outputs(self.outputs(args), values)
         inputs = [path for value in values for path in (value if isinstance(value, list) else [value])]
         paths = [path for path in inputs if isinstance(path, InputPath)]
-        if sum(path == "-" for path in paths) > 1 or list(self.outputs(args)).count(STANDARD_OUTPUT) > 1:
-            raise BiLmError("- (standard input or output) can be used once: give file names for the others")
+        if list(self.outputs(args)).count(STANDARD_OUTPUT) > 1:
+            raise BiLmError("- (standard output) can be used once: give file names for the others")
         for path in paths:
             path.check()
         if hasattr(self.module, "check_arguments"):
@@ -93,11 +91,7 @@ class Command:
     def execute(self, args: argparse.Namespace) -> None:
         """Runs the command and writes `--json`. If that is standard output, all else is printed elsewhere."""
         is_piped = STANDARD_OUTPUT in self.outputs(args)
-        with (
-            _loudness(args),
-            _standard_input_as_file(args),
-            redirect_stdout(sys.stderr) if is_piped else nullcontext(),
-        ):
+        with _loudness(args), redirect_stdout(sys.stderr) if is_piped else nullcontext():
             content = self.module.run(args)
         if content is not None and args.json:
             write_json(args.json, content)
@@ -131,30 +125,3 @@ def _loudness(args: argparse.Namespace) -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-@contextmanager
-def _standard_input_as_file(args: argparse.Namespace) -> Iterator[None]:
-    """Copies standard input to a temporary file and names it in place of a `TextPath` that is `-`."""
-    values = {name: value if isinstance(value, list) else [value] for name, value in vars(args).items()}
-    streams = [name for name, paths in values.items() for path in paths if _is_stream(path)]
-    if not streams:
-        yield
-        return
-    if sys.stdin is None:
-        raise BiLmError("standard input is closed")
-    with tempfile.TemporaryDirectory(prefix="elmo_") as folder:
-        copy = Path(folder) / "standard input"
-        with open(copy, "wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        for name in streams:
-            paths = [TextPath(str(copy)) if _is_stream(path) else path for path in values[name]]
-            setattr(args, name, paths if isinstance(getattr(args, name), list) else paths[0])
-        try:
-            yield
-        except ValueError as error:  # a `BiLmError`
-            raise BiLmError(str(error).replace(str(copy), copy.name)) from error
-
-
-def _is_stream(value: Any) -> bool:
-    return isinstance(value, TextPath) and value == "-"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin.commands.options import (
-    InputPath,
     OutputPath,
+    StreamPath,
     add,
     add_shared,
     device,
@@ -28,13 +28,13 @@ from elmo_plugin.common.streams import show
 NEEDS = "torch"
 
 
-class TextStream(InputPath):
+class TextStream(StreamPath):
     """A text that is read once, line by line; with --dask a pattern of texts."""
 
     kind = "text"
 
     def _is_found(self) -> bool:
-        return bool(set("*?[") & set(self))
+        return super()._is_found() or bool(set("*?[") & set(self))
 
 
 class _OneOutput(argparse.Action):

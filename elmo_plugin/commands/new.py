@@ -70,7 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sentence per line, its words between spaces)"
     )
     add(parser, "--language CODE", about)
-    add(parser, "--column N", "for bilm: read tables, whose column of words this is, from 0", int)
+    about = "read a table: the column of words, from 0; blank lines end sentences"
+    add(parser, "--column N", about, int)
 
 
 def new_project(

@@ -16,7 +16,7 @@ _MODEL_FILES = ("config.json", "best.th", "weights.th", "options.json")  # one o
 
 
 class InputPath(str):
-    """The `type` of an argument that names a file, a folder or a URL to read; `-` is standard input."""
+    """The `type` of an argument that names a file, a folder or a URL to read."""
 
     kind = "file"
 
@@ -25,7 +25,7 @@ class InputPath(str):
 
     def check(self) -> None:
         """Raises `BiLmError` if there is no such file. It is called before anything large is imported."""
-        if not (self == "-" or is_url(self) or os.path.exists(self) or self._is_found()):
+        if not (is_url(self) or os.path.exists(self) or self._is_found()):
             raise BiLmError(f"{self.kind} not found: {self}")
 
     def _is_found(self) -> bool:
@@ -33,8 +33,15 @@ class InputPath(str):
         return False
 
 
+class StreamPath(InputPath):
+    """A file that is read once, or `-` for standard input."""
+
+    def _is_found(self) -> bool:
+        return self == "-"
+
+
 class TextPath(InputPath):
-    """A text, which a command may read several times: standard input is copied to a file."""
+    """A text, which a command may read several times."""
 
     kind = "text"
 

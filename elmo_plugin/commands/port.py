@@ -10,10 +10,9 @@ import os
 import sys
 import tempfile
 from copy import deepcopy
-from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, add, add_shared
+from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
 
@@ -26,7 +25,7 @@ NEEDS = "allennlp"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz"
-    add(parser, "source OLD", about, InputPath)
+    add(parser, "source OLD", about, StreamPath)
     add_shared(parser, "--output", default="-")
     add(parser, "--ext-var NAME=VALUE", "value of std.extVar(NAME); others stay", action="append", default=[])
     add(parser, "--native", "make elmo_token_embedder this package's elmo")
@@ -88,12 +87,15 @@ def _dry_run(config: dict[str, Any]) -> None:
     trainer = {"type": trainer} if isinstance(trainer, str) else trainer
     config = config | {"trainer": trainer | {"cuda_device": -1}}
     config.pop("distributed", None)
+    reading = ""
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder:
         try:
             for file, key in _files(config).items():
-                made = DatasetReader.from_params(Params({key: deepcopy(config[key])}).pop(key))
-                if next(iter(made.read(file)), None) is None:
-                    raise BiLmError(f"{_reading(file, config)}: it finds no instances")
+                reading = f"{file}, read by {key} ({_plain_options(config[key])}): "
+                reader = DatasetReader.from_params(Params({key: deepcopy(config[key])}).pop(key))
+                if not sum(1 for _ in reader.read(file)):
+                    raise BiLmError("it finds no instances")
+            reading = ""
             loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
             loop.trainer.batch_outputs(next(iter(loop.trainer.data_loader)), for_training=True)
         except SystemExit:  # of spaCy's download
@@ -101,10 +103,6 @@ def _dry_run(config: dict[str, Any]) -> None:
         except Exception as error:  # readers and models can raise anything
             raise_stop(error)
             kind = "" if isinstance(error, ConfigurationError | BiLmError) else f"{type(error).__name__}: "
-            frames = [frame.f_locals for frame, _ in walk_tb(error.__traceback__)]
-            readers = [each for each in frames if isinstance(each.get("self"), DatasetReader)]
-            files = [each["file_path"] for each in readers if "file_path" in each]
-            reading = f"{_reading(str(files[0]), config)}: " if files else ""
             raise BiLmError(f"dry run: {reading}{kind}{' '.join(str(error).split())}") from error
 
 
@@ -115,12 +113,11 @@ def _files(config: dict[str, Any]) -> dict[str, str]:
     return {config[key]: reader for key, reader in keys.items() if isinstance(config.get(key), str)}
 
 
-def _reading(file: str, config: dict[str, Any]) -> str:
-    """Describes how a file is read, with the options that are plain values."""
-    key = _files(config).get(file, "dataset_reader")
-    reader = {"type": config[key]} if isinstance(config[key], str) else config[key]
-    plain = {name: reader[name] for name in reader if not isinstance(reader[name], dict | list)}
-    return f"{file}, read by {key} ({', '.join(f'{name}: {value!r}' for name, value in plain.items())})"
+def _plain_options(reader: Any) -> str:
+    """Returns the options of a reader that are plain values."""
+    options = {"type": reader} if isinstance(reader, str) else reader
+    plain = (f"{name}: {value!r}" for name, value in options.items() if not isinstance(value, dict | list))
+    return ", ".join(plain)
 
 
 def _print(text: str) -> None:

@@ -19,7 +19,6 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.typography import SEPARATE
 from elmo_plugin.demo.tab import Tab
 from elmo_plugin.predictions.views import Bars, nest, percent
 
@@ -33,7 +32,6 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-HAN_HINT = "Chinese and Japanese characters are words, unless the model's own tokenizer finds the words."
 
 
 def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> Starlette:
@@ -77,9 +75,8 @@ def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
             error, status = "This failed; the terminal shows how.", 500
     if is_json:
         return JSONResponse(answer["json"] if answer else {"error": error}, status)
-    hint = HAN_HINT if answer and any(map(SEPARATE.search, query.values())) else ""
     template = environment.get_template(tab.template)
-    return HTMLResponse(template.render(tab=tab, query=query, answer=answer, error=error, hint=hint), status)
+    return HTMLResponse(template.render(tab=tab, query=query, answer=answer, error=error), status)
 
 
 class SameSiteOnly:

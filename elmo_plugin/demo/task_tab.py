@@ -70,7 +70,7 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
     for name, model in trained_models().items():
         if name not in taggers:
             loading = BACKGROUND.submit(load_predictor, name)
-            archive = LoadedArchive(name, TASKS[name], loading, model.predicates or None, "")
+            archive = LoadedArchive(name, TASKS[name], loading, model.predicates or None)
             tabs.append(TaskTab([archive], max_characters))
     return tabs
 

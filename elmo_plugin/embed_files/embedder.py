@@ -1,5 +1,6 @@
 """Embeds the chunks of a text, in this process or in several."""
 
+import math
 import multiprocessing
 import os
 import signal
@@ -75,10 +76,15 @@ class Embedder:
         return (*layers, self._bilm.output_dim)
 
     @property
-    def chunk_size(self) -> int:
+    def chunk_bytes(self) -> int:
         """The size of a chunk of text whose vectors take about `CHUNK_VECTOR_BYTES`."""
         vector_bytes = 4 * self._bilm.num_layers * self._bilm.output_dim
         return max(CHUNK_VECTOR_BYTES * _BYTES_PER_WORD // vector_bytes, 1)
+
+    @property
+    def chunk_words(self) -> int:
+        """The number of words whose vectors in the output take about `CHUNK_VECTOR_BYTES`."""
+        return max(CHUNK_VECTOR_BYTES // (4 * math.prod(self.row_shape)), 1)
 
     def digest(self) -> str:
         """Returns a hash of the biLM's content, and of the mix."""

@@ -88,18 +88,22 @@ def embed_file(
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
+    size = None
+    if Path(source).is_file():
+        if has_proteins:
+            size = count_residues(source)
+        elif not compression(source):
+            size = Path(source).stat().st_size
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
     digest = blake2b(digest_size=16)
-    chunks = read_chunks(source, embedder.chunk_size, digest, settings.column, has_proteins)
+    chunk_size = embedder.chunk_words if has_proteins else embedder.chunk_bytes
+    chunks = read_chunks(source, chunk_size, digest, settings.column, has_proteins)
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
-    size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None
     unit = " residues" if has_proteins else "B"
     options: dict[str, Any] = {"unit": unit, "unit_scale": True, "smoothing": 0, "disable": not show_progress}
-    if has_proteins and Path(source).is_file():
-        size = count_residues(source)
     with (
         atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
         unfinished_chunks(file, description) as folder,

@@ -86,7 +86,10 @@ def protein_settings(settings: EmbedSettings) -> EmbedSettings:
     """Returns the settings for FASTA. Raises `BiLmError` if they are for sentences."""
     if settings.tokenizer == "spacy" or settings.keys == "sentence":
         raise BiLmError("FASTA has letters and names: leave out --tokenizer and --use-sentence-keys")
-    return replace(settings, tokenizer="letters", keys="name")
+    tokens = settings.max_batch_tokens
+    if tokens == MAX_BATCH_TOKENS:
+        tokens *= 4  # proteins are longer than sentences, and as many should share a batch
+    return replace(settings, tokenizer="letters", keys="name", max_batch_tokens=tokens)
 
 
 def check_settings(settings: EmbedSettings, output_format: str) -> None:

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,20 +23,10 @@ OVERHEAD = 300  # bytes of a record without its vectors, about
 _MOST_GB = 10**6
 
 
-class Store(Protocol):
-    """Holds records: the vectors of one sentence each, shape (num_layers, words, dim)."""
-
-    def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
-        """Copies the record of each key into its row. Returns the numbers of the rows without a record."""
-
-    def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
-        """Stores the rows for which it has room."""
-
-
 class MemoryStore:
     """
-    A `Store` of at most `max_bytes`; removes the least recently used record first. Copies and unpickled
-    stores start empty.
+    Holds the vectors of sentences, in at most `max_bytes`; removes the least recently used record first.
+    Copies and unpickled stores start empty.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -46,6 +36,10 @@ class MemoryStore:
         self._lock = ForkSafeLock()
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+        """
+        Copies the vectors of each key, shape (num_layers, words, dim), into its row. Returns the numbers of
+        the rows without any.
+        """
         missing = []
         with self._lock:
             for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
@@ -57,6 +51,7 @@ class MemoryStore:
         return missing
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
+        """Stores the rows for which it has room."""
         for key, row in zip(keys, rows, strict=True):
             size = row.nbytes + OVERHEAD
             with self._lock:
@@ -84,7 +79,7 @@ class ActivationCache:
     identifies the store) and `dtype` are equal, and return the same results.
     """
 
-    def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
+    def __init__(self, store: MemoryStore | SqliteStore, place: Hashable, dtype: str) -> None:
         check_choice("dtype", dtype, DTYPES)
         self.store = store
         self.dtype = dtype

@@ -33,8 +33,9 @@ if hasattr(os, "register_at_fork"):
 
 class SqliteStore:
     """
-    A `Store` that opens its file on first use. If reading or writing fails, it stops doing so with one
-    warning. A damaged file is replaced by an empty one. Copies of a store use the same file.
+    Reads and writes like a `MemoryStore`, in a file that it opens on first use. If reading or writing fails,
+    it stops doing so with one warning. A damaged file is replaced by an empty one, a damaged record counts as
+    missing. Copies of a store use the same file.
 
     The first eight bytes of a key are the record's id; its checksum covers the whole key.
     """
@@ -44,7 +45,7 @@ class SqliteStore:
         self.max_bytes = max_bytes
         self._connection: sqlite3.Connection | None = None
         self._process = self._inode = 0  # what opened the file, and which file it is
-        self._is_full = self._is_off = self._is_damaged = False
+        self._is_full = self._is_off = False
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         def read_all(connection: sqlite3.Connection) -> list[int]:
@@ -75,12 +76,7 @@ class SqliteStore:
         """Copies a record into a row. Returns false if it is missing or damaged."""
         query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
         found = connection.execute(query, (_row_id(key),)).fetchone()
-        if found is None or read_record(key, found[0] or b"", row):
-            return found is not None
-        if not self._is_damaged:
-            self._is_damaged = True
-            self._warn("has damaged records; their sentences are computed again")
-        return False
+        return found is not None and read_record(key, found[0] or b"", row)
 
     def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """Returns what `work` returns in a transaction. Replaces a damaged file, and runs it again."""

@@ -1,6 +1,6 @@
 """Words to vectors in context: the one place where ELMo enters a task model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from allennlp.common import Lazy, Registrable
@@ -177,15 +177,22 @@ def _character_ids(tokens: TextFieldTensors) -> Tensor:
     return tokens[ELMO]["elmo_tokens"]
 
 
+def map_text_fields(
+    function: Callable[[list[Tensor]], Tensor], texts: Sequence[TextFieldTensors]
+) -> TextFieldTensors:
+    """Returns what `function` makes of each tensor of all text fields, which have the same token indexers."""
+    return {
+        indexer: {name: function([text[indexer][name] for text in texts]) for name in tensors}
+        for indexer, tensors in texts[0].items()
+    }
+
+
 def concatenate_text_fields(texts: Sequence[TextFieldTensors]) -> TextFieldTensors:
     """
     Returns the sentences of all text fields, one field after the other, padded with zeros to the longest of
-    all. The fields have the same token indexers, and tensors of shape (batch, time, ...).
+    all. The tensors have the shape (batch, time, ...).
     """
-    return {
-        indexer: {name: _concatenate([text[indexer][name] for text in texts]) for name in tensors}
-        for indexer, tensors in texts[0].items()
-    }
+    return map_text_fields(_concatenate, texts)
 
 
 def flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> TextFieldTensors:
@@ -193,10 +200,7 @@ def flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> Tex
     Flattens tensors of shape (batch, ..., time, ...) to (batch * ..., time, ...). `num_wrapping_dims` is the
     number of dimensions between batch and time.
     """
-    return {
-        indexer: {name: tensor.flatten(0, num_wrapping_dims) for name, tensor in tensors.items()}
-        for indexer, tensors in text.items()
-    }
+    return map_text_fields(lambda tensors: tensors[0].flatten(0, num_wrapping_dims), [text])
 
 
 def slice_wrapping_dim(text: TextFieldTensors, starts: Sequence[int], length: int) -> TextFieldTensors:
@@ -205,23 +209,17 @@ def slice_wrapping_dim(text: TextFieldTensors, starts: Sequence[int], length: in
     that there are, beginning at the text in `starts`. From shape (batch, texts, time, ...) to (batch, length,
     time, ...).
     """
-    return {
-        indexer: {
-            name: torch.stack(
-                [row[start : start + length] for row, start in zip(tensor, starts, strict=True)]
-            )
-            for name, tensor in tensors.items()
-        }
-        for indexer, tensors in text.items()
-    }
+
+    def windows(tensors: list[Tensor]) -> Tensor:
+        rows = zip(tensors[0], starts, strict=True)
+        return torch.stack([row[start : start + length] for row, start in rows])
+
+    return map_text_fields(windows, [text])
 
 
 def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
     """Returns the tensors of some rows of a batch, in the order of `rows`."""
-    return {
-        indexer: {name: tensor[list(rows)] for name, tensor in tensors.items()}
-        for indexer, tensors in text.items()
-    }
+    return map_text_fields(lambda tensors: tensors[0][list(rows)], [text])
 
 
 def _concatenate(tensors: Sequence[Tensor]) -> Tensor:

@@ -84,9 +84,6 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         )
         return vectors.reshape(len(vectors), self._n_features_out)
 
-    def fit_transform(self, X: Iterable[Any], y: Any = None) -> np.ndarray:
-        return self.fit(X).transform(X)
-
     def _check(self) -> None:
         check_choice("pooling", self.pooling, POOLINGS)
         check_encoding(self.pooling, "numpy", self.tokenizer, self.batch_size)

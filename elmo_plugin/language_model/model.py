@@ -66,6 +66,8 @@ class BiLmLanguageModel(Model):
         The vocabulary's namespace of the words.
     """
 
+    _losses: Tensor  # Shape: (directions, 2), their sum and the number of tokens since the last reset
+
     def __init__(
         self,
         vocab: Vocabulary,
@@ -196,8 +198,7 @@ class BiLmLanguageModel(Model):
         return self._loss_scale * loss
 
     def _reset_losses(self) -> None:
-        # Shape: (directions, 2), the sum of the losses and the number of tokens since the last reset
-        self._losses: Tensor = torch.zeros(2, 2, dtype=torch.float64)
+        self._losses = torch.zeros(2, 2, dtype=torch.float64)
 
     def _in_precision(self, device: torch.device) -> torch.autocast | nullcontext:
         if not self.training or self._precision == "float32":

@@ -3,19 +3,14 @@
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from elmo_plugin.archives import archive_name, default_predictor, load_archive
 from elmo_plugin.common.bundled import tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.embedding import layer_name, read_layer_weights
 from elmo_plugin.predictions.files import Input
 from elmo_plugin.predictions.prediction import Prediction, Task
 from elmo_plugin.predictions.predictor import Predictor, task_of
-from elmo_plugin.predictions.views import Bar, Bars
 
 
 class LoadedArchive:
@@ -24,10 +19,8 @@ class LoadedArchive:
     the model that finds the predicates of sentences for semantic roles.
     """
 
-    def __init__(
-        self, path: str, task: Task, predictor: Future[Predictor], tagger: str | None, score: str
-    ) -> None:
-        self.path, self.task, self.tagger, self.score = path, task, tagger, score
+    def __init__(self, path: str, task: Task, predictor: Future[Predictor], tagger: str | None) -> None:
+        self.path, self.task, self.tagger = path, task, tagger
         self.name = path if path in trained_models() else archive_name(path)
         self._predictor = predictor
         self._lock = threading.Lock()
@@ -40,14 +33,6 @@ class LoadedArchive:
     def predictor(self) -> Predictor:
         """Waits for the model. Raises `BiLmError` if it cannot be loaded."""
         return self._predictor.result()
-
-    @cached_property
-    def mixes(self) -> list[Bars]:
-        """The weights of the biLM's layers."""
-        return [
-            Bars(mix.placement, list(map(Bar, map(layer_name, mix.layers), mix.normalized_weights)))
-            for mix in read_layer_weights(self.predictor._model.state_dict())
-        ]
 
     def checked(self, inputs: Iterable[Input]) -> Iterator[Input]:
         """Yields the inputs. Raises `BiLmError` if one has to name its predicates."""
@@ -106,7 +91,7 @@ def load_archives(paths: Sequence[str], trust: bool = False, cuda_device: int = 
             made = make(path, **options if is_srl else {})
         predictor.set_result(Predictor(made, tasks[path]))
         tagger = taggers[0] if taggers and is_srl else None
-        loaded.append(LoadedArchive(path, tasks[path], predictor, tagger, _score(path, models[path].config)))
+        loaded.append(LoadedArchive(path, tasks[path], predictor, tagger))
     return loaded
 
 
@@ -120,14 +105,3 @@ def load_one(path: str, predicates: str | None, trust: bool, cuda_device: int = 
         why = f"{predicates} does not tag" if archive.task.name == "srl" else f"{path} does not need"
         raise BiLmError(f"--predicates: {why} predicates")
     return archive
-
-
-def _score(path: str, config: Mapping[str, Any]) -> str:
-    """Returns the score of a trained model from its training's folder, or an empty string."""
-    folder = Path(path) if Path(path).is_dir() else Path(path).parent
-    try:
-        metric = config["trainer"]["validation_metric"]
-        score = read_json_object(folder / "metrics.json", "metrics.json")[f"best_validation_{metric[1:]}"]
-        return f"{metric[1:]} {100 * score:.1f} % in validation" if metric.startswith("+") else ""
-    except (BiLmError, KeyError, TypeError, AttributeError):  # it was copied, or has several metrics
-        return ""

@@ -1,14 +1,9 @@
 """Shows predictions as marked texts and bars, with the differences between models, and as HTML."""
 
-import re
 import zlib
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from itertools import pairwise
 from typing import Any, NamedTuple
-
-import numpy as np
 
 COLORS = 8  # of spans, in style.css
 # Labels that often occur together, in different colors; other labels get one by their letters.
@@ -99,20 +94,17 @@ def _compare(part: Part, common: set[tuple[Any, ...]]) -> Part:
 
 
 def _align(clusters: Sequence[list[Any]], reference: Sequence[list[Any]]) -> list[list[Any]]:
-    """Orders clusters by the clusters of the reference with which they share the most mentions."""
-    from scipy.optimize import linear_sum_assignment  # here, as a biLM alone needs no SciPy
+    """Puts in the place of each cluster of the reference the one that shares the most mentions with it."""
 
-    ours, theirs = (
-        [{tuple(mention["characters"]) for mention in cluster} for cluster in each]
-        for each in (clusters, reference)
-    )
-    shared = [[len(each & other) for other in theirs] for each in ours]
-    table = np.array(shared).reshape(len(ours), len(theirs))
-    pairs = zip(*linear_sum_assignment(table, maximize=True), strict=True)
-    order = {row: column for row, column in pairs if table[row, column]}
-    matched = {column: clusters[row] for row, column in order.items()}
-    rest = [cluster for row, cluster in enumerate(clusters) if row not in order]
-    return [matched.get(column, []) for column in range(len(reference))] + rest
+    def places(cluster: list[Any]) -> set[tuple[int, ...]]:
+        return {tuple(mention["characters"]) for mention in cluster}
+
+    rest, aligned = list(clusters), []
+    for other in map(places, reference):
+        best = max(rest, key=lambda each: len(places(each) & other), default=[])
+        aligned.append(best if places(best) & other else [])
+        rest = [each for each in rest if each is not aligned[-1]]
+    return aligned + rest
 
 
 def _color(label: str) -> int:
@@ -234,28 +226,15 @@ def _table(bars: Bars) -> str:
 
 
 def _marked(part: MarkedText) -> str:
-    """Returns entities in color, or spans under the text if some are in others. Labels are an archive's."""
-    from spacy import displacy  # here, as it takes a second
-
-    spans = sorted(part.spans)
-    colors = {escape(span.label): _COLORS[span.color] for span in spans}
-    if all(one.end <= other.start for one, other in pairwise(spans)):
-        style = "ent"
-        marks = [{"start": each.start, "end": each.end, "label": escape(each.label)} for each in spans]
-        shown = {"text": part.text, "ents": marks}
-    else:
-        style, ends = "span", {place for span in spans for place in span[:2]}
-        starts = [m.start() for m in re.finditer(r"(?<!\S)\S", part.text)]
-        cuts = sorted({*starts, *ends})
-        tokens = [part.text[start:end].strip() for start, end in pairwise([*cuts, len(part.text)])]
-        marks = [
-            {
-                "start_token": bisect_left(cuts, each.start),
-                "end_token": bisect_left(cuts, each.end),
-                "label": escape(each.label),
-            }
-            for each in spans
-        ]
-        shown = {"tokens": tokens, "spans": marks}
     title = f"<p><b>{escape(part.title)}</b></p>" if part.title else ""
-    return title + displacy.render(shown, style=style, manual=True, jupyter=False, options={"colors": colors})
+    return f"{title}<p style='white-space: pre-wrap'>{_marks(nest(part.text, part.spans))}</p>"
+
+
+def _marks(pieces: Sequence[str | Mark]) -> str:
+    return "".join(
+        escape(each)
+        if isinstance(each, str)
+        else f"<mark style='background: {_COLORS[each.span.color]}'>{_marks(each.pieces)} "
+        f"<small><b>{escape(each.span.label)}</b></small></mark>"
+        for each in pieces
+    )

@@ -87,18 +87,13 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
     if not folder.exists():
-        with _locked(unfinished_folder(folder)) as unfinished:
+        with _locked(folder.with_name(f"{folder.name}.unfinished")) as unfinished:
             if not folder.exists():  # another sweep may have finished it
                 measured = provenance()
                 _train(config, unfinished / "training", file_friendly_logging)
                 write_json(unfinished / "training" / PROVENANCE_NAME, measured)
                 (unfinished / "training").rename(folder)
     return read_metrics(config, folder)
-
-
-def unfinished_folder(folder: Path) -> Path:
-    """Returns the folder of a training until it ends."""
-    return folder.with_name(f"{folder.name}.unfinished")
 
 
 @contextmanager

@@ -70,7 +70,7 @@ _CONTAINERS = ("common_examples", "data", "examples")
 _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+)""")
 _MAX_FIELD = 1 << 30  # the csv module stops at 131,072 characters
 # A field of a TSV file may begin with a quotation mark of its text; quotation marks around a whole field are
-# those of CSV only if others in it are doubled.
+# CSV's only if others in it are doubled.
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _FASTTEXT = re.compile(r"__label__(?P<label>\S+)\s+(?P<text>(?!__label__)\S.*)")
 

@@ -131,7 +131,7 @@ MODELS = {
         '"The bridge was opened in 1883 and crosses the East River." "When was the bridge opened?"',
         "[SQuAD 1.1](https://rajpurkar.github.io/SQuAD-explorer/) (Rajpurkar, Zhang, Lopyrev and Liang, "
         "2016), under CC BY-SA 4.0: 7,254 questions on 34 articles of Wikipedia, of the published dev set; "
-        "its 8 other articles are for the score. Made: 4,710 questions on 800 short passages from "
+        "its 8 other articles are for the score. Made: 4,711 questions on 800 short passages from "
         "`passages.txt`, with the names of `names.tsv`; copies of a tenth of SQuAD's questions in lower "
         "case or capitals.",
         "CC BY-SA 4.0",

@@ -34,11 +34,6 @@ def replace_bilm(elmo: Any) -> None:
     elmo._elmo_lstm = Doubled(elmo._elmo_lstm)
 
 
-def replace_forward(elmo: Any) -> None:
-    forward = elmo._elmo_lstm.forward
-    elmo._elmo_lstm.forward = lambda *inputs: forward(*(inputs[0].flip(0), *inputs[1:]))
-
-
 def replace_mix(elmo: Any) -> None:
     elmo.scalar_mix_0 = peer.ScalarMix(3, initial_scalar_parameters=[1.0, 2.0, 3.0])
 
@@ -68,22 +63,8 @@ def hook_mix(elmo: Any) -> None:
     elmo.scalar_mix_0.register_forward_pre_hook(hook)
 
 
-def hook_dropout(elmo: Any) -> None:
-    elmo._dropout.register_forward_hook(lambda _, inputs, output: output + 1)
-
-
 @pytest.mark.parametrize(
-    "change",
-    [
-        replace_bilm,
-        replace_forward,
-        replace_mix,
-        replace_dropout,
-        hook_bilm,
-        hook_input,
-        hook_mix,
-        hook_dropout,
-    ],
+    "change", [replace_bilm, replace_mix, replace_dropout, hook_bilm, hook_input, hook_mix]
 )
 def test_a_change_of_a_module_has_the_effect_that_it_has_in_allennlp(
     files: Files, change: Callable[[Any], None]

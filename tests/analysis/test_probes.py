@@ -4,9 +4,7 @@ import pytest
 import torch
 
 from elmo_plugin.analysis import probes
-from elmo_plugin.analysis.probes import LinearProbes, TaggedSentence, word_vectors
-from elmo_plugin.analysis.representations import Combination, Representations
-from tests.small_bilm import loud_bilm
+from elmo_plugin.analysis.probes import LinearProbes
 
 linear_model = pytest.importorskip("sklearn.linear_model")
 
@@ -43,16 +41,3 @@ def test_many_at_once_learn_what_each_learns_alone(monkeypatch: pytest.MonkeyPat
             alone = LinearProbes(5, epochs=2).fit(vectors[None], labels[None], seed=1)
             expected = alone.accuracies(vectors[None], labels[None]).item()
             assert together[kind, task].item() == pytest.approx(expected, abs=2 / 600)
-
-
-def test_all_words_have_the_vectors_of_each_combination() -> None:
-    bilm = loud_bilm().eval().requires_grad_(False)
-    sentences = [TaggedSentence(words.split(), []) for words in ("the play ended .", "hello")]
-    combinations = {"a": Combination([0.2, 0.5, 0.3]), "b": Combination([0.2, 0.5, 0.3], layer_norm=True)}
-    plain, normalized = word_vectors(Representations(bilm.embed, combinations), sentences)
-    layers = torch.cat([bilm.embed([each.words])[0] for each in sentences], dim=1).double()
-    variance = layers.var(dim=2, correction=0, keepdim=True)
-    standard = (layers - layers.mean(dim=2, keepdim=True)) / (variance + 1e-5).sqrt()
-    for actual, of_layers in ((plain, layers), (normalized, standard)):
-        expected = 0.2 * of_layers[0] + 0.5 * of_layers[1] + 0.3 * of_layers[2]
-        torch.testing.assert_close(actual.double(), expected, atol=1e-5, rtol=1e-5)

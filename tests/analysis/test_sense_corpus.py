@@ -55,30 +55,19 @@ def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    "line",
     [
-        ("{", "line 1: not JSON"),
-        *[
-            (line, 'line 1: expected an object with "tokens" and "targets", each target with .*, got {')
-            for line in (
-                *(
-                    '{"tokens": ["a"]}',
-                    '{"tokens": ["a"], "targets": {"a": 1}}',
-                    '{"tokens": [1], "targets": []}',
-                ),
-                *(target_line(index=1), target_line(index=-1), target_line(length=0), target_line(index=0.5)),
-                *(
-                    target_line(pos="x"),
-                    target_line(senses=[]),
-                    target_line(senses="a"),
-                    target_line(lemma=""),
-                ),
-            )
-        ],
+        '{"tokens": ["a"]}',
+        '{"tokens": ["a"], "targets": {"a": 1}}',
+        '{"tokens": [1], "targets": []}',
+        *(target_line(index=index) for index in (1, -1, 0.5)),
+        *(target_line(length=0), target_line(pos="x"), target_line(lemma="")),
+        *(target_line(senses=senses) for senses in ([], "a")),
     ],
 )
-def test_malformed_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
+def test_malformed_lines_are_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "x.jsonl").write_text(line)
+    message = 'line 1: expected an object with "tokens" and "targets", each target with .*, got {'
     with pytest.raises(ConfigurationError, match=message):
         list(read_senses(tmp_path / "x.jsonl"))
 

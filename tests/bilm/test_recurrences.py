@@ -160,7 +160,7 @@ def test_changed_weights_are_packed_again() -> None:
 
 
 def test_an_unknown_recurrence_is_refused() -> None:
-    names = "reference, training, batched_directions, sequential"
+    names = "training, batched_directions, sequential, reference"
     with pytest.raises(BiLmError, match=f"recurrence: expected one of {names}, got 'fast'"):
         run_direction(_lm(_options()), torch.zeros(1, 4).double(), [1], recurrence="fast")
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -59,7 +60,10 @@ def _sampled_with(
     softmax: VocabularySoftmax, sample: Sample, *arguments: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     words, draws = sample
-    return softmax.sampled_with(torch.tensor(words), torch.tensor(draws, dtype=torch.double), *arguments)
+    drawn = torch.tensor(words), torch.tensor(draws, dtype=torch.double)
+    hidden, targets, *weights = arguments
+    with mock.patch("elmo_plugin.bilm.softmax.sample_log_uniform", return_value=drawn):
+        return softmax.sampled(hidden, targets, len(words), *weights)
 
 
 def _check(

@@ -82,46 +82,34 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "found"),
+    ("names", "found", "are_named"),
     [
-        ("train.csv dev.csv test.csv", "train.csv dev.csv test.csv"),
-        ("train-v1.1.json dev-v1.1.json", "train-v1.1.json dev-v1.1.json"),
-        ("en_x-ud-train.conllu en_x-ud-dev.conllu en_x-ud-test.conllu README.md", None),
-        ("wnut17train.conll emerging.dev.conll emerging.test.annotated", None),
-        ("eng.train eng.testa eng.testb", None),
-        ("training_set.tsv validation_set.tsv", None),
-        ("Train.txt Valid.txt .train.swp", "Train.txt Valid.txt"),
-        ("train.csv notes.txt", "train.csv train.csv"),
-        ("everything.csv", "everything.csv everything.csv"),
+        ("train.csv dev.csv test.csv", "train.csv dev.csv test.csv", False),
+        ("train-v1.1.json dev-v1.1.json", "train-v1.1.json dev-v1.1.json", False),
+        ("x-ud-train.conllu x-ud-dev.conllu README.md", "x-ud-train.conllu x-ud-dev.conllu", False),
+        ("wnut17train.conll emerging.dev.conll emerging.test.annotated", None, False),
+        ("eng.train eng.testa eng.testb", None, False),
+        ("training_set.tsv validation_set.tsv", None, False),
+        ("Train.txt Valid.txt .train.swp", "Train.txt Valid.txt", False),
+        ("train.csv notes.txt", "train.csv train.csv", False),
+        ("everything.csv", "everything.csv everything.csv", False),
+        ("a.csv b.csv", None, True),
+        ("dev.csv test.csv train.csv", "train.csv dev.csv test.csv", True),
+        ("all.csv", "all.csv all.csv", True),
+        ("mine.csv dev.csv", None, True),
     ],
 )
-def test_files_of_a_folder_are_known_by_their_names(tmp_path: Path, names: str, found: str | None) -> None:
-    for name in names.split():
-        (tmp_path / name).touch()
-    expected = (found or names.removesuffix(" README.md")).split()
-    files = find_files([tmp_path])
-    assert [files[role].name for role in ("train", "dev", "test") if role in files] == expected
-    assert all(file.is_absolute() for file in files.values())
-
-
-@pytest.mark.parametrize(
-    ("names", "found"),
-    [
-        ("a.csv b.csv", "a.csv b.csv"),
-        ("dev.csv test.csv train.csv", "train.csv dev.csv test.csv"),
-        ("all.csv", "all.csv all.csv"),
-        ("mine.csv dev.csv", "mine.csv dev.csv"),
-    ],
-)
-def test_files_that_are_named_are_known_by_their_names_or_their_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, found: str
+def test_files_of_a_folder_or_named_ones_are_known_by_their_names_or_their_order(
+    tmp_path: Path, names: str, found: str | None, are_named: bool
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    paths = [Path(name) for name in names.split()]
+    paths = [tmp_path / name for name in names.split()]
     for path in paths:
         path.touch()
-    files = find_files(paths)
-    assert [files[role].name for role in ("train", "dev", "test") if role in files] == found.split()
+    files = find_files(paths if are_named else [tmp_path])
+    assert [files[role].name for role in ("train", "dev", "test") if role in files] == (
+        found or names
+    ).split()
+    assert all(file.is_absolute() for file in files.values())
 
 
 @pytest.mark.parametrize(
@@ -263,7 +251,7 @@ def test_raw_text_is_split_by_the_rules_of_its_language(
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("one line .\n" * 190, [], "mine.txt: expected at least 191 lines to train"),
+        ("one line .\n" * 190, [], "mine.txt: expected at least 191 sentences to train"),
         ("a </S> b\n" * 200, [], "mine.txt, line 1: the sentence contains </S>"),
         ("one line .\n", ["--reader", '{"a": 1}'], "--bilm and --reader are for the other tasks"),
     ],

@@ -1,9 +1,7 @@
 """Command lines of `elmo`: what is meant by them, and what is said about wrong ones."""
 
 import argparse
-import io
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +117,6 @@ def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
         ["port", "no.jsonnet"],
         ["score", "squad", "text.txt"],
         ["embed", "text.txt", "text.txt", "--top", "--bilm", "tiny"],
-        ["score", "squad", "-", "-"],
     ],
     ids=" ".join,
 )
@@ -164,10 +161,10 @@ def test_quiet_and_verbose_stand_on_both_sides(loud: str) -> None:
     [
         ["predict", "ner", "Ada."],
         ["embed", "-", "a.npz"],
-        ["neighbors", "tiny", "-", "a"],
-        ["perplexity", "tiny", "-"],
-        ["probe", "tiny", "-", __file__],
-        ["senses", "tiny", "-", __file__],
+        ["neighbors", "tiny", __file__, "a"],
+        ["perplexity", "tiny", __file__],
+        ["probe", "tiny", __file__, __file__],
+        ["senses", "tiny", __file__, __file__],
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -203,26 +200,9 @@ def test_a_file_that_is_no_archive_is_refused(content: bytes, tmp_path: Path) ->
         ArchivePath(str(tmp_path / "file")).check()
 
 
-def feed(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-
-
-def test_standard_input_and_output_stand_for_files(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    feed(monkeypatch, b"The play ended .\nThey play .\n")
-    main(["neighbors", "tiny", "-", "a [play] .", "--json"])
+def test_standard_output_stands_for_a_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text").write_text("The play ended .\nThey play .\n")
+    main(["neighbors", "tiny", str(tmp_path / "text"), "a [play] .", "--json"])
     printed = capfd.readouterr()
     assert json.loads(printed.out)[0]["words"] == ["a", "play", "."], "JSON alone"
     assert "The [play] ended ." in printed.err
-    feed(monkeypatch, b"Ada B-PER B-PER\n")
-    main(["score", "ner", "-", "--json", "-"])
-    assert json.loads(capfd.readouterr().out)["raw"]
-
-
-def test_a_mistake_in_standard_input_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    feed(monkeypatch, b"\xff\n")
-    status, _, err = ended(capsys, "neighbors", "tiny", "-", "a")
-    assert status == 2 and err.startswith("elmo neighbors: standard input, line 1: ")

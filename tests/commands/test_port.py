@@ -19,11 +19,10 @@ FIXTURES = REPOSITORY / "tests" / "fixtures"
 
 
 @pytest.fixture
-def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def old(tmp_path: Path) -> Path:
     """A folder with `old.json`, and data in `data`."""
-    kind, make = CONFIGS[getattr(request, "param", "simple tagger")]
-    write_data(kind, tmp_path / "data", FIXTURES)
-    (tmp_path / "old.json").write_text(json.dumps(make()))
+    write_data(tmp_path / "data")
+    (tmp_path / "old.json").write_text(json.dumps(CONFIGS["simple tagger"]()))
     return tmp_path
 
 
@@ -38,7 +37,7 @@ def test_it_ports_and_tries_a_configuration(old: Path, capsys: pytest.CaptureFix
         2 * BiLmOptions.from_file(elmo["options_file"]).lstm.projection_dim
     )
     for role in ("train", "validation"):
-        config[f"{role}_data_path"] = str(next((old / "data").glob("train*")))
+        config[f"{role}_data_path"] = str(old / "data" / "train")
     (old / "old.json").write_text(json.dumps(config | {"distributed": {"cuda_devices": [0, 1]}}))
     run("port", old / "old.json", "-o", old / "new.json", "--dry-run")
     printed = capsys.readouterr()
@@ -60,7 +59,7 @@ def test_standard_streams(
 
 
 def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
-    old: Any = CONFIGS["simple tagger"][1]()
+    old: Any = CONFIGS["simple tagger"]()
     old["model"]["encoder"]["hidden_size"] = "5"
     text = json.dumps(old).replace('"lr": 0.001', '"lr": std.extVar("ABSENT_RATE")')
     (tmp_path / "old.jsonnet").write_text(text)
@@ -92,7 +91,7 @@ CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
 def test_what_is_left_is_one_sentence(
     name: str, changes: dict[str, Any], arguments: list[str], message: str, tmp_path: Path
 ) -> None:
-    old = CONFIGS[name][1]() | {"train_data_path": "gone.tsv"}
+    old = CONFIGS[name]() | {"train_data_path": "gone.tsv"}
     del old["validation_data_path"]
     for key, value in changes.items():
         if isinstance(value, str):

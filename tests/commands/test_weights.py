@@ -54,8 +54,8 @@ def test_draws_the_archives_by_the_names_of_their_trainings(run: Path, tmp_path:
     archives = [run / "model.tar.gz", run, tmp_path / "other.tar.gz", tmp_path / "ner_elmo" / "2"]
     run_command("weights", *archives, "--plot", tmp_path / "figure.svg")
     comments = (tmp_path / "figure.svg").read_text()
-    assert comments.count("<!-- tagger_1 -->") == 4, "two models in two panels"
-    assert comments.count("<!-- other -->") == comments.count("<!-- ner_elmo/2 -->") == 2
+    assert comments.count("<!-- tagger_1, input -->") == 2, "two models of one name"
+    assert comments.count("<!-- other, input -->") == comments.count("<!-- ner_elmo/2, output -->") == 1
 
 
 def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ with open(sys.argv[1], "w") as file:
 """
 
 
-@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+@pytest.mark.parametrize("closed", ["2>&-", "0<&- 1>&- 2>&-"])
 def test_what_is_printed_into_closed_streams_goes_nowhere(closed: str, tmp_path: Path) -> None:
     shell = f'"$0" -c "$1" "$2" {closed}'
     arguments = ["sh", "-c", shell, sys.executable, PROGRAM, tmp_path / "file"]
@@ -58,12 +58,11 @@ ENCODINGS = {
 }
 
 
-@pytest.mark.parametrize("stream", ["stdout", "stderr"])
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_every_character_is_printed_in_every_encoding(name: str, stream: str) -> None:
+def test_every_character_is_printed_in_every_encoding(name: str) -> None:
     program = (
         "import sys\nfrom elmo_plugin.common.streams import *\nescape_unencodable_characters()\n"
-        rf"show({'a é 猫 '!a}, '\udcff \x1b', file=sys.{stream})"
+        rf"for file in (sys.stdout, sys.stderr): show({'a é 猫 '!a}, '\udcff \x1b', file=file)"
     )
     environment = {key: text for key, text in os.environ.items() if key != "PYTHONIOENCODING"}
     ended = subprocess.run(
@@ -73,7 +72,7 @@ def test_every_character_is_printed_in_every_encoding(name: str, stream: str) ->
     expected = printed.get(name, r"a \xe9 \u732b  \udcff \x1b").encode(
         "latin-1" if name == "latin-1" else "utf-8"
     )
-    assert getattr(ended, stream).strip() == expected
+    assert ended.stdout.strip() == ended.stderr.strip() == expected
 
 
 @given(st.text())

@@ -329,17 +329,6 @@ def sizes_of_all_parts(make: Make) -> Any:
 
 
 @idiom
-def boundaries_are_kept(make: Make) -> Any:
-    return vectors(make(keep_sentence_boundaries=True))
-
-
-@idiom
-def words_by_number(make: Make) -> Any:
-    elmo = make(vocab_to_cache=["@@PADDING@@", "@@UNKNOWN@@", "The", "play", "ended", "."])
-    return elmo(IDS[:1], torch.tensor([[2, 3, 4, 5]]))["elmo_representations"][0]
-
-
-@idiom
 def a_part_is_loaded(make: Make) -> Any:
     elmo = make()
     state = {name: 0.5 * tensor for name, tensor in elmo.state_dict().items() if "backward" in name}
@@ -356,11 +345,6 @@ def a_tagger_around_it_is_trained_and_loaded(make: Make) -> Any:
     torch.optim.SGD(first.parameters(), lr=1e-4).step()
     second.load_state_dict(first.state_dict())
     return second["tags"](vectors(second["elmo"]))
-
-
-@idiom
-def double_precision(make: Make) -> Any:
-    return vectors(make().double())
 
 
 @idiom
@@ -405,16 +389,6 @@ def a_parameter_of_a_named_module_is_replaced(elmo: Any) -> None:
 
 
 @refused
-def weight_norm_of_a_named_module(elmo: Any) -> None:
-    nn.utils.weight_norm(dict(elmo.named_modules())["_elmo_lstm._token_embedder._projection"])
-
-
-@refused
-def weight_norm_of_an_inner_module(elmo: Any) -> None:
-    nn.utils.weight_norm(elmo._elmo_lstm._token_embedder._projection)
-
-
-@refused
 def a_module_is_put_among_the_others(elmo: Any) -> None:
     elmo._elmo_lstm._modules["_token_embedder"] = nn.Identity()
     elmo(IDS)
@@ -423,11 +397,6 @@ def a_module_is_put_among_the_others(elmo: Any) -> None:
 @refused
 def forward_of_the_token_embedder_is_replaced(elmo: Any) -> None:
     elmo._elmo_lstm._token_embedder.forward = nn.Identity()
-
-
-@refused
-def weights_of_an_lstm_are_read(elmo: Any) -> None:
-    print(elmo._elmo_lstm._elmo_lstm.forward_layer_0.input_linearity.weight)
 
 
 @refused

@@ -1,7 +1,6 @@
 """The bidirectional GRU against AllenNLP's, whose weights it loads."""
 
 import torch
-from allennlp.modules import Seq2SeqEncoder
 from allennlp.modules.seq2seq_encoders import GruSeq2SeqEncoder
 
 from elmo_plugin.encoders.bidirectional import BidirectionalGru
@@ -15,8 +14,3 @@ def test_it_computes_what_allennlps_gru_does_with_its_weights() -> None:
     mask = torch.arange(80) < torch.tensor([30, 7, 80, 1])[:, None]
     inputs = torch.randn(*mask.shape, 60)
     assert_near(encoder(inputs, mask), peer(inputs, mask))
-
-
-def test_it_is_built_by_its_name() -> None:
-    encoder = Seq2SeqEncoder.by_name("bidirectional_gru")(input_size=3, hidden_size=2)
-    assert (encoder.get_input_dim(), encoder.get_output_dim(), encoder.is_bidirectional()) == (3, 4, True)

@@ -88,11 +88,6 @@ def test_elmo_without_its_indexer_is_an_error_that_names_it(bilm_files: dict[str
         encoder(text(elmo=False))
 
 
-def test_elmo_at_the_output_alone_embeds_no_words(bilm_files: dict[str, str]) -> None:
-    with pytest.raises(ConfigurationError, match="nothing embeds the words"):
-        ContextualEncoder(BasicTextFieldEmbedder({}), BILSTM, elmo=elmo_at(bilm_files, "output"))
-
-
 def test_elmo_without_a_placement_is_an_error(bilm_files: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match="expected a placement"):
         elmo_at(bilm_files)
@@ -196,24 +191,6 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
             }
             alone, _ = encoder_with_features(sentence, features[place][None, :length])
             assert_near(encoded[place][:length], alone[0])
-
-
-def test_the_embedded_words_come_with_their_encoding(encoder_with_features: ContextualEncoder) -> None:
-    text, features = random_text(2, 3, 4), torch.randn(2, 3, 4, 2)
-    encoder = encoder_with_features
-    encoded, embedded, mask = encoder.encode_and_embed(text, features, num_wrapping_dims=1)
-    torch.testing.assert_close((encoded, mask), encoder(text, features, num_wrapping_dims=1))
-    words = {"tokens": text["tokens"]}
-    expected = encoder.text_field_embedder(words, num_wrapping_dims=1)
-    torch.testing.assert_close(embedded[..., -WORD_DIM:], expected)
-    assert embedded.size(-1) == encoder.get_embedding_dim()
-
-
-def test_features_of_wrapped_texts_have_a_shape_that_is_checked(
-    encoder_with_features: ContextualEncoder,
-) -> None:
-    with pytest.raises(ConfigurationError, match=r"shape \(2, 3, 4, 2\), got \(6, 4, 2\)"):
-        encoder_with_features(random_text(2, 3, 4), torch.randn(6, 4, 2), num_wrapping_dims=1)
 
 
 def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:

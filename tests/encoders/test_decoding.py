@@ -45,12 +45,3 @@ def test_equals_allennlps_crf_whose_last_tags_have_logits_too(seed: int, lengths
     expected = [path for path, _ in crf.viterbi_tags(logits, mask)]
     found = viterbi(logits, mask, crf.transitions, crf.start_transitions, crf.end_transitions)
     assert found == expected
-
-
-def test_a_tag_inside_follows_only_its_own_kind_and_never_begins() -> None:
-    transitions, start = bio_transitions(TAGS)
-    allowed = {(TAGS[a], TAGS[b]) for a, b in (transitions == 0).nonzero().tolist()}
-    assert {before for before, after in allowed if after == "I-A0"} == {"B-A0", "I-A0"}
-    assert {before for before, after in allowed if after == "I-A1"} == {"I-A1"}
-    assert {before for before, after in allowed if after == "B-V"} == set(TAGS)
-    assert [TAGS[tag] for tag in (start == 0).nonzero().flatten().tolist()] == ["O", "B-A0", "B-V"]

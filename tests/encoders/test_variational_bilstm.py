@@ -44,12 +44,6 @@ def test_without_dropout_equals_torch_stacked_lstm() -> None:
     torch.testing.assert_close(encoder(inputs, mask_of([7, 7, 7])), stacked(inputs)[0])
 
 
-def test_layers_may_differ_in_size() -> None:
-    encoder = encoder_with([4, 3, 2])
-    assert (encoder.get_input_dim(), encoder.get_output_dim()) == (INPUT_SIZE, 4)
-    assert encoder(torch.randn(2, 3, INPUT_SIZE), mask_of([3, 1])).shape == (2, 3, 4)
-
-
 def test_dropout_drops_the_same_values_at_every_time_step_but_not_in_every_sentence() -> None:
     encoder = encoder_with([4], dropout=0.5)
     inputs = torch.ones(20, 6, INPUT_SIZE)

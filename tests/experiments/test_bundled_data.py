@@ -23,13 +23,6 @@ def sst_data(_path: None) -> ModuleType:
     return importlib.import_module("sst_data")
 
 
-def test_mean_ratings_near_zero_are_neutral_and_words_stay(sst_data: ModuleType, tmp_path: Path) -> None:
-    file = tmp_path / "rated.tsv"
-    file.write_text('text\tmean_rating\nfine\t0.5\ngood &amp; "new"\t0.6\nbad\t-2\nso\tpositive\n')
-    texts = [("fine", "neutral"), ('good & "new"', "positive"), ("bad", "negative"), ("so", "positive")]
-    assert sst_data.rated(file) == texts
-
-
 def test_negation_turns_the_side_of_a_rated_word(sst_data: ModuleType) -> None:
     ratings = {"awful": -2.0, "lovely": 2.8, "love": 3.2, "oak": 0.1, "calmly": 1.2}
     made = list(sst_data.lexicon_sentences(ratings, {"awful", "lovely"}, {"love"}, random.Random(1)))
@@ -40,12 +33,6 @@ def test_negation_turns_the_side_of_a_rated_word(sst_data: ModuleType) -> None:
         assert label == ("negative" if is_bad != is_negated else "positive"), text
     assert sum(any(word in text.lower() for word in negations) for text, _ in made) == 6
     assert not any("oak" in text.lower() for text, _ in made)
-
-
-def test_trees_become_three_classes(sst_data: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "trees.txt").write_text("(0 (2 A) (1 -LRB-))\n(2 (2 1\\/2) (2 b))\n(4 (2 c) (3 d))\n")
-    found = list(sst_data.treebank(tmp_path / "trees.txt"))
-    assert found == [("A (", "negative"), ("1/2 b", "neutral"), ("c d", "positive")]
 
 
 @pytest.fixture
@@ -72,23 +59,6 @@ def test_names_take_the_places_of_their_kinds(ner_data: ModuleType) -> None:
         random.Random(1),
     )
     assert changed == [("The", "O"), *tagged[:3] * 2, ("Dutch", "B-MISC"), ("X", "I-MISC")]
-
-
-def test_other_names_of_news_are_where_the_list_says(ner_data: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "misc.tsv").write_text("1\t1\t3\tDavis Cup\n")
-    sentences = [[("A", "O")], [("The", "O"), ("Davis", "O"), ("Cup", "O")]]
-    assert ner_data.with_misc(sentences, tmp_path / "misc.tsv") == [
-        [("A", "O")],
-        [("The", "O"), ("Davis", "B-MISC"), ("Cup", "I-MISC")],
-    ]
-    (tmp_path / "misc.tsv").write_text("0\t0\t1\tB\n")
-    with pytest.raises(ValueError, match="sentence 0 has other words"):
-        ner_data.with_misc(sentences, tmp_path / "misc.tsv")
-
-
-def test_copies_in_other_cases_keep_their_tags(ner_data: ModuleType) -> None:
-    (copy,) = ner_data.case_variants([[("in", "O"), ("Ohio", "B-LOC")]], {str.upper: 1.0}, random.Random(1))
-    assert copy == [("IN", "O"), ("OHIO", "B-LOC")]
 
 
 def test_no_first_sentence_is_made(ner_data: ModuleType) -> None:
@@ -153,12 +123,6 @@ def test_relations_of_wordnet_make_pairs(wordnet: Any) -> None:
     assert all(len(found) == 1 for found in labels.values())
 
 
-def test_an_article_fits_the_word_after_it(_path: None) -> None:
-    pairs = importlib.import_module("inference_pairs")
-    assert pairs.replace(["An", "apple"], 1, "pear") == "A pear"
-    assert pairs.replace(["A", "man", "eats"], 1, "animal") == "An animal eats"
-
-
 def test_negation_of_what_follows_contradicts_and_of_what_may_be_stays_neutral(_path: None) -> None:
     pairs = importlib.import_module("inference_pairs")
     for seed in range(20):
@@ -175,22 +139,6 @@ def test_negation_of_what_follows_contradicts_and_of_what_may_be_stays_neutral(_
         assert not list(pairs.negations(pairs.Pair("A man runs", "He sleeps", "entailment"), generator))
 
 
-def test_a_passive_says_the_same(_path: None, tmp_path: Path) -> None:
-    (tmp_path / "verb.exc").write_text("ate eat\neaten eat\neating eat\nbought buy\n")
-    rows = [f"{verb} v 1 0 1 0 00000001  \n" for verb in ("eat", "buy", "chase", "carry", "pat")]
-    (tmp_path / "index.verb").write_text("".join(rows))
-    pairs = importlib.import_module("inference_pairs")
-    participle = pairs.participles(tmp_path)
-    forms = {verb: participle(verb) for verb in ("eating", "buying", "chasing", "carrying", "patting")}
-    assert list(forms.values()) == ["eaten", "bought", "chased", "carried", "patted"]
-    made = list(pairs.passives("A dog is chasing the cat.", participle, random.Random(1)))
-    assert {made[0].premise, made[0].hypothesis} == {
-        "A dog is chasing the cat.",
-        "The cat is being chased by a dog.",
-    }
-    assert [each.label for each in made] == ["entailment", "neutral", "contradiction"]
-
-
 @pytest.fixture
 def coref_data(_path: None) -> ModuleType:
     return importlib.import_module("coref_data")
@@ -205,13 +153,6 @@ def test_a_pattern_becomes_a_document_with_its_chains(coref_data: ModuleType, tm
     assert document.sentences == [["Bob", "Li", "'s", "dog", "ran", "."], ["He", "saw", "it", "."]]
     chains = sorted(sorted((mention.start, mention.end) for mention in chain) for chain in document.clusters)
     assert chains == [[(0, 2), (6, 7)], [(0, 4), (8, 9)]]
-
-
-def test_every_pattern_of_documents_has_whole_chains(coref_data: ModuleType) -> None:
-    for pattern in (REPOSITORY / "experiments/bundled/documents.txt").read_text().splitlines():
-        assert pattern.count("[") == pattern.count("]"), pattern
-        marks = re.findall(r"\[(\d)", pattern)
-        assert all(marks.count(mark) > 1 for mark in marks), pattern
 
 
 @pytest.fixture

@@ -179,12 +179,6 @@ def test_wrong_words_are_an_error(words: str, message: str) -> None:
         evaluate(f"ner(data='data') + words.{words}")
 
 
-def test_an_experiment_may_be_overridden_from_the_command_line() -> None:
-    overrides = {f"{INPUT}.dropout": 0.1, "train_data_path": "elsewhere", "trainer.num_epochs": 1}
-    config = read_config("experiments/ner_elmo.jsonnet", json.dumps(overrides))
-    assert flat(config).items() >= overrides.items()
-
-
 @pytest.mark.parametrize("length", ["null", "1", "4"])
 def test_only_training_on_sst_has_phrases_and_all_else_is_the_same_in_validation(length: str) -> None:
     mixins = "words.none() + words.learned(dim=7) + elmo.at(['input'], bilm='tiny')"

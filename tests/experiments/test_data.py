@@ -1,6 +1,5 @@
 """The data of the experiments match their README, and the script cuts them as documented."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from allennlp.common import Params
 from allennlp.data import DatasetReader
 
 from tests.conftest import REPOSITORY
-from tests.experiments.configs import FIXTURES, read_config
+from tests.experiments.configs import read_config
 from tests.experiments.programs import DATA, experiment_module
 
 TASKS = ("ner", "srl", "coref", "squad", "snli", "sst")
@@ -36,10 +35,6 @@ def test_the_experiment_reads_as_many_examples_as_the_readme_says(task: str) -> 
     assert [sum(1 for _ in reader.read(path)) for path in paths] == said
 
 
-def test_all_data_are_small() -> None:
-    assert sum(path.stat().st_size for path in DATA.rglob("*") if path.is_file()) < 4_000_000
-
-
 def test_whole_units_are_drawn_in_their_order_until_they_are_enough(cut: Any) -> None:
     units = ["a", "bb", "ccc", "dddd", "eeeee"]
     for seed in range(20):
@@ -49,15 +44,6 @@ def test_whole_units_are_drawn_in_their_order_until_they_are_enough(cut: Any) ->
         assert drawn == cut.draw(units, 6, seed, size=len)
     assert len({tuple(cut.draw(units, 6, seed, size=len)) for seed in range(20)}) > 1
     assert cut.draw(units, 100, 1, size=len) == units
-
-
-def test_of_a_parse_the_outermost_bracket_is_left_and_all_else_stays(cut: Any) -> None:
-    path = FIXTURES / "srl" / "sentences.gold_conll"
-    (document,) = cut.conll2012_documents(path)
-    assert document == path.read_text()
-    parsed = document.replace("(TOP*", "(TOP(S(NP*").replace(" *) - - ", " *))) - - ")
-    assert parsed != document
-    assert "\n".join(cut.without_parses(parsed.split("\n"))) == document
 
 
 def test_a_rating_becomes_a_class_and_no_review_is_in_both_parts(cut: Any, tmp_path: Path) -> None:
@@ -75,16 +61,3 @@ def test_a_rating_becomes_a_class_and_no_review_is_in_both_parts(cut: Any, tmp_p
     first = parts[1].splitlines()[: len(ratings)]
     assert [int(tree[1]) for tree in first] == list(ratings.values())
     assert first[0].startswith("(0 (2 good) (2 -LRB-) (2 phone) (2 -RRB-) (2 of) (2 review5) (2 .))")
-
-
-def test_a_premise_keeps_its_labelled_pairs(cut: Any, tmp_path: Path) -> None:
-    pairs = [
-        {"pairID": premise + label, "gold_label": label, "sentence1": premise, "sentence2": "", "more": 1}
-        for premise in ("one", "two", "three")
-        for label in ("entailment", "-", "neutral")
-    ]
-    (tmp_path / "dev.jsonl").write_text("\n".join(map(json.dumps, pairs)))
-    drawn = [json.loads(line) for line in cut.snli(tmp_path, "dev", 2, seed=1).splitlines()]
-    assert len(drawn) == 4 and len({pair["sentence1"] for pair in drawn}) == 2
-    assert {pair["gold_label"] for pair in drawn} == {"entailment", "neutral"}
-    assert all(pair.keys() == {"pairID", "gold_label", "sentence1", "sentence2"} for pair in drawn)

@@ -54,16 +54,6 @@ def test_a_text_has_every_sentence_once_and_in_dev_none_of_train(
     assert nli["dev"].read_text().splitlines() == lines(DEV)
 
 
-def test_pairs_are_tokenized_as_the_text_that_the_bilm_knows(finetune: ModuleType, tmp_path: Path) -> None:
-    pair = {"sentence1": 'A man\'s sign (red) says "Stop".', "sentence2": "They aren't well-known."}
-    for part in ("train", "dev"):
-        (tmp_path / f"{part}.jsonl").write_text(json.dumps(pair))
-    assert lines(finetune.nli_sentences(str(tmp_path))["train"]) == [
-        'A man \'s sign ( red ) says " Stop " .',
-        "They are n't well-known .",
-    ]
-
-
 @pytest.mark.slow
 def test_the_bilm_learns_the_text_once_and_the_task_gets_both(
     finetune: ModuleType, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,6 @@ addresses that do not exist.
 
 # fmt: off
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -102,19 +101,8 @@ def fine_grained_ner() -> Config:
     return old
 
 
-def ner_multi_gpu() -> Config:
-    old = ner(label_encoding="BIOUL")
-    old["trainer"] |= {"cuda_device": [0, 1], "shuffle": False, "should_log_learning_rate": True,
-        "summary_interval": 10}
-    return old
 
 
-def ner_text_numbers() -> Config:
-    """As `std.extVar` gives it."""
-    old = ner(label_encoding="BIOUL", dropout="0.5")
-    old["model"]["encoder"]["hidden_size"] = "5"
-    old["trainer"]["optimizer"]["lr"] = "0.001"
-    return old
 
 
 def simple_tagger() -> Config:
@@ -181,9 +169,6 @@ def parser(embedder: Config = EMBEDDER) -> Config:
         "gamma": 0.8}, optimizer={"type": "adadelta", "lr": 1.0, "rho": 0.95})
 
 
-def transformer_parser() -> Config:
-    return parser({"type": "bidirectional_token_embedder", "archive_file": "lm.tar.gz", "dropout": 0.2,
-        "requires_grad": True})
 
 
 def srl(**model: Any) -> Config:
@@ -277,12 +262,6 @@ def callback_trainer() -> Config:
     return old
 
 
-def event2mind() -> Config:
-    old = simple_tagger()
-    old["dataset_reader"] = {"type": "event2mind", "source_tokenizer": {"type": "word"},
-        "source_token_indexers": ELMO_ONLY}
-    old["model"] = {"type": "event2mind", "source_embedder": {"elmo": EMBEDDER}, "encoder": lstm(ELMO_DIM)}
-    return old
 
 
 def quarel() -> Config:
@@ -293,58 +272,41 @@ def quarel() -> Config:
     return old
 
 
-# The name, the data and the configuration.
-CONFIGS: dict[str, tuple[str, Callable[[], Config]]] = {"ner, flat": ("conll", ner_flat), "ner": ("conll",
-    lambda: ner(label_encoding="BIOUL")), "ner, two GPUs": ("conll", ner_multi_gpu), "ner, texts": ("conll",
-    ner_text_numbers), "ner, trainer callback": ("conll", callback_trainer), "ner, 1.x": ("conll",
-    ner_of_version_1), "fine-grained ner": ("ontonotes", fine_grained_ner), "simple tagger": ("conll",
-    simple_tagger), "bidaf": ("squad", bidaf), "bidaf, 1.x": ("squad", lambda: of_version_1(bidaf(),
-    num_gradient_accumulation_steps=2)), "bcn": ("sst", bcn), "bcn, output": ("sst",
-    lambda: bcn(input=False, output=True)), "bcn, both, 1.x": ("sst", lambda: of_version_1(bcn(input=True,
-    output=True))), "esim": ("snli", esim), "esim, 1.x": ("snli", lambda: of_version_1(esim(),
-    tensorboard_writer={"summary_interval": 5})), "decomposable attention": ("snli",
-    decomposable_attention), "decomposable attention, 1.x": ("snli",
-    lambda: of_version_1(decomposable_attention())), "constituency parser": ("ptb", parser),
-    "constituency parser, 1.x": ("ptb", lambda: of_version_1(parser(), opt_level=None)),
-    "constituency parser, transformer": ("ptb", transformer_parser), "srl": ("ontonotes", srl),
-    "srl, 1.x": ("ontonotes", lambda: of_version_1(srl(), epoch_callbacks=["track_epoch_callback"])),
-    "coref": ("coref", coref), "dialog qa": ("quac", dialog_qa), "classifier": ("texts",
-    lambda: classifier(lstm(4 + ELMO_DIM), type="textcat")), "bag of embeddings": ("texts",
-    lambda: classifier({"type": "boe", "embedding_dim": 4 + ELMO_DIM})), "dependency parser": ("ud",
-    dependency_parser), "language model": ("plain", language_model), "event2mind": ("texts", event2mind),
-    "quarel": ("texts", quarel)}
+CONFIGS: dict[str, Callable[[], Config]] = {
+    "ner, flat": ner_flat,
+    "ner": lambda: ner(label_encoding="BIOUL"),
+    "ner, trainer callback": callback_trainer,
+    "ner, 1.x": ner_of_version_1,
+    "fine-grained ner": fine_grained_ner,
+    "simple tagger": simple_tagger,
+    "bidaf": bidaf,
+    "bidaf, 1.x": lambda: of_version_1(bidaf(), num_gradient_accumulation_steps=2),
+    "bcn": bcn,
+    "bcn, both, 1.x": lambda: of_version_1(bcn(input=True, output=True)),
+    "esim": esim,
+    "esim, 1.x": lambda: of_version_1(esim(), tensorboard_writer={"summary_interval": 5}),
+    "decomposable attention": decomposable_attention,
+    "constituency parser": parser,
+    "constituency parser, 1.x": lambda: of_version_1(parser(), opt_level=None),
+    "srl": srl,
+    "srl, 1.x": lambda: of_version_1(srl(), epoch_callbacks=["track_epoch_callback"]),
+    "coref": coref,
+    "dialog qa": dialog_qa,
+    "classifier": lambda: classifier(lstm(4 + ELMO_DIM), type="textcat"),
+    "bag of embeddings": lambda: classifier({"type": "boe", "embedding_dim": 4 + ELMO_DIM}),
+    "dependency parser": dependency_parser,
+    "language model": language_model,
+    "quarel": quarel,
+}
 
 WORDS_OF_CONLL = (
     "Mira NNP B-NP B-PER\nleft VBD B-VP O\nVarna NNP B-NP B-LOC\n. . O O\n\n"
     "Rain NN B-NP O\nfell VBD B-VP O\n. . O O\n"
 )
-TREE = "(S (NP (NNP Mira)) (VP (VBD left) (NP (NNP Varna))) (. .))\n"
-UD = (
-    "1\tMira\tMira\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n2\tleft\tleave\tVERB\tVBD\t_\t0\troot\t_\t_\n"
-    "3\tVarna\tVarna\tPROPN\tNNP\t_\t2\tobj\t_\t_\n\n"
-)
-QUAC = {"data": [{"paragraphs": [{"id": "1", "context": "Mira left Varna in May. CANNOTANSWER",
-    "qas": [{"id": "q1", "question": "Who left?", "followup": "y", "yesno": "x",
-    "answers": [{"text": "Mira", "answer_start": 0}], "orig_answer": {"text": "Mira", "answer_start": 0}},
-    {"id": "q2", "question": "When did she leave?", "followup": "n", "yesno": "x",
-    "answers": [{"text": "in May", "answer_start": 16}], "orig_answer": {"text": "in May",
-    "answer_start": 16}}]}]}]}
 
 
-def write_data(kind: str, folder: Path, fixtures: Path) -> None:
-    """Writes train and dev files, small and invented, or copies of this repository's fixtures."""
-    pair = {"sentence1": "Mira left.", "sentence2": "She stayed.", "gold_label": "contradiction"}
-    texts = {"conll": WORDS_OF_CONLL, "ptb": TREE * 2, "ud": UD * 2, "quac": json.dumps(QUAC),
-        "snli": (json.dumps(pair) + "\n") * 2 + json.dumps(pair | {"gold_label": "neutral"}) + "\n",
-        "texts": '{"text": "Mira left", "label": "1"}\n{"text": "Rain fell", "label": "2"}\n',
-        "plain": "Mira left Varna .\nRain fell .\n", "sst": (fixtures / "sst/trees.txt").read_text(),
-        "squad": (fixtures / "squad/articles.json").read_text(),
-        "coref": (fixtures / "coref/documents.gold_conll").read_text(),
-        "ontonotes": (fixtures / "srl/sentences.gold_conll").read_text()}
+def write_data(folder: Path) -> None:
+    """Writes a train file and a dev file, small and invented."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name in ("train", "dev"):
-        path = folder / name
-        if kind == "ontonotes":
-            path.mkdir(parents=True)
-            path /= "a.gold_conll"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(texts[kind])
+        (folder / name).write_text(WORDS_OF_CONLL)

@@ -43,7 +43,7 @@ def old_config(folder: Path) -> Config:
 
 def write_old_archive(folder: Path, weights: dict[str, Any] | None = None) -> Path:
     """Writes the archive as AllenNLP 0.x does: the files of the biLM are in it."""
-    write_data("conll", folder / "data", REPOSITORY / "tests" / "fixtures")
+    write_data(folder / "data")
     old = old_config(folder)
     embedder = old["model"]["text_field_embedder"]["elmo"]
     files = {"options_file": "options.json", "weight_file": "weights.hdf5"}

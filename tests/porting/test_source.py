@@ -26,7 +26,7 @@ def test_json_keeps_the_order_of_its_keys_and_may_have_comments() -> None:
     assert config == {"z": 1, "a": {"y": "http://x # no comment", "b": [2]}}
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.dictionaries(st.text(), st.text() | st.integers(-(2**50), 2**50) | st.lists(st.booleans())))
 def test_what_is_written_evaluates_to_what_was_read(config: dict[str, Any]) -> None:
     text = to_json(read(json.dumps(config)))

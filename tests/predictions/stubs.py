@@ -41,11 +41,10 @@ def stub(
     predict: Callable[[dict[str, Any]], dict[str, Any]],
     name: str = "stub",
     tagger: str | None = None,
-    score: str = "",
 ) -> LoadedArchive:
     predictor: Any = Future()
     predictor.set_result(StubPredictor(predict))
-    return LoadedArchive(f"runs/{name}/model.tar.gz", TASKS[task], predictor, tagger, score)
+    return LoadedArchive(f"runs/{name}/model.tar.gz", TASKS[task], predictor, tagger)
 
 
 def coref_output(text: str, *clusters: list[str]) -> dict[str, Any]:

@@ -145,11 +145,11 @@ def test_a_page_has_all_texts_and_labels_escaped(task: str, output: Any, inputs:
     assert not page.tags & {"script", "img"} and "<script>x" in page.text
 
 
-def test_mentions_in_mentions_are_spans_under_their_words() -> None:
+def test_mentions_in_mentions_are_marks_in_marks() -> None:
     (prediction,) = predictions("coref", coref_output("her old dog, slept", ["her old dog"], ["her"]))
     page = Reader()
     page.feed(prediction._repr_html_())
-    assert page.text.split() == ["her", "1", "2", "old", "dog", ",", "slept"]
+    assert page.text.split() == ["her", "2", "old", "dog", "1,", "slept"]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

@@ -4,7 +4,6 @@ import json
 import re
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from allennlp.predictors import Predictor
@@ -14,7 +13,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tab import TABS
 from elmo_plugin.demo.task_tab import task_tabs
 from elmo_plugin.language_model.model import BiLmLanguageModel
-from elmo_plugin.predictions.loaded import _score, load_archives, load_one
+from elmo_plugin.predictions.loaded import load_archives, load_one
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.predictor import load_predictor, task_of
 from elmo_plugin.predictions.views import views
@@ -56,7 +55,6 @@ def test_every_task_is_recognized_and_predicts_what_allennlp_predicts(archives: 
         output = loaded.predict(inputs)
         assert json.dumps(output) == json.dumps(expected)
         assert views(name, [output], inputs)[0]
-        assert loaded.mixes
 
 
 @pytest.mark.slow
@@ -122,24 +120,3 @@ def test_columns_of_spans_are_read_by_the_scorers(archives: dict[str, Path], tmp
         files = [str(tmp_path / f"{name}.conll")] * (1 if name == "ner" else 2)
         main(["score", name, *files, "--json", str(tmp_path / "scores.json")])
         assert "100.0" in (tmp_path / "scores.json").read_text()
-
-
-@pytest.mark.parametrize(
-    ("metric", "metrics", "expected"),
-    [
-        ("+accuracy", {"best_validation_accuracy": 0.7444}, "accuracy 74.4 % in validation"),
-        ("-loss", {"best_validation_loss": 1.5}, ""),
-        ("+accuracy", {"epoch": 1}, ""),
-        (["+a", "+b"], {"best_validation_a": 1.0}, ""),
-        ("+accuracy", None, ""),
-    ],
-)
-def test_the_score_of_an_archive_is_in_the_folder_of_its_training(
-    metric: Any, metrics: Any, expected: str, tmp_path: Path
-) -> None:
-    if metrics:
-        (tmp_path / "metrics.json").write_text(json.dumps(metrics))
-    config = {"trainer": {"validation_metric": metric}}
-    for path in (tmp_path, tmp_path / "model.tar.gz"):
-        assert _score(str(path), config) == expected
-    assert _score(str(tmp_path), {}) == ""

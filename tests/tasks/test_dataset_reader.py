@@ -1,18 +1,19 @@
 """The base of dataset readers, by a reader of the words of each line."""
 
-import gzip
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-import zstandard
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Instance, Vocabulary
+from allennlp.data import DatasetReader, Instance, Vocabulary
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token
 
+import elmo_plugin.register  # noqa: F401
 from elmo_plugin.tasks import Line, TaskDatasetReader, sentence_fields
 from elmo_plugin.tasks.sst import SstTreesReader
 
@@ -35,17 +36,6 @@ class WordsReader(TaskDatasetReader):
 def read(path: Path, content: bytes) -> list[Instance]:
     path.write_bytes(content)
     return list(WordsReader({"tokens": SingleIdTokenIndexer()}).read(path))
-
-
-@pytest.mark.parametrize(
-    ("name", "compress"),
-    [("words.txt", bytes), ("words.txt.gz", gzip.compress), ("words.txt.zst", zstandard.compress)],
-)
-def test_reads_examples_from_plain_and_compressed_lines(
-    tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
-) -> None:
-    instances = read(tmp_path / name, compress("Zoë runs\n\nshe".encode()))
-    assert [instance["words"].metadata for instance in instances] == [["Zoë", "runs"], ["she"]]
 
 
 def test_all_texts_are_indexed_those_in_lists_too(tmp_path: Path) -> None:
@@ -77,3 +67,28 @@ def test_byte_order_marks_are_no_part_of_words_wherever_files_were_joined(tmp_pa
 def test_an_unknown_option_is_an_error_that_names_it_and_those_that_there_are() -> None:
     with pytest.raises(ConfigurationError, match=r"there is no option 'delimiter'; it has .*text_column"):
         SstTreesReader({}, delimiter=";")
+
+
+DOGS = {"words": ["Dogs", "bark"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "record", "missing"),
+    [
+        ("coref_conll2012", {"sentences": [["Ada", "ran"], ["She", "won"]]}, "clusters"),
+        ("srl_conll2012", DOGS | {"predicates": [1]}, "frames"),
+        ("srl_predicates", DOGS, "frames"),
+        ("ner_conll2003", DOGS, "tag_column"),
+        ("snli_jsonl", {"premise": "Ada ran.", "hypothesis": "She ran."}, "label_column"),
+        ("sst_trees", {"text": "Ada ran."}, "label_column"),
+    ],
+)
+def test_a_reader_of_a_predictor_takes_files_without_labels(
+    tmp_path: Path, kind: str, record: dict[str, Any], missing: str
+) -> None:
+    (tmp_path / "f.jsonl").write_text(f"{json.dumps(record)}\n" * 2)
+    reader: Any = DatasetReader.by_name(kind)({})
+    with pytest.raises(ConfigurationError, match=f"f.jsonl, line 1: .*{missing}"):
+        list(reader.read(tmp_path / "f.jsonl"))
+    reader.needs_labels = False
+    assert len(list(reader.read(tmp_path / "f.jsonl"))) == 2

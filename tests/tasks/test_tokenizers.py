@@ -48,7 +48,6 @@ def test_spacys_rules_forget_words_that_were_new(monkeypatch: pytest.MonkeyPatch
 
 
 def test_spacys_rules_refuse_what_takes_them_seconds() -> None:
-    assert len(SpacyRulesTokenizer().tokenize("(" * 2_000 + " " + ")" * 2_000)) == 4_000
     with pytest.raises(ConfigurationError, match="2,000 characters without white space, not 2,001"):
         SpacyRulesTokenizer().tokenize("a " + "(" * 2_001)
 

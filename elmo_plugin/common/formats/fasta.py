@@ -44,7 +44,7 @@ def residues(text: str) -> list[Word]:
 
 def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Protein]:
     """
-    Yields the records of a file, or of lines that are named `source`. Raises `BiLmError`, naming the line,
+    Yields the records of the file `source`, or of its lines. Raises `BiLmError`, naming the line,
     unless it is FASTA: for a record without a name, two of one name, or characters that stand for no residue.
     """
     seen: dict[str, int] = {}

@@ -21,7 +21,7 @@ from elmo_plugin.tasks.conll2012 import (
 )
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, documents_in, genre_in
 from elmo_plugin.tasks.dataset_reader import Line, Row, read_text_lines
-from elmo_plugin.tasks.records import is_json, parse_records
+from elmo_plugin.tasks.records import Record, is_json, parse_records
 from elmo_plugin.tasks.spans import LabelError, Span, locate_label_errors
 
 _TITLE = re.compile(r"(?P<name>.+?);?(?:\s*part\s+(?P<part>\d+))?", re.ASCII)
@@ -51,16 +51,21 @@ def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False)
 
 
 def parse_documents(
-    lines: Iterable[Line], *, format: str = "auto", only_clusters: bool = False
+    lines: Iterable[Line], *, format: str = "auto", only_clusters: bool = False, needs_clusters: bool = True
 ) -> Iterator[CorefDocument]:
     """Yields the documents of the lines of a file in one of `FORMATS`."""
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)
         if format == "jsonl" or (format == "auto" and is_json(first)):
-            yield from chain.from_iterable(map(documents_in, parse_records(lines, format="jsonl")))
+            yield from chain.from_iterable(map(documents_in, _records(lines, needs_clusters)))
         else:
             yield from _parse_columns(lines, only_clusters)
+
+
+def _records(lines: Iterable[Line], needs_clusters: bool) -> Iterator[Record]:
+    for line, fields in parse_records(lines, format="jsonl"):
+        yield line, fields if needs_clusters or "documents" in fields else {"clusters": [], **fields}
 
 
 def _parse_columns(lines: Iterable[Line], only_clusters: bool) -> Iterator[CorefDocument]:

@@ -85,13 +85,13 @@ class CorefReader(TaskDatasetReader):
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
         """Yields the documents of a file."""
         documents, has_clusters = 0, False
-        for document in parse_documents(lines, format=self._format):
+        for document in parse_documents(lines, format=self._format, needs_clusters=self.needs_labels):
             documents, has_clusters = documents + 1, has_clusters or bool(document.clusters)
             if self._genre_pattern is not None:
                 match = self._genre_pattern.search(document.name)
                 document = document._replace(genre=match[1] or "" if match else "")
             yield (document,)
-        if documents and not has_clusters:
+        if documents and not has_clusters and self.needs_labels:
             logger.warning("%s: no clusters to learn or to score, in %d documents", document.file, documents)
 
     def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:

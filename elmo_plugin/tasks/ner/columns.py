@@ -60,7 +60,7 @@ def read_table(
 ) -> Table:
     """
     Splits the lines of a file into fields: as CSV if its name says so; else at tabs if all lines have
-    as many; else at spaces. A header has usual names, or those that were `chosen`. With `skip_bad` the fields
+    as many; else at spaces. A header has usual names, or the `chosen` ones. With `skip_bad` the fields
     of a row of another length are blank.
 
     Raises `ConfigurationError`, naming file and line, if rows differ in their number of columns.
@@ -124,7 +124,7 @@ def _usual_row(rows: Sequence[NumberedFields | None]) -> NumberedFields:
 
 
 def _header(fields: Sequence[str], chosen: Collection[str], file: str) -> list[str]:
-    """Returns the names of the columns if the first row is a header, or those of CoNLL-U."""
+    """Returns the names of the columns if the first row is a header, or CoNLL-U's."""
     names = {field.lower() for field in fields}
     has_words, is_one = names & set(WORD_NAMES), len(fields) == 1 and ".csv" in file
     is_usual = has_words and (is_one or names & set(ENTITY_NAMES + WORD_CLASS_NAMES + _SENTENCE_NAMES))

@@ -30,7 +30,7 @@ from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)
 
-_NOT_ONE_TAG = re.compile(r".*\s.*|\[.+|\(.*\*.*")  # those of a whole sentence, or spans in brackets
+_NOT_ONE_TAG = re.compile(r".*\s.*|\[.+|\(.*\*.*")  # tags of a whole sentence, or spans in brackets
 _LIST = re.compile(r"""(?:^|[,;\t|])["']?\[\s*(?:'|""|"\w|\d)""")  # in a field of a table
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-\w+)?:")
 _PREFIX = re.compile(r"[^\W\d_][^\W_]{0,11}(?:[-_][^\W_]{2,8})?(?:\[\w+\])?[:=|/#_]")

@@ -13,23 +13,25 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.records import Record, Skipped, UnusableExample, detect_format, parse_records
+from elmo_plugin.tasks.records import Record, Skipped, UnusableExample, as_list, detect_format, parse_records
 
 logger = logging.getLogger(__name__)
 
 _SHAPE = '{"id": …, "context": …, "question": …, "answers": {"text": […], "answer_start": […]}}'
 _USUAL = {  # names of the fields of a table or of JSON lines, in lower case
-    "context": ("context", "passage", "paragraph"),
+    "context": ("context", "passage", "paragraph", "context_text"),
     "answer": ("answer", "answer_text", "text"),
     "answer_start": ("answer_start", "start"),
-    "question": ("question",),
-    "answers": ("answers",),
+    "question": ("question", "query_text"),
+    "answers": ("answers", "answer_pivot"),
     "is_impossible": ("is_impossible",),
-    "id": ("id",),
+    "id": ("id", "query_id"),
 }
 _SPACE = re.compile(r"\s")  # one character for one, no-break spaces included
 _TRIMMED = re.compile(r"([\s\ufeff\u200b\u2060]*)(.*?)[\s\ufeff\u200b\u2060]*", re.DOTALL)
 _KINDS = {list: "a list", str: "text", int: "a number", str | int: "text", bool: "true or false"}
+
+_LISTS = re.compile(r"""["'](text|answer_start)["']: *(?:array\()?(\[[^\]]*\])""")
 
 UNANSWERABLE = "SQuAD 2.0's unanswerable questions are not part of this task; skip_unanswerable skips them"
 
@@ -115,8 +117,13 @@ def _paragraphs(lines: list[Line]) -> Iterator[tuple[str, Any]]:
                 f"{first.text.strip()!r:.60}; write each question as a line {_SHAPE}"
             )
         for record in parse_records(lines, keep_marks=True):
-            question = _question_in(record)
-            yield record[0].location, {"context": question.get("context"), "qas": [question]}
+            line, fields = record
+            parts = fields["qas"] if isinstance(fields.get("qas"), list) else [{}]  # of CMRC
+            questions = [_question_in((line, fields | part)) for part in parts if isinstance(part, dict)]
+            yield (
+                line.location,
+                {"context": questions[0].get("context") if questions else None, "qas": questions},
+            )
         return
     place = first.file
     try:
@@ -157,6 +164,17 @@ def _question_in(record: Record) -> dict[str, Any]:
         if isinstance(start, str) and start.isdecimal():
             start = int(start)
         found["answers"] = [{"text": answer, "answer_start": start}]
+    if isinstance(fields.get("answer_pivot"), dict):  # of AfriQA, beside answers in another language
+        found["answers"] = fields["answer_pivot"]
+    answers = found.get("answers")
+    if isinstance(answers, str) and (lists := _LISTS.findall(answers)):  # of a table
+        found["answers"] = {name: as_list(values) for name, values in lists}
+    elif isinstance(answers, list) and isinstance(context, str):
+        places = [isinstance(text, str) and context.find(text) for text in answers]
+        found["answers"] = [
+            text if place is False else {"text": text, "answer_start": place}
+            for text, place in zip(answers, places, strict=True)
+        ]
     return found | {"id": line.place if found.get("id") is None else found["id"]}
 
 

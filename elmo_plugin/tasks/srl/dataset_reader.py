@@ -19,9 +19,10 @@ from elmo_plugin.tasks.dataset_reader import (
     read_text_lines,
     sentence_fields,
 )
-from elmo_plugin.tasks.records import is_json, parse_records
+from elmo_plugin.tasks.records import Record, is_json, parse_records
 from elmo_plugin.tasks.spans import spans_to_tags
 from elmo_plugin.tasks.srl.sentences import (
+    FRAME_KEYS,
     VERB,
     SrlSentence,
     parse_conll2005,
@@ -83,7 +84,7 @@ class SrlSentenceReader(TaskDatasetReader):
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         """Yields the sentences of a file, with the predicates that count."""
-        for sentence in _parse(lines, self._format, has_words=True):
+        for sentence in _parse(lines, self._format, True, self.needs_labels):
             chosen = [each for each in sentence.predicates if each.is_verb or not self._verbs_only]
             yield sentence._replace(predicates=chosen)
 
@@ -96,14 +97,16 @@ def read_sentences(path: str) -> Iterator[SrlSentence]:
     return _parse(read_text_lines(path), "auto", has_words=False)
 
 
-def _parse(lines: Iterable[Line], format: str, has_words: bool) -> Iterator[SrlSentence]:
+def _parse(
+    lines: Iterable[Line], format: str, has_words: bool, needs_frames: bool = True
+) -> Iterator[SrlSentence]:
     """Yields the sentences of a file. A file in no other format has propositions if it has no words."""
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)
         kind = _find_format(first, has_words) if format == "auto" else format
         if kind == "jsonl":
-            yield from chain.from_iterable(map(sentences_in, parse_records(lines, format="jsonl")))
+            yield from chain.from_iterable(map(sentences_in, _records(lines, needs_frames)))
         elif kind == "conll2012":
             yield from parse_conll2012(lines)
         elif not has_words:
@@ -116,6 +119,16 @@ def _parse(lines: Iterable[Line], format: str, has_words: bool) -> Iterator[SrlS
                     f'{words}: expected a path with "props" whose words are in a path with "words"'
                 )
             yield from parse_conll2005(lines, read_text_lines(words))
+
+
+def _records(lines: Iterable[Line], needs_frames: bool) -> Iterator[Record]:
+    """Yields the records of a file; those without frames have the predicates that they name, if any."""
+    for line, fields in parse_records(lines, format="jsonl"):
+        words = fields.get("words")
+        if not needs_frames and isinstance(words, list) and not FRAME_KEYS & fields.keys():
+            unknown = {"tags": ["O"] * len(words)}
+            fields |= {"frames": [{"index": index, **unknown} for index in fields.get("predicates") or ()]}
+        yield line, fields
 
 
 def _find_format(first: Line, has_words: bool) -> str:

@@ -197,11 +197,14 @@ def is_list_of(values: Any, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
+FRAME_KEYS = {"frames", "verbs", "srl_frames"}
+
+
 def _sentence(fields: dict[str, Any]) -> SrlSentence:
     words = fields.get("words")
     if not is_list_of(words, str) or not words or not all(words):
         raise ValueError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
-    frames = next((fields[key] for key in ("frames", "verbs", "srl_frames") if key in fields), None)
+    frames = next((value for key, value in fields.items() if key in FRAME_KEYS), None)
     if not is_list_of(frames, dict):
         raise ValueError(f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}')
     return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames or []))

@@ -42,29 +42,6 @@ def test_tags_are_bioul_by_default() -> None:
     assert third["tags"].labels == ["U-LOC", "U-LOC", "O", "B-LOC", "I-LOC", "L-LOC"]
 
 
-def test_tags_as_conll2003_was_published(tmp_path: Path) -> None:
-    path = write(tmp_path, "Ada _ _ I-PER\nRome _ _ I-LOC\nParis _ _ B-LOC\n")
-    (instance,) = reader(source_encoding="IOB1").read(path)
-    assert instance["tags"].labels == ["U-PER", "U-LOC", "U-LOC"]
-    (instance,) = reader(source_encoding="IOB1", tag_encoding="BIO").read(path)
-    assert instance["tags"].labels == ["B-PER", "B-LOC", "B-LOC"]
-
-
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        ("@paulwalk\tO\nEmpire\tB-location\nState\tI-location\n\t\nESB\tB-location\n", "BIO"),
-        ("-DOCSTART- O\n\n@paulwalk O\nEmpire I-location\nState I-location\n\nESB I-location\n", "IOB1"),
-    ],
-    ids=["WNUT-17", "Wikigold"],
-)
-def test_a_word_and_its_tag_are_enough(tmp_path: Path, text: str, encoding: str) -> None:
-    first, second = reader(source_encoding=encoding).read(write(tmp_path, text))
-    assert words_of(first) == ["@paulwalk", "Empire", "State"]
-    assert first["tags"].labels == ["O", "B-location", "L-location"]
-    assert second["tags"].labels == ["U-location"]
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -180,7 +180,6 @@ def test_reads_real_data_whole(
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("x.jsonl", '{"sentence1": "A dog runs.", "sentence2": "It runs."}\n'),
         ("x.jsonl", '{"premise": "A dog runs.", "hypothesis": "It runs.", "label": -1}\n'),
         ("x.csv", "premise,hypothesis\nA dog runs.,It runs.\n"),
         ("x.tsv", "a\tb\nA dog runs.\tIt runs.\n"),

@@ -226,3 +226,30 @@ def test_a_table_of_questions_that_cannot_be_used_is_an_error(
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
         read_table(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "x.json",
+            '[{"context_id": "T", "context_text": "It rained.", "title": "x", "qas": '
+            '[{"query_text": "What?", "query_id": "7", "answers": ["rained", "rained"]}]}]',
+        ),
+        (
+            "x.jsonl",
+            '{"id": "7", "context": "It rained.", "question": "What?", "answers": "[\'x\']", '
+            '"answer_pivot": {"answer_start": [3], "text": ["rained"]}}',
+        ),
+        (
+            "x.csv",
+            "id,context,question,answers\n7,It rained.,What?,"
+            "\"{'text': array(['rained'], dtype=object), 'answer_start': array([3])}\"\n",
+        ),
+    ],
+    ids=["CMRC", "AfriQA", "CSV of Hugging Face"],
+)
+def test_keys_and_lists_of_public_data_sets(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    ((_, _, (question,)),) = read_squad(tmp_path / name)
+    assert question.id == "7" and set(question.answers) == {Answer("rained", 3)}

@@ -103,16 +103,6 @@ def test_padding_takes_no_part_whatever_the_scores(size: float) -> None:
         torch.testing.assert_close(together[row : row + 1], alone)
 
 
-def test_the_loss_is_the_negative_log_probability_of_the_label() -> None:
-    data = instances()
-    vocab = Vocabulary.from_instances(data)
-    tensors = tensors_of(data, vocab)
-    output = classifier(vocab).eval()(**tensors)
-    right = output["probs"][range(len(data)), tensors["label"]]
-    torch.testing.assert_close(output["probs"], output["logits"].softmax(-1))
-    torch.testing.assert_close(output["loss"], -right.log().mean())
-
-
 @pytest.mark.parametrize(
     "options",
     [{"classifier": CLASSIFIER}, {"maxout": Lazy(Maxout, num_layers=2, output_dims=10, pool_sizes=3)}],

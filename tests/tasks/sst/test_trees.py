@@ -35,13 +35,6 @@ def test_the_innermost_brackets_may_have_several_words_and_alone_a_label_word() 
     assert read_phrases("(3 (2 Not that) (1 bad))", "here")[1:] == [("2", ["Not", "that"]), ("1", ["bad"])]
 
 
-def test_words_are_spelled_plainly() -> None:
-    escaped = r"-LRB- -RRB- -LSB- -RSB- -LCB- -RCB- `` '' and\/or \*\*\* 's -lrb"
-    tree = f"(2 {' '.join(f'(2 {word})' for word in escaped.split())})"
-    words = read_phrases(tree, "here")[0].words
-    assert " ".join(words) == '( ) [ ] { } " " and/or *** \'s -lrb'
-
-
 @pytest.mark.parametrize(
     ("tree", "message"),
     [

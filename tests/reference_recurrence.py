@@ -1,0 +1,41 @@
+"""The LSTM's formulas, step by step: the oracle of the fast recurrences, by the name "reference"."""
+
+from collections.abc import Sequence
+
+import torch
+
+from elmo_plugin.bilm.batching import LstmState
+from elmo_plugin.bilm.lstm import RECURRENCES
+from elmo_plugin.bilm.lstm_cell import (
+    FORGET_BIAS,
+    LayerInput,
+    LayerOutput,
+    LstmLayer,
+    Recurrence,
+    check_float32,
+)
+
+
+def run_reference(layers: Sequence[LstmLayer], given: LayerInput) -> LayerOutput:
+    """Runs the formulas in plain, differentiable operations."""
+    outputs, states = [], []
+    for layer, rows, hidden, cell in zip(layers, given.rows, *given.state, strict=True):
+        direction_outputs = [rows.new_zeros(0, hidden.size(1))]
+        input_weight, recurrent_weight, bias, projection_weight = layer.weights
+        for step in rows.split(list(given.batch_sizes)):
+            size = len(step)
+            gates = step @ input_weight.t() + hidden[:size] @ recurrent_weight.t() + bias
+            i, j, f, o = gates.chunk(4, dim=1)
+            new_cell = torch.sigmoid(f + FORGET_BIAS) * cell[:size] + torch.sigmoid(i) * torch.tanh(j)
+            new_cell = new_cell.clamp(-layer.cell_clip, layer.cell_clip)
+            new_hidden = (torch.sigmoid(o) * torch.tanh(new_cell)) @ projection_weight.t()
+            new_hidden = new_hidden.clamp(-layer.proj_clip, layer.proj_clip)
+            hidden = torch.cat([new_hidden, hidden[size:]])
+            cell = torch.cat([new_cell, cell[size:]])
+            direction_outputs.append(new_hidden)
+        outputs.append(torch.cat(direction_outputs))
+        states.append((hidden, cell))
+    return outputs, LstmState(*map(torch.stack, zip(*states, strict=True)))
+
+
+RECURRENCES["reference"] = Recurrence(check_float32, run_reference, has_gradients=True)
