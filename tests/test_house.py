@@ -21,7 +21,7 @@ MOST = {
     "embedding": 872,
     "encoders": 670,
     "integrations": 340,
-    "language_model": 1461,
+    "language_model": 1452,
     "porting": 609,
     "predictions": 627,
     "sweeps": 293,
