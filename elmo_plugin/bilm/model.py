@@ -23,7 +23,7 @@ from elmo_plugin.bilm.encoding import (
     encode_texts,
     select_vectors,
 )
-from elmo_plugin.bilm.inputs import as_sentences, in_order, untraced
+from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, untraced
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
 from elmo_plugin.bilm.network import BiLmNetwork, Cache, without_gradients
 from elmo_plugin.common.errors import BiLmError
@@ -77,6 +77,7 @@ class BiLm(BiLmNetwork):
         return self.boundaries.device
 
     @classmethod
+    @explained
     def from_pretrained(
         cls, source: Source, precision: str = "float32", device: str | torch.device | None = None
     ) -> "Self":
@@ -103,6 +104,7 @@ class BiLm(BiLmNetwork):
         return bilm if target is None else bilm.to(target)
 
     @classmethod
+    @explained
     def from_files(
         cls,
         options_file: str | Path,
@@ -121,6 +123,7 @@ class BiLm(BiLmNetwork):
         write_card(folder, checkpoint)
 
     @untraced
+    @explained
     @torch.no_grad()
     def embed(self, sentences: Iterable[Iterable[Any]], cache: Cache | None = None) -> list[Tensor]:
         """
@@ -192,6 +195,7 @@ class BiLm(BiLmNetwork):
     def encode(
         self, texts: Iterable[Any], *, output: Literal["numpy"], **_: "Unpack[TextOptions]"
     ) -> np.ndarray: ...
+    @explained
     def encode(
         self,
         texts: Iterable[Any],
@@ -265,6 +269,7 @@ class BiLm(BiLmNetwork):
     @staticmethod
     def similarity(first: Any, second: Any) -> Tensor: ...
     @staticmethod
+    @explained
     def similarity(first: Any, second: Any) -> Any:
         """
         Returns the cosine of each vector of `first` with each of `second`, shape (first vectors, second

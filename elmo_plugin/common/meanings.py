@@ -1,6 +1,6 @@
 """
-Names that people type for ours, by their meaning: `meanings.json` has the commands and options that
-are meant, and words for each. Capitals stand for a value.
+Names that people type for ours, by their meaning: `meanings.json` has the commands, options and arguments of
+Python that are meant, and words for each. Capitals stand for a value.
 """
 
 import json
@@ -16,7 +16,7 @@ _OUR_ALIKE = 0.61
 @cache
 def meanings() -> dict[str, dict[str, str]]:
     """
-    Returns the tables "commands", "options" and "models", and "projects" for what no model does.
+    Returns the tables "commands", "options", "arguments" and "models", and "projects" for what no model does.
     """
     return json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 

@@ -76,7 +76,7 @@ class Embedder:
         return (*layers, self._bilm.output_dim)
 
     @property
-    def chunk_size(self) -> int:
+    def chunk_bytes(self) -> int:
         """The size of a chunk of text whose vectors take about `CHUNK_VECTOR_BYTES`."""
         vector_bytes = 4 * self._bilm.num_layers * self._bilm.output_dim
         return max(CHUNK_VECTOR_BYTES * _BYTES_PER_WORD // vector_bytes, 1)

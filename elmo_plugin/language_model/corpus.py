@@ -8,7 +8,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -122,19 +122,12 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
 
     Raises `BiLmError` if the shard cannot be read or the chunks cannot be written; nothing of them is left.
     """
-    with _naming_shard(shard, directory):
+    try:
         directory.mkdir(parents=True, exist_ok=True)
         stamp = _stamp(shard)
         folder = directory / f"{_content(shard)}-{chunk_tokens}-v{_FORMAT}"
         with FileLock(f"{folder}.lock"):
             return _open(folder) or _write(shard, stamp, folder, chunk_tokens)
-
-
-@contextmanager
-def _naming_shard(shard: str, directory: Path) -> Iterator[None]:
-    """Names the shard in the errors of the system."""
-    try:
-        yield
     except (OSError, BiLmError) as error:
         if not Path(shard).exists():
             raise BiLmError(f"{shard} is gone; put it back or remove it from the data path") from None

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -133,48 +132,20 @@ def perplexity(nats_per_token: float) -> float:
         return math.inf
 
 
+def perplexities(forward: float, backward: float) -> dict[str, float]:
+    """Returns the perplexities of each direction, and of both together, given the losses per token."""
+    return {
+        "forward_perplexity": perplexity(forward),
+        "backward_perplexity": perplexity(backward),
+        "perplexity": perplexity(0.5 * (forward + backward)),
+    }
+
+
 class SentenceScores(NamedTuple):
     """`-log p` in nats of each word of a sentence and of its boundary, predicted last: (words + 1,)."""
 
     forward: np.ndarray
     backward: np.ndarray
-
-    @property
-    def perplexity(self) -> float:
-        """The perplexity of both directions and all targets."""
-        return perplexity(float(self.forward.sum() + self.backward.sum()) / (2 * len(self.forward)))
-
-
-@dataclass
-class TextScores:
-    """Numbers of sentences, words and unknown words of a text, and the sums of `-log p` of all targets."""
-
-    sentences: int = 0
-    tokens: int = 0
-    unknown: int = 0
-    forward_nats: float = 0.0
-    backward_nats: float = 0.0
-
-    @property
-    def targets(self) -> int:
-        """The number of targets of each direction: the words, and one boundary per sentence."""
-        return self.tokens + self.sentences
-
-    def add(self, scores: SentenceScores, is_unknown: np.ndarray) -> None:
-        """Adds a sentence; `is_unknown` has shape (words,)."""
-        self.sentences += 1
-        self.tokens += len(is_unknown)
-        self.unknown += int(is_unknown.sum())
-        self.forward_nats += float(scores.forward.sum())
-        self.backward_nats += float(scores.backward.sum())
-
-    def perplexities(self) -> dict[str, float]:
-        """Returns the perplexities of each direction, and of both together."""
-        return {
-            "forward_perplexity": perplexity(self.forward_nats / self.targets),
-            "backward_perplexity": perplexity(self.backward_nats / self.targets),
-            "perplexity": perplexity((self.forward_nats + self.backward_nats) / (2 * self.targets)),
-        }
 
 
 def read_words(corpus: IndexedCorpus) -> Iterator[tuple[list[str], np.ndarray]]:

@@ -1,7 +1,6 @@
 """Training a biLM: forward and backward language models over one token encoder and one softmax."""
 
 import logging
-import math
 from collections.abc import Mapping
 from contextlib import nullcontext
 from os import PathLike
@@ -15,7 +14,6 @@ from allennlp.common.util import is_distributed
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum
-from allennlp.training.metrics import Metric
 from overrides import overrides
 from torch import Tensor, distributed
 
@@ -23,48 +21,13 @@ from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, ma
 from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.common.errors import as_configuration_error, check_choice
 from elmo_plugin.common.formats.torch_files import json_to_tensor
-from elmo_plugin.language_model.evaluation import perplexity
+from elmo_plugin.language_model.evaluation import perplexities
 from elmo_plugin.language_model.vocabulary import adapt_softmax, take_options_from_weights
 from elmo_plugin.training import bfloat16_autocast
 
 logger = logging.getLogger(__name__)
 
-DIRECTIONS = ("forward", "backward")
 TRAINING_PRECISIONS = ("float32", "bfloat16")
-
-
-class TokenAverage(Metric):
-    """The mean of a loss over all tokens, of all batches and processes, since the last reset."""
-
-    _sums: Tensor  # of the losses, and of their number
-
-    def __init__(self) -> None:
-        self.reset()
-
-    def __call__(self, losses: Tensor, mask: Tensor) -> None:  # type: ignore[override]
-        """Adds the losses at which `mask`, of the same shape, is true."""
-        counted = torch.where(mask, losses.detach(), 0.0)
-        sums = torch.stack([counted.sum(dtype=torch.float64), mask.sum(dtype=torch.float64)])
-        self._sums = self._sums.to(sums.device) + sums  # not read here, so that nothing waits for a GPU
-
-    @overrides
-    def get_metric(self, reset: bool = False) -> float:
-        total, tokens = dist_reduce_sum(self._sums).tolist()
-        if reset:
-            self.reset()
-        return total / tokens if tokens else math.nan
-
-    @overrides
-    def reset(self) -> None:
-        self.restore((0.0, 0))
-
-    def state(self) -> tuple[float, int]:
-        """Returns the sum of the losses and the number of tokens of this process, for `restore`."""
-        total, tokens = self._sums.tolist()
-        return total, int(tokens)
-
-    def restore(self, state: tuple[float, int]) -> None:
-        self._sums = torch.tensor(state, dtype=torch.float64)
 
 
 @Model.register("bilm")
@@ -102,6 +65,8 @@ class BiLmLanguageModel(Model):
     namespace : `str`
         The vocabulary's namespace of the words.
     """
+
+    _losses: Tensor  # Shape: (directions, 2), their sum and the number of tokens since the last reset
 
     def __init__(
         self,
@@ -145,7 +110,7 @@ class BiLmLanguageModel(Model):
         self._warm_up_batches = warm_up_batches
         self._trained_batches = 0
         self._state: LstmState | None = None
-        self._losses = [TokenAverage() for _ in DIRECTIONS]
+        self._reset_losses()
         # Seeds are the same in all processes when the model is made, and so are the negatives.
         self._sampler_seed = torch.initial_seed()
         self._sampler: torch.Generator | None = None  # on the device of the first batch
@@ -218,18 +183,22 @@ class BiLmLanguageModel(Model):
         # The few words of an epoch's last batches weigh no more than they would in half a batch.
         token_weights = 0.5 * is_target / counts.clamp(min=targets.size(1) / 2)
         arguments = (hidden.flatten(0, 1), targets.flatten())
-        num_negatives = self._negatives_now()
-        if num_negatives is None:
+        if self.num_negatives is None or not self.training:
             loss, losses = self.softmax(*arguments, token_weights.flatten())
         else:
             if self._sampler is None:
                 self._sampler = torch.Generator(hidden.device).manual_seed(self._sampler_seed)
             loss, losses = self.softmax.sampled(
-                *arguments, num_negatives, token_weights.flatten(), self._sampler
+                *arguments, self.num_negatives, token_weights.flatten(), self._sampler
             )
-        for average, token_losses, mask in zip(self._losses, losses.view_as(targets), is_target, strict=True):
-            average(token_losses, mask)
+        counted = torch.where(is_target, losses.view_as(targets).detach(), 0.0)
+        sums = [each.sum(dim=1, dtype=torch.float64) for each in (counted, is_target)]
+        # They are not read here, so that nothing waits for a GPU.
+        self._losses = self._losses.to(hidden.device) + torch.stack(sums, dim=1)
         return self._loss_scale * loss
+
+    def _reset_losses(self) -> None:
+        self._losses = torch.zeros(2, 2, dtype=torch.float64)
 
     def _in_precision(self, device: torch.device) -> torch.autocast | nullcontext:
         if not self.training or self._precision == "float32":
@@ -238,31 +207,23 @@ class BiLmLanguageModel(Model):
             self._autocast = bfloat16_autocast(device.type)
         return self._autocast
 
-    def _negatives_now(self) -> int | None:
-        return self.num_negatives if self.training else None
-
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
         Returns the perplexities of the tokens since the last reset, or, in training with a sampled softmax,
         `sampled_loss`, from which no perplexity follows.
         """
-        forward, backward = (average.get_metric(reset) for average in self._losses)
-        average = 0.5 * (forward + backward)
-        if self._negatives_now() is not None:
-            return {"sampled_loss": average}
-        return {
-            "forward_perplexity": perplexity(forward),
-            "backward_perplexity": perplexity(backward),
-            "perplexity": perplexity(average),
-        }
+        losses, tokens = dist_reduce_sum(self._losses).unbind(dim=1)
+        if reset:
+            self._reset_losses()
+        forward, backward = (losses / tokens).tolist()
+        if self.training and self.num_negatives is not None:
+            return {"sampled_loss": 0.5 * (forward + backward)}
+        return perplexities(forward, backward)
 
     def stream_state(self) -> dict[str, Any]:
         """Returns the state that the next batch depends on, without the parameters: tensors and numbers."""
-        state: dict[str, Any] = {
-            "trained_batches": self._trained_batches,
-            "losses": [list(average.state()) for average in self._losses],
-        }
+        state: dict[str, Any] = {"trained_batches": self._trained_batches, "losses": self._losses.tolist()}
         if self._state is not None:
             state |= self._state._asdict()
         if self._sampler is not None:
@@ -272,8 +233,7 @@ class BiLmLanguageModel(Model):
     def load_stream_state(self, state: dict[str, Any]) -> None:
         """Restores what `stream_state` returned."""
         self._trained_batches = state["trained_batches"]
-        for average, sums in zip(self._losses, state["losses"], strict=True):
-            average.restore(tuple(sums))
+        self._losses = torch.tensor(state["losses"], dtype=torch.float64)
         self._state = self._sampler = None
         if "sampler" in state:
             self._sampler = torch.Generator(self.softmax.weight.device)

@@ -3,12 +3,13 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, check_no_boundaries
+from elmo_plugin.bilm import check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
 from elmo_plugin.common.formats.text_files import decode, read_lines, sentence_lines
@@ -20,7 +21,6 @@ BLOCK_LINES = 10
 """Lines that stay together when a text is split: neighbouring sentences resemble one another."""
 BLOCKS = 20
 """A tenth of these blocks is for dev and test, or less of a long text: at most 5,000 lines each."""
-LONGEST_WORD = MAX_CHARACTERS_PER_TOKEN - 2  # bytes, without the marks of its ends
 _MAX_BLOCKS = 500
 MIN_COUNT = 5
 """How often a word must occur to be predicted."""
@@ -56,7 +56,6 @@ class TextFigures:
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     looks_raw: int = 0  # sentences that end in a word with its full stop
-    too_long: int = 0  # words whose end the biLM does not read
 
     @property
     def words(self) -> int:
@@ -73,7 +72,6 @@ class TextFigures:
         self.sentences += 1
         self.counts.update(words)
         self.looks_raw += len(words[-1]) > 1 and words[-1].endswith(_ENDS)
-        self.too_long += sum(len(word.encode()) > LONGEST_WORD for word in words)
 
 
 def write_text(
@@ -98,25 +96,22 @@ def write_text(
     """
     rules = None if language is None else SpacyRules(language, "sentencizer")
     figures = {role: TextFigures() for role in ROLES if role in files or "" in files}
-    outputs = {role: (folder / f"{role}.txt").open("w", encoding="utf-8") for role in figures}
-    try:
+    with ExitStack() as stack:
+        outputs = {
+            role: stack.enter_context((folder / f"{role}.txt").open("w", encoding="utf-8"))
+            for role in figures
+        }
         for role, words in _assigned_sentences(files, rules, column):
             figures[role].add(words)
             outputs[role].write(" ".join(words) + "\n")
-    finally:
-        for output in outputs.values():
-            output.close()
     for role, found in figures.items():
         if not found.sentences:
             least = BLOCK_LINES * (BLOCKS - 1) + 1
             needed = f"at least {least} sentences to train, validate and test on" if "" in files else "text"
             hint = "" if language else "; --language CODE finds the sentences in raw text"
-            raise BiLmError(f"{_listed(files)}: expected {needed}; {role} got no sentence{hint}")
+            listed = ", ".join(str(file) for file in [*chain(*files.values())][:3])
+            raise BiLmError(f"{listed}: expected {needed}; {role} got no sentence{hint}")
     return figures
-
-
-def _listed(files: Mapping[str, Sequence[Path]]) -> str:
-    return ", ".join(str(file) for file in [*chain(*files.values())][:3])
 
 
 def _assigned_sentences(
@@ -169,26 +164,23 @@ def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list
 
 def text_recipe(train: TextFigures) -> dict[str, str]:
     """Returns the arguments of `bilm.train` and `bilm.adamw` that suit a text, as in Jsonnet."""
-    row = _row(train)
+    row = _recipe(train)
     limits = f"min_count: {{ words: {MIN_COUNT} }}, max_vocab_size: {{ words: {row.vocabulary} }}"
     return {
         "sizes": f"bilm.sizes.{row.size}",
         "vocabulary": f"{{ {limits} }}",
         "epochs": str(row.epochs),
-        "negatives": str(_negatives(train) or "null"),
+        "negatives": str(row.negatives or "null"),
         "dropout": str(row.dropout),
         "batch_size": str(min(row.batch_size, train.sentences)),
         "rate": str(row.rate),
     }
 
 
-def _row(train: TextFigures) -> Recipe:
-    return next(row for row in RECIPES if train.words <= row.words)
-
-
-def _negatives(train: TextFigures) -> int | None:
-    row = _row(train)
-    return row.negatives if row.negatives and 3 * row.negatives < train.vocabulary else None
+def _recipe(train: TextFigures) -> Recipe:
+    """Returns the first recipe for so many words, with the full softmax if the vocabulary is too small."""
+    row = next(row for row in RECIPES if train.words <= row.words)
+    return row if 3 * (row.negatives or 0) < train.vocabulary else row._replace(negatives=None)
 
 
 def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
@@ -199,10 +191,7 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
     yield f"different words: {len(train.counts):,}; at least {MIN_COUNT} times: {train.vocabulary:,}"
     if train.looks_raw > train.sentences / 2:
         yield "most sentences end in a word with its full stop: split raw text with --language CODE"
-    if train.too_long:
-        share = train.too_long / train.words
-        yield f"{share:.2%} of the words have more than {LONGEST_WORD} bytes; the biLM reads only the first"
-    row, negatives = _row(train), _negatives(train)
-    softmax = f"{negatives:,} negatives" if negatives else "the full softmax"
+    row = _recipe(train)
+    softmax = f"{row.negatives:,} negatives" if row.negatives else "the full softmax"
     time = describe_seconds(train.words * row.epochs / row.speed)
     yield f"chosen: size {row.size}, {row.epochs} epochs, {softmax}; about {time} of a CPU core"

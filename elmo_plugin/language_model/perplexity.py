@@ -2,8 +2,8 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import PADDING_WORD, find_shards, prepare_corpus
 from elmo_plugin.language_model.evaluation import (
-    EvaluationWindow,
     SentenceScores,
-    TextScores,
     evaluation_windows,
+    perplexities,
+    perplexity,
     read_words,
     score_sentences,
 )
@@ -89,15 +89,28 @@ def measure_perplexity(
     indexed = IndexedCorpus(corpus.chunks, numbers, unknown, slots)
     layout = StreamLayout(batch_size, UNROLL_STEPS)
     windows = evaluation_windows(indexed, layout, block_words if state == "carry" else 1)
-    windows = _with_progress(windows, corpus.tokens + corpus.sentences)
-    sums = _sum_up(indexed, score_sentences(bilm, softmax, windows), per_sentence)
+    forward = backward = 0.0
+    num_unknown, targets = 0, corpus.tokens + corpus.sentences
+    with (
+        atomic_write(per_sentence or os.devnull) as temporary,
+        open(temporary, "w", encoding="utf-8") as file,
+    ):
+        scored = zip(read_words(indexed), score_sentences(bilm, softmax, windows), strict=True)
+        bar = progress_bar(iterable=scored, total=corpus.sentences, unit="sentences", desc="scoring text")
+        for number, ((words, is_unknown), scores) in enumerate(bar):
+            if per_sentence is not None:
+                line = sentence_as_json(number, words, is_unknown, scores)
+                print(json.dumps(line, ensure_ascii=False), file=file)
+            forward += float(scores.forward.sum())
+            backward += float(scores.backward.sum())
+            num_unknown += int(is_unknown.sum())
     return {
-        **sums.perplexities(),
-        "sentences": sums.sentences,
-        "tokens": sums.tokens,
-        "targets": sums.targets,
-        "unknown_tokens": sums.unknown,
-        "unknown_percent": 100 * sums.unknown / sums.tokens,
+        **perplexities(forward / targets, backward / targets),
+        "sentences": corpus.sentences,
+        "tokens": corpus.tokens,
+        "targets": targets,
+        "unknown_tokens": num_unknown,
+        "unknown_percent": 100 * num_unknown / corpus.tokens,
         "vocabulary_size": len(numbers),
         "state": state,
         **({"block_words": block_words} if state == "carry" else {}),
@@ -142,37 +155,15 @@ def sentence_as_json(
     direction's `-log p` in nats; `perplexity`, of both directions; `forward_nats` and `backward_nats`, the
     `-log p` of each word and, last, of the boundary: `</S>` forward, `<S>` backward.
     """
+    forward, backward = float(scores.forward.sum()), float(scores.backward.sum())
     return {
         "sentence": number,
         "words": words,
         "tokens": len(words),
         "unknown": np.flatnonzero(is_unknown).tolist(),
-        "forward": float(scores.forward.sum()),
-        "backward": float(scores.backward.sum()),
-        "perplexity": scores.perplexity,
+        "forward": forward,
+        "backward": backward,
+        "perplexity": perplexity((forward + backward) / (2 * len(scores.forward))),
         "forward_nats": scores.forward.round(DECIMALS).tolist(),
         "backward_nats": scores.backward.round(DECIMALS).tolist(),
     }
-
-
-def _sum_up(corpus: IndexedCorpus, scores: Iterable[SentenceScores], path: str | None) -> TextScores:
-    """Sums the scores, and writes the scores of each sentence to `path`, if it is not `None`."""
-    sums = TextScores()
-    with ExitStack() as stack:
-        file = None
-        if path is not None:
-            temporary = stack.enter_context(atomic_write(path))
-            file = stack.enter_context(open(temporary, "w", encoding="utf-8"))
-        for (words, is_unknown), sentence_scores in zip(read_words(corpus), scores, strict=True):
-            if file is not None:
-                line = sentence_as_json(sums.sentences, words, is_unknown, sentence_scores)
-                print(json.dumps(line, ensure_ascii=False), file=file)
-            sums.add(sentence_scores, is_unknown)
-    return sums
-
-
-def _with_progress(windows: Iterable[EvaluationWindow], targets: int) -> Iterator[EvaluationWindow]:
-    with progress_bar(total=targets, unit="words", desc="scoring text") as bar:
-        for window in windows:
-            yield window
-            bar.update(int((window.sentences[0] >= 0).sum()))

@@ -34,11 +34,8 @@ class BiLmTrainer(ResumableTrainer):
     def __init__(
         self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **kwargs: Any
     ) -> None:
-        for part, methods in (
-            (model, ("stream_state", "load_stream_state")),
-            (data_loader, ("progress", "resume", "fingerprint")),
-        ):
-            if not all(hasattr(part, method) for method in methods):
+        for part, method in ((model, "stream_state"), (data_loader, "progress")):
+            if not hasattr(part, method):
                 raise ConfigurationError(
                     "trainer `bilm` is for model `bilm` with data loader `bilm_stream`, "
                     f"but got {type(part).__name__}; `resumable` is for any"

@@ -6,13 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo_plugin.language_model.chunks import (
-    BEGIN_SENTENCE_TYPE,
-    END_SENTENCE_TYPE,
-    CorpusChunk,
-    IndexedCorpus,
-    TypeTable,
-)
+from elmo_plugin.language_model.chunks import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, IndexedCorpus, TypeTable
 
 
 class StreamLayout(NamedTuple):
@@ -101,7 +95,11 @@ def stream_windows(
     done = first * steps  # the number of them that have been yielded or skipped
     table = corpus.empty_table()
     rest = np.zeros((2, layout.batch_size, 0), dtype=np.int32)  # inputs and targets that have not
-    for chunk, order in shuffled_chunks(corpus, seed, epoch, reverse=reverse):
+    key = (seed, epoch, int(reverse))
+    for index in np.random.default_rng(key).permutation(len(corpus.chunks)):
+        chunk = corpus.open(index)
+        # One more than the index: a key with a 0 at its end is the same as the key without it.
+        order = np.random.default_rng((*key, index + 1)).permutation(len(chunk.starts) - 1)
         begins, ends, lengths = assign_sentences(np.diff(chunk.starts)[order] + 1, assigned)
         positions = assigned[own] - done
         assigned += lengths
@@ -123,17 +121,6 @@ def stream_windows(
         window = rest[:, :, start : start + steps]
         inputs, targets = np.pad(window, ((0, 0), (0, 0), (0, steps - window.shape[2])))
         yield Window(inputs, targets, table)
-
-
-def shuffled_chunks(
-    corpus: IndexedCorpus, seed: int, epoch: int, reverse: bool
-) -> Iterator[tuple[CorpusChunk, np.ndarray]]:
-    """Yields the chunks in random order, with a random order of the sentences of each."""
-    key = (seed, epoch, int(reverse))
-    for index in np.random.default_rng(key).permutation(len(corpus.chunks)):
-        chunk = corpus.open(index)
-        # One more than the index: a key with a 0 at its end is the same as the key without it.
-        yield chunk, np.random.default_rng((*key, index + 1)).permutation(len(chunk.starts) - 1)
 
 
 def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

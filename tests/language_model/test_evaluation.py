@@ -15,7 +15,6 @@ from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.evaluation import (
     SentenceScores,
-    TextScores,
     evaluation_windows,
     read_words,
     score_sentences,
@@ -123,21 +122,6 @@ def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
         sum(score.forward.sum() + score.backward.sum() for score in scores) for scores in (found, expected)
     ]
     assert sums[0] == pytest.approx(sums[1], rel=1e-6)
-
-
-def test_sums_over_a_text_give_its_perplexities() -> None:
-    sums = TextScores()
-    sums.add(SentenceScores(np.array([1.0, 2.0]), np.array([3.0, 5.0])), np.array([True]))
-    sums.add(SentenceScores(np.array([4.0, 0.0, 1.0]), np.array([0.5, 0.5, 6.0])), np.array([False, True]))
-    assert (sums.sentences, sums.tokens, sums.targets, sums.unknown) == (2, 3, 5, 2)
-    assert (sums.forward_nats, sums.backward_nats) == (8.0, 15.0)
-    assert sums.perplexities() == pytest.approx(
-        {
-            "forward_perplexity": math.exp(8 / 5),
-            "backward_perplexity": math.exp(15 / 5),
-            "perplexity": math.exp(23 / 10),
-        }
-    )
 
 
 def test_words_come_with_whether_they_are_unknown() -> None:
