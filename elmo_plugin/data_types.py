@@ -1,6 +1,6 @@
 """
-What a configuration of an archive may make: each argument is judged by the constructor that takes it, found
-as AllenNLP's `FromParams` finds it.
+Decides whether a configuration of an archive is data: each argument is judged by the constructor that takes
+it, found as AllenNLP's `FromParams` finds it.
 """
 
 import inspect
@@ -130,7 +130,7 @@ class _Judge:
             yield (*keys, argument), f"the file of {kind} is outside the archive"
 
     def _check_plain(self, value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
-        """Judges a value that a class of the user's takes as it is."""
+        """Judges a value that a class of the user's takes unchanged."""
         if isinstance(value, Mapping):
             kind = value.get("type")
             found = [types[kind][0] for types in Registrable._registry.values() if kind in list(types)]

@@ -124,7 +124,7 @@ def _import_with_submodules(package_name: str, exclude: set[str] | None = None) 
 def import_plugins() -> None:
     """
     Imports AllenNLP and its plugins as its own function does, except that a folder of the working directory
-    is a plugin only if `.allennlp_plugins` names it, and that the path stays as it is.
+    is a plugin only if `.allennlp_plugins` names it, and the path stays the same.
     """
     here, path = os.getcwd(), sys.path[:]
     sys.path[:] = [each for each in path if Path(each).resolve() != Path(here).resolve()]
@@ -137,9 +137,7 @@ def import_plugins() -> None:
         for name in list(plugins.discover_plugins()):
             _try(import_module, name)
     finally:
-        sys.path[:] = path + [
-            each for each in sys.path if each not in (*path, here)
-        ]  # what plugins have added
+        sys.path[:] = path + [each for each in sys.path if each not in (*path, here)]  # added by plugins
 
 
 def _try(import_it: Callable[[str], Any], name: str) -> None:

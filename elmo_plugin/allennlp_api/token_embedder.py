@@ -192,7 +192,7 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
 def _find(
     folder: str | PathLike[str] | None, options_file: str
 ) -> tuple[dict[str, torch.Tensor], BiLmOptions | None] | None:
-    """Finds the weights of a biLM in those of a trained model, with its options if they are known."""
+    """Finds the weights of a biLM within a trained model, with its options if they are known."""
     state = stored_state(folder) or {}
     metadata = getattr(state, "_metadata", {})
     found = list(find_bilms(state, _BILM + CHARACTERS, _BILM))

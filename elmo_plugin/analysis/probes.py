@@ -93,7 +93,7 @@ def probe_layers(
     seeds: Sequence[int],
     epochs: int = 10,
 ) -> list[ProbeScore]:
-    """Scores `LinearProbes` of each combination of layers, for the tags and for those of a control task."""
+    """Scores `LinearProbes` of each combination of layers, for the tags and for a control task."""
     train_vectors, test_vectors = (word_vectors(representations, data) for data in (train, test))
     scores = [ProbeScore(name, [], []) for name in representations.combinations]
     numbers = {tag: number for number, tag in enumerate(sorted({tag for each in train for tag in each.tags}))}

@@ -1,4 +1,4 @@
-"""Checks the words that users give a `BiLm`; errors say what was expected."""
+"""Checks the words that users give a `BiLm`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet

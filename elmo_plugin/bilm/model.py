@@ -222,7 +222,7 @@ class BiLm(BiLmNetwork):
         batch_size : `int`
             The number of texts that are computed together.
         tokenizer : `str | Callable`
-            What splits a text: the rules of "spacy", "whitespace", the "letters" of a protein, or a function
+            Splits a text: the rules of "spacy", "whitespace", the "letters" of a protein, or a function
             such as `nltk.word_tokenize` or a pipeline of spaCy.
         language : `str`
             The code of the language of spaCy's rules.

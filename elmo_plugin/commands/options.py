@@ -161,7 +161,7 @@ OPTIONAL_VALUES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "--json": ("-", re.compile(r"-|/dev/.*|.*\.jsonl?").fullmatch),
     "--dask": ("", re.compile(r"(\w+://)?[\w.-]+:[0-9]+").fullmatch),
 }
-"""The options that may have no value: what they mean then, and which words are a value (after `=` any is)."""
+"""The options that may have no value: their meaning then, and which words are a value (after `=` any is)."""
 
 
 def add_shared(parser: Any, *names: str, **changes: Any) -> None:

@@ -38,7 +38,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def processor() -> str:
-    """Returns the name, family, model and widest vectors of the processor, and what is forbidden."""
+    """Returns the name, family, model and widest vectors of the processor, and forbidden instructions."""
     path = Path("/proc/cpuinfo")
     if not path.exists():
         return platform.processor()

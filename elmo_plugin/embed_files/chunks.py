@@ -2,7 +2,7 @@
 
 import logging
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -14,72 +14,81 @@ from filelock import Timeout
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import atomic_write, locked, remove_leftovers, write_json
-from elmo_plugin.common.formats.fasta import Protein, read_fasta
+from elmo_plugin.common.formats.fasta import read_fasta
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines, sentence_lines, standard_input_lines
 
 STANDARD_INPUT = "-"
-_LINE_BYTES = 8  # added to the text of each line, because blank lines also take memory
+_LINE_BYTES = 8  # added to the size of each record, because blank lines also take memory
 
 logger = logging.getLogger(__name__)
 
 
+class Record(NamedTuple):
+    """A line of a text, or a protein of FASTA."""
+
+    text: str  # stripped; letters
+    place: str  # the file and the line
+    size: int  # the bytes of the line; the number of letters
+    name: str = ""  # of a protein
+
+
 class Chunk(NamedTuple):
-    """Consecutive lines of a text, with their size in it."""
+    """Consecutive records of a text."""
 
     number: int
-    first_line: int  # from 0
-    sentences: list[str]  # stripped
-    num_bytes: int
-    source: str = "the text"
-    proteins: Sequence[Protein] = ()  # the records of FASTA whose letters are the sentences
+    records: Sequence[Record]
 
-    def location(self, sentence: int) -> str:
-        """Returns the text and the line of the sentence with this number in the chunk."""
-        if self.proteins:
-            return self.proteins[sentence].place
-        return f"{self.source}, line {self.first_line + sentence + 1}"
+    @property
+    def sentences(self) -> list[str]:
+        """The text of each record."""
+        return [record.text for record in self.records]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of proteins."""
+        return [record.name for record in self.records if record.name]
+
+    @property
+    def size(self) -> int:
+        """The number of bytes, or of residues."""
+        return sum(record.size for record in self.records)
 
 
-def read_chunks(source: str, chunk_bytes: int, digest: blake2b, column: int | None = None) -> Iterator[Chunk]:
+def read_chunks(
+    source: str, chunk_size: int, digest: blake2b, column: int | None = None, has_proteins: bool = False
+) -> Iterator[Chunk]:
     """
     Reads a file, or standard input, in chunks, and updates the digest with its sentences. A chunk ends with
-    the line that makes it at least this long, whatever follows. Raises `BiLmError` if a line is not UTF-8
-    text, a compressed file is damaged, or the text is a table and no `column` of words is named.
+    the record that makes it at least this long, whatever follows. Raises `BiLmError` if a line is not UTF-8
+    text, a compressed file is damaged, or the text is a table without a `column` of words.
     """
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
-    number, first_line, num_bytes, sentences = 0, 0, 0, []
     lines = read_lines(source) if is_file else standard_input_lines()
-    for line_number, line in enumerate(sentence_lines(lines, name, column), 1):
-        sentences.append(decode(line, f"{name}, line {line_number}").strip())
-        digest.update(f"{sentences[-1]}\n".encode())
-        num_bytes += len(line)
-        if num_bytes + _LINE_BYTES * len(sentences) >= chunk_bytes:
-            yield Chunk(number, first_line, sentences, num_bytes, name)
-            number, first_line, num_bytes, sentences = number + 1, line_number, 0, []
-    if sentences:
-        yield Chunk(number, first_line, sentences, num_bytes, name)
+    number, size, records = 0, 0, list[Record]()
+    for record in _proteins(name, lines) if has_proteins else _lines(name, lines, column):
+        digest.update(
+            f"{record.name} {record.text}\n".encode() if has_proteins else f"{record.text}\n".encode()
+        )
+        records.append(record)
+        size += record.size + _LINE_BYTES
+        if size >= chunk_size:
+            yield Chunk(number, records)
+            number, size, records = number + 1, 0, []
+    if records:
+        yield Chunk(number, records)
 
 
-def read_proteins(source: str, residues: int, digest: blake2b) -> Iterator[Chunk]:
-    """Reads FASTA as `read_chunks` does text; a chunk ends with the record that makes it this long."""
-    is_file = source != STANDARD_INPUT
-    records = read_fasta(source) if is_file else read_fasta("standard input", standard_input_lines())
-    number, first, size, proteins = 0, 0, 0, list[Protein]()
-    for protein in records:
-        digest.update(f"{protein.name} {protein.letters}\n".encode())
-        proteins.append(protein)
-        size += len(protein.letters)
-        if size + _LINE_BYTES * len(proteins) >= residues:
-            yield _chunk_of(number, first, proteins, size)
-            number, first, size, proteins = number + 1, first + len(proteins), 0, []
-    if proteins:
-        yield _chunk_of(number, first, proteins, size)
+def _lines(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Record]:
+    for number, line in enumerate(sentence_lines(lines, name, column), 1):
+        place = f"{name}, line {number}"
+        yield Record(decode(line, place).strip(), place, len(line))
 
 
-def _chunk_of(number: int, first: int, proteins: Sequence[Protein], size: int) -> Chunk:
-    return Chunk(number, first, [protein.letters for protein in proteins], size, proteins=proteins)
+def _proteins(name: str, lines: Iterable[bytes]) -> Iterator[Record]:
+    for protein in read_fasta(name, lines):
+        yield Record(protein.letters, protein.place, len(protein.letters), protein.name)
 
 
 def chunk_path(folder: Path, number: int) -> Path:
@@ -96,8 +105,7 @@ def write_chunk(folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vect
     with atomic_write(chunk_path(folder, chunk.number)) as temporary, temporary.open("wb") as file:
         texts = join_lines([" ".join(sentence) for sentence in words])
         lengths = np.array([len(sentence) for sentence in words])
-        names = join_lines([protein.name for protein in chunk.proteins])
-        sentences = join_lines(chunk.sentences)
+        sentences, names = join_lines(chunk.sentences), join_lines(chunk.names)
         np.savez(file, sentences=sentences, texts=texts, lengths=lengths, vectors=vectors, names=names)
 
 
@@ -124,11 +132,9 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
         raise_stop(error)
         logger.warning("%s is damaged: its lines are embedded again", path)
         return False
-    expected = join_lines(chunk.sentences), join_lines([protein.name for protein in chunk.proteins])
-    if not all(map(np.array_equal, stored, expected)):
-        first, last = chunk.first_line + 1, chunk.first_line + len(chunk.sentences)
+    if not all(map(np.array_equal, stored, (join_lines(chunk.sentences), join_lines(chunk.names)))):
         raise BiLmError(
-            f"{folder} was started with another text (lines {first} to {last} differ): use that "
+            f"{folder} was started with another text (it differs from {chunk.records[0].place} on): use that "
             "text, or remove the folder to start over"
         )
     return True

@@ -76,7 +76,7 @@ class Embedder:
         return (*layers, self._bilm.output_dim)
 
     @property
-    def chunk_bytes(self) -> int:
+    def chunk_size(self) -> int:
         """The size of a chunk of text whose vectors take about `CHUNK_VECTOR_BYTES`."""
         vector_bytes = 4 * self._bilm.num_layers * self._bilm.output_dim
         return max(CHUNK_VECTOR_BYTES * _BYTES_PER_WORD // vector_bytes, 1)
@@ -104,11 +104,11 @@ class Embedder:
         words = [self._tokenize(line) for line in chunk.sentences]
         sentences = [[word.text for word in line] for line in words]
         lengths = [len(sentence) for sentence in sentences]
-        for number, length in enumerate(lengths):
-            check_no_boundaries(sentences[number], chunk.location(number))
+        for sentence, length, record in zip(sentences, lengths, chunk.records, strict=True):
+            check_no_boundaries(sentence, record.place)
             if length > self._settings.max_words:
                 raise BiLmError(
-                    f"{chunk.location(number)}: the sentence has {length:,} words, more than "
+                    f"{record.place}: the sentence has {length:,} words, more than "
                     f"--max-words {self._settings.max_words}; is there a sentence on each line?"
                 )
         ends = list(accumulate(lengths))
@@ -126,7 +126,7 @@ class Embedder:
                     selected = selected.sum(dim=0, keepdim=True) / max(len(selected), 1)
                 rows = selected.to(dtype).cpu().numpy()
                 if not np.isfinite(rows).all():
-                    raise BiLmError(self._not_finite(layers, chunk.location(number)))
+                    raise BiLmError(self._not_finite(layers, chunk.records[number].place))
                 end = number + 1 if is_pooled else ends[number]
                 vectors[end - len(rows) : end] = rows
         lines = zip(chunk.sentences, words, strict=True)

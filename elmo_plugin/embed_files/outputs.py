@@ -140,10 +140,10 @@ def sentence_key(sentence: str) -> str:
 
 def check_keys(chunk: Chunk) -> Chunk:
     """Returns the chunk. Raises `BiLmError` if a sentence is too long to be the name of its vectors."""
-    for number, sentence in enumerate(chunk.sentences):
-        if len(sentence) > _MAX_KEY_BYTES // 8 and len(sentence_key(sentence).encode()) > _MAX_KEY_BYTES:
+    for record in chunk.records:
+        if len(sentence_key(record.text).encode()) > _MAX_KEY_BYTES:
             raise BiLmError(
-                f"{chunk.location(number)}: the sentence is longer than the {_MAX_KEY_BYTES:,} bytes of a "
+                f"{record.place}: the sentence is longer than the {_MAX_KEY_BYTES:,} bytes of a "
                 "name in HDF5: leave out --use-sentence-keys"
             )
     return chunk

@@ -22,7 +22,6 @@ from elmo_plugin.embed_files.chunks import (
     check_description,
     chunk_path,
     read_chunks,
-    read_proteins,
     unfinished_chunks,
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
@@ -99,10 +98,8 @@ def embed_file(
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
     digest = blake2b(digest_size=16)
-    if has_proteins:
-        chunks = read_proteins(source, embedder.chunk_words, digest)
-    else:
-        chunks = read_chunks(source, embedder.chunk_bytes, digest, settings.column)
+    chunk_size = embedder.chunk_words if has_proteins else embedder.chunk_size
+    chunks = read_chunks(source, chunk_size, digest, settings.column, has_proteins)
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
     unit = " residues" if has_proteins else "B"
@@ -119,11 +116,11 @@ def embed_file(
             for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
                 paths.append(chunk_path(folder, chunk.number))
                 if new_words is None and not bar.disable:
-                    bar.initial += chunk.num_bytes  # does not count for the speed
+                    bar.initial += chunk.size  # does not count for the speed
                 words += new_words or 0
                 speed = words / max(time.monotonic() - start, 1e-9)  # a clock may stand still
                 bar.set_postfix_str(f"{speed:,.0f} tokens/s", refresh=False)
-                bar.update(chunk.num_bytes)
+                bar.update(chunk.size)
         description |= {"text": digest.hexdigest()}
         with atomic_write(folder / file.name) as temporary:
             content = Content(paths, settings, embedder.row_shape, description)

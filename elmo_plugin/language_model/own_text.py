@@ -122,7 +122,7 @@ def _listed(files: Mapping[str, Sequence[Path]]) -> str:
 def _assigned_sentences(
     files: Mapping[str, Sequence[Path]], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yields the words of each sentence and its role. Of a text with many lines, a line has one role."""
+    """Yields the words of each sentence and its role. In a text with many lines, a line has one role."""
     stride, by_line = BLOCKS, True
     if "" in files:
         lines = sum(1 for file in files[""] for _ in _lines(str(file), column))

@@ -19,7 +19,7 @@ folder = Path(name).parent.resolve()
 
 
 def read(base: str, path: str) -> tuple[str, bytes]:
-    """Reads what Jsonnet imports; without `trust`, from the folder of the configuration."""
+    """Reads imports of Jsonnet; without `trust`, from the folder of the configuration."""
     file = Path(base, path)
     if not trust and not file.resolve().is_relative_to(folder):
         raise RuntimeError("it is not in the folder of the configuration: use --trust if you trust that")

@@ -109,7 +109,7 @@ def _unmatched_embedders(porting: Porting) -> None:
             found = set(chain.from_iterable(makers))
             here = f"{place}.embedder_to_indexer_map.{name}"
             if len(found) != 1 or not all(makers):
-                text = f"it took {', '.join(values)}; now it gets what the one indexer of its name makes"
+                text = f"it took {', '.join(values)}; now it gets the output of the indexer of its name"
                 porting.note(here, text, "left")
             elif name not in found:
                 old = found.pop()
@@ -202,7 +202,7 @@ def _addresses(porting: Porting) -> None:
 
 
 def _defaults(porting: Porting) -> None:
-    """Writes what an old configuration took by default, where AllenNLP 2.10.1 takes something else."""
+    """Writes the old defaults of a configuration, where AllenNLP 2.10.1 takes something else."""
     if not any(note.kind == "changed" for note in porting.notes):
         return
     version = "0" if "iterator" in porting.old else "1"

@@ -61,7 +61,7 @@ class OldWords(Tokenizer):
 
 
 def _simple_words(text: str) -> Iterator[str]:
-    """Separates punctuation at both ends of what stands between spaces, then contractions."""
+    """Separates punctuation at both ends of a piece of text, then contractions."""
     for field in text.split():
         word = field.lstrip(_OPENING)
         yield from field[: len(field) - len(word)]

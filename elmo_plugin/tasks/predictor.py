@@ -34,8 +34,7 @@ class TaskPredictor(Predictor):
     tokenized, texts of more than 20 times as many characters. Predicts without the in-memory cache, which
     only pays off over epochs. A `tokenizer`, or its configuration, replaces the dataset reader's.
 
-    `output_format` is "json", or the `line_format` of the task, which `format_lines` returns: what a scorer
-    reads.
+    `output_format` is "json", or the `line_format` of the task: lines that a scorer reads.
     """
 
     name: ClassVar[str]  # the registered name, with which error messages begin

@@ -137,7 +137,7 @@ class ResumableTrainer(GradientDescentTrainer):
         self._epoch = EpochProgress(self._serialization_dir)
         self._callbacks.append(self._epoch)
         self._epoch_starts: list[dict[str, Any]] = []  # random states
-        self._resumed: dict[str, Any] | None = None  # what a checkpoint has of this process, until reached
+        self._resumed: dict[str, Any] | None = None  # the state of a checkpoint, until reached
 
     def _own_state(self) -> dict[str, Any]:
         """Returns what else a checkpoint has of each process."""
@@ -288,7 +288,7 @@ class ResumableTrainer(GradientDescentTrainer):
         return metrics
 
     def _repeat_validation(self, see: Callable[[TensorDict], None]) -> None:
-        """Reads the batches of a validation, because a loader may shuffle what it shuffled before."""
+        """Reads the batches of a validation, because a loader may shuffle its last order."""
         for batch in self._validation_data_loader or ():
             see(batch)
 

@@ -22,7 +22,7 @@ class Fact(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """name: of what the passage is about; others: what stands for it later"""
+    """name: the subject of the passage; others: words for it later"""
 
     name: str
     others: list[str]
@@ -51,7 +51,7 @@ def write(data: Path, folder: Path) -> None:
 
 
 def without_case(question: str) -> str:
-    """Returns a question as it is typed in haste."""
+    """Returns a question as typed in haste."""
     return question.lower().rstrip("?").rstrip()
 
 
@@ -118,7 +118,7 @@ def made_paragraph(name: str, slots: Names, topics: list[Topic], generator: rand
 
 
 class Values:
-    """Draws what stands in slots: no two of a kind in a passage are the same."""
+    """Fills slots: no two of a kind in a passage are the same."""
 
     def __init__(self, slots: Names, first_names: str, generator: random.Random) -> None:
         self._slots = slots

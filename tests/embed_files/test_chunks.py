@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.embed_files.chunks import Chunk, chunk_path, has_chunk, read_chunks, write_chunk
+from elmo_plugin.embed_files.chunks import Chunk, Record, chunk_path, has_chunk, read_chunks, write_chunk
 
 TEXT = "one two\n\n  Wörter 辞書 \nlast".encode()
 SENTENCES = ["one two", "", "Wörter 辞書", "last"]
@@ -84,24 +84,23 @@ def test_chunks_are_the_lines_in_order_and_do_not_depend_on_the_text_after_them(
     chunks = read(path, chunk_bytes)
     assert [sentence for chunk in chunks for sentence in chunk.sentences] == [line.strip() for line in lines]
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
-    assert sum(chunk.num_bytes for chunk in chunks) == path.stat().st_size
-    first_line = 0
+    assert sum(chunk.size for chunk in chunks) == path.stat().st_size
+    places = [record.place for chunk in chunks for record in chunk.records]
+    assert places == [f"{path}, line {number}" for number in range(1, len(lines) + 1)]
     for chunk in chunks:
-        assert chunk.first_line == first_line
-        first_line += len(chunk.sentences)
         longest = max(len(sentence.encode()) for sentence in lines) + 9
-        assert chunk.num_bytes < chunk_bytes + longest
+        assert chunk.size < chunk_bytes + longest
     path.write_bytes("".join(f"{line}\n" for line in lines + more).encode())
     assert read(path, chunk_bytes)[: len(chunks[:-1])] == chunks[:-1]
 
 
 @pytest.mark.parametrize("end", [0, 20, -20])
 def test_a_chunk_is_there_if_it_is_whole(end: int, tmp_path: Path) -> None:
-    chunk, path = Chunk(0, 0, ["a"], 2), chunk_path(tmp_path, 0)
+    chunk, path = Chunk(0, [Record("a", "a.txt, line 1", 2)]), chunk_path(tmp_path, 0)
     assert not has_chunk(tmp_path, chunk)
     write_chunk(tmp_path, chunk, [["a"]], np.ones((1, 3, 4)))
     assert has_chunk(tmp_path, chunk)
-    with pytest.raises(BiLmError, match="started with another text \\(lines 1 to 1 differ"):
-        has_chunk(tmp_path, chunk._replace(sentences=["b"]))
+    with pytest.raises(BiLmError, match=r"started with another text \(it differs from a\.txt, line 1 on"):
+        has_chunk(tmp_path, Chunk(0, [Record("b", "a.txt, line 1", 2)]))
     path.write_bytes(path.read_bytes()[:end])
     assert not has_chunk(tmp_path, chunk)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 
 from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, sentence_key
-from elmo_plugin.embed_files.chunks import Chunk, chunk_path, write_chunk
+from elmo_plugin.embed_files.chunks import Chunk, Record, chunk_path, write_chunk
 from elmo_plugin.embed_files.outputs import Content
 
 DIM = 4
@@ -38,7 +38,8 @@ def make_part(seed: int, sentences: list[str], num_layers: int = 3) -> Part:
 def write_parts(folder: Path, parts: list[Part]) -> list[Path]:
     for number, part in enumerate(parts):
         rows = np.concatenate([np.moveaxis(vectors, -2, 0) for vectors in part.vectors])
-        write_chunk(folder, Chunk(number, 0, part.sentences, 0), part.words, rows)
+        records = [Record(sentence, "", 0) for sentence in part.sentences]
+        write_chunk(folder, Chunk(number, records), part.words, rows)
     return [chunk_path(folder, number) for number in range(len(parts))]
 
 

@@ -37,7 +37,7 @@ def is_fasta(path: str) -> bool:
 
 
 def residues(text: str) -> list[Word]:
-    """Returns each letter as a word, a capital; what is no letter of an amino acid, as a gap, is `X`."""
+    """Returns each letter as a word, a capital; all others, as gaps, are `X`."""
     capitals = ((match.start(), match[0].upper()) for match in re.finditer(r"\S", text))
     return [Word(letter if letter in _KNOWN else "X", at, at + 1) for at, letter in capitals]
 

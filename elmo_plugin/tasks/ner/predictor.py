@@ -34,7 +34,7 @@ class NerPredictor(SentencePredictor):
 
     `output_format` may be "columns": a line for each word with its gold tag, if there is one
     (`--use-dataset-reader`), and its predicted tag, in BIO, between spaces. `elmo score ner` and conlleval.pl
-    read them. Spaces inside a word become "_". The other parameters are those of `SentencePredictor`.
+    read them. Spaces inside a word become "_". See `SentencePredictor` for the other parameters.
     """
 
     name = "elmo_ner"

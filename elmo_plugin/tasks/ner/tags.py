@@ -1,4 +1,4 @@
-"""Tags of words: the encoding of a file's tags, what each of them means, and the entities that they mark."""
+"""Tags of words: the encoding of a file's tags, their meaning, and the entities that they mark."""
 
 import re
 from collections import Counter
