@@ -1,7 +1,6 @@
 """Paragraphs with questions and answers, from the JSON of SQuAD, JSON lines or tables."""
 
 import json
-import logging
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -14,8 +13,6 @@ from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.records import Record, Skipped, UnusableExample, as_list, detect_format, parse_records
-
-logger = logging.getLogger(__name__)
 
 _SHAPE = '{"id": …, "context": …, "question": …, "answers": {"text": […], "answer_start": […]}}'
 _USUAL = {  # names of the fields of a table or of JSON lines, in lower case
@@ -63,12 +60,10 @@ class SquadOptions(NamedTuple):
     """
     Options that change or skip questions. The log has their numbers, and the first ids of the skipped ones.
 
-    repair_offsets: search for answers that are not at their `answer_start`, at the nearest place
     skip_unanswerable: skip the questions of SQuAD 2.0 without an answer
     skip_bad: skip the questions that cannot be used
     """
 
-    repair_offsets: bool = False
     skip_unanswerable: bool = False
     skip_bad: bool = False
 
@@ -102,8 +97,6 @@ def parse_squad(lines: Iterable[Line], options: SquadOptions, skipped: Skipped) 
             skipped.skip_or_raise(error, location, location)
         else:
             yield parsed
-    if parser.repaired:
-        logger.info("%s: repaired the answer_start of %d answers", lines[0].file, parser.repaired)
     skipped.log("questions")
 
 
@@ -179,13 +172,12 @@ def _question_in(record: Record) -> dict[str, Any]:
 
 
 class _SquadParser:
-    """Parses paragraphs, and counts repaired answers and skipped questions."""
+    """Parses paragraphs, and counts skipped questions."""
 
     def __init__(self, options: SquadOptions, skipped: Skipped) -> None:
         self._options = options
         self._skipped = skipped
         self._ids: set[str] = set()
-        self.repaired = 0
 
     def parse(self, paragraph: Any, location: str) -> Paragraph:
         """Returns a paragraph of the file, checked."""
@@ -230,15 +222,11 @@ class _SquadParser:
         for place in (start + len(margin), start):  # a byte order mark of the answer may not count
             if place >= 0 and spaced.startswith(sought, place):
                 return Answer(text, place)
-        places = [match.start() for match in re.finditer(f"(?={re.escape(sought)})", spaced)]
-        if self._options.repair_offsets and places:
-            self.repaired += 1
-            return Answer(text, min(places, key=lambda place: abs(place - start)))
+        found, place = paragraph[max(0, start) :][: len(text)], spaced.find(sought)
         raise UnusableExample(
-            f"with an answer that is not {'at its answer_start' if places else 'in the paragraph'}",
-            f"the answer {text!r} is not at its answer_start, {start}: found "
-            f"{paragraph[max(0, start) :][: len(text)]!r}; "
-            + ("repair_offsets searches for it" if places else "it is nowhere in the paragraph"),
+            f"with an answer that is not {'in the paragraph' if place < 0 else 'at its answer_start'}",
+            f"the answer {text!r} is not at its answer_start, {start}: found {found!r}; it is "
+            + ("nowhere in the paragraph" if place < 0 else f"at {place}"),
         )
 
 

@@ -37,7 +37,7 @@ class SquadReader(TaskDatasetReader):
     Makes an instance of each question of SQuAD 1.1, or of JSON lines with `id`, `context`, `question` and
     `answers`, as Hugging Face's data sets have them (see `read_squad`). An answer becomes the span of words
     that its characters touch. An answer that begins or ends inside a word is trained as the words that cover
-    it, and scored by its own text; the log has their number.
+    it, and scored by its own text.
 
     Registered as a `DatasetReader` with name "squad_v1".
 
@@ -50,9 +50,9 @@ class SquadReader(TaskDatasetReader):
         languages with spaces between words, and makes each Han or Kana character a word.
     max_paragraph_words : `int`, optional (default = `None`)
         Skip longer paragraphs, as is usual in training. The log has their number.
-    repair_offsets, skip_unanswerable, skip_bad : `bool`, optional (default = `False`)
-        Search for answers that are not at their `answer_start`; skip the questions without an answer of SQuAD
-        2.0; skip the questions that cannot be used. The log has their numbers and the first ids.
+    skip_unanswerable, skip_bad : `bool`, optional (default = `False`)
+        Skip the questions without an answer of SQuAD 2.0; skip the questions that cannot be used. The log has
+        their numbers and the first ids.
     answers_required : `bool`, optional (default = `False`)
         Raise an error for a question without an answer, as in training.
 
@@ -67,7 +67,6 @@ class SquadReader(TaskDatasetReader):
         *,
         tokenizer: Tokenizer = None,
         max_paragraph_words: int | None = None,
-        repair_offsets: bool = False,
         skip_unanswerable: bool = False,
         skip_bad: bool = False,
         answers_required: bool = False,
@@ -78,7 +77,7 @@ class SquadReader(TaskDatasetReader):
             check_at_least("squad_v1: max_paragraph_words", max_paragraph_words, error=ConfigurationError)
         self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
-        self.options = SquadOptions(repair_offsets, skip_unanswerable, skip_bad)
+        self.options = SquadOptions(skip_unanswerable, skip_bad)
         self._answers_required = answers_required
 
     @overrides
@@ -88,9 +87,9 @@ class SquadReader(TaskDatasetReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
-        """Yields each question with its paragraph and its words. Logs what is skipped or inside words."""
+        """Yields each question with its paragraph and its words. Logs what is skipped."""
         skipped = Skipped(self.options.skip_bad)
-        too_long = inside_words = 0
+        too_long = 0
         tokenized: TokenizedParagraph | None = None
         for paragraph in parse_squad(lines, self.options, skipped):
             if tokenized is None or tokenized.text != paragraph.text:
@@ -113,15 +112,14 @@ class SquadReader(TaskDatasetReader):
                             "without an answer", "answer missing; skip_unanswerable skips it"
                         )
                     words = self._split_question(question)
-                    inside_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
+                    for answer in question.answers:
+                        answer_words(tokenized, answer)
                 except ConfigurationError as error:
                     skipped.skip_or_raise(error, place, name)
                 else:
                     yield tokenized, question, words
         if too_long:
             logger.info("skipped %d paragraphs of more than %d words", too_long, self._max_paragraph_words)
-        if inside_words:
-            logger.info("%d questions have answers that begin or end inside a word", inside_words)
 
     def _is_too_long(self, paragraph: TokenizedParagraph) -> bool:
         return self._max_paragraph_words is not None and len(paragraph.tokens) > self._max_paragraph_words
@@ -170,9 +168,3 @@ def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, in
     if not touched:
         raise ConfigurationError(f"the answer {answer.text!r} at {answer.start} does not match any words")
     return touched[0], touched[-1]
-
-
-def _is_exact(paragraph: TokenizedParagraph, answer: Answer) -> bool:
-    """Returns whether an answer begins and ends with its words."""
-    end = answer.start + len(answer.text)
-    return paragraph.characters(*answer_words(paragraph, answer)) == (answer.start, end)

@@ -52,7 +52,7 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
         (squad(answers=[{"text": "snowed", "answer_start": 3}]), "q1: .* it is nowhere in the paragraph"),
         (
             squad(answers=[{"text": "rained", "answer_start": 4}]),
-            "'rained' is not at .* 4: .* 'ained.'; repair",
+            "'rained' is not at .* 4: .* 'ained.'; it is at 3, and skip_bad",
         ),
         (
             squad(is_impossible="false"),
@@ -77,16 +77,6 @@ def test_what_is_malformed_names_the_file_and_the_question(
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
         read(tmp_path, content)
-
-
-def test_a_repair_takes_the_nearest_place_and_is_logged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    content = squad("a b a b a", answers=[{"text": "a", "answer_start": 5}])
-    with caplog.at_level(logging.INFO):
-        (paragraph,) = read(tmp_path, content, repair_offsets=True)
-    assert paragraph.questions[0].answers == [Answer("a", 4)]
-    assert "repaired the answer_start of 1 answers" in caplog.text
 
 
 def test_unanswerable_questions_may_be_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
