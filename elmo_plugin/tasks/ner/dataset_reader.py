@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, cast
 
@@ -158,12 +158,16 @@ class Conll2003Reader(TaskDatasetReader):
 
     def _sentences(self, file: str, texts: list[str], skipped: Skipped) -> tuple[list[TaggedSentence], str]:
         """Returns the sentences of a file, and a description of its columns."""
-        lines = [Line(text, file, number) for number, text in enumerate(texts, start=1) if text.strip()]
-        if lines and file.endswith(".in") and Path(other := file.removesuffix("in") + "out").exists():
-            return list(_sentences_of_two_files(lines, list(self.read_lines(other)))), f"tags of {other}"
+        rest = (Line(text, file, number) for number, text in enumerate(texts, start=1) if text.strip())
+        first, second = next(rest, None), next(rest, None)
+        lines = chain(filter(None, (first, second)), rest)
+        if first and file.endswith(".in") and Path(other := file.removesuffix("in") + "out").exists():
+            return list(
+                _sentences_of_two_files(list(lines), list(self.read_lines(other)))
+            ), f"tags of {other}"
         chosen = (self._word_column, self._tag_column)
-        kind = detect_format(lines[0]) if lines else None
-        if kind == "jsonl" or (kind in ("csv", "tsv") and _LIST.search(lines[:2][-1].text)):
+        kind = detect_format(first) if first else None
+        if kind == "jsonl" or (kind in ("csv", "tsv") and second and _LIST.search(second.text)):
             return list(self._sentences_of_json(lines, skipped)), "JSON"
         table = read_table(file, texts, self._separator, chosen, self._skip_bad)
         if not table.sentences:
@@ -181,7 +185,7 @@ class Conll2003Reader(TaskDatasetReader):
         found = "" if tag is None else f", tags in column {table.name(tag)!r}"
         return sentences, f"words in column {table.name(word)!r}{found}"
 
-    def _sentences_of_json(self, lines: list[Line], skipped: Skipped) -> Iterator[TaggedSentence]:
+    def _sentences_of_json(self, lines: Iterable[Line], skipped: Skipped) -> Iterator[TaggedSentence]:
         tokenizer = self.tokenizer or SpacyRulesTokenizer()
         keys: tuple[str, str | None] | None = None
         for line, fields in parse_records(lines):

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -60,14 +60,13 @@ def read_tags(
 
     Raises `ConfigurationError`, naming file and line, for the first tag that is not of the encoding.
     """
-    labels = [["O", *sentence.tags, "O"] for sentence in sentences]
-    pairs = {pair for tags in labels for pair in pairwise(tags)}
+    pairs = {pair for sentence in sentences for pair in _pairs(sentence)}
     values = {tag for sentence in sentences for tag in sentence.tags}
 
     def line_of(wrong: Set[tuple[str, str]]) -> tuple[str, str, str]:
         """Returns the place of the first pair of tags that is wrong, and the pair."""
-        for sentence, tags in zip(sentences, labels, strict=True):
-            for word, pair in enumerate(pairwise(tags)):
+        for sentence in sentences:
+            for word, pair in enumerate(_pairs(sentence)):
                 if pair in wrong:
                     return f"{file}, line {sentence.lines[min(word, len(sentence.lines) - 1)]}", *pair
         raise AssertionError("a pair of tags is in a sentence")
@@ -101,6 +100,11 @@ def read_tags(
         f"{place}: expected tags in {source}, got {tag!r} after {before!r}; "
         f"source_encoding: {[*found, 'mixed'][0]!r} reads this file"
     )
+
+
+def _pairs(sentence: TaggedSentence) -> Iterator[tuple[str, str]]:
+    """Yields each tag with the one before it; the boundaries are as words outside."""
+    return pairwise(["O", *sentence.tags, "O"])
 
 
 def is_legal(encoding: str, before: EntityTag, tag: EntityTag) -> bool:
