@@ -60,7 +60,8 @@ def document_in(record: Record, needs_clusters: bool = True) -> CorefDocument:
     """
     Returns the document of a record: `sentences`, lists of words, and `clusters` of mentions, as e2e-coref
     and AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start": …, "end": …}`, the
-    end exclusive. It may have a name, `doc_key` or `name`, a `part` and `speakers`.
+    end exclusive. It may have a name, `doc_key` or `name`, a `part`, or its `line` as `elmo predict`
+    writes it, and `speakers`.
 
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
@@ -75,7 +76,7 @@ def document_in(record: Record, needs_clusters: bool = True) -> CorefDocument:
         speakers = check_speakers(fields.get("speakers"), sentences)
     except ValueError as error:
         raise ConfigurationError(f"{line.location}: {error}") from None
-    part = str(fields.get("part", ""))
+    part = str(fields.get("line") or fields.get("part", ""))
     return CorefDocument(name, part, sentences, speakers, genre_in(name), clusters, line.file, line.number)
 
 
