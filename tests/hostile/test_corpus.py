@@ -204,3 +204,33 @@ def test_no_argument_of_any_type_reaches_outside(here: Path, number: int) -> Non
     """Each value is tried in a part of all arguments; all of them take half an hour."""
     value = VALUES[number]
     try_all([*type_cases([value]), *other_cases([value])][number :: 2 * len(VALUES)], here)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", trained_models())
+def test_a_model_of_the_package_loads_among_files_that_are_named_as_its_values(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place_values(load_archive(name).config.as_dict(quiet=True))
+    assert load_archive(name).model is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["ner", "srl", "coref", "squad", "snli", "sst"])
+def test_what_elmo_new_trains_is_data(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["new", task, "project"])
+    monkeypatch.chdir(tmp_path / "project")
+    for path in Path().glob("*.jsonnet"):
+        config = Params.from_file(path).as_dict(quiet=True)
+        place_values(config)
+        archives.check_config(config, path.name, tmp_path)
+
+
+def place_values(config: dict[str, Any]) -> None:
+    """Makes files and folders that are called as the values of a configuration."""
+    texts = {value for _, value in archives._values(config) if isinstance(value, str)}
+    for number, name in enumerate(sorted(texts)):
+        if "/" not in name and 0 < len(name) < 200 and not Path(name).exists():
+            Path(name).mkdir() if number % 2 else Path(name).touch()
