@@ -33,7 +33,7 @@ _REASONS = {
     errno.EFBIG: "it would be larger than files may be here (see ulimit -f)",
 }
 NO_ROOM = tuple(_REASONS)
-_SECONDS_TO_LOCK = 0.1
+_SECONDS_TO_LOCK = 1
 _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 
 

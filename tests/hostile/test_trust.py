@@ -81,7 +81,8 @@ def with_config(**changes: Any) -> Callable[[Files], None]:
 
 def flip_weights(files: Files) -> None:
     content = bytearray(files["weights.th"])
-    content[len(content) // 2] ^= 1
+    for part in (2, 3, 5):  # one of them may be in the padding of the file
+        content[len(content) // part] ^= 1
     files["weights.th"] = bytes(content)
 
 
@@ -320,7 +321,7 @@ def test_a_class_of_a_user_takes_plain_values(text: str, changes: dict[str, Any]
 
 @pytest.mark.parametrize(
     "more", ["/etc/hostname", ["../x"], {"a": "https://example.org/x"}, {"a": {"type": "planted.Reader"}},
-    {"type": "pretrained_transformer", "model_name": "x"}, [{"type": "resnet_backbone"}]]
+    {"type": "pretrained_transformer", "model_name": "x"}, [{"type": "pretrained_transformer"}]]
 )  # fmt: skip
 def test_a_class_of_a_user_takes_no_other_values(more: Any, tmp_path: Path) -> None:
     model = {"type": "users_own", "size": 3, "word": "a", "words": [], "more": more}
