@@ -12,7 +12,6 @@ import json
 import tempfile
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from machine import (
     shares_of_peak,
 )
 from material import Sentences, cut, in_batches, model_files, read_sentences, write_model
-from run import conditions, make_parser, rates, report, take_turns
+from run import conditions, make_parser, measured, rates, report, take_turns
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
@@ -134,11 +133,6 @@ def pass_over(subject: Subject, batches: list[Sentences]) -> None:
         subject.embed(batch)
 
 
-def measured() -> list[str]:
-    """The prefixes of what can be measured here: the peer only where it is installed."""
-    return [prefix for prefix in PREFIXES if prefix != "peer_" or find_spec("allennlp")]
-
-
 def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
     """Peak memory of each of the two, alone in a process that loads the model and embeds the text once."""
     if args.no_memory:
@@ -152,13 +146,13 @@ def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
             __file__, *options, f"--alone={prefix}", "--model", folder
         )
         / MEGABYTE
-        for prefix in measured()
+        for prefix in measured(PREFIXES)
     }
 
 
 def speed(args: argparse.Namespace, folder: Path, batches: list[Sentences], tokens: int) -> dict[str, Any]:
     """The median round of each of the two, in turns; "cached" knows all words of the text."""
-    subjects = {prefix: load(prefix, folder, args) for prefix in measured()}
+    subjects = {prefix: load(prefix, folder, args) for prefix in measured(PREFIXES)}
     first = {prefix: subject.embed(batches[0]) for prefix, subject in subjects.items()}
 
     def pass_afresh(subject: Subject) -> None:

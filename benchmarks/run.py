@@ -2,7 +2,8 @@
 
 import argparse
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,11 @@ def make_parser(description: str | None, *left_out: str) -> argparse.ArgumentPar
     for name in options.keys() - set(left_out):
         parser.add_argument(f"--{name}", **options[name])
     return parser
+
+
+def measured(prefixes: Sequence[str]) -> list[str]:
+    """The prefixes of subjects that can be measured here: the peer only where AllenNLP is installed."""
+    return [prefix for prefix in prefixes if prefix != "peer_" or find_spec("allennlp")]
 
 
 def conditions(args: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from arithmetic import training_operations
 from machine import MEGABYTE, in_fresh_process, peak_memory, profile, require, shares_of_peak
 from material import options_of, read_sentences
 from plain_bilm import PlainBiLm
-from run import conditions, make_parser, rates, report, take_turns
+from run import conditions, make_parser, measured, rates, report, take_turns
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.characters import PADDING, word_to_character_ids
@@ -146,6 +146,7 @@ def adam(subject: Subject) -> torch.optim.Optimizer:
 
 
 def train_round(subject: Subject, optimizer: torch.optim.Optimizer) -> None:
+    before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision(subject.matmul_precision)
     subject.start_afresh()
     for batch in subject.batches:
@@ -153,11 +154,7 @@ def train_round(subject: Subject, optimizer: torch.optim.Optimizer) -> None:
         subject.model(**batch)["loss"].backward()
         nn.utils.clip_grad_norm_(subject.model.parameters(), GRADIENT_NORM)
         optimizer.step()
-
-
-def measured() -> list[str]:
-    """The prefixes of what can be measured here: the peer only where it is installed."""
-    return [prefix for prefix in PREFIXES if not prefix or find_spec("allennlp")]
+    torch.set_float32_matmul_precision(before)
 
 
 def memory(args: argparse.Namespace) -> dict[str, Any]:
@@ -170,13 +167,13 @@ def memory(args: argparse.Namespace) -> dict[str, Any]:
         options += [f"--{name.replace('_', '-')}", getattr(args, name)]
     return {
         f"{prefix}peak_memory_mb": in_fresh_process(__file__, *options, f"--alone={prefix}") / MEGABYTE
-        for prefix in measured()
+        for prefix in measured(PREFIXES)
     }
 
 
 def speed(args: argparse.Namespace, batches: list[Batch]) -> dict[str, Any]:
     """The median round of each of the two, in turns, and the arithmetic that ours needs."""
-    subjects = {prefix: load(prefix, args, batches) for prefix in measured()}
+    subjects = {prefix: load(prefix, args, batches) for prefix in measured(PREFIXES)}
     optimizers = {prefix: adam(subject) for prefix, subject in subjects.items()}
     works = {
         prefix: partial(train_round, subject, optimizers[prefix]) for prefix, subject in subjects.items()

@@ -191,7 +191,7 @@ def check_config(
         if any(tuple(map(str, keys))[: len(each)] == each for each in given):
             continue
         place = f"{name}: {'.'.join(map(str, keys))}"
-        raise BiLmError(f"{place}: {reason}; use --trust (trust=True) if you trust this archive")
+        raise BiLmError(f"{place}: {reason}; {_TRUST}")
 
 
 @contextmanager

@@ -97,6 +97,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture
+def without_hardening(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets AllenNLP load any archive, also where other tests of this process have imported hardening."""
+    monkeypatch.setattr("elmo_plugin.archives.check_config", lambda *_: None)
+
+
+@pytest.fixture
 def shared() -> Path:
     """The folder of real data and outside figures that lies beside the repository."""
     if not SHARED.is_dir():

@@ -24,7 +24,7 @@ from allennlp.modules import TokenEmbedder
 from allennlp.modules.token_embedders import ElmoTokenEmbedder
 from allennlp.predictors import Predictor
 
-from elmo_plugin import archives, batch_to_ids
+from elmo_plugin import batch_to_ids
 from elmo_plugin.allennlp_api import token_embedder
 from elmo_plugin.bilm.io import sources
 from elmo_plugin.bilm.io.sources import MODELS
@@ -33,6 +33,7 @@ from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import allennlps_own_afterwards, dropin, predictions, tagger_config, train
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.usefixtures("without_hardening")
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"requires_grad": True},
@@ -82,12 +83,6 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 def weights(archive: Path) -> dict[str, torch.Tensor]:
     return load_plain(archive.parent / "best.th", name=str(archive))
-
-
-@pytest.fixture(autouse=True)
-def as_without_hardening(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other tests may have imported it: it refuses archives with AllenNLP's own ELMo, which opens files."""
-    monkeypatch.setattr(archives, "check_config", lambda *_: None)
 
 
 def registered() -> tuple[type, type]:

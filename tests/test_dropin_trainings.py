@@ -10,16 +10,12 @@ from allennlp.common import Params
 from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
 
-from elmo_plugin import archives, shims
+from elmo_plugin import shims
 from elmo_plugin.bilm.io.training_archive import load_plain
 from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import dropin, tagger_config, train
 
-
-@pytest.fixture(autouse=True)
-def as_without_hardening(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other tests may have imported it: it loads archives as data."""
-    monkeypatch.setattr(archives, "check_config", lambda *_: None)
+pytestmark = pytest.mark.usefixtures("without_hardening")
 
 
 @pytest.fixture

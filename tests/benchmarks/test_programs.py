@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
 from tests.benchmarks.programs import benchmark_module, figures_of
 
@@ -25,14 +24,13 @@ PROGRAMS: dict[str, tuple[list[str], list[str]]] = {  # options, and figures tha
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_hardening")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_writes_its_figures(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("elmo_plugin.archives.check_config", lambda *_: None)  # other tests import hardening
     (tmp_path / "text.txt").write_text(TEXT)
     options, positive = PROGRAMS[name]
     options = [str(tmp_path / "text.txt") if option == "TEXT" else option for option in options]
     figures = figures_of(name, options, monkeypatch, tmp_path)
-    torch.set_float32_matmul_precision("highest")
     assert all(figures[figure] > 0 for figure in positive), figures
     assert figures.get("max_difference", 0) < 1e-4
 

@@ -49,7 +49,7 @@ def test_a_text_is_embedded_and_scored_without_allennlp(tmp_path: Path) -> None:
     expected = BiLm.from_pretrained("tiny").embed([["The", "play", "ended", "."], ["Hello"]])
     with h5py.File(output) as file:
         for number, layers in enumerate(expected):
-            np.testing.assert_allclose(file[str(number)][...], layers.numpy(), atol=1e-5)
+            np.testing.assert_allclose(file[str(number)][...], layers.numpy(), atol=1e-6)
     assert f"\nperplexity: {measure_perplexity(archive, [text])['perplexity']:,.3f}\n" in process.stdout
 
 

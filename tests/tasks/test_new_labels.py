@@ -11,7 +11,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.models import Model, load_archive
 
-from elmo_plugin import archives
 from elmo_plugin.predictions.loaded import load_archives
 from elmo_plugin.predictions.predictor import load_predictor
 from tests.tasks.contract import TaskContract
@@ -25,6 +24,7 @@ from tests.tasks.srl.test_predictor import SrlPredicates
 from tests.tasks.sst.test_contract import TestSst as Sst
 from tests.trained_tagger import train
 
+pytestmark = pytest.mark.usefixtures("without_hardening")
 # Of each task: a text of the training data and what stands for it in the new data, and what grows.
 CHANGES: dict[type[TaskContract], tuple[str, str, set[str]]] = {
     Ner: ("LOC", "ISLAND", {"tag_projection", "crf"}),
@@ -36,12 +36,6 @@ CHANGES: dict[type[TaskContract], tuple[str, str, set[str]]] = {
     Squad: ("Ansel", "Ansum", set()),
 }
 VOCABULARIES: dict[str, dict[str, Any]] = {"new data alone": {}, "extended": {"type": "extend"}}
-
-
-@pytest.fixture(autouse=True)
-def as_without_hardening(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other tests may have imported it: it loads archives as data."""
-    monkeypatch.setattr(archives, "check_config", lambda *_: None)
 
 
 def train_first(task: type[TaskContract], folder: Path) -> Model:
