@@ -35,7 +35,7 @@ _CONFIG = "config.json"
 _VOCABULARY = ("type", "padding_token", "oov_token")  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 _spacy_lock = RLock()
-_TRUST = "use --trust (trust=True) if you trust this archive"
+TRUST = "use --trust (trust=True) if you trust this archive"
 
 
 class TrainedMix(NamedTuple):
@@ -191,7 +191,7 @@ def check_config(
         if any(tuple(map(str, keys))[: len(each)] == each for each in given):
             continue
         place = f"{name}: {'.'.join(map(str, keys))}"
-        raise BiLmError(f"{place}: {reason}; {_TRUST}")
+        raise BiLmError(f"{place}: {reason}; {TRUST}")
 
 
 @contextmanager
@@ -208,7 +208,7 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
     reader = archive.validation_dataset_reader
     if name := refused_predictor(archive.model, reader):
         raise BiLmError(
-            f"the predictor {name} reads files or loads other models; name another one, or {_TRUST}"
+            f"the predictor {name} reads files or loads other models; name another one, or {TRUST}"
         )
     with spacy_rules(archive.config, "the archive"):
         yield
@@ -227,7 +227,7 @@ def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
     def load(model: str, disable: Sequence[str]) -> Any:
         language = model.partition("_")[0]
         if needs_tags or not {"parser", "ner"} <= {*disable} or language not in languages:
-            raise BiLmError(f"{name}: spaCy's model {model} is not data; {_TRUST}")
+            raise BiLmError(f"{name}: spaCy's model {model} is not data; {TRUST}")
         logger.warning("%s: words are split by spaCy's rules, without the model %s", name, model)
         return spacy.blank(language)
 

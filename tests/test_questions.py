@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from elmo_plugin.archives import TRUST
 from elmo_plugin.common.errors import NEEDS_ALLENNLP
 from elmo_plugin.config_check import NO_SPACY_MODEL
 from tests.documents import REPOSITORY
@@ -39,6 +40,7 @@ def templates() -> Iterator[str]:
 
 PATTERNS = [pattern for pattern in set(templates()) if len(re.findall("[a-z]{3}", pattern)) >= 3]
 PATTERNS.append(re.escape(f"elmo predict {NEEDS_ALLENNLP}"))
+PATTERNS.append(f".*: .* is outside the archive; {re.escape(TRUST)}")
 PATTERNS.append(f"spaCy's model .* {re.escape(NO_SPACY_MODEL)}")
 
 
