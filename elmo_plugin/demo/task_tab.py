@@ -3,15 +3,15 @@
 import json
 import traceback
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any
 
-from elmo_plugin.common.bundled import trained_models
+from elmo_plugin.common.bundled import tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.demo.tab import BACKGROUND, MAX_CHARACTERS, Tab
-from elmo_plugin.predictions.loaded import LoadedArchive, load_archives
+from elmo_plugin.demo.tab import BACKGROUND, MAX_CHARACTERS, LoadedArchive, Tab
 from elmo_plugin.predictions.prediction import TASKS
-from elmo_plugin.predictions.predictor import load_predictor
-from elmo_plugin.predictions.views import views
+from elmo_plugin.predictions.predictor import Predictor, load_predictor
+from elmo_plugin.predictions.views import view
 
 
 class TaskTab(Tab):
@@ -30,10 +30,7 @@ class TaskTab(Tab):
             chosen = _numbers(query.get("predicates", ""))
             inputs["predicates"] = chosen
         columns = [_column(archive, inputs) for archive in self.archives]
-        answered = [column for column in columns if not column["error"]]
-        outputs = [column["prediction"] for column in answered]
-        for column, parts in zip(answered, views(self.slug, outputs, inputs), strict=True):
-            column["parts"] = parts
+        outputs = [column["prediction"] for column in columns if not column["error"]]
         toggles = []  # of each word: it, whether it is a predicate, and the predicates that change this
         for index, word in enumerate(outputs[0]["words"] if needs_predicates and outputs else []):
             toggles.append((word, index in chosen, " ".join(map(str, sorted({*chosen} ^ {index})))))
@@ -49,18 +46,18 @@ def _numbers(text: str) -> list[int]:
 
 def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the prediction of an archive for the template, or why it is missing or cannot be shown."""
-    prediction, text, error = None, "", ""
+    prediction, text, error, parts = None, "", "", []
     try:
         prediction = archive.predict(inputs)
         text = json.dumps(prediction, indent=2, ensure_ascii=False, allow_nan=False)
-        views(archive.task.name, [prediction], inputs)
+        parts = view(archive.task.name, prediction, inputs)
     except Exception as mistake:  # anyone's model, predictor or reader may raise it
         error = str(mistake)
         if not isinstance(mistake, BiLmError) and type(mistake).__name__ != "ConfigurationError":
             traceback.print_exc()
             error = f"{archive.name} failed; the terminal shows how."
     result = {"archive": archive.path, "prediction": None if error else prediction, "error": error}
-    return {**result, "model": archive, "parts": [], "json": text, "python": archive.python(inputs)}
+    return {**result, "model": archive, "parts": parts, "json": text, "python": archive.python(inputs)}
 
 
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
@@ -70,14 +67,28 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
     for name, model in trained_models().items():
         if name not in taggers:
             loading = BACKGROUND.submit(load_predictor, name)
-            archive = LoadedArchive(name, TASKS[name], loading, model.predicates or None)
+            archive = LoadedArchive(name, TASKS[name], loading, model.predicates)
             tabs.append(TaskTab([archive], max_characters))
     return tabs
 
 
 def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
-    """Returns a tab for each task of these archives."""
+    """
+    Returns a tab for each task of these archives. A tagger of predicates among models of semantic roles has
+    none, but finds the predicates for them.
+    """
+    loaded = {path: load_predictor(path, trust=trust) for path in paths}
+    taggers = [path for path, each in loaded.items() if each.task.name == "srl_predicates"]
     by_task: dict[str, list[LoadedArchive]] = {}
-    for archive in load_archives(paths, trust):
-        by_task.setdefault(archive.task.name, []).append(archive)
+    for path, predictor in loaded.items():
+        tagger, is_srl = tagger_of(path), predictor.task.name == "srl"
+        if is_srl and taggers and taggers[0] != tagger:
+            tagger = taggers[0]
+            predictor = load_predictor(path, trust=trust, predicates=loaded[tagger])
+        made: Future[Predictor] = Future()
+        made.set_result(predictor)
+        archive = LoadedArchive(path, predictor.task, made, tagger)
+        by_task.setdefault(predictor.task.name, []).append(archive)
+    if "srl" in by_task:
+        by_task.pop("srl_predicates", None)
     return [TaskTab(archives, max_characters) for archives in by_task.values()]

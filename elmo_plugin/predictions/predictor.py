@@ -171,15 +171,18 @@ def load_predictor(
     archive = load_archive(path, cuda_device, overrides, trust=trust)
     from allennlp.predictors import Predictor as AllenNlpPredictor
 
-    if tagger := tagger_of(path):
-        options = {"predicates": tagger} | options
-    if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
-        options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)
+    task = task_of(archive.model, str(path), predictor)
+    tagger = options.get("predicates", tagger_of(path))
+    if tagger and isinstance(tagger, str | Path):  # AllenNLP would load it without checks
+        options["predicates"] = load_predictor(tagger, None, cuda_device, trust=trust)
+        if task.name != "srl" or options["predicates"].task.name != "srl_predicates":
+            why = f"{tagger} does not tag" if task.name == "srl" else f"{path} does not need"
+            raise BiLmError(f"predicates: {why} predicates")
     # The configuration of a model `from_archive` does not say which predictor it has.
     name = predictor or archive.model.default_predictor
     with one_sentence(f"archive {path}"), default_predictor(archive, trust or predictor is not None):
         allennlp = AllenNlpPredictor.from_archive(archive, name, extra_args=options)
-    return Predictor(allennlp, task_of(archive.model, str(path), predictor))
+    return Predictor(allennlp, task)
 
 
 def task_of(model: "Model", path: str, predictor: str | None = None) -> Task:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.predictions.prediction import TASKS, Prediction
-from elmo_plugin.predictions.predictor import Predictor
+from elmo_plugin.predictions.predictor import Predictor, task_of
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 QUESTION = "When was it founded?"
@@ -98,6 +99,12 @@ def test_an_exchange_is_said_in_one_line(caplog: pytest.LogCaptureFixture) -> No
         assert caplog.messages == []
         predictor("squad").predict(QUESTION, PASSAGE)
     assert caplog.messages == ["the first text is the question, so the two are exchanged"]
+
+
+def test_a_bilm_has_no_predictor() -> None:
+    bilm = BiLmLanguageModel.__new__(BiLmLanguageModel)
+    with pytest.raises(BiLmError, match=r"archive a\.tar\.gz: .* lacks a predictor; show a biLM by --bilm"):
+        task_of(bilm, "a.tar.gz")
 
 
 def test_the_rest_is_that_of_allennlp() -> None:
