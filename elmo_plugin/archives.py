@@ -158,18 +158,6 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
         archive_model(folder, archive_path=str(temporary))
 
 
-def archive_name(path: str | Path) -> str:
-    """
-    Returns a short name: the directory of the training, after its configuration's if it is the seed of a
-    sweep; or the name of an archive that is not called `model.tar.gz`.
-    """
-    path = Path(path).absolute()
-    if path.name != "model.tar.gz" and path.is_file():
-        return path.name.removesuffix(".tar.gz")
-    training = path.parent if path.name == "model.tar.gz" else path
-    return f"{training.parent.name}/{training.name}" if training.name.isdecimal() else training.name
-
-
 def check_config(
     config: Mapping[str, Any], name: str, folder: Path, overrides: Mapping[str, Any] | None = None
 ) -> None:

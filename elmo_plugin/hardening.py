@@ -74,36 +74,19 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
 
 
 def get_predictor(args: argparse.Namespace) -> Predictor:
-    """
-    Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs, or the predictor
-    does not take `--predictor-args`.
-    """
+    """Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs."""
     _check_outputs([args.output_file], [args.input_file, args.archive_file, args.weights_file])
-    try:
-        return GET_PREDICTOR(args)
-    except (TypeError, ValueError) as error:
-        if args.predictor_args.strip():
-            message = " ".join(str(error).split())
-            raise ConfigurationError(f"--predictor-args {args.predictor_args}: {message}") from error
-        raise
+    return GET_PREDICTOR(args)
 
 
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
-    """
-    Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs, or the model does
-    not return `--batch-weight-key`.
-    """
+    """Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs."""
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
     inputs = [*options["input_file"].split(","), options["archive_file"], options.get("weights_file")]
     names = ("metrics_output_file", "predictions_output_file")
     outputs = [output for name in names for output in (options.get(name) or "").split(",")]
     _check_outputs(outputs, inputs)
-    try:
-        return EVALUATE(*args, **kwargs)
-    except KeyError as error:
-        if (key := options.get("batch_weight_key")) and error.args == (key,):
-            raise ConfigurationError(f"--batch-weight-key {key}: the model does not return it") from error
-        raise
+    return EVALUATE(*args, **kwargs)
 
 
 def from_archive(cls: Any, archive: Any, predictor_name: str | None = None, *args: Any, **kwargs: Any) -> Any:

@@ -10,21 +10,21 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 894,
+    "(files at the top)": 877,
     "allennlp_api": 674,
-    "analysis": 469,
+    "analysis": 437,
     "bilm": 2866,
     "commands": 1345,
     "common": 1271,
-    "demo": 390,
+    "demo": 388,
     "embed_files": 677,
     "embedding": 840,
     "encoders": 663,
     "integrations": 340,
     "language_model": 1452,
-    "porting": 609,
+    "porting": 585,
     "predictions": 532,
-    "sweeps": 293,
+    "sweeps": 281,
     "tasks": 4691,
     "training": 488,
 }

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import category
 
-from elmo_plugin.archives import archive_name
-from elmo_plugin.common.bundled import bundled_models, model_name, trained_models
+from elmo_plugin.common.bundled import bundled_models, model_name
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.predictions.prediction import Prediction, Task
 from elmo_plugin.predictions.predictor import Predictor
@@ -30,13 +29,12 @@ class LoadedArchive:
 
     def __init__(self, path: str, task: Task, predictor: Future[Predictor], tagger: str = "") -> None:
         self.path, self.task, self.tagger, self.predictor = path, task, tagger, predictor
-        self.name = path if path in trained_models() else archive_name(path)
         self.needs_predicates = task.name == "srl" and not tagger
         self._lock = threading.Lock()
 
     def predict(self, inputs: Mapping[str, Any]) -> Prediction:
         """
-        Waits for the model, and returns the prediction. Raises `BiLmError` or `ConfigurationError` if the model
+        Waits for the model, and predicts. Raises `BiLmError` or `ConfigurationError` if the model
         cannot be loaded, or for unusable input.
         """
         with self._lock:

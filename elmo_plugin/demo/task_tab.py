@@ -55,7 +55,7 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
         error = str(mistake)
         if not isinstance(mistake, BiLmError) and type(mistake).__name__ != "ConfigurationError":
             traceback.print_exc()
-            error = f"{archive.name} failed; the terminal shows how."
+            error = f"{archive.path} failed; the terminal shows how."
     result = {"archive": archive.path, "prediction": None if error else prediction, "error": error}
     return {**result, "model": archive, "parts": parts, "json": text, "python": archive.python(inputs)}
 

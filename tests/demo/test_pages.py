@@ -90,7 +90,7 @@ def test_no_text_and_no_label_becomes_a_tag_or_an_attribute(text: str) -> None:
 def test_each_tab_says_what_it_shows_and_each_column_its_model() -> None:
     page = client(stub("ner", first_word_is("PER"))).get("/ner?sentence=Ada").text
     assert re.search("<title>Named entities . elmo</title>", page) and "<p>Who and where?" in page
-    assert re.search(r"<h2 [^>]*>stub</h2>", page)
+    assert re.search(r"<h2 [^>]*>runs/stub/model.tar.gz</h2>", page)
 
 
 def test_a_label_is_joined_to_its_word_and_no_span_is_a_tab_stop() -> None:
@@ -133,7 +133,7 @@ def test_a_model_that_fails_has_an_error_in_its_own_column(capsys: pytest.Captur
     answer = client(*archives).get("/ner", params={"sentence": "Ada lives"})
     assert answer.status_code == 200 and answer.text.count("<article") == 3
     assert "there is no word &lt;here&gt;" in answer.text and 'data-group="PER"' in answer.text
-    assert "stub failed; the terminal shows how" in answer.text
+    assert "runs/stub/model.tar.gz failed; the terminal shows how" in answer.text
     assert "secret" not in answer.text
     assert "ZeroDivisionError: secret" in capsys.readouterr().err
 
@@ -156,7 +156,9 @@ def test_a_prediction_of_another_form_leaves_the_other_column(task: str, output:
     texts = dict.fromkeys(TASKS[task].fields, "Ada lives")
     page = client(stub(task, lambda inputs: output, "other"), stub(task, lambda inputs: expected))
     answer = page.get(f"/{task}", params=texts)
-    assert answer.status_code == 200 and "other failed; the terminal shows how" in answer.text
+    assert (
+        answer.status_code == 200 and "runs/other/model.tar.gz failed; the terminal shows how" in answer.text
+    )
     assert answer.text.count('<p class="error" role="alert">') == 1
     assert [column["prediction"] for column in page.get(f"/{task}.json", params=texts).json()] == [
         None,

@@ -16,7 +16,9 @@ import torch
 from allennlp.training.callbacks import TrainerCallback
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.sweeps import Training, cluster, find_trainings, train, train_in_processes, trainings
+from elmo_plugin.sweeps import cluster, trainings
+from elmo_plugin.sweeps.cluster import train_in_processes
+from elmo_plugin.sweeps.trainings import Training, find_trainings, train
 from tests.experiments.configs import BILM
 from tests.trained_tagger import tagger_config
 
