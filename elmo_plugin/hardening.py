@@ -10,7 +10,6 @@ Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp
 
 import argparse
 import inspect
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -58,13 +57,10 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
 
 
 def _write_cut_config(params: Params, folder: Path) -> None:
-    """Rewrites a configuration that a kill cut short at the very start of a training."""
+    """Rewrites a configuration that a kill may have cut short, at the very start of a training."""
     file = folder / archival.CONFIG_NAME
     if file.is_file() and not any(folder.glob("model_state*")):
-        try:
-            json.loads(file.read_bytes())
-        except ValueError:
-            params.to_file(str(file))
+        params.to_file(str(file))
 
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:

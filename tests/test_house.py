@@ -10,13 +10,13 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 877,
+    "(files at the top)": 855,
     "allennlp_api": 674,
     "analysis": 437,
     "bilm": 2866,
     "commands": 1345,
     "common": 1271,
-    "demo": 388,
+    "demo": 378,
     "embed_files": 677,
     "embedding": 840,
     "encoders": 663,
@@ -24,7 +24,7 @@ MOST = {
     "language_model": 1452,
     "porting": 585,
     "predictions": 532,
-    "sweeps": 281,
+    "sweeps": 278,
     "tasks": 4691,
     "training": 488,
 }

@@ -53,7 +53,6 @@ def resume_path(args: argparse.Namespace) -> Path:
 def run(args: argparse.Namespace) -> None:
     """Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings failed."""
     from elmo_plugin.sweeps import scores, trainings
-    from elmo_plugin.sweeps.cluster import train_in_processes
 
     folder = Path(args.serialization_dir)
     planned = trainings.find_trainings(args.configs, folder, args.seeds, args.overrides)
@@ -64,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     outcomes: Iterable[trainings.Outcome] = trainings.train_in_turn(planned)
     if (workers := args.workers or 1) > 1 or args.dask is not None:
         packages = getattr(args, "include_package", [])  # an option of `allennlp` alone
-        outcomes = train_in_processes(planned, workers, args.dask or None, packages)
+        outcomes = trainings.train_in_processes(planned, workers, args.dask or None, packages)
     found, failures = scores.judge(planned, outcomes, metric)
     table = scores.table(found, str(metric))
     show(f"\n{table}")

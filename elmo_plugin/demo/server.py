@@ -17,8 +17,7 @@ from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
 from elmo_plugin.common.streams import show
 from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.bilm_view import BiLmTab
-from elmo_plugin.demo.tab import Tab
-from elmo_plugin.demo.task_tab import bundled_tabs, task_tabs
+from elmo_plugin.demo.tabs import Tab, bundled_tabs, task_tabs
 
 WARNING = (
     "everyone who can reach this machine can use these models and the time of its processors. Access "

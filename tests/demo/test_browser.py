@@ -21,8 +21,7 @@ from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.demo.server import make_server, open_socket
-from elmo_plugin.demo.tab import TABS
-from elmo_plugin.demo.task_tab import bundled_tabs
+from elmo_plugin.demo.tabs import TABS, bundled_tabs
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver  # noqa: E402

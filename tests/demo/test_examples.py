@@ -5,8 +5,7 @@ import re
 import pytest
 
 from elmo_plugin.demo.bilm_view import BiLmTab
-from elmo_plugin.demo.tab import TABS
-from elmo_plugin.demo.task_tab import task_tabs
+from elmo_plugin.demo.tabs import TABS, task_tabs
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.views import MarkedText
 

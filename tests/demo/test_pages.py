@@ -13,8 +13,7 @@ from starlette.testclient import TestClient
 from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.app import make_app
-from elmo_plugin.demo.tab import TABS, LoadedArchive
-from elmo_plugin.demo.task_tab import TaskTab
+from elmo_plugin.demo.tabs import TABS, LoadedArchive, TaskTab
 from elmo_plugin.predictions.prediction import TASKS
 from tests.predictions.stubs import SNLI, SQUAD, SRL, coref_output, first_word_is, ner_output, stub
 

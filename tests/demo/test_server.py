@@ -22,14 +22,14 @@ from elmo_plugin.commands.main import main
 from elmo_plugin.demo import server
 from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.demo.server import address_of, is_local, open_socket
-from elmo_plugin.demo.task_tab import TaskTab
+from elmo_plugin.demo.tabs import TaskTab
 from tests.conftest import REPOSITORY
 from tests.predictions.stubs import first_word_is, stub
 
 SLOW_ARCHIVE = """
 import sys, time
 from elmo_plugin.demo.app import make_app
-from elmo_plugin.demo.task_tab import TaskTab
+from elmo_plugin.demo.tabs import TaskTab
 from elmo_plugin.demo.server import address_of, make_server, open_socket
 from tests.predictions.stubs import SNLI, stub
 

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
 
-from elmo_plugin.demo.tab import LoadedArchive
+from elmo_plugin.demo.tabs import LoadedArchive
 from elmo_plugin.predictions.prediction import TASKS
 
 

@@ -9,7 +9,7 @@ from allennlp.predictors import Predictor
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.demo.task_tab import task_tabs
+from elmo_plugin.demo.tabs import task_tabs
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.predictor import load_predictor
 from elmo_plugin.predictions.views import view
