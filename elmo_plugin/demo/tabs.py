@@ -31,7 +31,6 @@ class LoadedArchive:
 
     def __init__(self, path: str, task: Task, predictor: Future[Predictor], tagger: str = "") -> None:
         self.path, self.task, self.tagger, self.predictor = path, task, tagger, predictor
-        self.needs_predicates = task.name == "srl" and not tagger
         self._lock = threading.Lock()
 
     def predict(self, inputs: Mapping[str, Any]) -> Prediction:
@@ -102,24 +101,10 @@ class TaskTab(Tab):
         self.archives = archives
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
-        inputs: dict[str, Any] = dict(self.texts(query))
-        chosen: list[int] = []
-        if needs_predicates := any(archive.needs_predicates for archive in self.archives):
-            chosen = _numbers(query.get("predicates", ""))
-            inputs["predicates"] = chosen
+        inputs = self.texts(query)
         columns = [_column(archive, inputs) for archive in self.archives]
-        outputs = [column["prediction"] for column in columns if not column["error"]]
-        toggles = []  # of each word: it, whether it is a predicate, and the predicates that change this
-        for index, word in enumerate(outputs[0]["words"] if needs_predicates and outputs else []):
-            toggles.append((word, index in chosen, " ".join(map(str, sorted({*chosen} ^ {index})))))
         results = [{key: column[key] for key in ("archive", "prediction", "error")} for column in columns]
-        return {"columns": columns, "toggles": toggles, "json": results}
-
-
-def _numbers(text: str) -> list[int]:
-    if not all(each.isascii() and each.isdigit() and len(each) < 7 for each in text.split()):
-        raise BiLmError("The predicates are numbers of words, such as 3 6; the first word is 0.")
-    return sorted({int(each) for each in text.split()})
+        return {"columns": columns, "json": results}
 
 
 def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,20 +137,20 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
 
 def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
     """
-    Returns a tab for each task of these archives. A tagger of predicates among models of semantic roles has
-    none, but finds the predicates for them.
+    Returns a tab for each task of these archives. A tagger of predicates among them, or else that of this
+    package, finds the predicates for semantic roles.
     """
     loaded = {path: load_predictor(path, trust=trust) for path in paths}
-    taggers = [path for path, each in loaded.items() if each.task.name == "srl_predicates"]
+    taggers = (path for path, each in loaded.items() if each.task.name == "srl_predicates")
+    tagger = next(taggers, "srl_predicates")
     by_task: dict[str, list[LoadedArchive]] = {}
     for path, predictor in loaded.items():
-        tagger, is_srl = tagger_of(path), predictor.task.name == "srl"
-        if is_srl and taggers and taggers[0] != tagger:
-            tagger = taggers[0]
-            predictor = load_predictor(path, trust=trust, predicates=loaded[tagger])
+        is_srl = predictor.task.name == "srl"
+        if is_srl and tagger != tagger_of(path):
+            predictor = load_predictor(path, trust=trust, predicates=loaded.get(tagger, tagger))
         made: Future[Predictor] = Future()
         made.set_result(predictor)
-        archive = LoadedArchive(path, predictor.task, made, tagger)
+        archive = LoadedArchive(path, predictor.task, made, tagger if is_srl else "")
         by_task.setdefault(predictor.task.name, []).append(archive)
     if "srl" in by_task:
         by_task.pop("srl_predicates", None)

@@ -105,8 +105,7 @@ def _frames(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
         count = words.count(words[index])
         place = f" ({words[: index + 1].count(words[index])} of {count})" if count > 1 else ""
         parts.append(_mark_words(words, sorted(spans), frame["predicate"] + place))
-    nothing = "No predicates chosen." if "predicates" in inputs else "No predicates found."
-    return parts or [_mark_words(words, [], nothing)]
+    return parts or [_mark_words(words, [], "No predicates found.")]
 
 
 def _predicates(output: Output, inputs: Mapping[str, Any]) -> list[Part]:

@@ -15,7 +15,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.tabs import TABS, LoadedArchive, TaskTab
 from elmo_plugin.predictions.prediction import TASKS
-from tests.predictions.stubs import SNLI, SQUAD, SRL, coref_output, first_word_is, ner_output, stub
+from tests.predictions.stubs import SNLI, SQUAD, coref_output, first_word_is, ner_output, stub
 
 BASE = "http://127.0.0.1:8000"
 
@@ -54,8 +54,6 @@ def test_without_a_text_the_first_example_is_filled_in_and_answered_and_the_othe
     assert f">\n{first}</textarea>" in page and 'data-group="PER"' in page and "<article" in page
     assert f'href="/ner?{urlencode({"sentence": second})}"' in page
     assert re.search(r'<p id="error"[^>]* hidden>', page)
-    chosen = client(stub("srl", lambda inputs: {**SRL, "frames": []})).get("/srl").text
-    assert re.search('name="predicates" value="" class="pick chosen" aria-current="true">wants<', chosen)
 
 
 def test_without_a_text_nothing_is_predicted_where_no_example_is_short_enough_or_known() -> None:
@@ -237,19 +235,3 @@ def test_a_page_is_served_while_a_model_computes() -> None:
         go_on.set()
         thread.join(60)
     assert answers == [200]
-
-
-def test_without_a_tagger_predicates_are_chosen_by_their_words() -> None:
-    asked: list[Any] = []
-
-    def predict(inputs: dict[str, Any]) -> dict[str, Any]:
-        asked.append(inputs.get("predicates"))
-        return {"words": inputs["sentence"].split(), "frames": []}
-
-    page = client(stub("srl", predict))
-    first = page.get("/srl", params={"sentence": "She wants more"}).text
-    assert 'name="predicates" value="1"' in first and "No predicates chosen." in first
-    second = page.get("/srl", params={"sentence": "She wants more", "predicates": "1"}).text
-    assert 'name="predicates" value="1 2"' in second and 'name="predicates" value=""' in second
-    assert second.count('value="She wants more"') == 1 and asked == [[], [1]]
-    assert "are numbers of words" in page.get("/srl", params={"sentence": "She", "predicates": "one"}).text
