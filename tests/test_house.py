@@ -21,7 +21,7 @@ MOST = {
     "embedding": 840,
     "encoders": 663,
     "integrations": 340,
-    "language_model": 1452,
+    "language_model": 1382,
     "porting": 609,
     "predictions": 628,
     "sweeps": 293,
