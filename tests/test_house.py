@@ -15,20 +15,20 @@ MOST = {
     "analysis": 469,
     "bilm": 2866,
     "commands": 1345,
-    "common": 1271,
+    "common": 1283,
     "demo": 365,
     "embed_files": 677,
     "embedding": 840,
     "encoders": 663,
     "integrations": 340,
-    "language_model": 1452,
+    "language_model": 1453,
     "porting": 609,
     "predictions": 628,
     "sweeps": 293,
-    "tasks": 4691,
+    "tasks": 4713,
     "training": 488,
 }
-WHOLE = 18_565
+WHOLE = 18_600
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
