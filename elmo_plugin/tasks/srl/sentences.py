@@ -124,7 +124,7 @@ def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     if not set(_UNIVERSAL) <= set(names):
         raise ConfigurationError(
             f"{first.location}: expected the columns {', '.join(_UNIVERSAL)}, got {', '.join(names)}; "
-            "Universal Propositions come without words: their tool merge_ud_up.py adds those of the treebank"
+            "Universal Propositions come without words: their tool merge_ud_up.py adds the words"
         )
     for _, group in groupby(others, key=lambda line: line.text.isspace()):
         rows = [(line, line.text.strip("\r\n").split("\t")) for line in group]
