@@ -5,6 +5,7 @@ import json
 import shutil
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,9 +81,14 @@ def with_config(**changes: Any) -> Callable[[Files], None]:
 
 
 def flip_weights(files: Files) -> None:
+    """
+    Flips one bit of a tensor. A fifth of the file is names and padding, where a flip changes nothing; which
+    byte is in the middle of the file depends on the length of the biLM's path, which a tensor has.
+    """
     content = bytearray(files["weights.th"])
-    for part in (2, 3, 5):  # one of them may be in the padding of the file
-        content[len(content) // part] ^= 1
+    with zipfile.ZipFile(io.BytesIO(content)) as records:
+        largest = max(records.infolist(), key=lambda record: record.file_size)
+        content[content.index(records.read(largest)) + largest.file_size // 2] ^= 1
     files["weights.th"] = bytes(content)
 
 
