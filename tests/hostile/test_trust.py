@@ -116,6 +116,7 @@ def deep(levels: int) -> list[Any]:
         (lambda files: files.update({"config.json": b"{}"}), "config.json: expected a model"),
         (lambda files: files.update({"config.json": b'{"model": std.extVar("HOME")}'}), "not JSON"),
         (with_config(model__contextual_encoder__dropout="x"), "dropout"),
+        (with_config(vocabulary="from_files"), "expected a model and a vocabulary, as objects"),
         (lambda files: files.update({"weights.th": b"none"}), "weights"),
         (with_config(model__x="a/" * 3000), "model|x"),
         (with_config(dataset_reader__x=[deep(900)]), "recursion|x"),
@@ -211,6 +212,13 @@ def test_members_of_an_ensemble_have_no_caches(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model": {"members": [[member], {"encoder": member}]}}))
     config = archives._read_config(tmp_path, "it")
     assert config == {"model": {"members": [[{"y": 1}], {"encoder": {"y": 1}}]}}
+
+
+def test_an_archive_starts_no_processes(training: Path, tmp_path: Path) -> None:
+    change = with_config(data_loader__num_workers=10_000, validation_data_loader__num_workers=10_000)
+    config = load_archive(changed(training, tmp_path, change)).config
+    for key in ("data_loader", "validation_data_loader"):  # without workers AllenNLP reads in its own process
+        assert "num_workers" not in config[key].params
 
 
 def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> None:
