@@ -235,17 +235,18 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
-    """Reads the configuration, except for parts that only training uses: caches and initial values."""
+    """Reads the configuration, except for caches, initial values and the number of processes."""
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
     model = config.get("model")
-    if not isinstance(model, dict):
-        raise BiLmError(f"{name}: its {_CONFIG}: expected a model")
-    if isinstance(config.get("vocabulary"), dict):
-        vocabulary = config["vocabulary"]
+    vocabulary = config.get("vocabulary", {})
+    if not isinstance(model, dict) or not isinstance(vocabulary, dict):
+        raise BiLmError(f"{name}: its {_CONFIG}: expected a model and a vocabulary, as objects")
+    if vocabulary:
         config["vocabulary"] = {key: vocabulary[key] for key in _VOCABULARY if key in vocabulary}
     for key in ("data_loader", "validation_data_loader"):
         if isinstance(config.get(key), dict):
-            config[key].pop("cache_directory", None)
+            for option in ("cache_directory", "num_workers"):
+                config[key].pop(option, None)
     for _, part in [("", model), *_values(model)]:
         if isinstance(part, dict):
             for key in _REMOVED_BY_ALLENNLP:

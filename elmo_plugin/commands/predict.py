@@ -151,7 +151,7 @@ def _read_questions(path: str, predictor: "SquadPredictor") -> "tuple[list[Insta
     reader = predictor._dataset_reader
     assert isinstance(reader, SquadReader)
     instances, skipped = [], []
-    for paragraph in read_squad(path, **reader.options._asdict()):
+    for paragraph in read_squad(path, **reader.options):
         for question in paragraph.questions:
             try:
                 tokenized = reader.tokenize(paragraph.text)
