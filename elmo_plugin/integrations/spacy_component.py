@@ -95,7 +95,7 @@ def _key(doc: Doc) -> Any:
 
 
 def get_vectors(item: Doc | Span | Token) -> np.ndarray | None:
-    """Returns the vectors of all tokens, or of one, or `None` if they are not those of `ElmoComponent`."""
+    """Returns the vectors of all tokens, or of one, or `None` if they are not `ElmoComponent`'s."""
     doc = item if isinstance(item, Doc) else item.doc
     starts, vectors = doc.user_data.get(_key(doc), (None, None))
     if vectors is None or not np.array_equal(starts, doc.to_array([IDX])):

@@ -88,7 +88,7 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
 
 
 def _kind_of_data(lines: list[str]) -> str:
-    """Returns what the first lines of a file are if they are plainly no sentences, or nothing."""
+    """Returns the format of the first lines of a file if they are plainly no sentences, or nothing."""
     texts = [line for line in lines if line.strip()]
     rows = [line for line in texts if not line.startswith(("#", "-DOCSTART-"))]
     if not texts:
