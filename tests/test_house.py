@@ -15,7 +15,7 @@ MOST = {
     "analysis": 469,
     "bilm": 2796,
     "commands": 1345,
-    "common": 1283,
+    "common": 1270,
     "demo": 360,
     "embed_files": 677,
     "embedding": 840,
