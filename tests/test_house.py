@@ -14,7 +14,7 @@ MOST = {
     "allennlp_api": 674,
     "analysis": 468,
     "bilm": 2796,
-    "commands": 1345,
+    "commands": 1348,
     "common": 1270,
     "demo": 360,
     "embed_files": 677,
@@ -25,10 +25,10 @@ MOST = {
     "porting": 585,
     "predictions": 514,
     "sweeps": 270,
-    "tasks": 4610,
+    "tasks": 4613,
     "training": 488,
 }
-WHOLE = 18_160
+WHOLE = 18_166
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
