@@ -127,8 +127,6 @@ HOSTILE = "<script>x</script> & \"'><img>"
     ("task", "output", "inputs"),
     [
         ("ner", ner_output(f"{HOSTILE} lives", (0, 1, HOSTILE)), {}),
-        ("srl", {"words": [HOSTILE], "frames": [{"predicate": HOSTILE, "index": 0, "roles": []}]}, {}),
-        ("coref", coref_output(f"{HOSTILE} her dog", [f"{HOSTILE} her"], ["her"]), {}),
         (
             "squad",
             SQUAD | {"characters": [0, 8], "answer": HOSTILE},
