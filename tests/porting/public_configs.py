@@ -24,7 +24,6 @@ BYTES = {"byte_encoding": "utf-8", "start_tokens": [259], "end_tokens": [260]}
 INDEXERS = {"tokens": {"type": "single_id", "lowercase_tokens": True},
     "token_characters": {"type": "characters", "character_tokenizer": BYTES, "min_padding_length": 3},
     "elmo": {"type": "elmo_characters"}}
-TWO_INDEXERS = {name: INDEXERS[name] for name in ("tokens", "elmo")}
 ELMO_ONLY = {"elmo": INDEXERS["elmo"]}
 PLATEAU = {"type": "reduce_on_plateau", "factor": 0.5, "mode": "max", "patience": 0}
 NORMAL, ORTHOGONAL = {"type": "xavier_normal"}, {"type": "orthogonal"}
@@ -90,6 +89,13 @@ def ner_flat() -> Config:
 
 def ner_of_version_1() -> Config:
     return of_version_1(ner(label_encoding="BIOUL"), checkpointer={"num_serialized_models_to_keep": 3})
+
+
+def simple_tagger() -> Config:
+    return config({"type": "conll2003", "tag_label": "pos", "token_indexers": ELMO_ONLY, "lazy": False},
+        {"type": "simple_tagger", "text_field_embedder": {"elmo": EMBEDDER}, "encoder": lstm(ELMO_DIM)},
+        bucket("tokens", biggest_batch_first=True, cache_instances=True), "+accuracy", cuda_device=-1,
+        learning_rate_scheduler=PLATEAU)
 
 
 def bidaf() -> Config:
@@ -202,6 +208,7 @@ CONFIGS: dict[str, Callable[[], Config]] = {
     "ner": lambda: ner(label_encoding="BIOUL"),
     "ner, trainer callback": callback_trainer,
     "ner, 1.x": ner_of_version_1,
+    "simple tagger": simple_tagger,
     "bidaf": bidaf,
     "bidaf, 1.x": lambda: of_version_1(bidaf(), num_gradient_accumulation_steps=2),
     "bcn": bcn,
