@@ -98,7 +98,7 @@ class SrlPredictor(SentencePredictor):
             if self._tagger is None:
                 raise ConfigurationError(
                     f'{self.name}: expected "predicates", the indices of words, in the input; or give the '
-                    "predictor a tagger: predicates, an archive of srl_predicates"
+                    "predictor a tagger by predicates (--predicates), an archive such as srl_predicates"
                 )
             found = iter(self._tagger.predict_batch_json(unknown))
         return [
