@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from allennlp.common import Params
 from allennlp.data import DatasetReader
 
 from elmo_plugin.tasks.sst import SstPredictor
 from tests.experiments.configs import (
-    DATA,
     ELMO,
     EMBEDDERS,
     INPUT,
@@ -24,7 +22,6 @@ from tests.experiments.configs import (
     flat,
     model_and_batch,
     read_config,
-    small_config,
 )
 
 
@@ -213,12 +210,6 @@ def test_options_of_readers_are_added_to_the_tasks_own(task: str) -> None:
     assert config["dataset_reader"] == reader | {"max_instances": 8}
     validating = plain.get("validation_dataset_reader", reader) | {"max_instances": 4}
     assert config["validation_dataset_reader"] == validating
-
-
-def test_the_last_layer_of_semantic_roles_is_orthogonal_before_training() -> None:
-    model, _ = model_and_batch(small_config("srl", "elmo.none"), DATA["srl"])
-    weight = model.tag_projection.weight  # more rows than columns
-    torch.testing.assert_close(weight.T @ weight, torch.eye(weight.size(1)))
 
 
 LSTM = "variational_bilstm"

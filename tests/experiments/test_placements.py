@@ -26,13 +26,3 @@ def test_l2_of_snli_penalises_lstms_and_layers_next_to_lambda(placements: list[s
 
 def squared_norm(weight: torch.Tensor) -> torch.Tensor:
     return weight.double().square().sum()
-
-
-@pytest.mark.parametrize("task", ["coref", "ner", "squad"])
-def test_the_character_cnn_has_features_for_words_of_one_character(task: str) -> None:
-    model, _ = model_and_batch(small_config(task, "elmo.none"), DATA[task])
-    character_cnn = model.contextual_encoder.text_field_embedder.token_embedder_token_characters
-    word_of_one_character_and_padding = torch.tensor([[[2, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]]])
-    vectors = character_cnn(word_of_one_character_and_padding)
-    assert (vectors[0, 0] > 0).double().mean() > 0.2
-    assert not vectors[0, 1].any()

@@ -71,8 +71,3 @@ def test_dropout_of_widths_is_another_one_for_each_span_and_the_same_in_its_vect
     projected = torch.cat(list(encoder.project(*words, widths, linear)))
     found = projected[spans.starts, spans.widths]
     torch.testing.assert_close(found, linear(encoder(*words, widths, spans)))
-
-
-def test_widths_have_no_dropout_in_evaluation() -> None:
-    encoder = SpanEncoder(encoded_dim=5, embedded_dim=3, max_width=MAX_WIDTH, width_dim=2, dropout=0.5).eval()
-    assert encoder.width_vectors(3).equal(encoder.width_embedding.weight.expand(3, MAX_WIDTH, 2))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_plugin.tasks.coref.span_encoder import best_spans, shift_to_ends, spans_in_sentences
+from elmo_plugin.tasks.coref.span_encoder import best_spans, spans_in_sentences
 
 
 def cross(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -50,13 +50,3 @@ def test_the_best_spans_are_those_that_one_takes_in_turn(
 def test_spans_end_in_the_sentence_that_they_begin_in() -> None:
     valid = spans_in_sentences(torch.tensor([0, 0, 0, 1, 1]), max_width=3)
     assert valid.int().tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 0, 0]]
-
-
-def test_a_value_of_words_shifts_to_the_ends_of_spans() -> None:
-    assert shift_to_ends(torch.tensor([5, 6, 7]), max_width=2, fill=-1).tolist() == [[5, 6], [6, 7], [7, -1]]
-
-
-def test_of_equal_spans_the_first_and_then_the_shorter_wins() -> None:
-    valid = torch.ones(4, 3, dtype=torch.bool).triu().fliplr()[:, :3] | True
-    spans = best_spans(torch.zeros(4, 3), valid, count=2)
-    assert list(zip(spans.starts.tolist(), spans.widths.tolist(), strict=True)) == [(0, 0), (0, 1)]

@@ -121,19 +121,6 @@ def test_figures_and_printed_lines_are_those_of_conlleval(shared: Path) -> None:
         assert [round(100 * figure, 2) for figure in found] == [row[n] for n in ("precision", "recall", "f1")]
 
 
-def test_a_type_without_a_prediction_or_a_gold_chunk_has_zeros(tmp_path: Path) -> None:
-    (tmp_path / "f.txt").write_text("O B-A\nB-B O\n")
-    figures = score_tagged(str(tmp_path / "f.txt"))
-    nothing = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
-    assert figures == {
-        "raw": figures["raw"],
-        "overall": nothing,
-        "A": nothing | {"found": 1},
-        "B": nothing | {"found": 0},
-    }
-    assert figures["raw"][1] == "accuracy:   0.00%; precision:   0.00%; recall:   0.00%; FB1:   0.00"
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -11,9 +11,6 @@ from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
-FIGURES = ("precision", "recall", "f1-measure")
-
-
 SENTENCE = st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), min_size=1, max_size=6)
 
 
@@ -37,12 +34,3 @@ def test_figures_are_those_of_allennlp(sentences: list[list[tuple[str, str]]], e
     actual = ours.get_metric()
     assert actual.pop("accuracy") is not None
     assert actual == pytest.approx(expected, abs=1e-9)
-
-
-def test_accuracy_is_over_words() -> None:
-    f1 = NerF1()
-    f1([["O", "B-PER"], ["O"]], [["O", "O"], ["B-LOC"]])
-    assert f1.get_metric(reset=True)["accuracy"] == pytest.approx(1 / 3)
-    assert f1.get_metric() == {"accuracy": 0.0, **{f"{name}-overall": 0.0 for name in FIGURES}}
-    f1([["B-PER", "L-PER"]], [["U-PER", "U-PER"]])
-    assert f1.get_metric()["accuracy"] == 0.0

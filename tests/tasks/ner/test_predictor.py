@@ -71,15 +71,6 @@ def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor:
         NerPredictor(predictor._model, predictor._dataset_reader, max_words="9")  # type: ignore[arg-type]
 
 
-def test_characters_are_limited_before_a_tokenizer_runs(
-    predictor: NerPredictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(predictor, "_tokenizer", None)
-    for predict in (predictor.predict, lambda text: predictor.predict_batch_json([{"sentence": text}])):
-        with pytest.raises(ConfigurationError, match="100,002 characters is longer than 100,000"):
-            predict("a " * 50_001)
-
-
 def entity_predictor(path: Path) -> NerPredictor:
     """Returns a tagger, trained on nothing, that reads the encoding of a file."""
     reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
@@ -153,11 +144,6 @@ def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
     lines = columns.dump_line(columns.predict_json({"words": ["New\tYork", "a\u00a0b"]})).split("\n")
     assert [line.split(" ")[0] for line in lines] == ["New_York", "a\u00a0b", "", ""]
     assert all(len(line.split(" ")) == 2 for line in lines[:2])
-
-
-def test_an_unknown_output_format_is_an_error_that_names_the_option(predictor: NerPredictor) -> None:
-    with pytest.raises(ConfigurationError, match="output_format: expected one of json, columns, got 'conll'"):
-        NerPredictor(predictor._model, predictor._dataset_reader, output_format="conll")
 
 
 def test_plain_tags_are_predicted_shown_and_measured_without_entities(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import torch
 from allennlp.data import Vocabulary
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_plugin.encoders import masked_attention
 from tests.tasks.small_models import tensors_of
@@ -74,13 +74,3 @@ def test_attention_is_a_mean_of_the_other_words_whatever_their_similarity(
     torch.testing.assert_close(
         masked_attention(similarity, vectors, mask), expected.float(), rtol=1e-4, atol=1e-5
     )
-
-
-def test_dropout_is_behind_the_attention_and_before_the_last_two_layers(vocab: Vocabulary) -> None:
-    model = small_esim(vocab)
-    widths = []
-    model.dropout = nn.Dropout(0.5)
-    model.dropout.register_forward_hook(lambda _, inputs, output: widths.append(output.shape[-1]))
-    model(**tensors_of(instances(), vocab))
-    enhanced, pooled, hidden = 4 * (2 * 4), 4 * (2 * 6), 7
-    assert widths == [enhanced, enhanced, pooled, hidden]

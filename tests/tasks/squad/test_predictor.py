@@ -9,7 +9,6 @@ from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.tasks.squad import SquadPredictor, SquadReader
-from tests.tasks.contract import assert_same
 from tests.tasks.squad.test_dataset_reader import FIXTURE
 from tests.tasks.squad.test_model import model_of
 
@@ -21,17 +20,6 @@ def predictor() -> SquadPredictor:
     reader = SquadReader({"tokens": SingleIdTokenIndexer()})
     instances: list[Instance] = list(reader.read(FIXTURE))
     return SquadPredictor(model_of(instances), reader)
-
-
-def test_a_batch_is_predicted_like_each_alone(predictor: SquadPredictor) -> None:
-    inputs = [
-        {"passage": PASSAGE, "question": "When?", "id": "x"},
-        {"context": "Mira", "question": "Who is it?"},
-        {"paragraph": PASSAGE, "question": "Where?"},
-    ]
-    together = predictor.predict_batch_json(inputs)
-    assert [output["id"] for output in together] == ["x", "", ""]
-    assert_same(together, [predictor.predict_json(each) for each in inputs])
 
 
 @pytest.mark.parametrize(

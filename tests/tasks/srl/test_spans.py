@@ -10,28 +10,6 @@ from hypothesis import strategies as st
 from elmo_plugin.tasks.spans import LabelError, Span, spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.srl.sentences import parse_labels
 
-ROLES = st.sampled_from(["V", "ARG0", "C-ARG0", "ARGM-TMP"]) | st.text("A0", min_size=1)
-
-
-@st.composite
-def sentences(draw: st.DrawFn) -> tuple[int, list[Span]]:
-    """A number of words, and arguments among them that do not overlap."""
-    parts = draw(st.lists(st.tuples(st.integers(1, 4), st.none() | ROLES), max_size=6))
-    arguments, start = [], 0
-    for length, role in parts:
-        if role is not None:
-            arguments.append(Span(start, start + length, role))
-        start += length
-    return start, arguments
-
-
-@given(sentences())
-def test_arguments_survive_as_bio_tags(sentence: tuple) -> None:
-    length, arguments = sentence
-    tags = spans_to_tags(reversed(arguments), length)
-    assert len(tags) == length
-    assert tags_to_spans(tags) == arguments
-
 
 @given(st.lists(st.sampled_from(["(A*", "(B*", "*", "*)", "(A*)", "*B)"]), max_size=9))
 def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:

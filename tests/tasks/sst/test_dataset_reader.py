@@ -9,7 +9,6 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from nltk.tree import Tree
 
 from elmo_plugin.tasks.sst import SstTreesReader
 
@@ -52,21 +51,13 @@ def test_binary_labels_leave_out_what_is_neutral() -> None:
     ]
 
 
-@pytest.mark.parametrize("min_phrase_length", [1, 2, 3, 5, 100])
-def test_phrases_are_nltks_subtrees(min_phrase_length: int) -> None:
-    names = ["very negative", "negative", "neutral", "positive", "very positive"]
-    expected = []
-    for line in TREES.read_text(encoding="utf-8").splitlines():
-        for place, part in enumerate(Tree.fromstring(line).subtrees() if line else []):
-            if place == 0 or len(part.leaves()) >= min_phrase_length:
-                words = [{"-LRB-": "(", "-RRB-": ")"}.get(word, word) for word in part.leaves()]
-                expected.append((" ".join(words).replace("\\/", "/"), names[int(part.label())]))
-    assert read(TREES, min_phrase_length=min_phrase_length) == expected
-
-
-def test_binary_phrases_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> None:
+def test_phrases_have_a_number_of_words_and_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> None:
     path = tmp_path / "trees.txt"
     path.write_text("(2 (4 superb) (2 (2 but) (0 dreadful)))\n")
+    assert read(path, min_phrase_length=2) == [
+        ("superb but dreadful", "neutral"),
+        ("but dreadful", "neutral"),
+    ]
     assert read(path, binary=True, min_phrase_length=1) == [("superb", "positive"), ("dreadful", "negative")]
 
 
@@ -126,12 +117,6 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(
     with pytest.raises(ConfigurationError, match=re.escape(str(path)) + message) as error:
         list(reader().read(path))
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("length", [0, -1])
-def test_phrases_have_a_word_at_least(length: int) -> None:
-    with pytest.raises(ConfigurationError, match=f"min_phrase_length: expected at least 1, got {length}"):
-        reader(min_phrase_length=length)
 
 
 @pytest.mark.parametrize(
