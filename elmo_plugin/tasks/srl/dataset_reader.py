@@ -20,7 +20,13 @@ from elmo_plugin.tasks.dataset_reader import (
 )
 from elmo_plugin.tasks.records import Record, is_json, parse_records
 from elmo_plugin.tasks.spans import spans_to_tags
-from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012, parse_props, sentence_in
+from elmo_plugin.tasks.srl.sentences import (
+    SrlSentence,
+    parse_conll2012,
+    parse_props,
+    parse_universal,
+    sentence_in,
+)
 
 FORMATS = ("auto", "conll2012", "jsonl")
 
@@ -28,7 +34,7 @@ FORMATS = ("auto", "conll2012", "jsonl")
 class SrlSentenceReader(TaskDatasetReader):
     """
     The base of the two readers of PropBank annotation. They read a file, or all files below a folder, in one
-    of two formats:
+    of two formats, or a file of CoNLL-U Plus, see `parse_universal`:
 
     conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`, or else in `auto_conll` or
         `.conll`; see `parse_conll2012`
@@ -92,6 +98,8 @@ def _parse(
         lines = chain([first], lines)
         if format == "jsonl" or (format == "auto" and is_json(first)):
             yield from map(sentence_in, _records(lines, needs_frames))
+        elif first.text.startswith("# global.columns"):
+            yield from parse_universal(lines)
         else:
             yield from parse_columns(lines)
 
