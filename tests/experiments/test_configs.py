@@ -212,63 +212,13 @@ def test_options_of_readers_are_added_to_the_tasks_own(task: str) -> None:
     assert config["validation_dataset_reader"] == validating
 
 
-LSTM = "variational_bilstm"
-PAPER = {
-    "ner_conll2003": {
-        f"{EMBEDDERS}.token_characters.num_filters": 128,
-        "model.contextual_encoder.encoder.hidden_sizes": [200, 100],
-        "model.regularizer.regexes": [[INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}]],
-        f"{INPUT}.dropout": 0,
-        "data_loader.batch_sampler.batch_size": 64,
-        "trainer.optimizer.lr": 0.001,
-    },
-    "snli": {
-        **flat({"type": LSTM, "hidden_sizes": [300], "dropout": 0.5}, "model.contextual_encoder.encoder"),
-        **flat({"type": LSTM, "hidden_sizes": [300], "dropout": 0.5}, "model.inference_encoder"),
-        **{f"{path}.layer_norm": True for path in (INPUT, OUTPUT)},
-        **{f"{path}.dropout": 0 for path in (INPUT, OUTPUT)},
-        "trainer.optimizer.lr": 0.0004,
-        "data_loader.batch_sampler.batch_size": 32,
-    },
-    "sst": {
-        "dataset_reader.min_phrase_length": 4,
-        "model.contextual_encoder.encoder.hidden_sizes": [300],
-        "model.integrator.hidden_sizes": [300],
-        **{f"{path}.dropout": 0.5 for path in (INPUT, OUTPUT)},
-        "data_loader.batch_sampler.batch_size": 100,
-    },
-    "coref_conll2012": {
-        f"{INPUT}.dropout": 0.5,
-        f"{OUTPUT}.layers": None,
-        "model.contextual_encoder.encoder.hidden_sizes": [200],
-        "model.contextual_encoder.encoder.recurrent_dropout": 0.2,
-        "model.max_span_width": 10,
-        "model.spans_per_word": 0.4,
-        "model.max_antecedents": 250,
-        "model.hidden_dim": 150,
-        "trainer.learning_rate_scheduler.num_batches": 100,
-    },
-    "squad": {
-        "model.contextual_encoder.encoder.hidden_size": 90,
-        "model.self_attention_encoder.hidden_size": 90,
-        "model.attention_projection.hidden_dims": 180,
-        "model.self_attention_projection.hidden_dims": 180,
-        "model.max_answer_words": 17,
-        **{f"{path}.dropout": 0.5 for path in (INPUT, OUTPUT)},
-        "data_loader.batch_sampler.batch_size": 45,
-        "trainer.moving_average.decay": 0.999,
-        "trainer.moving_average.numerator": 1,
-        "trainer.moving_average.denominator": 1,
-    },
-    "srl_conll2012": {
-        f"{OUTPUT}.layers": None,
-        f"{INPUT}.dropout": 0.1,
-        "model.predicate_dim": 100,
-        "model.contextual_encoder.encoder.num_layers": 8,
-        "model.contextual_encoder.encoder.hidden_size": 300,
-        "model.contextual_encoder.encoder.recurrent_dropout": 0.1,
-        "trainer.optimizer.rho": 0.95,
-    },
+PAPER: dict[str, dict[str, Any]] = {
+    "ner_conll2003": {"encoder.hidden_sizes": [200, 100], "data_loader.batch_sampler.batch_size": 64},
+    "snli": {"encoder.hidden_sizes": [300], "optimizer.lr": 0.0004, "elmo.output.layer_norm": True},
+    "sst": {"min_phrase_length": 4, "model.integrator.hidden_sizes": [300], "elmo.output.dropout": 0.5},
+    "coref_conll2012": {"spans_per_word": 0.4, "max_antecedents": 250, "encoder.recurrent_dropout": 0.2},
+    "squad": {"self_attention_encoder.hidden_size": 90, "moving_average.decay": 0.999, "batch_size": 45},
+    "srl_conll2012": {"encoder.num_layers": 8, "encoder.hidden_size": 300, "optimizer.rho": 0.95},
 }
 PENALTIES = {
     "coref_conll2012": [],
@@ -283,7 +233,9 @@ PENALTIES = {
 @pytest.mark.parametrize("name", PAPER)
 def test_a_configuration_of_the_paper_has_the_papers_sizes(name: str) -> None:
     config = flat(read_config(f"training_config/{name}.jsonnet"))
-    assert {path: config.get(path) for path in PAPER[name]} == PAPER[name]
+    for end, expected in PAPER[name].items():
+        found = [value for path, value in config.items() if path.endswith(end) and "validation" not in path]
+        assert found and all(value == expected for value in found), end
     strengths = [penalty["alpha"] for _, penalty in config.get("model.regularizer.regexes", [])]
     assert strengths == PENALTIES[name]
 
