@@ -188,10 +188,14 @@ def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
     places = [(token.idx, token.idx_end) for token in tokens]
     text = cast(MetadataField, instance["text"]).metadata if "text" in instance.fields else None
     if text is None or any(None in place for place in places):
-        words = list(map(as_typed, tokens))
-        starts = accumulate((len(word) + 1 for word in words), initial=0)
-        return " ".join(words), [(start, start + len(word)) for word, start in zip(words, starts)]  # noqa: B905
+        return join_words(list(map(as_typed, tokens)))
     return text, cast(list[tuple[int, int]], places)
+
+
+def join_words(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
+    """Returns words between spaces as a text, and the places of each in it."""
+    starts = accumulate((len(word) + 1 for word in words), initial=0)
+    return " ".join(words), [(start, start + len(word)) for word, start in zip(words, starts)]  # noqa: B905
 
 
 def _without_mark(word: str) -> str:

@@ -10,7 +10,6 @@ from allennlp.data.fields import Field, TextField
 from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from allennlp.modules import FeedForward, Seq2SeqEncoder
-from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import masked_max, masked_mean
 from allennlp.predictors import Predictor
 from overrides import overrides
@@ -135,8 +134,6 @@ class SnliEsim(Classifier):
     dropout : `float`, optional (default = `0.0`)
         The rate of dropout after the attention, and on the input of the last two fully connected layers:
         `classifier` and the logits.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
     """
 
     default_predictor = "elmo_snli"
@@ -150,7 +147,6 @@ class SnliEsim(Classifier):
         inference_encoder: Lazy[Seq2SeqEncoder],
         classifier: Lazy[FeedForward],
         dropout: float = 0.0,
-        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -160,7 +156,7 @@ class SnliEsim(Classifier):
         self.classifier = classifier.construct(input_dim=4 * self.inference_encoder.get_output_dim())
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), number_of_labels(vocab))
         self.dropout = Dropout(dropout)
-        self.initialize(initializer)
+        self.initialize()
 
     def compute_logits(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> Tensor:
         """Returns the logits of the labels, shape (batch, labels), for texts of shape (batch, time)."""

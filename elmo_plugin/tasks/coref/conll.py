@@ -4,7 +4,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, dropwhile, groupby
+from itertools import chain, groupby
 
 from allennlp.common.checks import ConfigurationError
 
@@ -20,7 +20,7 @@ from elmo_plugin.tasks.conll2012 import (
 )
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, document_in, genre_in
 from elmo_plugin.tasks.dataset_reader import Line, Row, read_text_lines
-from elmo_plugin.tasks.records import is_json, parse_records
+from elmo_plugin.tasks.records import columns_or_json
 from elmo_plugin.tasks.spans import LabelError, Span, locate_label_errors
 
 _TITLE = re.compile(r"(?P<name>.+?);?(?:\s*part\s+(?P<part>\d+))?", re.ASCII)
@@ -52,14 +52,11 @@ def parse_documents(
     lines: Iterable[Line], *, only_clusters: bool = False, needs_clusters: bool = True
 ) -> Iterator[CorefDocument]:
     """Yields the documents of the lines of a file."""
-    lines = dropwhile(lambda line: not line.text.strip(), lines)
-    for first in lines:
-        lines = chain([first], lines)
-        if is_json(first):
-            for record in parse_records(lines, format="jsonl"):
-                yield document_in(record, needs_clusters)
-        else:
-            yield from _parse_columns(lines, only_clusters)
+    return columns_or_json(
+        lines,
+        lambda columns: _parse_columns(columns, only_clusters),
+        lambda record: document_in(record, needs_clusters),
+    )
 
 
 def _parse_columns(lines: Iterable[Line], only_clusters: bool) -> Iterator[CorefDocument]:

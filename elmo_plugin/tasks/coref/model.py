@@ -7,7 +7,6 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
-from allennlp.nn import InitializerApplicator
 from overrides import overrides
 from torch import LongTensor, Tensor, nn
 from torch.nn import functional
@@ -82,8 +81,6 @@ class CorefSpanRanking(TaskModel):
         Use these as features of a pair of spans.
     may_cross : `bool`, optional (default = `False`)
         Keep spans that cross others.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
     """
 
     default_predictor = "elmo_coref"
@@ -107,7 +104,6 @@ class CorefSpanRanking(TaskModel):
         use_speakers: bool = True,
         use_genre: bool = True,
         may_cross: bool = False,
-        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         options = locals()
@@ -144,7 +140,7 @@ class CorefSpanRanking(TaskModel):
         self._max_training_sentences = max_training_sentences
         self._may_cross = may_cross
         self.metric = CorefConll()
-        self.initialize(initializer)
+        self.initialize()
 
     @overrides
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:

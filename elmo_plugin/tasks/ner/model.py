@@ -10,7 +10,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
-from allennlp.nn import InitializerApplicator
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
@@ -53,8 +52,6 @@ class NerBiLstmCrf(TaskModel):
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The encoding of the tags: "BIO" or "BIOUL", as in the dataset reader; "plain" for tags of any kind, or
         `None` to find it from `vocab`.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
 
     Raises `ConfigurationError` if the tags in `vocab` are in another encoding, or are plain.
     """
@@ -68,7 +65,6 @@ class NerBiLstmCrf(TaskModel):
         *,
         contextual_encoder: ContextualEncoder,
         tag_encoding: str | None = "BIOUL",
-        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -79,7 +75,7 @@ class NerBiLstmCrf(TaskModel):
         self.has_entities = self._tag_encoding != "plain"
         self.crf = self._make_crf()
         self.metric = NerF1(has_entities=self.has_entities)
-        self.initialize(initializer)
+        self.initialize()
 
     def _make_crf(self) -> ConditionalRandomField:
         labels = self.vocab.get_index_to_token_vocabulary("labels")

@@ -7,7 +7,6 @@ import torch
 from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
-from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from overrides import overrides
@@ -55,8 +54,6 @@ class SrlHighwayLstm(TaskModel):
         `highway_lstm` in the paper.
     predicate_dim : `int`, optional (default = `100`)
         The size of the vectors of the predicate's indicator.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
     """
 
     default_predictor = "elmo_srl"
@@ -69,7 +66,6 @@ class SrlHighwayLstm(TaskModel):
         *,
         contextual_encoder: Lazy[ContextualEncoder],
         predicate_dim: int = 100,
-        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -82,7 +78,7 @@ class SrlHighwayLstm(TaskModel):
         for name, values in zip(("_transitions", "_start"), bio_transitions(self._tags), strict=True):
             self.register_buffer(name, values, persistent=False)
         self.metric = SrlF1()
-        self.initialize(initializer)
+        self.initialize()
 
     @overrides
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
@@ -177,27 +173,18 @@ class SrlPredicates(TaskModel):
         The vocabulary of the words.
     contextual_encoder : `ContextualEncoder`
         From the words to vectors in context.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
     """
 
     default_predictor = "elmo_srl_predicates"
     average_logits = staticmethod(average_tag_logits)
 
-    def __init__(
-        self,
-        vocab: Vocabulary,
-        *,
-        contextual_encoder: ContextualEncoder,
-        initializer: InitializerApplicator = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, vocab: Vocabulary, *, contextual_encoder: ContextualEncoder, **kwargs: Any) -> None:
         super().__init__(vocab, **kwargs)
         self.contextual_encoder = contextual_encoder
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), 2)
         self._accuracy = CategoricalAccuracy()
         self._f1 = F1Measure(positive_label=PREDICATE)
-        self.initialize(initializer)
+        self.initialize()
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> TagLogits:
         """Returns the two logits of each word."""
