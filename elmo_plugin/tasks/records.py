@@ -121,7 +121,7 @@ def columns_or_json(
     parse_record: Callable[[Record], Parsed],
     format: str = "auto",
 ) -> Iterator[Parsed]:
-    """Yields what is in the columns of a file, or in its records if its first line or format is JSON."""
+    """Yields the content of the columns of a file, or of its records if its first line or format is JSON."""
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)

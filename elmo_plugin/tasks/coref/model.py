@@ -1,12 +1,14 @@
-"""The span ranking model of Lee et al. (2017), as Peters et al. (2018) use it."""
+"""The span ranking model of Lee et al. (2017), as Peters et al. (2018) use it, and its predictor."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
+from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.data import DatasetReader, Instance, TextFieldTensors, Vocabulary
 from allennlp.models import Model
+from allennlp.predictors import Predictor
 from overrides import overrides
 from torch import LongTensor, Tensor, nn
 from torch.nn import functional
@@ -15,8 +17,8 @@ from elmo_plugin.bilm import Dropout
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.antecedents import AntecedentScorer
-from elmo_plugin.tasks.coref.dataset_reader import GENRES
-from elmo_plugin.tasks.coref.documents import CorefDocument
+from elmo_plugin.tasks.coref.dataset_reader import GENRES, CorefReader
+from elmo_plugin.tasks.coref.documents import CorefDocument, check_speakers, check_words
 from elmo_plugin.tasks.coref.links import (
     AntecedentLogits,
     antecedent_indices,
@@ -28,8 +30,10 @@ from elmo_plugin.tasks.coref.links import (
 )
 from elmo_plugin.tasks.coref.metrics import CorefConll
 from elmo_plugin.tasks.coref.span_encoder import SpanEncoder, best_spans, further_layers, spans_in_sentences
+from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
+from elmo_plugin.tasks.tokenizers import EnglishRules
 
 
 def average_documents(logits: Sequence[list[AntecedentLogits]]) -> list[AntecedentLogits]:
@@ -245,3 +249,63 @@ def _speaker_ids(document: CorefDocument, start: int, length: int) -> Tensor:
     speakers = [speaker for names in document.speakers[start : start + length] for speaker in names]
     ids = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
     return torch.tensor([ids[speaker] for speaker in speakers])
+
+
+@Predictor.register("elmo_coref")
+class CorefPredictor(TaskPredictor):
+    """
+    Finds the mentions of each person or thing in `{"document": "Anna waved. She laughed."}`, which spaCy's
+    rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."], …]}`, used unchanged.
+    Both may have a `"genre"` of the training data and, with sentences, the `"speakers"` of their words. A
+    prediction has the `sentences` and
+
+        {"clusters": [[{"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]},
+                       {"text": "She", "start": 3, "end": 4, "characters": [12, 15]}]],
+         "antecedents": [{"mention": {"text": "She", …}, "antecedent": {"text": "Anna", …},
+                          "probability": 0.97}],
+         "marked": "[Anna]0 waved . [She]0 laughed ."}
+
+    Words and characters are counted from the beginning of the document, `end` is exclusive, and the number
+    after a bracket is the cluster. The text of `sentences` is their words, joined by spaces.
+
+    Registered as a `Predictor` with name "elmo_coref".
+
+    `max_words` is 20,000 by default.
+
+    Raises `ConfigurationError` if the input has neither key, no word, a sentence without words, or speakers
+    that do not match its words.
+    """
+
+    name = "elmo_coref"
+    default_max_words = 20_000
+
+    def __init__(self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None) -> None:
+        super().__init__(model, dataset_reader, max_words=max_words)
+        self._rules = EnglishRules("sentencizer")
+
+    def predict(self, document: str) -> JsonDict:
+        """Returns the prediction for a plain text."""
+        return self.predict_json({"document": document})
+
+    @overrides
+    def to_instance(self, json_dict: JsonDict) -> Instance:
+        reader = cast(CorefReader, self._dataset_reader)
+        return reader.text_to_instance(self._read(json_dict), has_answers=False)
+
+    def _read(self, json_dict: JsonDict) -> CorefDocument:
+        genre = json_dict.get("genre", "")
+        if not isinstance(genre, str):
+            raise ConfigurationError(f'elmo_coref: "genre" must be text, not {genre!r}')
+        if "sentences" in json_dict:
+            try:
+                sentences = check_words(json_dict["sentences"])
+                speakers = check_speakers(json_dict.get("speakers"), sentences)
+            except ValueError as error:
+                raise ConfigurationError(f"elmo_coref: {error}") from None
+            return CorefDocument("document", "000", sentences, speakers, genre, [])
+        text = text_from_json(json_dict, ["document"], self.name)
+        word_lists = self._rules.sentences(text)
+        sentences = [[word.text for word in words] for words in word_lists]
+        speakers = check_speakers(None, sentences)
+        places = [(word.start, word.end) for words in word_lists for word in words]
+        return CorefDocument("document", "000", sentences, speakers, genre, [], text=text, places=places)

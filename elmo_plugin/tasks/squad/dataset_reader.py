@@ -87,7 +87,7 @@ class SquadReader(TaskDatasetReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
-        """Yields each question with its paragraph and its words. Logs what is skipped."""
+        """Yields each question with its paragraph and its words. Logs the skipped ones."""
         skipped = Skipped(self.options["skip_bad"])
         too_long = 0
         tokenized: TokenizedParagraph | None = None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.coref.conll import parse_clusters
+from elmo_plugin.tasks.coref.documents import parse_clusters
 from elmo_plugin.tasks.spans import LabelError, Span
 
 LABELS = [

@@ -65,7 +65,7 @@ def test_each_of_several_predicates_has_a_frame_and_a_sentence_may_have_none(lab
 def test_many_frames_are_predicted_in_parts(labeller: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = [JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}]
     expected = predictor(labeller).predict_batch_json(sentences)
-    monkeypatch.setattr("elmo_plugin.tasks.srl.predictor.MAX_BATCH_WORDS", 7)
+    monkeypatch.setattr("elmo_plugin.tasks.srl.model.MAX_BATCH_WORDS", 7)
     srl = predictor(labeller)
     sizes: list[int] = []
     hook = srl._model.register_forward_pre_hook(

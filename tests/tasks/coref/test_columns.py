@@ -6,7 +6,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks import Line
-from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents, read_documents
+from elmo_plugin.tasks.coref.documents import CorefDocument, parse_documents, read_documents
 from elmo_plugin.tasks.spans import Span
 
 TWO = """\
