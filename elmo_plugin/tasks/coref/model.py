@@ -71,9 +71,7 @@ class CorefSpanRanking(TaskModel):
     max_antecedents : `int`, optional (default = `250`)
         The number of kept spans before a span that are scored: the nearest.
     hidden_dim : `int`, optional (default = `150`)
-        The size of the feed-forward layers.
-    num_layers : `int`, optional (default = `2`)
-        The number of these layers.
+        The size of the two feed-forward layers of each scorer.
     feature_dim : `int`, optional (default = `20`)
         The size of the vectors of width, distance, speaker and genre.
     dropout : `float`, optional (default = `0.2`)
@@ -101,7 +99,6 @@ class CorefSpanRanking(TaskModel):
         min_spans: int = 8,
         max_antecedents: int = 250,
         hidden_dim: int = 150,
-        num_layers: int = 2,
         feature_dim: int = 20,
         dropout: float = 0.2,
         max_training_sentences: int = 50,
@@ -126,11 +123,10 @@ class CorefSpanRanking(TaskModel):
         )
         span_dim = self.span_encoder.get_output_dim()
         self.mention_first_layer = nn.Linear(span_dim, hidden_dim)
-        self.mention_further_layers = further_layers(hidden_dim, num_layers, dropout)
+        self.mention_further_layers = further_layers(hidden_dim, dropout)
         self.antecedent_scorer = AntecedentScorer(
             span_dim=span_dim,
             hidden_dim=hidden_dim,
-            num_layers=num_layers,
             max_antecedents=max_antecedents,
             feature_dim=feature_dim,
             num_genres=vocab.get_vocab_size(GENRES) if use_genre else 0,

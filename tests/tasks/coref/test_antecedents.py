@@ -16,7 +16,6 @@ def scorer(use_speakers: bool = True, num_genres: int = 3, max_antecedents: int 
     return AntecedentScorer(
         span_dim=SPAN_DIM,
         hidden_dim=6,
-        num_layers=2,
         max_antecedents=max_antecedents,
         feature_dim=3,
         num_genres=num_genres,
@@ -71,7 +70,6 @@ def test_the_dropout_of_features_is_another_one_for_each_pair() -> None:
     model = AntecedentScorer(
         span_dim=SPAN_DIM,
         hidden_dim=6,
-        num_layers=1,
         max_antecedents=5,
         feature_dim=30,
         num_genres=3,
