@@ -15,7 +15,6 @@ from elmo_plugin.tasks.spans import Span
 
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
 SENTENCES = [["My", "aunt", "rang"], ["She", "sang"]]
-WORDS = ["My", "aunt", "rang", "She", "sang"]
 CLUSTERS = [[Span(0, 2), Span(3, 4)], [Span(0, 1)]]
 INCLUSIVE = [[[start, end - 1] for start, end, _ in cluster] for cluster in CLUSTERS]
 SPEAKERS = [["Bo", "Bo", "Bo"], ["-", "-"]]

@@ -74,24 +74,6 @@ def test_speakers_and_genre_reach_the_model(reader: CorefReader, instances: list
     assert seen == [([bc], [["-", "-"], ["-", "-"]]), ([2], [["x"] * 4])]
 
 
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ({}, '"document"'),
-        ({"document": "  "}, '"document" must be text'),
-        ({"document": "a", "genre": 3}, '"genre" must be text'),
-        ({"sentences": [["a"], []]}, '"sentences" must be a list'),
-        ({"sentences": [["a", ""]]}, '"sentences" must be a list'),
-        ({"sentences": [["a", "b"]], "speakers": [["x"]]}, '"speakers" must have one name for each word'),
-    ],
-)
-def test_other_input_is_refused(
-    reader: CorefReader, instances: list[Instance], inputs: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ConfigurationError, match=f"elmo_coref: .*{message}"):
-        predictor(reader, instances).predict_json(inputs)
-
-
 def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
     reader: CorefReader, instances: list[Instance], tmp_path: Path
 ) -> None:

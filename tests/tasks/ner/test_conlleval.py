@@ -147,7 +147,6 @@ def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) 
         (b"\na\n", ", line 2: expected at least 2 columns (gold tag, predicted tag), got 1"),
         (b"a O O\nb X-X O\n", ", line 2: expected a tag that begins with B, I, E, S or O, got 'X-X'"),
         (b"a O PER\n", ", line 1: expected a tag that begins with B, I, E, S or O, got 'PER'"),
-        (b"a O O\n\xe9 O O\n", ", line 2: not UTF-8 text"),
         (b" \n\n-X- O O\n", ": no words in this file"),
     ],
 )

@@ -1,7 +1,6 @@
 """The predictor: plain and pre-tokenized sentences, and what is neither."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -35,25 +34,6 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
     words = ["Ada", "didn't", "meet", "New York"]
     output = predictor.predict_json({"words": words, "sentence": "not this"})
     assert output["words"] == words and len(output["tags"]) == 4
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ({"sentence": ""}, "no words in"),
-        ({"words": []}, "no words in"),
-        ({"text": "Ada"}, 'expected "words" or "sentence" in'),
-        ({"sentence": 3}, '"sentence" must be text, not 3'),
-        ({"words": "Ada"}, "\"words\" must be a list of words .*, not 'Ada'"),
-        ({"words": ["Ada", ""]}, r"\"words\" must be a list of words .*, not \['Ada', ''\]"),
-        (["Ada"], r"expected a JSON object, got \['Ada'\]"),
-        ({"sentence": "a \ud800"}, '"sentence": half of a surrogate pair, .* is not a character'),
-    ],
-)
-def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"elmo_ner: {message}") as error:
-        predictor.predict_json(line)
-    assert "\n" not in str(error.value)
 
 
 def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor: NerPredictor) -> None:

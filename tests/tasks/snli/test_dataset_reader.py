@@ -65,7 +65,6 @@ def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
     [
         (b"A dog runs.\tIt runs.\tentailment\n", "not JSON"),
         (b'["A dog runs."]\n', "expected a JSON object, got ["),
-        (b'{"sentence1": "caf\xe9"}\n', "not UTF-8 text"),
         (
             b'{"sentence1": "A dog runs.", "sentence2": "It runs."}\n',
             'expected a label as "gold_label", got None; skip_bad leaves it out',
@@ -175,22 +174,3 @@ def test_reads_real_data_whole(
     assert len(labels) == pairs - undecided
     assert set(labels) == {"entailment", "neutral", "contradiction"}
     assert f"skipped {undecided} pairs without a gold label: line " in caplog.messages[-1]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("x.jsonl", '{"premise": "A dog runs.", "hypothesis": "It runs.", "label": -1}\n'),
-        ("x.csv", "premise,hypothesis\nA dog runs.,It runs.\n"),
-        ("x.tsv", "a\tb\nA dog runs.\tIt runs.\n"),
-    ],
-)
-def test_pairs_without_labels_are_read_for_predictions_only(tmp_path: Path, name: str, content: str) -> None:
-    (tmp_path / name).write_text(content)
-    options = {"premise_column": "a", "hypothesis_column": "b"} if name == "x.tsv" else {}
-    with pytest.raises(ConfigurationError):
-        list(reader(**options).read(tmp_path / name))
-    predicting = reader(**options)
-    predicting.needs_labels = False
-    (pair,) = predicting.read(tmp_path / name)
-    assert [token.text for token in pair["hypothesis"]] == ["It", "runs", "."] and "label" not in pair.fields

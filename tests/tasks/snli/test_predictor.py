@@ -1,7 +1,5 @@
 """The predictor: pairs of plain sentences, and what is none."""
 
-from typing import Any
-
 import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
@@ -39,23 +37,3 @@ def test_another_tokenizer_replaces_the_readers_in_the_predictor_alone(predictor
     assert [token.text for token in pair["premise"]] == ["ฉัน", "กิน"]
     with pytest.raises(ConfigurationError, match="Thai is written without spaces"):
         predictor.predict("ฉันกิน", HYPOTHESIS)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ({"hypothesis": HYPOTHESIS}, 'expected "premise" or "sentence1" in'),
-        ({"premise": PREMISE, "text": HYPOTHESIS}, 'expected "hypothesis" or "sentence2" in'),
-        (
-            {"premise": PREMISE, "hypothesis": " \n"},
-            r"\"hypothesis\" must be text that is not blank, not ' \\n'",
-        ),
-        ({"premise": "\u200b", "hypothesis": HYPOTHESIS}, '"premise" must be text that is not blank'),
-        ({"sentence1": 3, "hypothesis": HYPOTHESIS}, '"sentence1" must be text that is not blank, not 3'),
-        ([PREMISE, HYPOTHESIS], "expected a JSON object, got"),
-    ],
-)
-def test_what_is_no_pair_is_an_error(predictor: SnliPredictor, line: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"elmo_snli: {message}") as error:
-        predictor.predict_json(line)
-    assert "\n" not in str(error.value)

@@ -102,11 +102,9 @@ def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
         (b"text,label\nWet,bad\n", ", line 1: expected a tree, .* the option format reads other files"),
         ("(1 ฉันกิน)\n".encode(), ", line 1: Thai is written without spaces between words: set tokenizer"),
         (b"(1 Wet)\n(l Dry)\n", ", line 2: a label is a number from 0 to 4, not 'l'"),
-        (b"", ": no texts in this file"),
         (b"\n \n", ": no texts in this file"),
         (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced: expected '\\)'"),
         (b"(2 a)\r\n(7 b)\r\n", ", line 2: a label is a number from 0 to 4, not '7'"),
-        (b"(2 a)\n(2 caf\xe9)\n", ", line 2: not UTF-8 text"),
     ],
 )
 def test_a_bad_file_is_an_error_that_names_file_and_line(
@@ -145,24 +143,3 @@ def test_a_text_with_its_aspect_and_label_has_three_lines(tmp_path: Path) -> Non
         ConfigurationError, match=r"x.raw, line 1: expected three lines, the first with \$T\$"
     ):
         read(tmp_path / "x.raw")
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "options"),
-    [
-        ("x.txt", "Not bad.\n", {}),
-        ("x.csv", "text\nNot bad.\n", {}),
-        ("x.csv", "Not bad.\n", {"columns": ["label", "text"]}),
-        ("x.jsonl", '{"text": "Not bad.", "label": null}\n', {}),
-    ],
-)
-def test_texts_without_labels_are_read_for_predictions_only(
-    tmp_path: Path, name: str, content: str, options: dict[str, Any]
-) -> None:
-    (tmp_path / name).write_text(content)
-    with pytest.raises(ConfigurationError):
-        read(tmp_path / name, **options)
-    predicting = reader(**options)
-    predicting.needs_labels = False
-    (instance,) = predicting.read(tmp_path / name)
-    assert instance["words"].metadata == ["Not", "bad", "."] and "label" not in instance.fields
