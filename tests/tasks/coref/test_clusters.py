@@ -85,11 +85,7 @@ def test_clusters_may_have_names() -> None:
         ("(1 - 2)", 2, "'2)' closes a mention of cluster 2, but none is open"),
         ("- 12", 1, "'12' is not a coreference label"),
         ("(1||(2)", 0, "'(1||(2)' is not a coreference label"),
-        (
-            "(0a)",
-            0,
-            "'(0a)' is not a coreference label",
-        ),  # a part of a mention, in version 8.02 of the scorer
+        ("(0a)", 0, "'(0a)' is not a coreference label"),  # a part of a mention in the scorer's v8.02
         ("(\u0661)", 0, "'(\u0661)' is not a coreference label"),
     ],
 )

@@ -68,10 +68,7 @@ def test_data_without_clusters_is_a_warning(tmp_path: Path, caplog: pytest.LogCa
         ({"clusters": [[[1, 0]]]}, r"the mention \[1, 0\] is not in"),
         ({"clusters": [[{"start": 1, "end": 1}]]}, r"the mention .* is not in"),
         ({"clusters": [[["She"]]]}, r"expected a mention as \[first, last\]"),
-        (
-            {"clusters": [[[0, 1]] * 10]},
-            "expected the first and the last word of each mention, got 10 mentions",
-        ),
+        ({"clusters": [[[0, 1]] * 10]}, "expected the first and the last word .*, got 10 mentions"),
     ],
 )
 def test_another_shape_is_an_error_with_file_and_line(changes: dict[str, Any], message: str) -> None:

@@ -44,17 +44,9 @@ def test_tags_are_bioul_by_default() -> None:
 @pytest.mark.parametrize(
     ("tags", "encoding", "message"),
     [
-        (
-            "O I-PER B-PER O B-PER",
-            "auto",
-            "line 2: expected tags in BIO, got 'I-PER' after 'O'; source_encoding: 'mixed' reads this file",
-        ),
+        ("O I-PER B-PER O B-PER", "auto", "line 2: expected tags in BIO, got 'I-PER' .*: 'mixed' reads"),
         ("O U-PER B-PER", "auto", "line 3: expected tags in BIOUL, got 'O' after 'B-PER'; .*: 'mixed'"),
-        (
-            "I-PER",
-            "BIO",
-            "line 1: expected tags in BIO, got 'I-PER' after 'O'; source_encoding: 'IOB1' reads",
-        ),
+        ("I-PER", "BIO", "line 1: expected tags in BIO, got 'I-PER' after 'O'; .*: 'IOB1' reads"),
         ("U-PER", "BIO", "line 1: expected tags in BIO, got 'U-PER' .*; source_encoding: 'BIOUL' reads"),
         ("B-PER O", "BIOES", "line 2: expected tags in BIOES, got 'O' after 'B-PER'; source_encoding: 'BIO'"),
         ("O NNP", "BIO", "line 2: expected a tag such as O or B-PER, got 'NNP'; source_encoding: 'plain'"),
