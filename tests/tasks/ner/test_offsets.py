@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from tests.tasks.ner.test_formats import read
+from tests.tasks.ner.test_dataset_reader import read
 
 TEXT = "Ola met Ruth Bay in Oslo."
 WORDS = ["Ola", "met", "Ruth", "Bay", "in", "Oslo", "."]

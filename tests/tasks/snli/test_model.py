@@ -1,17 +1,20 @@
-"""ESIM: what it computes, against the formulas written out, and how it learns."""
+"""ESIM against the formulas written out, and its predictor."""
 
 from typing import Any
 
 import pytest
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
 from elmo_plugin.encoders import masked_attention
+from elmo_plugin.tasks.snli import SnliPredictor, SnliReader
 from tests.tasks.small_models import tensors_of
-from tests.tasks.snli.small_esim import instances, small_esim
+from tests.tasks.snli.small_esim import PAIRS, instances, small_esim
 
 
 @pytest.fixture
@@ -74,3 +77,34 @@ def test_attention_is_a_mean_of_the_other_words_whatever_their_similarity(
     torch.testing.assert_close(
         masked_attention(similarity, vectors, mask), expected.float(), rtol=1e-4, atol=1e-5
     )
+
+
+PREMISE, HYPOTHESIS = "A dog doesn't run.", "An animal is running."
+
+
+@pytest.fixture(scope="module")
+def predictor() -> SnliPredictor:
+    reader = SnliReader({"tokens": SingleIdTokenIndexer()})
+    return SnliPredictor(small_esim(Vocabulary.from_instances(reader.read(PAIRS))).eval(), reader)
+
+
+def test_a_prediction_is_a_label_and_the_probability_of_each(predictor: SnliPredictor) -> None:
+    output = predictor.predict(PREMISE, HYPOTHESIS)
+    assert output["probabilities"].keys() == {"entailment", "neutral", "contradiction"}
+    assert sum(output["probabilities"].values()) == pytest.approx(1)
+    assert output["probabilities"][output["label"]] == max(output["probabilities"].values())
+    assert "loss" not in output
+
+
+def test_the_keys_may_be_those_of_snli(predictor: SnliPredictor) -> None:
+    line = {"sentence1": PREMISE, "sentence2": HYPOTHESIS, "gold_label": "-"}
+    assert predictor.predict_json(line) == predictor.predict(PREMISE, HYPOTHESIS)
+
+
+def test_another_tokenizer_replaces_the_readers_in_the_predictor_alone(predictor: SnliPredictor) -> None:
+    reader = predictor._dataset_reader
+    other = SnliPredictor(predictor._model, reader, tokenizer="just_spaces")
+    pair = other._json_to_instance({"premise": "ฉัน กิน", "hypothesis": HYPOTHESIS})
+    assert [token.text for token in pair["premise"]] == ["ฉัน", "กิน"]
+    with pytest.raises(ConfigurationError, match="Thai is written without spaces"):
+        predictor.predict("ฉันกิน", HYPOTHESIS)
