@@ -27,7 +27,7 @@ FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll
 
 
 def lines_of(text: str, file: str = "data") -> list[Line]:
-    return [Line(line, file, number) for number, line in enumerate(text.splitlines(), start=1)]
+    return [Line(line, file, number) for number, line in enumerate(text.splitlines(True), start=1)]
 
 
 def sentences_in(text: str) -> list[SrlSentence]:
@@ -191,10 +191,6 @@ GOES = [Span(2, 3, "A0"), Span(3, 4, "V")]
 SENTENCES = [([""] * 4, [(1, "say", SAY, True), (3, "go", GOES, True)]), ([""] * 2, [])]
 
 
-def lines(text: str, file: str = "f.props") -> list[Line]:
-    return [Line(line, file, number) for number, line in enumerate(text.splitlines(True), start=1)]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -205,7 +201,7 @@ def lines(text: str, file: str = "f.props") -> list[Line]:
     ],
 )
 def test_white_space_separates_columns_and_blank_lines_sentences(text: str) -> None:
-    assert [sentence[:2] for sentence in parse_props(lines(text))] == SENTENCES
+    assert [sentence[:2] for sentence in parse_props(lines_of(text))] == SENTENCES
 
 
 @pytest.mark.parametrize(
@@ -218,8 +214,8 @@ def test_white_space_separates_columns_and_blank_lines_sentences(text: str) -> N
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"^{re.escape(f'f.props, line {line}: {message}')}"):
-        list(parse_props(lines(text)))
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(f'data, line {line}: {message}')}"):
+        list(parse_props(lines_of(text)))
 
 
 @given(st.lists(st.sampled_from(["(A*", "(B*", "*", "*)", "(A*)", "*B)"]), max_size=9))
@@ -292,8 +288,7 @@ FILE = f"""{COLUMNS}# text = Elle lutte
 
 
 def sentences_of(text: str) -> list[SrlSentence]:
-    lines = [Line(line, "f", number) for number, line in enumerate(text.splitlines(keepends=True), start=1)]
-    return list(SrlReader({}).read_sentences(lines))
+    return list(SrlReader({}).read_sentences(lines_of(text, "f")))
 
 
 @pytest.mark.parametrize("text", [FILE, FILE.replace("\n", "\r\n"), FILE.rstrip()])
