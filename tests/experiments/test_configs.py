@@ -1,16 +1,20 @@
-"""The Jsonnet library: the results of `elmo.at`, `words` and the functions of the tasks."""
+"""The Jsonnet library: the results of `elmo.at`, `words` and the functions of the tasks, and all variants."""
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from allennlp.common import Params
 from allennlp.data import DatasetReader
 
 from elmo_plugin.tasks.sst import SstPredictor
+from tests.conftest import REPOSITORY
 from tests.experiments.configs import (
+    DATA,
     ELMO,
     EMBEDDERS,
     INPUT,
@@ -18,10 +22,13 @@ from tests.experiments.configs import (
     OUTPUT,
     OUTPUT_WEIGHTS,
     SIZES,
+    elmo_at,
     evaluate,
     flat,
     model_and_batch,
+    parameters,
     read_config,
+    small_config,
 )
 
 
@@ -254,3 +261,80 @@ def test_a_classifier_with_allennlps_reader_learns_and_predicts(
     assert model(**batch)["loss"] > 0
     predictor = SstPredictor(model.eval(), reader)
     assert predictor.predict_json(inputs)["probabilities"].keys() == {"praise", "question"}
+
+
+@pytest.mark.parametrize("placements", [[], ["input"]], ids=str)
+def test_l2_of_snli_penalises_lstms_and_layers_next_to_lambda(placements: list[str]) -> None:
+    config = small_config("snli", elmo_at(placements), "l2=0.01")
+    model, _ = model_and_batch(config, DATA["snli"])
+    mixes = parameters(model, "scalar_mix.weights").values()
+    lstms = [
+        weight for name, weight in model.named_parameters() if "weight_ih" in name or "weight_hh" in name
+    ]
+    layers = [model.projection, model.classifier]
+    matrices = [*lstms, model.output_logits.weight, *(layer._linear_layers[0].weight for layer in layers)]
+    assert len(mixes) == len(placements) and len(lstms) == 2 * 4
+    with torch.no_grad():
+        for weight in mixes:
+            weight.uniform_(-1, 1)
+        expected = 0.1 * sum(map(squared_norm, mixes)) + 0.01 * sum(map(squared_norm, matrices))
+        assert float(model.get_regularization_penalty()) == pytest.approx(float(expected))
+
+
+def squared_norm(weight: torch.Tensor) -> torch.Tensor:
+    return weight.double().square().sum()
+
+
+EXPERIMENTS = REPOSITORY / "experiments"
+FILES = sorted([*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")])
+OF_EVERY_TASK = (
+    "baseline elmo base top lambda_1 token_layer base_no_words static_base static_base_elmo bfloat16"
+)
+OF_ONE_TASK = {
+    "coref": "output both no_speakers no_genre may_cross",
+    "ner": "output both lambda_0.001",
+    "snli": "input output",
+    "squad": "input output no_self_attention no_moving_average any_length",
+    "srl": "output both",
+    "sst": "input output",
+}
+
+
+@pytest.fixture(scope="module")
+def variants() -> dict[str, Any]:
+    return read_config("experiments/variants.jsonnet")
+
+
+def test_there_is_every_variant_and_no_two_are_the_same(variants: dict[str, Any]) -> None:
+    names = {
+        f"{task}_{name}"
+        for task, others in OF_ONE_TASK.items()
+        for name in (OF_EVERY_TASK + " " + others).split()
+    }
+    assert variants.keys() == names
+    assert all(variants[a] != variants[b] for a in variants for b in variants if a < b)
+
+
+@pytest.mark.parametrize("variant", [f"{task}_{one}" for task in OF_ONE_TASK for one in ("baseline", "base")])
+def test_a_variant_learns_its_words_and_is_otherwise_the_file_of_its_task(
+    variant: str, variants: dict[str, Any]
+) -> None:
+    learned = flat(variants[variant])
+    name = variant.removesuffix("base") + "elmo" if variant.endswith("base") else variant
+    file = flat(read_config(f"experiments/{name}.jsonnet"))
+    different = {key for key in learned.keys() | file.keys() if learned.get(key) != file.get(key)}
+    length = {"trainer.num_epochs", "trainer.patience"} if variant.startswith("ner") else set()
+    assert {key for key in different if ".tokens" not in key} == length
+    assert (learned[f"{WORDS}.type"], file[f"{WORDS}.vectors"]) == ("embedding", "english")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_head_has_paper_deviation_scores_and_hardware_and_retypes_no_score(file: Path) -> None:
+    head = re.split(r"\n(?!//)", file.read_text(encoding="utf-8"))[0]
+    entries = dict(re.findall(r"^// ([A-Z][a-z]+): +(.*(?:\n//  +.*)*)", head, re.MULTILINE))
+    assert list(entries)[:4] == ["Paper", "Here", "Expected", "Hardware"]
+    if file.parent == EXPERIMENTS:
+        assert len(re.findall(r"docs/results/\w+\.json", entries["Expected"])) == 1
+        assert not re.search(
+            r"\d %|\d F1|\d\.\d", entries["Expected"] + entries["Here"].split("a rate of")[0]
+        )

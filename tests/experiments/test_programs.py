@@ -1,4 +1,4 @@
-"""Parts of a data set are random, nested, and have the labels of the whole; a small study of two taggers."""
+"""The programs of experiments: parts of data, texts of a task, vectors of words, and means of weights."""
 
 import json
 import sys
@@ -14,9 +14,11 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
 from allennlp.data.fields import LabelField, MetadataField
 
+from elmo_plugin.bilm.io.training_archive import read_archive
 from elmo_plugin.sweeps.scores import Metric
 from tests.experiments.configs import BILM
 from tests.experiments.programs import experiment_module
+from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import tagger_config
 
 
@@ -95,3 +97,95 @@ def test_a_study_trains_each_configuration_on_each_part(
     assert reach["score"] == pytest.approx(results["large@1"]["scores"][0])
     half, whole = (json.loads((runs / f"small@{part}/1/updates.json").read_text()) for part in ("0.5", "1"))
     assert len(whole) == 2 and whole[1] == 2 * whole[0] > half[1]
+
+
+SUBJECTS, VERBS = (
+    ("cat", "dog", "bird", "man", "woman", "child"),
+    ("sat", "ran", "slept", "ate", "left", "sang"),
+)
+SENTENCES = [["the", subject, verb, "."] for subject in SUBJECTS for verb in VERBS]
+DEV = [["the", "cat", "sat", "and", "ran", "."], ["dogs", "sat"]]
+
+
+@pytest.fixture
+def finetune(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    return experiment_module("finetune", monkeypatch)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The same sentences in the layouts of both tasks, some more than once."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for part, sentences in (("train", [*SENTENCES, SENTENCES[3]]), ("dev", [SENTENCES[0], *DEV])):
+        columns = ("".join(f"{word} _ _ O\n" for word in sentence) for sentence in sentences)
+        (folder / f"{part}.txt").write_text("\n".join(columns))
+        pairs = ({"sentence1": " ".join(s), "sentence2": "The cat sat ."} for s in sentences)
+        (folder / f"{part}.jsonl").write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs))
+    return folder
+
+
+def lines(sentences: list[list[str]]) -> list[str]:
+    return [" ".join(sentence) for sentence in sentences]
+
+
+def test_a_text_has_every_sentence_once_and_in_dev_none_of_train(
+    finetune: ModuleType, data: Path, tmp_path: Path
+) -> None:
+    ner = finetune.write_texts(finetune.ner_sentences(str(data)), tmp_path / "ner")
+    assert ner["train"].read_text().splitlines() == lines(SENTENCES)
+    assert ner["dev"].read_text().splitlines() == lines(DEV)
+    nli = finetune.write_texts(finetune.nli_sentences(str(data)), tmp_path / "nli")
+    first, *rest = lines(SENTENCES)
+    assert nli["train"].read_text().splitlines() == [first, "The cat sat .", *rest]
+    assert nli["dev"].read_text().splitlines() == lines(DEV)
+
+
+TEXT = "the judge ordered a trial .\nthe court ordered a trial .\nit rained today .\n" * 40
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> str:
+    (tmp_path / "text.txt").write_text(TEXT)
+    return str(tmp_path / "text.txt")
+
+
+def test_words_that_stand_in_the_same_places_are_alike(
+    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = pytest.importorskip("gensim.models")
+    train = experiment_module("static_vectors", monkeypatch).train
+    for name in ("one.txt", "two.txt"):
+        train([text, text], tmp_path / name, dim=8, epochs=30, min_count=3, seed=1)
+    vectors = models.KeyedVectors.load_word2vec_format(tmp_path / "one.txt")
+    assert vectors.similarity("judge", "court") > vectors.similarity("judge", "rained")
+    assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "two.txt").read_bytes()
+
+
+def test_a_text_without_frequent_words_is_refused(
+    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("gensim")
+    with pytest.raises(ConfigurationError, match=r"text.txt: no word is there 1000 times"):
+        experiment_module("static_vectors", monkeypatch).train([text], tmp_path / "out.txt", 8, 1, 1000, 1)
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_each_weight_is_the_mean_of_those_of_the_archives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archives = []
+    for factor in (1.0, 2.0, 6.0):
+        bilm = random_bilm()
+        for tensor in bilm.state_dict().values():
+            tensor.mul_(factor)
+        archives.append(write_training(tmp_path / str(factor), bilm))
+    experiment_module("average", monkeypatch).average(archives, tmp_path / "mean.tar.gz")
+    options, weights, softmax = read_archive(tmp_path / "mean.tar.gz")
+    bilm = random_bilm()
+    assert options == bilm.options
+    for name, tensor in bilm.state_dict().items():
+        torch.testing.assert_close(weights[name], 3 * tensor)
+    expected = read_archive(archives[0])[2]
+    assert softmax is not None and expected is not None and softmax.words == expected.words
+    assert torch.equal(softmax.weight, expected.weight) and torch.equal(softmax.bias, expected.bias)
