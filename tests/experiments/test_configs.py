@@ -138,30 +138,6 @@ WORDS = f"{EMBEDDERS}.tokens"
 WORD_INDEXER = "dataset_reader.token_indexers.tokens"
 
 
-def test_learned_words_are_those_of_the_training_data() -> None:
-    config = flat(evaluate("ner(data='data') + words.learned(30, min_count=3, lowercase=false)"))
-    expected = {
-        f"{WORDS}.embedding_dim": 30,
-        f"{WORD_INDEXER}.lowercase_tokens": False,
-        "vocabulary.min_count.tokens": 3,
-        "datasets_for_vocab_creation": ["train"],
-    }
-    assert config.items() >= expected.items()
-    assert f"{WORDS}.pretrained_file" not in config
-
-
-def test_glove_vectors_are_for_the_words_of_all_data() -> None:
-    config = flat(evaluate("ner(data='data') + words.glove('glove.txt', dim=100)"))
-    expected = {
-        f"{WORDS}.embedding_dim": 100,
-        f"{WORDS}.pretrained_file": "glove.txt",
-        f"{WORDS}.trainable": False,
-        f"{WORD_INDEXER}.lowercase_tokens": False,
-    }
-    assert config.items() >= expected.items()
-    assert not {"datasets_for_vocab_creation", "vocabulary.min_count.tokens"} & config.keys()
-
-
 def test_without_words_nothing_is_left_of_them() -> None:
     config = flat(evaluate("ner(data='data') + words.none() + elmo.at(['input'], bilm='tiny')"))
     assert not [path for path in config if path.startswith((WORDS, WORD_INDEXER))]

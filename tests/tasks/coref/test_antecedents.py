@@ -76,27 +76,6 @@ def test_scores_are_those_of_each_pair(
         torch.testing.assert_close(one, other)
 
 
-def test_the_dropout_of_features_is_another_one_for_each_pair() -> None:
-    torch.manual_seed(0)
-    model = AntecedentScorer(
-        span_dim=SPAN_DIM,
-        hidden_dim=6,
-        max_antecedents=5,
-        feature_dim=30,
-        num_genres=3,
-        use_speakers=True,
-        dropout=0.5,
-    )
-    distances, same_speaker = torch.ones(7, 4, dtype=torch.long), torch.ones(7, 4, dtype=torch.bool)
-    features = model._features(distances, same_speaker, torch.tensor(1))
-    kept = features != 0
-    for of_one_feature in kept.chunk(3, dim=-1):
-        assert len(of_one_feature.flatten(0, 1).unique(dim=0)) == 7 * 4
-        assert 0.4 < of_one_feature.float().mean() < 0.6
-    whole = model.eval()._features(distances, same_speaker, torch.tensor(1))
-    torch.testing.assert_close(features[kept], 2 * whole[kept])
-
-
 def test_one_span_has_no_antecedent() -> None:
     scores = scorer()(torch.randn(1, SPAN_DIM, dtype=torch.float64), torch.tensor([0]), torch.tensor(0))
     assert scores.tolist() == [[float("-inf")]]

@@ -86,23 +86,6 @@ def test_training_sees_a_window_of_the_sentences_at_its_place_in_the_document() 
     assert (whole.spans[0].start, max(span.end for span in whole.spans)) == (0, 15)
 
 
-@pytest.mark.parametrize("feature", ["use_speakers", "use_genre"])
-def test_speakers_and_genre_change_scores_where_they_are_used(
-    instances: list[Instance], feature: str
-) -> None:
-    vocab = Vocabulary.from_instances(instances)
-    for used in (True, False):
-        model, tensors = model_of(vocab, **{feature: used}).eval(), tensors_of(instances[1:2], vocab)
-        (before,) = logits_of(model, tensors)
-        if feature == "use_speakers":
-            silent = [[["-"] * len(words) for words in each.sentences] for each in tensors["document"]]
-            tensors["document"] = [tensors["document"][0]._replace(speakers=silent[0])]
-        else:
-            tensors["genre"] = 1 - tensors["genre"]
-        (after,) = logits_of(model, tensors)
-        assert before.logits.equal(after.logits) != used
-
-
 def test_scores_are_counted_in_evaluation_and_not_in_training(instances: list[Instance]) -> None:
     vocab = Vocabulary.from_instances(instances)
     model, tensors = model_of(vocab), tensors_of(instances, vocab)

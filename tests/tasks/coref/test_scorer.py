@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.coref.metrics import METRICS, CorefConll, CorefCounts, score_coref
+from elmo_plugin.tasks.coref.metrics import METRICS, CorefConll, score_coref
 
 
 def document(name: str, *labels: str) -> str:
@@ -185,14 +185,3 @@ def test_mentions_that_are_repeated_alone_or_absent(
     found = metric.numbers()
     assert (found["muc"], found["mention"]) == (muc, mention)
     assert found["bcub"] == pytest.approx(bcub) and found["ceafe"] == pytest.approx(ceafe)
-
-
-def test_where_there_is_nothing_figures_are_zero() -> None:
-    assert (
-        CorefCounts().figures()
-        == CorefCounts(0, 1, 0, 0).figures()
-        == CorefCounts(0, 0, 0, 1).figures()
-        == (0, 0, 0)
-    )
-    assert CorefCounts(1, 4, 1, 2).figures() == pytest.approx((1 / 2, 1 / 4, 1 / 3))
-    assert CorefConll().average() == (0, 0, 0)

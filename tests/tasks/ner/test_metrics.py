@@ -8,16 +8,12 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
-from allennlp.training.metrics import SpanBasedF1Measure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.ner.metrics import NerF1, parse_tagged, score_tagged
-from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
 
 TAGS = ["O", "."] + [f"{prefix}-{kind}" for prefix in "BIES[]" for kind in ("PER", "ORG-1")] + ["B", "I", "S"]
 
@@ -158,29 +154,3 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: bytes, messa
     (tmp_path / "f.txt").write_bytes(text)
     with pytest.raises(ConfigurationError, match=f"^{re.escape(str(tmp_path / 'f.txt') + message)}"):
         score_tagged(str(tmp_path / "f.txt"))
-
-
-BIO = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
-SENTENCE = st.lists(st.tuples(st.sampled_from(BIO), st.sampled_from(BIO)), min_size=1, max_size=6)
-
-
-@settings(max_examples=50)
-@given(st.lists(SENTENCE, min_size=1, max_size=4), st.sampled_from(["BIO", "BIOUL"]))
-def test_figures_are_those_of_allennlp(sentences: list[list[tuple[str, str]]], encoding: str) -> None:
-    vocab = Vocabulary()
-    ours, theirs = NerF1(), SpanBasedF1Measure(vocab, "labels", label_encoding=encoding)
-    for sentence in sentences:
-        columns = [
-            spans_to_tags(tags_to_spans(list(tags)), len(tags), encoding)
-            for tags in zip(*sentence, strict=True)
-        ]
-        predicted, gold = (
-            torch.tensor([vocab.add_token_to_namespace(t, "labels") for t in c]) for c in columns
-        )
-        one_hot = torch.nn.functional.one_hot(predicted, vocab.get_vocab_size("labels"))
-        theirs(one_hot[None], gold[None])
-        ours(columns[:1], columns[1:])
-    expected = theirs.get_metric()
-    actual = ours.get_metric()
-    assert actual.pop("accuracy") is not None
-    assert actual == pytest.approx(expected, abs=1e-9)

@@ -82,22 +82,6 @@ def test_the_probability_of_an_entity_is_its_share_of_all_legal_sequences(encodi
             assert entity["probability"] == pytest.approx(share / sum(weights.values()))
 
 
-def test_entities_of_types_that_training_lacks_are_missed_and_have_no_part_in_the_loss() -> None:
-    with_places = instances_in("BIOUL")
-    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
-    without = reader.text_to_instance([Token("Ann"), Token("sat")], ["U-PER", "O"])
-    reader.apply_token_indexers(without)
-    vocab = Vocabulary.from_instances([without])
-    model = tagger(vocab, "BIOUL").eval()
-    loss = model(**tensors_of([without, *with_places], vocab))["loss"]
-    figures = model.get_metrics(reset=True)
-    assert figures["_recall-LOC"] == 0.0
-    torch.testing.assert_close(loss, model(**tensors_of([without], vocab))["loss"])
-    model.get_metrics(reset=True)
-    model(**tensors_of(with_places, vocab))["loss"].backward()
-    assert model.get_metrics()["_recall-LOC"] == 0.0
-
-
 @ENCODINGS
 def test_all_sentences_of_a_batch_are_decoded_at_once_as_allennlps_crf_decodes_each(
     encoding: str, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,6 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions.views import view
@@ -88,12 +87,6 @@ def test_tags_are_in_the_encoding_of_the_training_data(
     instance.index_fields(predictor._model.vocab)
     output = predictor.predict_instance(instance)
     assert output["tags"] == output["gold_tags"] == tags.split()
-
-
-def test_another_tokenizer_may_be_given(predictor: NerPredictor) -> None:
-    for tokenizer in (WhitespaceTokenizer(), "whitespace", {"type": "whitespace"}):
-        other = NerPredictor(predictor._model, predictor._dataset_reader, tokenizer=tokenizer)
-        assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
 
 
 @pytest.mark.parametrize("batched", [False, True])

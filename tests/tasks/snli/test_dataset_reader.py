@@ -10,7 +10,6 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.data.tokenizers.whitespace_tokenizer import WhitespaceTokenizer
 
 from elmo_plugin.tasks.labeled_texts import KnownLabelField, number_of_labels
 from elmo_plugin.tasks.snli import SnliReader
@@ -156,18 +155,3 @@ def test_a_file_without_a_pair_is_an_error_that_names_it(tmp_path: Path, lines: 
     path = write(tmp_path, *lines)
     with pytest.raises(ConfigurationError, match=re.escape(str(path)) + ": no pairs of sentences"):
         list(reader().read(path))
-
-
-@pytest.mark.parametrize(
-    ("file", "pairs", "undecided"),
-    [("train.jsonl.gz", 16533, 225), ("dev.jsonl", 3015, 60), ("test.jsonl", 3076, 51)],
-)
-def test_reads_real_data_whole(
-    shared: Path, caplog: pytest.LogCaptureFixture, file: str, pairs: int, undecided: int
-) -> None:
-    with caplog.at_level(logging.INFO, logger="elmo_plugin"):
-        reader = SnliReader({}, tokenizer=WhitespaceTokenizer())  # Treebank's takes seconds for all pairs
-        labels = [pair["label"].label for pair in reader.read(shared / "data" / "nli" / file)]
-    assert len(labels) == pairs - undecided
-    assert set(labels) == {"entailment", "neutral", "contradiction"}
-    assert f"skipped {undecided} pairs without a gold label: line " in caplog.messages[-1]

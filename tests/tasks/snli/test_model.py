@@ -1,20 +1,48 @@
 """ESIM against the formulas written out, and its predictor."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from torch import Tensor
+from allennlp.modules import Embedding, FeedForward
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from torch import Tensor, nn
 
-from elmo_plugin.encoders import masked_attention
-from elmo_plugin.tasks.snli import SnliPredictor, SnliReader
+from elmo_plugin.encoders.bidirectional import VariationalBiLstm
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.tasks.snli import SnliEsim, SnliPredictor, SnliReader
 from tests.tasks.small_models import tensors_of
-from tests.tasks.snli.small_esim import PAIRS, instances, small_esim
+
+PAIRS = Path(__file__).parents[2] / "fixtures" / "snli" / "pairs.jsonl"
+
+
+def instances() -> list[Instance]:
+    return list(SnliReader({"tokens": SingleIdTokenIndexer()}).read(PAIRS))
+
+
+def embedder(vocab: Vocabulary) -> BasicTextFieldEmbedder:
+    embedding = Embedding(5, vocab.get_vocab_size("tokens"))
+    nn.init.normal_(embedding.weight)
+    return BasicTextFieldEmbedder({"tokens": embedding})
+
+
+def small_esim(vocab: Vocabulary, dropout: float = 0.0) -> SnliEsim:
+    torch.manual_seed(0)
+    return SnliEsim(
+        vocab,
+        contextual_encoder=ContextualEncoder(
+            embedder(vocab), Lazy(VariationalBiLstm, hidden_sizes=[4], dropout=dropout)
+        ),
+        projection=Lazy(FeedForward, num_layers=1, hidden_dims=3, activations=nn.ReLU()),
+        inference_encoder=Lazy(VariationalBiLstm, hidden_sizes=[6], dropout=dropout),
+        classifier=Lazy(FeedForward, num_layers=1, hidden_dims=7, activations=nn.ReLU()),
+        dropout=dropout,
+    )
 
 
 @pytest.fixture
@@ -55,28 +83,6 @@ def test_is_the_model_of_the_paper(vocab: Vocabulary) -> None:
             for name in ("premise", "hypothesis")
         ]
         torch.testing.assert_close(logits[row], logits_by_the_formulas(model, *words))
-
-
-@given(
-    words=st.integers(1, 4),
-    others=st.integers(1, 5),
-    padding=st.integers(0, 3),
-    scale=st.sampled_from([0.0, 1.0, 1e3]),
-    seed=st.integers(0, 999),
-)
-@settings(max_examples=50)
-def test_attention_is_a_mean_of_the_other_words_whatever_their_similarity(
-    words: int, others: int, padding: int, scale: float, seed: int
-) -> None:
-    torch.manual_seed(seed)
-    similarity = (torch.randn(1, words, others + padding) - 2) * scale
-    vectors = torch.randn(1, others + padding, 3)
-    mask = (torch.arange(others + padding) < others)[None]
-    weights = similarity[..., :others].double().softmax(dim=-1)
-    expected = torch.einsum("bwo,bod->bwd", weights, vectors[:, :others].double())
-    torch.testing.assert_close(
-        masked_attention(similarity, vectors, mask), expected.float(), rtol=1e-4, atol=1e-5
-    )
 
 
 PREMISE, HYPOTHESIS = "A dog doesn't run.", "An animal is running."

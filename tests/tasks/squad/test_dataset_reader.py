@@ -89,22 +89,6 @@ def test_a_question_without_an_answer_is_an_error_in_training_only(tmp_path: Pat
         list(reader(answers_required=True).read(file))
 
 
-def test_questions_without_an_answer_may_be_left_out(tmp_path: Path) -> None:
-    record = {
-        "id": 7,
-        "context": "It rained.",
-        "question": "What?",
-        "answers": {"text": ["It"], "answer_start": [0]},
-    }
-    file = tmp_path / "x.jsonl"
-    lost = record | {"id": 8, "answers": {"text": [], "answer_start": []}}
-    file.write_text(f"{json.dumps(record)}\n{json.dumps(lost)}\n")
-    (instance,) = reader(skip_unanswerable=True, answers_required=True).read(file)
-    assert instance["metadata"].metadata["question"].id == 7
-    (instance,) = reader(skip_bad=True, answers_required=True).read(file)
-    assert instance["metadata"].metadata["question"].id == 7
-
-
 def test_a_paragraph_without_spaces_has_answers_of_characters(tmp_path: Path) -> None:
     (instance,) = reader().read(file_with(tmp_path, "店在河边。", [{"text": "河边", "answer_start": 2}]))
     assert spans(instance) == [(2, 3)]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.spans import LabelError, Span, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.spans import LabelError, Span, tags_to_spans
 from elmo_plugin.tasks.srl import SrlPredicatesReader, SrlReader
 from elmo_plugin.tasks.srl.sentences import (
     SrlSentence,
@@ -256,21 +256,6 @@ def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, messag
     with pytest.raises(LabelError, match=re.escape(message)) as caught:
         parse_labels(labels.split())
     assert caught.value.row == row
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([Span(0, 2, "A0"), Span(1, 3, "A1")], "A1 begins inside another argument"),
-        ([Span(0, 2, "A0"), Span(0, 2, "A1")], "A1 begins inside another argument"),
-        ([Span(1, 1, "A0")], "A0 is not in a sentence of 3 words: 1 to 1"),
-        ([Span(2, 4, "A0")], "A0 is not in a sentence of 3 words: 2 to 4"),
-        ([Span(-1, 1, "A0")], "A0 is not in a sentence of 3 words: -1 to 1"),
-    ],
-)
-def test_arguments_that_cannot_be_are_refused(arguments: list[Span], message: str) -> None:
-    with pytest.raises(LabelError, match=message):
-        spans_to_tags(arguments, 3)
 
 
 COLUMNS = "# global.columns = ID FORM UPOS UP:PRED UP:ARGHEADS UP:ARGSPANS\n"
