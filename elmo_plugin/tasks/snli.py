@@ -27,15 +27,8 @@ LABELS["contradictory"] = "contradiction"  # in the training data of XNLI
 NO_MAJORITY = ("-", "-1")  # SNLI's, and Hugging Face's
 _PREMISES = ("premise", "sentence1", "sentence_A", "text1", "question1", "#1 String", "question", "text")
 _HYPOTHESES = (
-    "hypothesis",
-    "sentence2",
-    "hypo",
-    "sentence_B",
-    "text2",
-    "question2",
-    "#2 String",
-    "sentence",
-    "aspect",
+    *("hypothesis", "sentence2", "hypo", "sentence_B", "text2", "question2", "#2 String"),
+    *("sentence", "aspect"),
 )
 
 

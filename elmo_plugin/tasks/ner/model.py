@@ -3,7 +3,6 @@
 import copy
 import re
 from collections.abc import Collection, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -18,7 +17,7 @@ from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.common.errors import check_choice
-from elmo_plugin.encoders import ContextualEncoder, forward_sums, viterbi
+from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import parse_tags
@@ -176,31 +175,26 @@ class NerBiLstmCrf(TaskModel):
             )
         return output_dict
 
-    def _probabilities(self, tags: Sequence[str], spans: Sequence[Span], *logits: Tensor) -> list[float]:
-        """Returns the probability of each entity of a sentence, by the sums of legal sequences of tags."""
-        if not spans:
-            return []
-        emissions, transitions, first_tag, end = (each.double() for each in logits)
-        before = forward_sums(emissions, transitions, first_tag)
-        after = forward_sums(emissions.flip(0), transitions.T, end).flip(0)
-        total = (before[-1] + end).logsumexp(dim=0)
+    def _probabilities(
+        self, tags: Sequence[str], spans: Sequence[Span], emissions: Tensor, *logits: Tensor
+    ) -> list[float]:
+        """Returns the part of each entity of a sentence in the sum of all legal sequences of tags."""
         indices = self.vocab.get_token_to_index_vocabulary("labels")
-        path = [indices[tag] for tag in tags]
-
-        def probability(first: int, path: Sequence[int]) -> float:
-            """Returns the probability of these tags from the word `first` on."""
-            words = range(first + 1, first + len(path))
-            steps = sum(transitions[pair] for pair in pairwise(path)) + emissions[words, path[1:]].sum()
-            rest = after[first + len(path) - 1, path[-1]] - emissions[first + len(path) - 1, path[-1]]
-            return float((before[first, path[0]] + steps + rest - total).exp())
-
-        found = []
-        for start, stop, kind in spans:
+        transitions, first_tag, end = (each.double() for each in logits)
+        # Shape: (1 + entities, time, tags), of all sequences and of those that have each entity.
+        allowed = emissions.double().repeat(1 + len(spans), 1, 1)
+        for row, (start, stop, kind) in enumerate(spans, start=1):
+            allowed[row, start:stop] = -torch.inf
+            path = [indices[tag] for tag in tags[start:stop]]
+            allowed[row, range(start, stop), path] = allowed[0, range(start, stop), path]
             inner = indices.get(f"I-{kind}" if kind else "I")
-            found.append(probability(start, path[start:stop]))
-            if inner is not None and stop < len(path):  # in BIO, it may go on
-                found[-1] -= probability(start, [*path[start:stop], inner])
-        return found
+            if inner is not None and stop < len(tags):  # in BIO, it may go on
+                allowed[row, stop, inner] = -torch.inf
+        sums = first_tag + allowed[:, 0]
+        for word in allowed.unbind(dim=1)[1:]:
+            sums = (sums.unsqueeze(2) + transitions).logsumexp(dim=1) + word
+        totals = (sums + end).logsumexp(dim=1)
+        return list((totals[1:] - totals[0]).exp().tolist())
 
 
 def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tensor, Tensor]:
