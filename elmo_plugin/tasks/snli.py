@@ -40,8 +40,7 @@ class SnliReader(LabeledTextsReader):
     GLUE, and pairs with other labels, such as paraphrases.
 
     Pairs without a majority for a label (`-`, or the number -1) are left out, as in the usual training sets,
-    and so are pairs with a blank sentence. The log has their numbers. `TaskDatasetReader` describes encoding
-    and compression.
+    and so are pairs with a blank sentence. The log has their numbers.
 
     Registered as a `DatasetReader` with name "snli_jsonl".
 
@@ -172,9 +171,7 @@ class SnliPredictor(TaskPredictor):
     Predicts whether the premise of `{"premise": "A man sleeps.", "hypothesis": "A man is awake."}` entails or
     contradicts the hypothesis, or neither. The keys may be SNLI's `sentence1` and `sentence2`. The dataset
     reader tokenizes the sentences.
-
-    A prediction has the most probable `label`, the `probabilities` of all labels by their names, and the
-    `logits` behind them.
+    A prediction has the `label`, the `probabilities` by label, and the `logits`.
 
     Registered as a `Predictor` with name "elmo_snli".
     """

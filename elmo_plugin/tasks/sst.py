@@ -255,11 +255,7 @@ class SstBcn(Classifier):
 class SstPredictor(SentencePredictor):
     """
     Predicts the sentiment of `{"sentence": "It isn't bad."}`, tokenized like the treebank, or of a list of
-    words. `SentencePredictor` has the details and the parameters. A prediction has the `words`, their
-    `label`, its `probabilities` by label, and the `logits` behind them:
-
-        {"words": ["It", "is", "n't", "bad", "."], "label": "positive",
-         "probabilities": {"positive": 0.62, "neutral": 0.2, …}, "logits": […]}
+    `"words"`. A prediction has the `words`, the `label`, the `probabilities` by label, and the `logits`.
 
     Registered as a `Predictor` with name "elmo_sst".
     """

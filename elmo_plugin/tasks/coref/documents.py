@@ -165,7 +165,6 @@ def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False)
     columns are document, part, word number, word, part of speech, parse, lemma and frameset of the predicate,
     sense, speaker, named entity, then any number of others, and coreference; or only some before the word,
     and coreference. Tabs or white space separate columns, blank lines sentences.
-
     A file that begins with `{` has documents in JSON, see `document_in`.
 
     `only_clusters` is for files to score, and less strict, as the reference scorer is: lines may differ in

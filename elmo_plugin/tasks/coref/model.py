@@ -261,15 +261,9 @@ class CorefPredictor(TaskPredictor):
                           "probability": 0.97}],
          "marked": "[Anna]0 waved . [She]0 laughed ."}
 
-    Words and characters are counted from the beginning of the document, `end` is exclusive, and the number
-    after a bracket is the cluster. The text of `sentences` is their words, joined by spaces.
+    Words and characters are counted from the beginning of the document, or of its words joined by spaces.
 
-    Registered as a `Predictor` with name "elmo_coref".
-
-    `max_words` is 20,000 by default.
-
-    Raises `ConfigurationError` if the input has neither key, no word, a sentence without words, or speakers
-    that do not match its words.
+    Registered as a `Predictor` with name "elmo_coref". `max_words` is 20,000 by default.
     """
 
     name = "elmo_coref"

@@ -237,11 +237,9 @@ _SPACES = re.compile(r"[ \t\n\r\f\v]+")
 class NerPredictor(SentencePredictor):
     """
     Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for English,
-    or of a list of words, `{"words": ["Ada", "lives", "in", "Rome", "."]}`. A prediction has the `words`,
-    their `tags`, the `gold_tags` of a file (`--use-dataset-reader`), both in the encoding of the training
-    data, and, unless the tags are plain, the `entities`, each with its type, its text, its first character
-    and the one after its last in the sentence as typed, or in the words joined by spaces (`characters` has
-    both, as in other tasks), its first word and the one after its last, and its probability:
+    or of a list of `"words"`. A prediction has the `words`, their `tags`, the `gold_tags` of a file
+    (`--use-dataset-reader`), both in the encoding of the training data, and, unless the tags are plain, the
+    `entities`, with their places in the sentence as typed, or in the words joined by spaces:
 
         {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["B-PER", "O", "O", "B-LOC", "O"],
          "entities": [{"type": "PER", "text": "Ada", "start_char": 0, "end_char": 3,

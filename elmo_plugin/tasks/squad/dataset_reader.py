@@ -31,10 +31,8 @@ class TokenizedParagraph(NamedTuple):
 @DatasetReader.register("squad_v1")
 class SquadReader(TaskDatasetReader):
     """
-    Makes an instance of each question of SQuAD 1.1, or of JSON lines with `id`, `context`, `question` and
-    `answers`, as Hugging Face's data sets have them (see `read_squad`). An answer becomes the span of words
-    that its characters touch. An answer that begins or ends inside a word is trained as the words that cover
-    it, and scored by its own text.
+    Makes an instance of each question of a file (see `read_squad`). An answer is trained as the words that
+    its characters touch, and scored by its own text.
 
     Registered as a `DatasetReader` with name "squad_v1".
 

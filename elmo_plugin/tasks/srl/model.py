@@ -239,9 +239,8 @@ MAX_BATCH_WORDS = 20_000  # of the frames predicted at a time, each with all wor
 class SrlPredictor(SentencePredictor):
     """
     Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of a list
-    of `"words"`. The input has the indices of the predicates, `"predicates": [2]`;
-    without them a tagger finds the predicates. A prediction has the
-    `words` and a frame for each predicate:
+    of `"words"`. The input has the indices of the predicates, `"predicates": [2]`, or a tagger finds them. A
+    prediction has the `words` and a frame for each predicate:
 
         {"words": ["The", "judge", "ordered", "a", "new", "trial", "."],
          "frames": [{"predicate": "ordered", "index": 2, "lemma": "ordered", "tags": ["B-ARG0", "I-ARG0", …],
@@ -258,9 +257,6 @@ class SrlPredictor(SentencePredictor):
         The archive of a model of predicates, such as `srl_predicates`, or its predictor.
     **kwargs
         Options of `SentencePredictor`.
-
-    Raises `ConfigurationError` for an input that is not as described, and for one without `"predicates"` if
-    there is no tagger.
     """
 
     name = "elmo_srl"
