@@ -23,6 +23,7 @@ from elmo_plugin.tasks.coref.documents import (
 )
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import LabelError, Span
+from tests.experiments.configs import FIXTURES, each_file
 
 TWO = """\
 #begin document (bn/news); part 000
@@ -64,30 +65,12 @@ def test_a_document_has_its_words_speakers_and_clusters() -> None:
     assert DOCUMENTS[1].location == "f.conll, line 9"
 
 
-FEW_COLUMNS = {
-    "word": "Mira\t(0\nSolt\t0)\n\nShe\t(0)\n1\t-\n",
-    "document, word": "d Mira (0\nd Solt 0)\n\nd She (0)\nd 1 -\n",
-    "number, word": "0\tMira\t(a-0\n1\tSolt\ta-0)\n\n2\tShe\t(a-0)\n3\t1\t_\n",
-    "document, number, word": "d 1 Mira (0\nd 2 Solt 0)\n\nd 1 She (0)\nd 2 1 -\n",
-    "document, part, number, word": "d 0 0 Mira (0\nd 0 1 Solt 0)\n\nd 0 0 She (0)\nd 0 1 1 -\n",
-    "document, part, word": "d 0 Mira (0\nd 0 Solt 0)\n\nd 0 She (0)\nd 0 1 -\n",
-    "word, part of speech": "Mira\tX\t(0\nSolt\tX\t0)\n\nShe\tY\t(0)\n1\tX\t-\n",
-    "a tab at the end": "d\t0\tMira\t_\t(0\t\nd\t1\tSolt\t_\t0)\t\n\nd\t0\tShe\t_\t(0)\t\nd\t1\t1\t_\t_\t\n",
-    "SemEval-2010": "".join(
-        f"{line[0]}\t{line[1:]}" + "\t_" * 14 + f"\t{label}\n" if line else "\n"
-        for line, label in [("1Mira", "(0"), ("2Solt", "0)"), ("", ""), ("1She", "(0)"), ("21", "_")]
-    ),
-    "all, the last column blank in a sentence": "d\t0\t0\tMira|(0\nd\t0\t1\tSolt|0)\n\n"
-    "d\t0\t0\tShe|(0)\nd\t0\t1\t1|".replace("|", 8 * "\t_" + "\t"),
-}
-
-
-@pytest.mark.parametrize("columns", FEW_COLUMNS)
+@each_file("coref/columns")
 @pytest.mark.parametrize("end_of_line", ["\n", " \r\n"])
-def test_some_columns_are_enough_for_words_and_clusters(columns: str, end_of_line: str) -> None:
+def test_some_columns_are_enough_for_words_and_clusters(file: Path, end_of_line: str) -> None:
     for mark in ("#{} document", "# {} document"):
         begin = f"{mark.format('begin')} (d);"
-        text = "\n".join([begin, FEW_COLUMNS[columns].strip("\n"), mark.format("end")])
+        text = "\n".join([begin, file.read_text("utf-8").strip("\n"), mark.format("end")])
         (document,) = parse_documents(lines(text.replace("\n", end_of_line)))
         assert document.sentences == [["Mira", "Solt"], ["She", "1"]]
         assert document.clusters == [[Span(0, 2), Span(2, 3)]]
@@ -301,7 +284,7 @@ def test_another_shape_is_an_error_with_file_and_line(changes: dict[str, Any], m
         read({"sentences": SENTENCES, "clusters": INCLUSIVE, **changes})
 
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "coref" / "documents.gold_conll"
+FIXTURE = FIXTURES / "coref" / "documents.gold_conll"
 
 
 def test_each_document_is_an_instance_of_sentences_and_clusters() -> None:

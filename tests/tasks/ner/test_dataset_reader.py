@@ -8,7 +8,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 
 from elmo_plugin.tasks.ner import Conll2003Reader
-from tests.experiments.configs import FIXTURES
+from tests.experiments.configs import FIXTURES, each_file
 
 
 @pytest.mark.parametrize(
@@ -158,24 +158,18 @@ def read(
     return [([t.text for t in each["tokens"].tokens], list(each["tags"].labels)) for each in instances]
 
 
-FORMATS = {path.name: path.read_text("utf-8") for path in sorted((FIXTURES / "ner" / "formats").iterdir())}
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_public_format_is_read_without_options(tmp_path: Path, name: str, end: str) -> None:
-    text = FORMATS[name].replace("\n", end)
-    assert read(tmp_path / name, text) == [MIRA, RAIN]
-    assert read(tmp_path / name, "\ufeff" + text) == [MIRA, RAIN]
+@each_file("ner/formats")
+def test_a_public_format_is_read_without_options(tmp_path: Path, file: Path, end: str) -> None:
+    text = file.read_text("utf-8").replace("\n", end)
+    assert read(tmp_path / file.name, text) == [MIRA, RAIN]
+    assert read(tmp_path / file.name, "\ufeff" + text) == [MIRA, RAIN]
+    if not file.name.endswith(("csv", "jsonl")):
+        spaced = "".join(line + " \n" for line in text.splitlines())
+        assert read(tmp_path / file.name, spaced) == [MIRA, RAIN]
 
 
-@pytest.mark.parametrize("name", [n for n in FORMATS if not n.endswith(("csv", "jsonl"))])
-def test_white_space_at_the_ends_of_lines_is_not_a_column(tmp_path: Path, name: str) -> None:
-    spaced = "".join(line + " \n" for line in FORMATS[name].splitlines())
-    assert read(tmp_path / name, spaced) == [MIRA, RAIN]
-
-
-SENTENCES = Path(__file__).parents[2] / "fixtures" / "ner" / "sentences.txt"
+SENTENCES = FIXTURES / "ner" / "sentences.txt"
 
 
 def test_tags_are_bioul_by_default() -> None:

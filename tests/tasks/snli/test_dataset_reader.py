@@ -13,8 +13,9 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.tasks.labeled_texts import KnownLabelField, number_of_labels
 from elmo_plugin.tasks.snli import SnliReader
+from tests.experiments.configs import FIXTURES
 
-PAIRS = Path(__file__).parents[2] / "fixtures" / "snli" / "pairs.jsonl"
+PAIRS = FIXTURES / "snli" / "pairs.jsonl"
 GOOD = {"sentence1": "A dog runs.", "sentence2": "It runs.", "gold_label": "entailment"}
 
 
@@ -77,28 +78,11 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path: Path, line: b
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "label"),
-    [
-        ("x.jsonl", '{"premise": "A dog runs.", "hypothesis": "It runs.", "label": 0}\n\n', "0"),
-        ("x.jsonl", '{"premise": "A dog runs.", "hypothesis": "It runs.", "label": 1.0}\n', "1"),
-        ("x.jsonl", '{"sentence1": "A dog runs.", "sentence2": "It runs.", "label": true}\n', "true"),
-        ("x.csv", "Premise,Hypothesis,Label\nA dog runs.,It runs.,no paraphrase\n", "no paraphrase"),
-        ("x.csv", "id;premise;hypothesis;label\n7;A dog runs.;It runs.;yes\n", "yes"),
-        (
-            "SICK.txt",
-            "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n1\tA dog runs.\tIt runs.\tENTAILMENT\n",
-            "entailment",
-        ),
-        ("q.tsv", "id\tquestion1\tquestion2\tis_duplicate\n1\tA dog runs.\tIt runs.\t0\n", "0"),
-        ("q.tsv", "index\tquestion\tsentence\tlabel\n1\tA dog runs.\tIt runs.\tx\n", "x"),
-        ("m.tsv", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tA dog runs.\tIt runs.\n", "1"),
-    ],
+    "file", sorted((FIXTURES / "snli" / "formats").iterdir()), ids=lambda file: file.name
 )
-def test_pairs_in_other_shapes_with_other_labels(tmp_path: Path, name: str, content: str, label: str) -> None:
-    (tmp_path / name).write_text(content, encoding="utf-8")
-    assert [texts_of(instance) for instance in reader().read(tmp_path / name)] == [
-        ("A dog runs .", "It runs .", label)
-    ]
+def test_pairs_in_other_shapes_have_the_label_that_their_file_is_named_by(file: Path) -> None:
+    label = file.stem.rpartition("_")[2]
+    assert [texts_of(pair) for pair in reader().read(file)] == [("A dog runs .", "It runs .", label)]
 
 
 def test_numbers_may_have_names_and_minus_one_is_none(tmp_path: Path) -> None:

@@ -258,18 +258,7 @@ def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, messag
     assert caught.value.row == row
 
 
-COLUMNS = "# global.columns = ID FORM UPOS UP:PRED UP:ARGHEADS UP:ARGSPANS\n"
-FILE = f"""{COLUMNS}# text = Elle lutte
-1\tElle\tPRON\t_\t_\t_
-2\tlutte\tVERB\tstruggle.02\tA0:1|A1:4\tA0:1-1|A1:3-6
-3\tpour\tADP\t_\t_\t_
-4\téchapper\tVERB\tescape.01\tA1:6\tA1:5-6
-5-6\taux\t_\t_\t_\t_
-5\tà\tADP\t_\t_\t_
-6\tles gens\tNOUN\t_\t_\t_
-
-1\tOui\tINTJ\t_\t_\t_
-"""
+FILE = (FIXTURE.parent / "universal.conllup").read_text("utf-8")
 
 
 def sentences_of(text: str) -> list[SrlSentence]:

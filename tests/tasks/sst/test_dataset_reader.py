@@ -11,8 +11,9 @@ from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.tasks.sst import SstTreesReader, read_phrases
+from tests.experiments.configs import FIXTURES, each_file
 
-TREES = Path(__file__).parents[2] / "fixtures" / "sst" / "trees.txt"
+TREES = FIXTURES / "sst" / "trees.txt"
 
 
 def reader(**options: Any) -> SstTreesReader:
@@ -61,21 +62,9 @@ def test_phrases_have_a_number_of_words_and_may_be_those_of_a_neutral_sentence(t
     assert read(path, binary=True, min_phrase_length=1) == [("superb", "positive"), ("dreadful", "negative")]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("x.csv", 'text,label\n"Wet, cold",bad mood\nDry,1\n'),
-        ("x.tsv", "sentence\tlabel\nWet, cold\tbad mood\nDry\t1\n"),
-        ("x.jsonl", '{"text": "Wet, cold", "label": "bad mood"}\n{"text": "Dry", "label": 1}\n\n'),
-        ("x.csv", "Review;Sentiment\nWet, cold;bad mood\nDry;1.0\n"),
-        ("x.txt", "(bad Wet , cold)\n(good Dry)\n"),
-        ("x.txt", "(1 Wet, cold)\n(4 Dry)\n"),
-        ("x.txt", "__label__bad Wet, cold\n__label__good Dry\n"),
-    ],
-)
-def test_texts_with_any_labels_in_other_shapes(tmp_path: Path, name: str, content: str) -> None:
-    (tmp_path / name).write_text(content)
-    texts, labels = zip(*read(tmp_path / name), strict=True)
+@each_file("sst/formats")
+def test_texts_with_any_labels_in_other_shapes(file: Path) -> None:
+    texts, labels = zip(*read(file), strict=True)
     assert texts == ("Wet , cold", "Dry")
     assert labels in [("bad mood", "1"), ("bad", "good"), ("negative", "very positive")]
 
