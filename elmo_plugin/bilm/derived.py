@@ -60,10 +60,9 @@ def _state(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
     """
     state: list[tuple[object, ...]] = []
     for weight in parameters:
-        layout, writes = (weight.shape, weight.stride(), weight.dtype), 0
-        if not weight.is_inference():
-            writes = weight._version
-        state.append((weight.data_ptr(), layout, writes, weight.grad is None or object()))
+        layout = weight.data_ptr(), weight.shape, weight.stride(), weight.dtype
+        writes = 0 if weight.is_inference() else weight._version
+        state.append((layout, writes, weight.grad is None or object()))
     return state
 
 

@@ -55,7 +55,7 @@ class CachedTokenEncoder(nn.Module):
     also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
 
     The attribute `word_cache_size` is the largest number of stored word vectors; 0 for none. With the default
-    and words of 50 characters they take up to 71 MB for vectors of 512 numbers, 21 MB for 128.
+    and words of 50 characters they take up to 74 MB for vectors of 512 numbers, 24 MB for 128.
     """
 
     word_cache_size = 32768

@@ -33,7 +33,6 @@ class HighwayRecurrence(Function):
         ctx: Any,
         inputs: Tensor,
         input_weight: Tensor,
-        input_bias: Tensor | None,
         recurrent_weight: Tensor,
         recurrent_bias: Tensor,
         dropout_mask: Tensor | None,
@@ -41,15 +40,12 @@ class HighwayRecurrence(Function):
     ) -> Tensor:
         """
         Returns `h_t` of all packed rows, shape (rows, hidden_size), for `x_t`, shape (rows, input_size).
-        `input_weight`, shape (6 * hidden_size, input_size), is `V` with `U` below it, and `input_bias` is
-        added to their products. `recurrent_weight`, shape (5 * hidden_size, hidden_size), is `W`, and
-        `recurrent_bias` is `b`. `dropout_mask`, shape (sentences, hidden_size), is `m` in packed order.
+        `input_weight`, shape (6 * hidden_size, input_size), is `V` with `U` below it. `recurrent_weight`,
+        shape (5 * hidden_size, hidden_size), is `W`, and `recurrent_bias` is `b`. `dropout_mask`, shape
+        (sentences, hidden_size), is `m` in packed order.
         """
         dim, dtype = recurrent_weight.size(1), autocast_dtype(recurrent_weight)
-        bias = nn.functional.pad(recurrent_bias, (0, dim))
-        if input_bias is not None:
-            bias += input_bias
-        activations = bias.repeat(len(inputs), 1)
+        activations = nn.functional.pad(recurrent_bias, (0, dim)).repeat(len(inputs), 1)
         add_product = product_adder(activations, dtype)
         add_product(activations, inputs, input_weight.t().to(dtype))
         # tanh(j) = 2 sigmoid(2 j) - 1: with the part of j doubled, one sigmoid activates all gates.
@@ -78,7 +74,7 @@ class HighwayRecurrence(Function):
         ctx.save_for_backward(
             inputs, input_weight, recurrent_weight, dropout_mask, activations, tanh_cells, cells, hidden
         )
-        ctx.batch_sizes, ctx.dtype, ctx.has_input_bias = batch_sizes, dtype, input_bias is not None
+        ctx.batch_sizes, ctx.dtype = batch_sizes, dtype
         return hidden
 
     @staticmethod
@@ -118,18 +114,11 @@ class HighwayRecurrence(Function):
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:size])
                 add_product(d_h[t - 1][:size], d_gates_of[t], step_weight)
         torch.mul(d_hidden, 1 - r, out=d_carried)
-        needs_inputs, needs_input_weight, _, needs_recurrent_weight, *_ = ctx.needs_input_grad
-        d_inputs = d_input_weight = d_recurrent_weight = None
-        if needs_inputs:
-            d_inputs = product(d_activations, input_weight, ctx.dtype)
-        if needs_input_weight:
-            d_input_weight = product(d_activations.t(), inputs, ctx.dtype)
-        if needs_recurrent_weight:
-            d_recurrent_weight = product(d_gates.t(), rows_before(hidden, batch_sizes), ctx.dtype)
-        d_bias = d_activations.sum(dim=0)
-        d_input_bias = d_bias.clone() if ctx.has_input_bias else None
-        d_recurrent_bias = d_bias[: 5 * dim]
-        return d_inputs, d_input_weight, d_input_bias, d_recurrent_weight, d_recurrent_bias, None, None
+        d_inputs = product(d_activations, input_weight, ctx.dtype) if ctx.needs_input_grad[0] else None
+        d_input_weight = product(d_activations.t(), inputs, ctx.dtype)
+        d_recurrent_weight = product(d_gates.t(), rows_before(hidden, batch_sizes), ctx.dtype)
+        d_bias = d_activations.sum(dim=0)[: 5 * dim]
+        return d_inputs, d_input_weight, d_recurrent_weight, d_bias, None, None
 
 
 class HighwayLstmLayer(nn.Module):
@@ -139,22 +128,15 @@ class HighwayLstmLayer(nn.Module):
     `HighwayLstm` for the options.
     """
 
-    def __init__(
-        self, input_size: int, hidden_size: int, *, recurrent_dropout: float = 0.0, input_bias: bool = False
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, recurrent_dropout: float = 0.0) -> None:
         super().__init__()
         self.recurrent_dropout = recurrent_dropout
-        self.input_linearity = nn.Linear(input_size, 6 * hidden_size, bias=input_bias)
+        self.input_linearity = nn.Linear(input_size, 6 * hidden_size, bias=False)
         self.state_linearity = nn.Linear(hidden_size, 5 * hidden_size)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Gives all parameters their initial values."""
         for linear in (self.input_linearity, self.state_linearity):
-            size = self.state_linearity.in_features
-            block_orthogonal(linear.weight.data, [size, linear.in_features])
+            block_orthogonal(linear.weight.data, [hidden_size, linear.in_features])
         nn.init.zeros_(self.state_linearity.bias)
-        nn.init.ones_(self.state_linearity.bias[size : 2 * size])
+        nn.init.ones_(self.state_linearity.bias[hidden_size : 2 * hidden_size])
 
     def forward(self, rows: Tensor, batch_sizes: list[int]) -> Tensor:
         """Returns shape (rows, hidden_size) for packed rows of shape (rows, input_size)."""
@@ -165,7 +147,6 @@ class HighwayLstmLayer(nn.Module):
         return HighwayRecurrence.apply(
             rows,
             self.input_linearity.weight,
-            self.input_linearity.bias,
             self.state_linearity.weight,
             self.state_linearity.bias,
             mask,
@@ -177,7 +158,8 @@ class HighwayLstmLayer(nn.Module):
 class HighwayLstm(SizedEncoder):
     """
     LSTM layers with highway connections: the first reads forward, the second backward, and so on (He et al.,
-    2017). A faster `alternating_lstm` of AllenNLP, except for recurrent dropout; loads its weights.
+    2017). A faster `alternating_lstm` of AllenNLP with `use_input_projection_bias: false`, except for
+    recurrent dropout; loads its weights.
 
     Registered as a `Seq2SeqEncoder` with name "highway_lstm".
 
@@ -193,29 +175,17 @@ class HighwayLstm(SizedEncoder):
         The rate of dropout on the output vectors of each layer, with the same mask for all time steps of a
         sentence, for the next time step and the next layer (He et al., 2017, equation 13). AllenNLP 2 drops
         only for the next time step.
-    input_bias : `bool`, optional (default = `False`)
-        Whether the products with the inputs have biases in addition to the products with hidden states:
-        AllenNLP's `use_input_projection_bias`, true by default.
 
     Raises `ConfigurationError` if there are no layers.
     """
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int,
-        *,
-        recurrent_dropout: float = 0.0,
-        input_bias: bool = False,
+        self, input_size: int, hidden_size: int, num_layers: int, *, recurrent_dropout: float = 0.0
     ) -> None:
         super().__init__(input_size, hidden_size, is_bidirectional=False)
         check_at_least("highway_lstm: num_layers", num_layers, error=ConfigurationError)
         sizes = [input_size, *[hidden_size] * (num_layers - 1)]
-        self.layers = nn.ModuleList(
-            HighwayLstmLayer(size, hidden_size, recurrent_dropout=recurrent_dropout, input_bias=input_bias)
-            for size in sizes
-        )
+        self.layers = nn.ModuleList(HighwayLstmLayer(size, hidden_size, recurrent_dropout) for size in sizes)
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """
