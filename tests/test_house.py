@@ -10,25 +10,25 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 894,
+    "(files at the top)": 856,
     "allennlp_api": 674,
-    "analysis": 469,
+    "analysis": 437,
     "bilm": 2784,
-    "commands": 1345,
-    "common": 1271,
-    "demo": 365,
+    "commands": 1336,
+    "common": 1283,
+    "demo": 360,
     "embed_files": 677,
     "embedding": 831,
     "encoders": 637,
-    "integrations": 340,
-    "language_model": 1452,
-    "porting": 609,
-    "predictions": 628,
-    "sweeps": 293,
-    "tasks": 4691,
+    "integrations": 324,
+    "language_model": 1383,
+    "porting": 585,
+    "predictions": 514,
+    "sweeps": 278,
+    "tasks": 4610,
     "training": 488,
 }
-WHOLE = 18_565
+WHOLE = 18_104
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

@@ -2,16 +2,15 @@
 each placement of ELMo; models without ELMo are skipped.
 
     elmo weights run/model.tar.gz
-    elmo weights runs/*/model.tar.gz --plot weights.png
+    elmo weights runs/*/model.tar.gz --json weights.json
 """
 
 import argparse
 import logging
 from typing import Any
 
-from elmo_plugin.commands.options import OutputPath, add, add_shared
+from elmo_plugin.commands.options import add_shared
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.streams import show_table
 
 NEEDS = "torch"
@@ -20,18 +19,13 @@ logger = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "archives", nargs="+")
-    add(parser, "--plot FILE", "draw the result, as .svg, .png or .pdf", OutputPath)
     add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
-    from elmo_plugin.analysis.layer_weights_figure import check_plot, draw_layer_weights
-    from elmo_plugin.archives import archive_name
     from elmo_plugin.bilm.io import read_state
     from elmo_plugin.embedding import layer_name, read_layer_weights
 
-    if args.plot is not None:
-        check_plot(args.plot)
     models = [(archive, read_layer_weights(read_state(archive))) for archive in args.archives]
     for archive, mixes in models:
         if not mixes:
@@ -46,8 +40,4 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         cells = [f"{weights[layer]:.3f}" if layer in weights else "-" for layer in layers]
         rows.append([archive, mix.placement, f"{mix.gamma:.3f}", *cells])
     show_table(rows)
-    if args.plot is not None:
-        figure = draw_layer_weights([(archive_name(name), mix) for name, mix in found])
-        with atomic_write(args.plot) as temporary:
-            figure.savefig(temporary, dpi=200)
     return [{"archive": name, **mix._asdict()} for name, mix in found]

@@ -1,7 +1,6 @@
 """The command that shows the mixing weights of archives."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -47,20 +46,7 @@ def test_prints_and_writes_what_the_archives_have(
     ]
 
 
-def test_draws_the_archives_by_the_names_of_their_trainings(run: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    (tmp_path / "other.tar.gz").write_bytes((run / "model.tar.gz").read_bytes())
-    shutil.copytree(run, tmp_path / "ner_elmo" / "2")  # of a sweep
-    archives = [run / "model.tar.gz", run, tmp_path / "other.tar.gz", tmp_path / "ner_elmo" / "2"]
-    run_command("weights", *archives, "--plot", tmp_path / "figure.svg")
-    comments = (tmp_path / "figure.svg").read_text()
-    assert comments.count("<!-- tagger_1, input -->") == 2, "two models of one name"
-    assert comments.count("<!-- other, input -->") == comments.count("<!-- ner_elmo/2, output -->") == 1
-
-
 def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not figure\.jpeg"):
-        run_command("weights", run, "--plot", "figure.jpeg")
     with pytest.raises(ConfigurationError, match="archive no-such: file not found"):
         run_command("weights", "no-such")
     bilm = write_training(tmp_path / "bilm", random_bilm())
