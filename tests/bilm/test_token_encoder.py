@@ -22,14 +22,6 @@ def test_each_word_has_the_vector_of_the_formulas(activation: str, n_highway: in
         assert_near(vector, by_the_book(encoder, row, activation))
 
 
-@pytest.mark.parametrize("frozen", [True, False])
-def test_in_float64_the_vectors_are_exact(frozen: bool) -> None:
-    encoder = small_encoder().double().requires_grad_(not frozen)
-    ids = ids_of(["to", "understand"])
-    expected = torch.stack([by_the_book(encoder, row, "relu") for row in ids])
-    torch.testing.assert_close(encoder(ids), expected, atol=1e-12, rtol=1e-12)
-
-
 @settings(max_examples=15)
 @given(st.lists(st.text(max_size=55), min_size=1, max_size=8), st.integers(1, 5), st.booleans())
 def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, frozen: bool) -> None:

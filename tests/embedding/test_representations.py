@@ -50,12 +50,6 @@ def test_layers_choose_what_is_mixed(bilm: BiLm, layers: str | int | list[int], 
     torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], expected)
 
 
-@pytest.mark.parametrize("layers", ["bottom", 3, -1, [], [0, 3], [1, 1], 1.0, True, None])
-def test_layers_that_the_bilm_does_not_have_are_refused(bilm: BiLm, layers: object) -> None:
-    with pytest.raises(BiLmError, match=r'layers must be "all", "top", "token", a layer from 0 to 2'):
-        ElmoRepresentations(bilm, layers=layers)
-
-
 def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, num_mixes=2).eval()
     runs: list[object] = []
@@ -82,16 +76,6 @@ def test_layer_norm_is_that_of_each_vector_alone(bilm: BiLm) -> None:
     assert_near(elmo(ids(SENTENCES)).representations[0], expected)
 
 
-def test_dropout_works_in_training_only(bilm: BiLm) -> None:
-    elmo = ElmoRepresentations(bilm, dropout=0.5)
-    plain = elmo.eval()(ids(SENTENCES)).representations[0]
-    torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], plain, atol=0, rtol=0)
-    dropped = elmo.train()(ids(SENTENCES)).representations[0]
-    kept = dropped != 0
-    assert 0 < kept.sum() < (plain != 0).sum()
-    torch.testing.assert_close(dropped[kept], 2 * plain[kept])
-
-
 def test_frozen_bilm_gets_no_gradient_and_never_trains(bilm: BiLm) -> None:
     bilm.forward_lm.dropout.p = bilm.backward_lm.dropout.p = 0.5
     elmo = ElmoRepresentations(bilm, dropout=0)
@@ -115,20 +99,6 @@ def test_bilm_gets_gradients_and_trains_if_asked(bilm: BiLm) -> None:
         plain = elmo(ids(SENTENCES)).representations[0]
     assert not plain.requires_grad
     assert not torch.allclose(plain, dropped, atol=1e-3)
-
-
-def test_a_bilm_that_is_released_later_gets_the_gradients_of_one_that_always_was(bilm: BiLm) -> None:
-    trained = ElmoRepresentations(copy.deepcopy(bilm), requires_grad=True, dropout=0)
-    released = ElmoRepresentations(bilm, dropout=0)
-    released(ids(SENTENCES))  # what is kept while it is frozen must not come between
-    released.requires_grad_(True)
-    for elmo in (released, trained):
-        elmo(ids(SENTENCES)).representations[0].pow(2).sum().backward()
-    gradients = {name: parameter.grad for name, parameter in released.named_parameters()}
-    assert all(gradient is not None for gradient in gradients.values())
-    for name, parameter in trained.named_parameters():
-        assert torch.equal(gradients[name], parameter.grad), name
-    assert not released.requires_grad_(False)(ids(SENTENCES)).representations[0].requires_grad
 
 
 @pytest.mark.parametrize("trained_first", [True, False])

@@ -1,11 +1,9 @@
 """The highway LSTM against AllenNLP's `alternating_lstm`: vectors, gradients, dropout and weights."""
 
-import re
 from functools import partial
 
 import pytest
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.modules.seq2seq_encoders import StackedAlternatingLstmSeq2SeqEncoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -160,31 +158,3 @@ def test_under_autocast_only_products_are_rounded(
     for rounded, exact in zip(found, expected, strict=True):
         torch.testing.assert_close(rounded.float(), exact, rtol=0.03, atol=0.03 * exact.abs().max().item())
     assert not torch.equal(found[0], expected[0]), "no product was rounded"
-
-
-@pytest.mark.parametrize(
-    "frozen", ["weight", r"layers\.0", "input_linearity.weight", "state_linearity.weight", ""]
-)
-@pytest.mark.parametrize("inputs_need_gradients", [False, True])
-def test_what_is_frozen_gets_no_gradient_and_the_others_get_theirs(
-    inputs_need_gradients: bool, frozen: str
-) -> None:
-    mask, inputs = mask_of([2, 4]), torch.randn(2, 4, INPUT_SIZE)
-    whole, encoder = encoder_with(3), encoder_with(3)
-    whole(inputs, mask).square().sum().backward()
-    for name, parameter in encoder.named_parameters():
-        parameter.requires_grad = not re.search(frozen, name)
-    loss = encoder(inputs.requires_grad_(inputs_need_gradients), mask).square().sum()
-    if loss.requires_grad:
-        loss.backward()
-    assert (inputs.grad is not None) == inputs_need_gradients
-    for parameter, expected in zip(encoder.parameters(), whole.parameters(), strict=True):
-        if parameter.requires_grad:
-            torch.testing.assert_close(parameter.grad, expected.grad)
-        else:
-            assert parameter.grad is None
-
-
-def test_no_layer_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="num_layers: expected at least 1, got 0"):
-        HighwayLstm(INPUT_SIZE, HIDDEN_SIZE, 0)

@@ -78,15 +78,6 @@ def test_what_are_no_weights_is_refused_by_its_dataset(
         dict(read_weights(path, bilm.options))
 
 
-def test_an_external_link_to_a_file_that_is_there_is_refused(written: tuple[BiLm, Path]) -> None:
-    bilm, path = written
-    with h5py.File(path.with_name("other.hdf5"), "w") as file, h5py.File(path, "r") as of_bilm:
-        of_bilm.copy("char_embed", file)
-    change(path, "char_embed", lambda file, values: h5py.ExternalLink("other.hdf5", "char_embed"))
-    with pytest.raises(BiLmError, match="the dataset char_embed is in another file"):
-        check_weights_file(path, bilm.options)
-
-
 @pytest.mark.parametrize(
     ("char_cnn", "lstm", "message"),
     [

@@ -79,12 +79,6 @@ def stop(server: ThreadingHTTPServer) -> None:
     server.server_close()
 
 
-def test_a_tilde_is_the_users_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert fetch("~/elmo/options.json") == tmp_path / "elmo" / "options.json"
-    assert fetch(tmp_path / "absent") == tmp_path / "absent" and fetch("model.tar.gz") == Path("model.tar.gz")
-
-
 def test_a_model_is_downloaded_once_and_then_needs_no_network(
     named: str, bilm: BiLm, server: ThreadingHTTPServer, cache: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,13 +110,6 @@ def test_without_a_network_the_address_is_named_and_what_to_do(
     message = rf"cannot download {url} \(.*refused.*\): download it manually and pass its path"
     with pytest.raises(BiLmError, match=message):
         BiLm.from_pretrained(named)
-
-
-def test_half_a_file_is_not_kept(address: str, tmp_path: Path, cache: Path) -> None:
-    (tmp_path / "served" / "broken").write_bytes(bytes(1000))
-    with pytest.raises(BiLmError, match=rf"cannot download {address}/broken \(.*[Cc]onnection broke"):
-        fetch(f"{address}/broken")
-    assert not [path for path in cache.iterdir() if path.suffix != ".lock"]
 
 
 @pytest.mark.parametrize(("name", "dim"), [("tiny", 256), ("base", 512)])

@@ -42,12 +42,6 @@ def test_the_padding_has_the_name_that_the_configuration_gives_it(tmp_path: Path
     assert softmax is not None and softmax.words == words_of(vocab)
 
 
-def test_an_archive_without_a_softmax_has_none(run: Path) -> None:
-    state = torch.load(run / "best.th")
-    torch.save({name: state[name] for name in state if not name.startswith("softmax.")}, run / "best.th")
-    assert read_archive(run)[2] is None
-
-
 def test_a_missing_vocabulary_is_named(run: Path) -> None:
     (run / "vocabulary" / "words.txt").unlink()
     with pytest.raises(BiLmError, match=r"directory .*run: vocabulary/words\.txt is missing"):
@@ -67,20 +61,6 @@ def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -
     assert softmax is None
     assert options == bilm.options
     assert set(weights) == set(bilm.state_dict())
-
-
-def test_weights_without_the_options_are_refused(run: Path) -> None:
-    state = torch.load(run / "best.th")
-    del state["_extra_state"]
-    torch.save(state, run / "best.th")
-    with pytest.raises(BiLmError, match=r"directory .*run: the options of the biLM are missing"):
-        read_archive(run)
-
-
-def test_a_configuration_that_is_no_json_is_named(run: Path) -> None:
-    (run / "config.json").write_text("{")
-    with pytest.raises(BiLmError, match=r"directory .*run, its config\.json, line 1: not JSON"):
-        read_archive(run)
 
 
 def test_weights_that_do_not_fit_are_named() -> None:

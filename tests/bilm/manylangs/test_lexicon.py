@@ -2,8 +2,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import word_to_character_ids
@@ -60,18 +58,6 @@ def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None
     (tmp_path / "char.dic").write_bytes(b"a\t0\n\xff\t1\n")
     with pytest.raises(BiLmError, match=r"lexicon .*char\.dic: not UTF-8"):
         read_lexicon(tmp_path / "char.dic", [])
-
-
-@settings(max_examples=40)
-@given(st.text(max_size=60), st.integers(3, 50))
-def test_a_words_bytes_are_turned_back_into_its_first_characters(word: str, slots: int) -> None:
-    assert lookup(slots).words(ids_of(word, slots=slots)) == [word[: slots - 2]]
-
-
-def test_words_are_looked_up_as_they_are_cut() -> None:
-    texts = lookup().words(ids_of("dog", "Dog", "a" * 8, "a" * 20, "言語", "\u3000", "", "<S>", "</S>"))
-    expected = ["dog", "<oov>", "a" * 8, "a" * 8, "言語", "\u3000", "<oov>", "<bos>", "<eos>"]
-    assert [WORDS[row] for row in lookup().word_ids(texts).tolist()] == expected
 
 
 def test_characters_are_between_marks_that_are_the_wrong_way_round() -> None:
