@@ -61,8 +61,8 @@ def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None
 
 
 def test_characters_are_between_marks_that_are_the_wrong_way_round() -> None:
-    texts = lookup().words(ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>"))
-    rows = [[CHARACTERS[row] for row in ids] for ids in lookup().character_ids(texts).tolist()]
+    encoder, ids = lookup(), ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>")
+    rows = [[CHARACTERS[row] for row in encoder.character_rows(encoder.word(each))] for each in ids.tolist()]
     assert rows == [
         ["<eow>", "d", "o", "g", "<bow>", *["<pad>"] * 5],
         ["<eow>", "т", "<oov>", "🙂", "<bow>", *["<pad>"] * 5],
