@@ -87,14 +87,6 @@ def test_allennlps_private_classes_are_imported_from_there(name: str) -> None:
         getattr(elmo_plugin, name)
 
 
-def test_what_state_dict_returns_cannot_be_written_to(files: Files) -> None:
-    state = Elmo(*files).state_dict()
-    for name in state:
-        if name.startswith("_elmo_lstm"):
-            with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
-                state[name].mul_(2)
-
-
 def test_cached_words_that_were_trained_are_refused(files: Files) -> None:
     with pytest.raises(BiLmError, match="vocab_to_cache cannot be combined with a trained biLM"):
         Elmo(*files, requires_grad=True, vocab_to_cache=WORDS)

@@ -1,5 +1,3 @@
-from collections.abc import Iterator
-
 import allennlp.modules.elmo as peer
 import numpy as np
 import pytest
@@ -49,17 +47,3 @@ def test_text_is_not_taken_for_words(files: Files) -> None:
     ):
         with pytest.raises(BiLmError, match=r"sentences.*: expected a list of .*words, got"):
             embed(text)  # type: ignore[operator]
-
-
-def test_sentences_are_asked_for_a_batch_at_a_time(files: Files) -> None:
-    asked = []
-
-    def sentences() -> Iterator[list[str]]:
-        for number in range(100):
-            asked.append(number)
-            yield [str(number)]
-
-    vectors = ElmoEmbedder(*files).embed_sentences(sentences(), batch_size=4)
-    assert asked == []
-    next(vectors)
-    assert len(asked) == 4

@@ -92,8 +92,3 @@ def test_the_similarity_of_arrays_is_an_array_and_of_tensors_a_tensor() -> None:
 def test_a_wrong_value_is_named(method: str, arguments: list[Any], message: str) -> None:
     with pytest.raises(BiLmError, match=f"^{message}"):
         getattr(loud_bilm(), method)(*arguments)
-
-
-def test_a_bilm_tells_its_device() -> None:
-    assert loud_bilm().device == torch.device("cpu")
-    assert loud_bilm().to("meta").device == torch.device("meta")

@@ -155,15 +155,6 @@ def test_a_call_with_other_parameters_computes_with_them(bilm: BiLm) -> None:
     assert torch.equal(bilm(ids).layers, before)
 
 
-def test_nothing_is_derived_from_weights_that_are_trained(bilm: BiLm) -> None:
-    derived = bilm.derived_values()
-    assert derived is not None and bilm.derived_values() is derived
-    bilm.forward_lm.layers[0].bias.requires_grad_(True)
-    assert bilm.derived_values() is None
-    bilm.forward_lm.layers[0].bias.requires_grad_(False)
-    assert bilm.derived_values() is not derived
-
-
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda bilm: pickle.loads(pickle.dumps(bilm))])
 def test_copies_and_pickles_start_empty(bilm: BiLm, duplicate: Callable[[BiLm], BiLm]) -> None:
     size = len(pickle.dumps(bilm))

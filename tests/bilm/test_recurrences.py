@@ -127,15 +127,6 @@ def test_all_recurrences_give_what_the_reference_gives(
     torch.testing.assert_close(state, before)  # the given state stays as it was
 
 
-@every_recurrence
-def test_no_time_steps_leave_the_state_as_it_was(name: str) -> None:
-    lm = _lm(_options())
-    start = _state(3, lm.options)
-    outputs, state = run_direction(lm, torch.zeros(0, 4, dtype=torch.double), [], start, name)
-    assert outputs[-1].shape == (0, 4)
-    torch.testing.assert_close(state, start)
-
-
 def test_gradients_in_another_precision_than_float32_are_refused() -> None:
     lm = _lm(_options()).requires_grad_(True)
     with pytest.raises(BiLmError, match="float32, not in bfloat16"):

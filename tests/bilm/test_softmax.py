@@ -107,20 +107,6 @@ def test_losses_and_gradients_are_those_of_the_formulas(
         _check(_softmax(num_words=12), torch.tensor(targets, dtype=torch.long), token_weights, sample)
 
 
-def test_a_sample_of_all_words_is_the_full_softmax() -> None:
-    softmax, targets, hidden = _softmax(), torch.tensor([0, 3, 29, 3]), _hidden(4)
-    leaves = [hidden, softmax.weight, softmax.bias]
-    full, full_losses = softmax(hidden, targets)
-    sampled, sampled_losses = softmax.sampled(hidden, targets, 30)
-    exactly = {"rtol": 1e-12, "atol": 1e-14}
-    torch.testing.assert_close(sampled, full, **exactly)
-    torch.testing.assert_close(sampled_losses, full_losses, **exactly)
-    for gradient, expected in zip(
-        torch.autograd.grad(sampled, leaves), torch.autograd.grad(full, leaves), strict=True
-    ):
-        torch.testing.assert_close(gradient, expected, **exactly)
-
-
 @pytest.mark.parametrize("num_negatives", [None, 9])
 def test_without_gradients_none_are_computed_and_the_result_is_the_same(
     monkeypatch: pytest.MonkeyPatch, num_negatives: int | None
@@ -180,16 +166,6 @@ def test_samples_are_distinct_words_of_the_vocabulary() -> None:
         assert set(words.tolist()) <= set(range(num_words))
         assert tries > 0 and tries.shape == ()
         assert math.isinf(tries) == (num_samples == num_words)
-
-
-def test_a_sample_of_a_generator_neither_uses_nor_changes_torchs_random_state() -> None:
-    samples = []
-    for seed in (0, 1):
-        torch.manual_seed(seed)
-        before = torch.get_rng_state()
-        samples.append(sample_log_uniform(9, 100, generator=torch.Generator().manual_seed(7))[0].tolist())
-        assert torch.equal(torch.get_rng_state(), before)
-    assert samples[0] == samples[1]
 
 
 def test_a_sample_is_the_first_distinct_words_of_draws_one_after_another() -> None:

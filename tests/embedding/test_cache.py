@@ -119,17 +119,6 @@ def test_a_bilm_that_was_changed_finds_nothing_of_what_it_was(
     assert not torch.equal(run(cache, bilm, ids(0, 1)).layers, before)
 
 
-def test_the_mix_learns_from_a_cache_as_from_the_bilm(bilm: BiLm, make_cache: MakeCache) -> None:
-    cached = ElmoRepresentations(bilm, dropout=0, cache=make_cache())
-    plain = ElmoRepresentations(copy.deepcopy(bilm), dropout=0)
-    with torch.inference_mode():
-        cached(ids(0, 1))
-    for elmo in (cached, plain):
-        elmo(ids(0, 1)).representations[0].pow(2).sum().backward()
-    for actual, expected in zip(cached.mixes.parameters(), plain.mixes.parameters(), strict=True):
-        torch.testing.assert_close(actual.grad, expected.grad)
-
-
 @pytest.mark.parametrize("options", [{"requires_grad": True}, {"stateful": True}], ids=str)
 def test_only_a_frozen_and_stateless_bilm_may_have_a_cache(
     options: dict[str, bool], bilm: BiLm, bilm_files: dict[str, str]

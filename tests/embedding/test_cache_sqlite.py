@@ -1,6 +1,5 @@
 """The store in SQLite: many processes, killed ones, files that are full, damaged or out of reach."""
 
-import copy
 import multiprocessing
 import os
 import random
@@ -15,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo_plugin.embedding.cache import SqliteCache
 from elmo_plugin.embedding.sqlite_store import NAME, PAGE_SIZE, SqliteStore
 
 fork = multiprocessing.get_context("fork")
@@ -240,12 +238,3 @@ def test_where_there_can_be_no_folder_it_has_nothing_and_warns_once(
 ) -> None:
     (tmp_path / "file").touch()
     assert_computes(begun(tmp_path / "file" / "cache"), caplog)
-
-
-def test_copies_use_the_same_file(tmp_path: Path) -> None:
-    cache = SqliteCache(str(tmp_path))
-    write(cache.store, 1)
-    other = copy.deepcopy(cache)
-    assert other == cache and found(other.store, 1) == {1}
-    write(other.store, 2)
-    assert found(cache.store, 1, 2) == {1, 2}

@@ -27,11 +27,6 @@ def test_equals_the_formula_in_float64_and_allennlp(weights: list[float], gamma:
     assert_near(mix(layers), theirs(list(layers)))
 
 
-def test_initial_weights_are_shares() -> None:
-    mix = ScalarMix(3, initial_weights=[0.25, 0.5, 0.25])
-    torch.testing.assert_close(mix.normalized_weights(), torch.tensor([0.25, 0.5, 0.25]))
-
-
 def test_a_share_of_zero_leaves_a_layer_out_and_stays_finite() -> None:
     mix = ScalarMix(3, initial_weights=[0, 1, 0])
     layers = torch.randn(3, 2, 3, 4)

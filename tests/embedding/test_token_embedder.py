@@ -9,7 +9,6 @@ from allennlp.data.fields import ListField, TextField
 from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.modules import TextFieldEmbedder, TokenEmbedder
-from allennlp.nn.regularizers import L2Regularizer, RegularizerApplicator
 
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder, ElmoTokenIndexer
 from tests.close import assert_near
@@ -67,31 +66,6 @@ def test_is_concatenated_with_word_vectors_and_in_nested_fields(bilm_files: dict
     wrapped = text_embedder(nested, num_wrapping_dims=1)
     assert wrapped.shape == (2, 3, 4, 13)
     assert_near(wrapped[0, :, :, :10], flat[:, :, :10])
-
-
-def test_lambda_is_allennlps_regularizer_on_the_mixing_weights(bilm_files: dict[str, str]) -> None:
-    made = embedder(bilm_files)
-    with torch.no_grad():
-        for name, parameter in made.named_parameters():
-            if name.endswith("scalar_mix.weights"):
-                parameter.copy_(torch.tensor([1.0, 2.0, 3.0]))
-    applicator = RegularizerApplicator([(r"scalar_mix\.weights", L2Regularizer(alpha=0.1))])
-    assert applicator(made).item() == pytest.approx(0.1 * 14)
-
-
-@pytest.mark.parametrize(
-    ("bilm", "message"),
-    [
-        ("no such model", "no such model"),
-        ({"options": "here/options.json", "weights": "here/weights.hdf5"}, "here/options.json"),
-        ({"options": "here/options.json"}, "expected a name, a path, a URL or"),
-    ],
-)
-def test_a_bilm_that_cannot_be_loaded_is_a_configuration_error(
-    bilm: str | dict[str, str], message: str
-) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        TokenEmbedder.from_params(Params({"type": "elmo", "bilm": bilm}))
 
 
 def test_options_that_do_not_fit_the_bilm_are_configuration_errors(bilm_files: dict[str, str]) -> None:

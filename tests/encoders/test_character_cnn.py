@@ -81,14 +81,6 @@ def test_where_there_are_no_words_there_are_zeros(shape: tuple[int, ...]) -> Non
     assert not any(parameter.grad is not None and parameter.grad.any() for parameter in cnn.parameters())
 
 
-def test_each_distinct_word_is_embedded_once() -> None:
-    cnn = character_cnn([3])
-    embedded = []
-    cnn.embedding.register_forward_hook(lambda _, inputs, __: embedded.append(len(inputs[0])))
-    cnn(ids([[[1, 2], [3], [1, 2]], [[3], [1]]]))
-    assert embedded == [4]  # with padding
-
-
 def test_dropout_is_of_the_characters_numbers_and_the_same_for_all_occurrences_of_a_word() -> None:
     cnn = character_cnn([1], dropout=0.5)
     with torch.no_grad():

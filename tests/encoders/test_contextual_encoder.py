@@ -180,13 +180,6 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
             assert_near(encoded[place][:length], alone[0])
 
 
-def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:
-    encoder = ContextualEncoder(embedder(), dropout=0.5)
-    kept = encoder(text(elmo=False))[0] != 0
-    assert (kept == kept[:, :1]).all() and not kept.all()
-    assert encoder.eval()(text(elmo=False))[0].all()
-
-
 def test_features_of_words_join_before_the_encoder() -> None:
     encoder = ContextualEncoder(embedder(), BILSTM, feature_dim=2)
     features = torch.randn(2, 3, 2)

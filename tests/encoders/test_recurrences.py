@@ -92,14 +92,6 @@ def test_a_batch_without_words_is_zeros(
     assert not outputs.any() and not read_by_torch(layer, inputs, mask).any()
 
 
-@pytest.mark.parametrize(("kind", "recurrence"), LAYERS)
-def test_what_stands_in_the_padding_changes_nothing(kind: type[nn.RNNBase], recurrence: Recurrence) -> None:
-    layer, mask, inputs = layer_of(kind, torch.float32), mask_of([2, 5], 6), torch.randn(2, 6, INPUT_SIZE)
-    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), 100)
-    expected = read_both_ways(layer, recurrence, inputs, mask)
-    assert torch.equal(read_both_ways(layer, recurrence, spoiled, mask), expected)
-
-
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
 @pytest.mark.parametrize(("kind", "recurrence"), LAYERS)
 def test_under_autocast_only_products_are_rounded(

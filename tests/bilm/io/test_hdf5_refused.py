@@ -116,22 +116,3 @@ def test_softmax_words_that_would_take_all_memory_are_refused_unread(
         file.create_dataset("softmax/words", data=np.zeros(size, np.uint8), compression="gzip")
     with pytest.raises(BiLmError, match=f"weight file {path}: {message}"):
         read_softmax(path, bilm.options)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        np.arange(2),
-        np.array(["a"], h5py.string_dtype()),
-        np.array([["a"], ["b"]], "S1"),
-        np.array([b"\xff", b"b"]),
-    ],
-)
-def test_softmax_words_of_the_wrong_kind_are_refused(tmp_path: Path, words: np.ndarray) -> None:
-    bilm, path = random_bilm(), tmp_path / "weights.hdf5"
-    write_weights(path, bilm.state_dict(), bilm.options, softmax=random_softmax(["a", "b"]))
-    with h5py.File(path, "a") as file:
-        del file["softmax/words"]
-        file.create_dataset("softmax/words", data=words)
-    with pytest.raises(BiLmError, match=f"weight file {path}: "):
-        read_softmax(path, bilm.options)

@@ -215,14 +215,6 @@ def no_hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(
-    "address", ["hf://someone/elmo@main/options.json", "hf://elmo", "hf://a/--bad..name"]
-)
-def test_without_an_answer_of_the_hub_there_is_an_error(address: str, no_hub: None) -> None:
-    with pytest.raises(BiLmError, match=rf"^cannot download {address} "):
-        fetch(address)
-
-
 def test_without_an_answer_of_the_hub_what_was_downloaded_before_is_used(
     bilm: BiLm, no_hub: None, cache: Path, tmp_path: Path
 ) -> None:
@@ -232,13 +224,3 @@ def test_without_an_answer_of_the_hub_what_was_downloaded_before_is_used(
     (cache / "models--someone--elmo" / "refs" / "main").write_text("0a1b")
     assert BiLm.from_pretrained("hf://someone/elmo").digest() == bilm.digest()
     assert fetch("hf://someone/elmo/options.json") == snapshot / "options.json"
-
-
-def test_what_is_saved_is_loaded_from_its_folder(
-    bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    bilm.save_pretrained("user/saved")
-    assert sorted(file.name for file in (tmp_path / "user" / "saved").iterdir()) == ["README.md", *FILES]
-    for folder in ("user/saved", tmp_path / "user" / "saved"):
-        assert BiLm.from_pretrained(folder).digest() == bilm.digest()

@@ -32,22 +32,6 @@ def test_the_softmax_has_the_numbering_of_allennlps_vocabulary(
     assert torch.equal(softmax.weight, expected.weight) and torch.equal(softmax.bias, expected.bias)
 
 
-def test_the_padding_has_the_name_that_the_configuration_gives_it(tmp_path: Path) -> None:
-    vocab = Vocabulary({"words": dict(COUNTS)}, padding_token="<pad>")
-    write_training(tmp_path / "run", random_bilm(), vocab)
-    config = json.loads((tmp_path / "run" / "config.json").read_text())
-    config["vocabulary"] = {"padding_token": "<pad>"}
-    (tmp_path / "run" / "config.json").write_text(json.dumps(config))
-    softmax = read_archive(tmp_path / "run")[2]
-    assert softmax is not None and softmax.words == words_of(vocab)
-
-
-def test_a_missing_vocabulary_is_named(run: Path) -> None:
-    (run / "vocabulary" / "words.txt").unlink()
-    with pytest.raises(BiLmError, match=r"directory .*run: vocabulary/words\.txt is missing"):
-        read_archive(run)[2]
-
-
 def test_a_vocabulary_of_another_size_is_refused(run: Path) -> None:
     (run / "vocabulary" / "words.txt").write_text("@@UNKNOWN@@\nthe\n")
     with pytest.raises(BiLmError, match=r"softmax has 9 words, but vocabulary/words\.txt has 2"):

@@ -25,13 +25,6 @@ def change(path: Path, change_state: Callable[[dict[str, Any]], Any]) -> None:
     torch.save(state, path)
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_a_missing_file_is_named(file: str, folder: Path) -> None:
-    (folder / file).unlink()
-    with pytest.raises(BiLmError, match=f"weight file not found: {folder / file}"):
-        BiLm.from_pretrained(str(folder))
-
-
 @pytest.mark.parametrize("legacy", [True, False])
 @pytest.mark.parametrize("file", FILES)
 def test_no_code_is_run(file: str, legacy: bool, folder: Path) -> None:
