@@ -142,6 +142,7 @@ OUTPUTS = [
     ["predict", "absent.tar.gz", "--squad", "INPUT", "-o", "OUTPUT"],
     ["ensemble", "INPUT", "-o", "OUTPUT"],
     ["weights", "INPUT", "--json=OUTPUT"],
+    ["weights", "INPUT", "--plot", "OUTPUT"],
     ["sweep", "INPUT:variant", "-s", "runs", "--json=OUTPUT"],
     ["score", "ner", "INPUT", "--json=OUTPUT"],
     ["probe", "tiny", "absent.txt", "INPUT", "--json=OUTPUT"],
