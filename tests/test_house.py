@@ -19,7 +19,7 @@ MOST = {
     "demo": 360,
     "embed_files": 677,
     "embedding": 829,
-    "encoders": 633,
+    "encoders": 570,
     "integrations": 324,
     "language_model": 1383,
     "porting": 585,

@@ -7,7 +7,7 @@ from allennlp.modules.input_variational_dropout import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.encoders.recurrences import GruRecurrence, LstmRecurrence, SizedEncoder, read_both_ways
+from elmo_plugin.encoders.recurrences import SizedEncoder, read_both_ways
 
 
 @Seq2SeqEncoder.register("variational_bilstm")
@@ -54,9 +54,7 @@ class VariationalBiLstm(SizedEncoder):
         """
         recurrent_dropout = self.recurrent_dropout if self.training else 0.0
         for layer in self.layers:
-            inputs = read_both_ways(
-                cast(nn.LSTM, layer), LstmRecurrence.apply, self.dropout(inputs), mask, recurrent_dropout
-            )
+            inputs = read_both_ways(cast(nn.LSTM, layer), self.dropout(inputs), mask, recurrent_dropout)
         return inputs
 
 
@@ -86,4 +84,4 @@ class BidirectionalGru(SizedEncoder):
         Returns shape (batch, time, 2 * hidden_size), zeros at padding, for shape (batch, time, input_size).
         The padding comes after the words.
         """
-        return read_both_ways(self._module, GruRecurrence.apply, inputs, mask)
+        return read_both_ways(self._module, inputs, mask)
