@@ -18,7 +18,7 @@ MOST = {
     "common": 1283,
     "demo": 360,
     "embed_files": 677,
-    "embedding": 829,
+    "embedding": 828,
     "encoders": 570,
     "integrations": 324,
     "language_model": 1383,

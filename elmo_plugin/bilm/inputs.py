@@ -58,10 +58,7 @@ def fits(target: str, names: Collection[str]) -> bool:
 
 
 def as_words(sentence: Any, place: str = "sentence", expected: str = "a list of words") -> list[str]:
-    """
-    Returns the words of a sentence: strings, or tokens with a `text` as in documents of spaCy. Raises
-    `BiLmError`, beginning with `place`, for anything else.
-    """
+    """Returns words: strings, or tokens with a `text`. Raises `BiLmError`, beginning with `place`."""
     words = list(in_order(sentence, place, expected))
     if not all(map(isinstance, words, repeat(str))):
         words = [getattr(word, "text", word) for word in words]

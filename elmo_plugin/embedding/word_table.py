@@ -117,7 +117,7 @@ def table_from_bytes(content: bytes, keys: bytes, name: str) -> WordTable:
 
 
 def digest(content: bytes) -> bytes:
-    """Returns what identifies a table of this package."""
+    """Identifies a table of this package."""
     return blake2b(content, digest_size=DIGEST_SIZE).digest()
 
 

@@ -120,9 +120,7 @@ class WordVectorsEmbedder(TokenEmbedder):
         return self.vectors.size(1)
 
     def forward(self, word_keys: Tensor) -> Tensor:
-        """
-        Returns shape (batch, time, dim) for keys of shape (batch, time, 2); both have zeros at padding.
-        """
+        """Returns shape (batch, time, dim) for keys, (batch, time, 2); both have zeros at padding."""
         rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
         is_found = self.keys[rows] == word_keys
         # Shape: (batch, time)
