@@ -11,24 +11,24 @@ from tests.conftest import REPOSITORY
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
     "(files at the top)": 871,
-    "allennlp_api": 674,
+    "allennlp_api": 670,
     "analysis": 468,
-    "bilm": 2796,
+    "bilm": 2737,
     "commands": 1348,
     "common": 1270,
     "demo": 360,
     "embed_files": 677,
-    "embedding": 840,
-    "encoders": 663,
+    "embedding": 828,
+    "encoders": 563,
     "integrations": 324,
     "language_model": 1383,
     "porting": 585,
     "predictions": 514,
-    "sweeps": 278,
-    "tasks": 4549,
+    "sweeps": 270,
+    "tasks": 4538,
     "training": 488,
 }
-WHOLE = 18_166
+WHOLE = 17_894
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
