@@ -62,11 +62,3 @@ def test_with_a_moving_average_the_weights_are_those_of_the_archive(tmp_path: Pa
     (mix,) = read_layer_weights(state)
     names = ["gamma", "token", "LSTM_1", "LSTM_2"]
     assert [metrics[f"elmo_input_{name}"] for name in names] == [mix.gamma, *mix.normalized_weights]
-
-
-def test_a_model_without_elmo_has_nothing_to_log(tmp_path: Path) -> None:
-    config = tagger_config("no matter", placements=[])
-    del config["dataset_reader"]["token_indexers"]["elmo"]
-    config["trainer"]["callbacks"] = ["elmo_weights"]
-    train(config, tmp_path / "run")
-    assert "elmo" not in (tmp_path / "run" / "metrics.json").read_text()

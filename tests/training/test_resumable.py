@@ -1,13 +1,10 @@
 """A training of any model that is killed and continued ends with the same bytes as an undisturbed one."""
 
 import hashlib
-import io
 import json
-import multiprocessing
 import os
 import random
 import shutil
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,9 +24,9 @@ import elmo_plugin.hardening
 import elmo_plugin.plugin  # noqa: F401
 from elmo_plugin.training import AtomicCheckpointer, ResumableTrainer
 from tests.conftest import REPOSITORY
+from tests.training.kills import KILLED, exit_at, exit_code, no_wait
 
 PACKAGE = REPOSITORY / "elmo_plugin"
-KILLED = 9
 
 
 class DroppingModel(Model):
@@ -109,7 +106,7 @@ def trained(folder: Path, batch: int | None, steps: int | None) -> tuple[dict[st
 def test_a_stopped_training_ends_with_the_same_bytes(
     steps: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # takes most of the time
+    monkeypatch.setattr(os, "fsync", no_wait)
     expected = trained(tmp_path / "whole", None, steps)
     for batch in range(0, 20, 3):
         with pytest.raises(Stopped):
@@ -138,42 +135,15 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def train_and_exit_at(event: int | None, config: dict[str, Any], folder: Path, recover: bool) -> None:
-    """Trains, but ends the process at this change of a file, in the middle of one that is written."""
-    happened = count(1)
-
-    def counted(function: Callable) -> Callable:
-        def counted_function(*args: Any, **kwargs: Any) -> Any:
-            if next(happened) == event:
-                os._exit(KILLED)
-            return function(*args, **kwargs)
-
-        return counted_function
-
-    def torch_save(state: Any, file: Any, **options: Any) -> None:
-        whole = io.BytesIO()
-        save(state, whole, **options)
-        file.write(whole.getvalue()[:1000])
-        if next(happened) == event:
-            file.flush()
-            os._exit(KILLED)
-        file.write(whole.getvalue()[1000:])
-
-    torch.set_num_threads(1)
-    save, torch.save = torch.save, torch_save
-    for name in ("replace", "remove", "link", "mkdir", "rmdir", "fsync"):
-        setattr(os, name, counted(getattr(os, name)))
+    exit_at(event)
     train_command.train_model(Params(json.loads(json.dumps(config))), str(folder), recover=recover)
 
 
 def files(config: dict[str, Any], folder: Path, event: int | None = None, recover: bool = False) -> Any:
     """Trains in a process of its own. Returns the digests of its last files, or `None` if it was killed."""
-    arguments = event, config, folder, recover
-    process = multiprocessing.get_context("fork").Process(target=train_and_exit_at, args=arguments)
-    process.start()
-    process.join()
-    if process.exitcode == KILLED:
+    if (code := exit_code(train_and_exit_at, event, config, folder, recover)) == KILLED:
         return None
-    assert process.exitcode == 0 and (folder / "model.tar.gz").exists() and not list(folder.glob(".*"))
+    assert code == 0 and (folder / "model.tar.gz").exists() and not list(folder.glob(".*"))
     names = ("best.th", "model_state_e2_b0.th", "model_state_e3_b0.th")
     return [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names]
 
