@@ -10,25 +10,25 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 894,
+    "(files at the top)": 871,
     "allennlp_api": 674,
     "analysis": 469,
-    "bilm": 2866,
-    "commands": 1345,
-    "common": 1271,
-    "demo": 365,
+    "bilm": 2796,
+    "commands": 1348,
+    "common": 1283,
+    "demo": 360,
     "embed_files": 677,
     "embedding": 840,
     "encoders": 663,
-    "integrations": 340,
-    "language_model": 1382,
-    "porting": 609,
-    "predictions": 628,
-    "sweeps": 293,
-    "tasks": 4691,
+    "integrations": 324,
+    "language_model": 1383,
+    "porting": 585,
+    "predictions": 514,
+    "sweeps": 278,
+    "tasks": 4613,
     "training": 488,
 }
-WHOLE = 18_565
+WHOLE = 18_166
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

@@ -7,6 +7,7 @@ each placement of ELMo; models without ELMo are skipped.
 
 import argparse
 import logging
+from pathlib import Path
 from typing import Any
 
 from elmo_plugin.commands.options import OutputPath, add, add_shared
@@ -26,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     from elmo_plugin.analysis.layer_weights_figure import check_plot, draw_layer_weights
-    from elmo_plugin.archives import archive_name
     from elmo_plugin.bilm.io import read_state
     from elmo_plugin.embedding import layer_name, read_layer_weights
 
@@ -47,7 +47,9 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         rows.append([archive, mix.placement, f"{mix.gamma:.3f}", *cells])
     show_table(rows)
     if args.plot is not None:
-        figure = draw_layer_weights([(archive_name(name), mix) for name, mix in found])
+        figure = draw_layer_weights(
+            [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]
+        )
         with atomic_write(args.plot) as temporary:
             figure.savefig(temporary, dpi=200)
     return [{"archive": name, **mix._asdict()} for name, mix in found]

@@ -1,6 +1,7 @@
 """The lines of a text file, compressed or not, with errors that name the file and the line."""
 
 import gzip
+import logging
 import re
 import sys
 import zlib
@@ -16,6 +17,8 @@ from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
+
+logger = logging.getLogger(__name__)
 
 MAX_LINE_BYTES = 2**28
 MAX_BLANK_LINES = 1_000_000  # in a row
@@ -60,6 +63,8 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 _SNIFFED = 20  # lines
+_MOST_WORDS = 500
+_HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
 _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
 
@@ -107,18 +112,29 @@ def _kind_of_data(lines: list[str]) -> str:
 
 def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator[bytes]:
     words: list[bytes] = []
-    for number, line in enumerate(chain(lines, [b"\n"]), start=1):
+    first = list(islice(lines, _SNIFFED))
+    width = next((len(line.split()) for line in first if line[:1] != b"#" and line.strip()), 0)
+    for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
         fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
         if not line.strip() or line.startswith(b"-DOCSTART-"):
             if words:
+                warn_of_long_sentence(name, len(words))
                 yield b" ".join(words) + b"\n"
             words = []
-        elif (line.startswith(b"#") and b"\t" not in line) or re.fullmatch(rb"\d+[-.]\d+", fields[0]):
-            continue  # comments, and contracted words and empty nodes of CoNLL-U
+        elif line[:1] == b"#" and b"\t" not in line and not (len(fields) == width and _HASH.match(line)):
+            continue  # a comment
+        elif column and re.fullmatch(rb"\d+[-.]\d+", fields[0]):
+            continue  # a contracted word or an empty node of CoNLL-U
         elif not -len(fields) <= column < len(fields):
             raise BiLmError(f"{name}, line {number}: expected column {column} of {len(fields)}, from 0")
         else:
             words.append(b"_".join(fields[column].split()))
+
+
+def warn_of_long_sentence(name: str, words: int) -> None:
+    """Warns of a sentence in a table that is likely a whole document."""
+    if words > _MOST_WORDS:
+        logger.warning("%s: a sentence of %d words; a blank line ends a sentence", name, words)
 
 
 def standard_input_lines() -> Iterator[bytes]:

@@ -28,7 +28,6 @@ _NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
 _CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|*]*)"  # 12, or as in GUM person-12
 _LABEL = re.compile(rf"(?:\|?(?:\({_CLUSTER}\)?|{_CLUSTER}\)))+")
 _BRACKET = re.compile(rf"(?P<opens>\()?(?P<cluster>{_CLUSTER})(?P<closes>\))?")
-FORMATS = ("auto", "conll2012", "jsonl")
 
 
 def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False) -> Iterator[CorefDocument]:
@@ -50,13 +49,13 @@ def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False)
 
 
 def parse_documents(
-    lines: Iterable[Line], *, format: str = "auto", only_clusters: bool = False, needs_clusters: bool = True
+    lines: Iterable[Line], *, only_clusters: bool = False, needs_clusters: bool = True
 ) -> Iterator[CorefDocument]:
-    """Yields the documents of the lines of a file in one of `FORMATS`."""
+    """Yields the documents of the lines of a file."""
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)
-        if format == "jsonl" or (format == "auto" and is_json(first)):
+        if is_json(first):
             for record in parse_records(lines, format="jsonl"):
                 yield document_in(record, needs_clusters)
         else:

@@ -20,7 +20,13 @@ from elmo_plugin.tasks.dataset_reader import (
 )
 from elmo_plugin.tasks.records import Record, is_json, parse_records
 from elmo_plugin.tasks.spans import spans_to_tags
-from elmo_plugin.tasks.srl.sentences import VERB, SrlSentence, parse_conll2012, parse_props, sentence_in
+from elmo_plugin.tasks.srl.sentences import (
+    SrlSentence,
+    parse_conll2012,
+    parse_props,
+    parse_universal,
+    sentence_in,
+)
 
 FORMATS = ("auto", "conll2012", "jsonl")
 
@@ -28,7 +34,7 @@ FORMATS = ("auto", "conll2012", "jsonl")
 class SrlSentenceReader(TaskDatasetReader):
     """
     The base of the two readers of PropBank annotation. They read a file, or all files below a folder, in one
-    of two formats:
+    of two formats, or a file of CoNLL-U Plus, see `parse_universal`:
 
     conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`, or else in `auto_conll` or
         `.conll`; see `parse_conll2012`
@@ -92,6 +98,8 @@ def _parse(
         lines = chain([first], lines)
         if format == "jsonl" or (format == "auto" and is_json(first)):
             yield from map(sentence_in, _records(lines, needs_frames))
+        elif first.text.startswith("# global.columns"):
+            yield from parse_universal(lines)
         else:
             yield from parse_columns(lines)
 
@@ -121,37 +129,17 @@ class SrlReader(SrlSentenceReader):
     Makes an instance of each predicate of a sentence, with the BIO tags of its arguments: `B-V` at the
     predicate, and roles as in the files, such as `B-ARG0`, `I-ARGM-TMP`, `B-C-ARG1` or `B-R-ARG0`.
 
-    Registered as a `DatasetReader` with name "srl_conll2012".
-
-    # Parameters
-
-    token_indexers, format, verbs_only
-        See `SrlSentenceReader`.
-    keep_without_arguments : `bool`, optional (default = `True`)
-        Make instances of predicates without any argument.
+    Registered as a `DatasetReader` with name "srl_conll2012". It takes the parameters of `SrlSentenceReader`.
     """
 
     example_names = "predicates"
-
-    def __init__(
-        self,
-        token_indexers: dict[str, TokenIndexer],
-        *,
-        format: str = "auto",
-        verbs_only: bool = False,
-        keep_without_arguments: bool = True,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(token_indexers, format=format, verbs_only=verbs_only, **kwargs)
-        self._keep_without_arguments = keep_without_arguments
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], int, list[str], str]]:
         """Yields, for each predicate, the words of its sentence, its index, the tags and its lemma."""
         for words, predicates, _ in self.read_sentences(lines):
             tokens = [Token(word) for word in words]
             for word, lemma, arguments, _ in predicates:
-                if self._keep_without_arguments or any(role != VERB for _, _, role in arguments):
-                    yield tokens, word, spans_to_tags(arguments, len(words)), lemma
+                yield tokens, word, spans_to_tags(arguments, len(words)), lemma
 
     def text_to_instance(
         self, tokens: list[Token], predicate: int, tags: list[str] | None = None, lemma: str | None = None

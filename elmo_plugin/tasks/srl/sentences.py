@@ -30,6 +30,8 @@ from elmo_plugin.tasks.spans import (
 VERB = "V"  # the role of the predicate itself
 NO_PREDICATE = "-"
 _AUXILIARIES = {"be.03", "have.01", "do.01"}
+_UNIVERSAL = ("ID", "FORM", "UP:PRED", "UP:ARGSPANS")
+_UNIVERSAL_SPAN = re.compile(r"([^|]+):(\d+)-(\d+)")
 _LABEL = re.compile(r"(?:\((?P<opened>[^*()\s]+))?\*(?P<closes>(?P<closed>[^*()\s]*)\))?")
 
 
@@ -108,6 +110,41 @@ def _check_format(rows: list[Row]) -> None:
 
 def _are_counting(numbers: Sequence[str]) -> bool:
     return all(map(str.isdecimal, numbers)) and all(int(b) == int(a) + 1 for a, b in pairwise(numbers))
+
+
+def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
+    """
+    Reads CoNLL-U Plus of Universal Propositions: the columns that its first line names, with arguments such
+    as `A0:1-1|A1:3-7`, by the numbers of their first and last words. All predicates are verbs.
+
+    Raises `ConfigurationError`, naming file and line, if a column is missing or a line is malformed.
+    """
+    first, *others = lines
+    names = first.text.partition("=")[2].split()
+    if not set(_UNIVERSAL) <= set(names):
+        raise ConfigurationError(
+            f"{first.location}: expected the columns {', '.join(_UNIVERSAL)}, got {', '.join(names)}; "
+            "Universal Propositions come without words: their tool merge_ud_up.py adds the words"
+        )
+    for _, group in groupby(others, key=lambda line: line.text.isspace()):
+        rows = [(line, line.text.strip("\r\n").split("\t")) for line in group]
+        rows = [row for row in rows if row[1][0].isdecimal()]  # no comments, contracted words or empty nodes
+        check_columns(rows, len(names), ", ".join(names))
+        words, frames = [], []
+        for index, (line, row) in enumerate(rows):
+            number, word, frame, spans = (row[names.index(name)] for name in _UNIVERSAL)
+            arguments = _UNIVERSAL_SPAN.findall(spans)
+            if number != str(index + 1) or _UNIVERSAL_SPAN.sub("", spans).strip("|_"):
+                raise ConfigurationError(
+                    f"{line.location}: expected word {index + 1} of a sentence, with arguments such as "
+                    f"A0:1-1|A1:3-7, got {number} and {spans!r}; a blank line ends a sentence"
+                )
+            words.append(word)
+            if frame not in NO_ANNOTATION:
+                roles = [{"role": r, "start": int(start) - 1, "end": int(end)} for r, start, end in arguments]
+                frames.append({"index": index, "roles": roles})
+        if rows:
+            yield sentence_in((rows[0][0], {"words": words, "frames": frames}))
 
 
 def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:

@@ -129,3 +129,9 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
 def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^f.conll, line {line}: {message}"):
         list(parse_documents(lines(text)))
+
+
+def test_numbers_of_words_that_begin_again_without_a_blank_line_are_an_error() -> None:
+    text = "#begin document (d)\nd 0 Mira -\nd 1 left -\nd 0 She -\nd 1 ran -\n#end document"
+    with pytest.raises(ConfigurationError, match=r"f\.conll, line 4: expected a blank line before word 0"):
+        list(parse_documents(lines(text)))

@@ -44,10 +44,7 @@ def test_readers_and_scorer_take_json_lines(tmp_path: Path) -> None:
     records = [{"clusters": INCLUSIVE, **SHAPES[shape], "doc_key": shape} for shape in SHAPES]
     path = tmp_path / "a.jsonl"
     path.write_text("\n\n".join(map(json.dumps, records)))
-    names = [
-        instance["document"].metadata.name
-        for instance in CorefReader(INDEXERS, format="jsonl").read(tmp_path)
-    ]
+    names = [instance["document"].metadata.name for instance in CorefReader(INDEXERS).read(tmp_path)]
     assert names == list(SHAPES)
     assert score_coref(str(path), str(path))["average_f1"] == 100
 
@@ -81,8 +78,3 @@ def test_data_without_clusters_is_a_warning(tmp_path: Path, caplog: pytest.LogCa
 def test_another_shape_is_an_error_with_file_and_line(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^data, line 3: {message}"):
         read({"sentences": SENTENCES, "clusters": INCLUSIVE, **changes})
-
-
-def test_another_format_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="format: expected one of auto, conll2012, jsonl, got 'csv'"):
-        CorefReader(INDEXERS, format="csv")

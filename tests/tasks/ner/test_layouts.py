@@ -148,3 +148,12 @@ def test_conllu_has_universal_parts_of_speech_or_another_column(tmp_path: Path) 
     )
     assert read(tmp_path / "f.conllu", text) == [(["vamos", "ya"], ["VERB", "ADV"])]
     assert read(tmp_path / "f.conllu", text, tag_column="XPOS") == [(["vamos", "ya"], ["VB", "RB"])]
+
+
+def test_a_file_without_blank_lines_is_one_sentence_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert len(read(tmp_path / "f.txt", "Mira B-PER\n" * 501)) == 1
+    assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
+        f"{tmp_path}/f.txt: a sentence of 501 words; a blank line ends a sentence"
+    ]

@@ -37,11 +37,9 @@ def test_each_predicate_is_an_instance_with_bio_tags() -> None:
     assert say["frame"].metadata == {"predicate": 4, "lemma": "say", "tags": say["tags"].labels}
 
 
-def test_predicates_that_are_no_verbs_and_those_without_arguments_may_be_left_out() -> None:
+def test_predicates_that_are_no_verbs_may_be_left_out() -> None:
     verbs = SrlReader(INDEXERS, verbs_only=True).read(FIXTURE)
     assert predicates_of(list(verbs)) == ["order", "bark", "scare", "say"]
-    with_arguments = SrlReader(INDEXERS, keep_without_arguments=False).read(FIXTURE)
-    assert predicates_of(list(with_arguments)) == ["order", "bark", "scare", "say"]
 
 
 def test_each_sentence_is_an_instance_that_tells_its_predicates() -> None:
