@@ -1,7 +1,6 @@
 """Embeds files of text: one, or many on a Dask cluster."""
 
 import os
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -111,15 +110,12 @@ def embed_file(
         if file.exists():
             _check_finished(file, output_format, description, chunks, digest)
             return False
-        paths, words, start = [], 0, time.monotonic()
+        paths = []
         with progress_bar(desc="embedding", total=size, **options) as bar:
-            for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
+            for chunk, is_new in embed_chunks(chunks, folder, embedder, settings, devices):
                 paths.append(chunk_path(folder, chunk.number))
-                if new_words is None and not bar.disable:
+                if not is_new and not bar.disable:
                     bar.initial += chunk.size  # does not count for the speed
-                words += new_words or 0
-                speed = words / max(time.monotonic() - start, 1e-9)  # a clock may stand still
-                bar.set_postfix_str(f"{speed:,.0f} tokens/s", refresh=False)
                 bar.update(chunk.size)
         description |= {"text": digest.hexdigest()}
         with atomic_write(folder / file.name) as temporary:

@@ -12,6 +12,7 @@ from allennlp.nn.util import move_to_device
 from allennlp.training.trainer import Trainer
 from overrides import overrides
 
+from elmo_plugin.common.process import keep_freed_memory
 from elmo_plugin.language_model.loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.training import ResumableTrainer
@@ -41,6 +42,7 @@ class BiLmTrainer(ResumableTrainer):
                     f"but got {type(part).__name__}; `resumable` is for any"
                 )
         super().__init__(model, optimizer, data_loader, **kwargs)
+        keep_freed_memory()  # or Linux fills each page with zeros again, which takes a tenth of the time
         if self.model.num_negatives is not None:
             self.data_loader.check_order(self.model.vocab)
         self._batches_of_step = 0

@@ -3,7 +3,6 @@
 from elmo_plugin.training.callbacks import (
     BFloat16Training,
     ElmoWeightsCallback,
-    KeepFreedMemory,
     MatmulPrecision,
     bfloat16_autocast,
 )

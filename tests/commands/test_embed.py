@@ -66,12 +66,12 @@ def test_one_output_is_named(output: list[str], text: Path, monkeypatch: pytest.
 def test_options_reach_the_file(
     files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    options = ["--all", "--dtype", "float16", "--compression", "gzip", "--compression-level", "7"]
+    options = ["--all", "--dtype", "float16", "--compression", "gzip"]
     options += ["--tokenizer", "spacy", "--language", "de", "--batch-size", "3", "--max-batch-tokens", "50"]
     arguments = text, tmp_path / "out.h5", *options, *files.arguments
     embed(monkeypatch, *arguments)
     with h5py.File(tmp_path / "out.h5") as file:
-        assert (file["0"].dtype, file["0"].compression_opts) == (np.float16, 7)
+        assert (file["0"].dtype, file["0"].compression_opts) == (np.float16, 4)
         about = json.loads(file.attrs["elmo_embed"])
     expected = {
         "tokenizer": "spacy",

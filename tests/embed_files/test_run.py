@@ -113,15 +113,15 @@ class Killed(BaseException):
 
 def begin(source: Path, output: Path, settings: EmbedSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Embeds three chunks, and no more."""
-    write = Embedder.write
+    embed = Embedder.embed
 
-    def stop(embedder: Embedder, folder: Path, chunk: Chunk) -> int:
+    def stop(embedder: Embedder, chunk: Chunk) -> Any:
         if chunk.number == 3:
             raise Killed
-        return write(embedder, folder, chunk)
+        return embed(embedder, chunk)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(Embedder, "write", stop)
+        patch.setattr(Embedder, "embed", stop)
         embed_file(source, output, settings)
 
 
@@ -144,13 +144,13 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     (folder / "00000001.npz").write_bytes(bytes(content))
     (folder / ".00000003.npz.abcd").mkdir()  # half-written by a process that was killed
     done = []
-    write = Embedder.write
+    embed = Embedder.embed
 
-    def note(embedder: Embedder, folder: Path, chunk: Chunk) -> int:
+    def note(embedder: Embedder, chunk: Chunk) -> Any:
         done.append(chunk.number)
-        return write(embedder, folder, chunk)
+        return embed(embedder, chunk)
 
-    monkeypatch.setattr(Embedder, "write", note)
+    monkeypatch.setattr(Embedder, "embed", note)
     embed_file(text, tmp_path / name, settings)
     assert done[:3] == [0, 1, 3]
     assert (tmp_path / name).read_bytes() == (tmp_path / f"whole_{name}").read_bytes()

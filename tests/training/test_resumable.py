@@ -163,7 +163,9 @@ def test_a_project_that_is_killed_while_it_writes_ends_with_the_same_bytes(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
     expected = files(config, tmp_path / "whole")
-    for event in range(8, 48, 9):
+    for event in count(4, 7):
         folder = tmp_path / str(event)
-        assert files(config, folder, event) is None
+        if files(config, folder, event) is not None:
+            break
         assert files(config, folder, recover=True) == expected, f"killed at event {event}"
+    assert event > 30
