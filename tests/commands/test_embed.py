@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -16,22 +15,12 @@ from tests.small_bilm import loud_bilm, write_pair
 LINES = ["the cat sat on the mat .", "Ein Wörterbuch", "", "and / or", "Ein Wörterbuch", " why \t not ? "]
 
 
-class Files:
-    """A small biLM in the published layout."""
-
-    def __init__(self, folder: Path, **bilm: Any) -> None:
-        self.bilm = loud_bilm(**bilm).eval()
-        self.pair = write_pair(self.bilm, folder)
-
-    @property
-    def arguments(self) -> list[str]:
-        return ["--options-file", self.pair["options"], "--weight-file", self.pair["weights"]]
-
-
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
+def files(tmp_path: Path) -> list[str]:
+    """Options that name a small biLM in the published layout."""
     (tmp_path / "bilm").mkdir()
-    return Files(tmp_path / "bilm")
+    pair = write_pair(loud_bilm().eval(), tmp_path / "bilm")
+    return ["--options-file", pair["options"], "--weight-file", pair["weights"]]
 
 
 @pytest.fixture
@@ -64,11 +53,15 @@ def test_one_output_is_named(output: list[str], text: Path, monkeypatch: pytest.
 
 
 def test_options_reach_the_file(
-    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    files: list[str],
+    text: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
 ) -> None:
     options = ["--all", "--dtype", "float16", "--compression", "gzip"]
     options += ["--tokenizer", "spacy", "--language", "de", "--batch-size", "3", "--max-batch-tokens", "50"]
-    arguments = text, tmp_path / "out.h5", *options, *files.arguments
+    arguments = text, tmp_path / "out.h5", *options, *files
     embed(monkeypatch, *arguments)
     with h5py.File(tmp_path / "out.h5") as file:
         assert (file["0"].dtype, file["0"].compression_opts) == (np.float16, 4)

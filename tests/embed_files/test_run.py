@@ -260,16 +260,20 @@ def test_wrong_settings_are_named(
     assert names(tmp_path) == ["bilm", "text.txt"]
 
 
-def test_wrong_files_and_numbers_are_named(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
-    wrong: list[tuple[str, Path, Path, dict[str, Any]]] = [
-        ("absent: file not found", tmp_path / "absent", tmp_path / "out.hdf5", {}),
-        ("is a directory", text, tmp_path / "bilm", {"output_format": "hdf5"}),
-        ("out: unknown suffix '': use .hdf5, .h5, .safetensors, .npz, .csv, or", text, tmp_path / "out", {}),
-        ("workers: expected 1 to", text, tmp_path / "out.hdf5", {"workers": 0}),
-    ]
-    for message, source, output, options in wrong:
-        with pytest.raises(BiLmError, match=message):
-            embed_file(source, output, settings, **options)
+@pytest.mark.parametrize(
+    ("source", "output", "message"),
+    [
+        ("absent", "out.hdf5", "absent: file not found"),
+        ("text.txt", "bilm", "bilm: unknown suffix '': use .hdf5, .h5, .safetensors, .npz, .csv, or"),
+        ("text.txt", "folder.hdf5", "folder.hdf5 is a directory"),
+    ],
+)
+def test_wrong_files_are_named(
+    source: str, output: str, message: str, settings: EmbedSettings, text: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "folder.hdf5").mkdir()
+    with pytest.raises(BiLmError, match=message):
+        embed_file(tmp_path / source, tmp_path / output, settings)
     for change in ({"gzip": 4}, {"keys": "sentence"}):
         with pytest.raises(BiLmError, match="safetensors does not support compression or sentence keys"):
             embed_file(text, tmp_path / "out.safetensors", replace(settings, **change))
