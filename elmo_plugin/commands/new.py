@@ -178,8 +178,7 @@ def _readme_values(task: str, project: Path, files: Mapping[str, Path] | None) -
 
 def find_files(paths: Sequence[Path]) -> dict[str, Path]:
     """Returns files by "train", "dev" and maybe "test". Raises `BiLmError` if that is unclear."""
-    paths = [Path(os.path.abspath(path.expanduser())) for path in paths]
-    _check_existing(paths)
+    paths = [Path(os.path.abspath(path)) for path in paths]
     place, is_folder = "--data", len(paths) == 1 and paths[0].is_dir()
     if is_folder:
         place = str(paths[0])
@@ -203,8 +202,6 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """Returns texts by what they are for, if there are some called train… and dev…, else all as ""."""
-    paths = [path.expanduser() for path in paths]
-    _check_existing(paths)
     files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
     files = [file for file in files if file in paths or file.name.endswith(TEXTS)]
     if not files:
@@ -214,11 +211,6 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
         if match := _ROLE.search(file.name.lower()):
             roles.setdefault(match.lastgroup or "", []).append(file)
     return roles if {"train", "dev"} <= roles.keys() else {"": files}
-
-
-def _check_existing(paths: Sequence[Path]) -> None:
-    if missing := [path for path in paths if not path.exists()]:
-        raise BiLmError(f"file not found: {missing[0]}")
 
 
 def _listed(paths: Sequence[Path]) -> str:

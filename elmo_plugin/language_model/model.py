@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Mapping
 from contextlib import nullcontext
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -243,11 +242,7 @@ class BiLmLanguageModel(Model):
     @classmethod
     @overrides
     def _load(
-        cls,
-        config: Params,
-        serialization_dir: str | PathLike,
-        weights_file: str | PathLike | None = None,
-        cuda_device: int = -1,
+        cls, config: Params, serialization_dir: Any, weights_file: Any = None, cuda_device: int = -1
     ) -> Model:
         """Loads an archive without the biLM that its training started from."""
         weights_file = weights_file or Path(serialization_dir) / "best.th"

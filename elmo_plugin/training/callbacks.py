@@ -109,12 +109,7 @@ class ElmoWeightsCallback(TrainerCallback):
 
     @overrides
     def on_epoch(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: dict[str, Any],
-        epoch: int,
-        is_primary: bool = True,
-        **kwargs: Any,
+        self, trainer: Any, metrics: Any, epoch: int, is_primary: bool = True, **kwargs: Any
     ) -> None:
         if not is_primary:
             return

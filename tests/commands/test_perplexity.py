@@ -134,7 +134,6 @@ def test_a_vocabulary_without_the_special_words_is_refused(text: str, tmp_path: 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"batch_size": 0}, "--batch-size: expected at least 1, got 0"),
         ({"state": "none"}, "state: expected one of carry, reset, got 'none'"),
         ({"device": "cuda:99"}, "(?i)gpu"),
     ],

@@ -142,17 +142,6 @@ def test_training_goes_on_in_a_folder_that_was_moved(tmp_path: Path) -> None:
     assert result(tmp_path / "after", {"patience": 2}) == expected
 
 
-@needs_scaler
-@pytest.mark.parametrize("grad_norm", [False, 3.0])
-def test_a_scaled_loss_gives_the_weights_of_one_that_is_not(tmp_path: Path, grad_norm: float | bool) -> None:
-    options = {"optimizer": torch.optim.SGD, "grad_norm": grad_norm}
-    expected = result(tmp_path / "plain", options)
-    scaled = result(tmp_path / "scaled", {**options, "scales": True})
-    assert scaled["weights"].keys() == expected["weights"].keys()
-    for name, weight in expected["weights"].items():
-        np.testing.assert_allclose(scaled["weights"][name], weight, rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.cuda
 def test_the_scale_of_mixed_precision_and_the_random_state_of_a_gpu_are_restored(tmp_path: Path) -> None:
     options = {"cuda_device": 0, "use_amp": True}
