@@ -58,9 +58,9 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
 
 
 def _write_cut_config(params: Params, folder: Path) -> None:
-    """Rewrites a configuration that a kill cut short at the very start of a training."""
+    """Rewrites a configuration that is no JSON: a kill cut it short."""
     file = folder / archival.CONFIG_NAME
-    if file.is_file() and not any(folder.glob("model_state*")):
+    if file.is_file():
         try:
             json.loads(file.read_bytes())
         except ValueError:

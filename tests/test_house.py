@@ -15,7 +15,7 @@ MOST = {
     "analysis": 469,
     "bilm": 2866,
     "commands": 1345,
-    "common": 1283,
+    "common": 1294,
     "demo": 365,
     "embed_files": 677,
     "embedding": 840,
@@ -26,9 +26,9 @@ MOST = {
     "predictions": 628,
     "sweeps": 293,
     "tasks": 4713,
-    "training": 488,
+    "training": 490,
 }
-WHOLE = 18_601
+WHOLE = 18_614
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

@@ -20,11 +20,13 @@ from allennlp.common import Params
 from allennlp.data import DataLoader, Vocabulary
 from allennlp.models import Model
 from allennlp.training import Checkpointer, Trainer
+from allennlp.training.metric_tracker import MetricTracker
 from allennlp.training.moving_average import ExponentialMovingAverage
 from overrides import overrides
 
 import elmo_plugin.hardening
 import elmo_plugin.plugin  # noqa: F401
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.training import AtomicCheckpointer, ResumableTrainer
 from tests.conftest import REPOSITORY
 
@@ -116,6 +118,19 @@ def test_a_stopped_training_ends_with_the_same_bytes(
             trained(tmp_path / str(batch), batch, steps)
         assert trained(tmp_path / str(batch), None, steps) == expected
     assert trained(tmp_path / "whole", None, steps)[1:] == expected[1:], "it was over"
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"PK"), Path.unlink])
+def test_a_damaged_model_of_an_earlier_epoch_is_an_error_before_the_training_goes_on(
+    damage: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    with pytest.raises(Stopped):
+        trained(tmp_path, 11, None)
+    damage(tmp_path / "best.th")
+    monkeypatch.setattr(MetricTracker, "is_best_so_far", lambda self: False)
+    with pytest.raises(BiLmError, match=r"best\.th: (file not found|its weights are)"):
+        trained(tmp_path, 12, None)
 
 
 def test_configurations_without_types_are_resumed_too() -> None:

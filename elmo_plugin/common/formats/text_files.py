@@ -63,9 +63,11 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 _SNIFFED = 20  # lines
+_READS = {"columns": "--column N reads the words in one, from 0", "FASTA": "name its file .fasta"}
 _MOST_WORDS = 500
 _HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
+_FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
 
 
@@ -80,9 +82,7 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
         return
     first = list(islice(lines, _SNIFFED))
     if kind := _kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first]):
-        reads = (
-            "--column N reads the words in one, from 0" if "columns" in kind else "write its texts to a file"
-        )
+        reads = next((_READS[part] for part in _READS if part in kind), "write its texts to a file")
         raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {reads}")
     yield from chain(first, lines)
 
@@ -99,6 +99,10 @@ def _kind_of_data(lines: list[str]) -> str:
         return "XML or HTML"
     if re.match(r"\(\S* ?\(", texts[0]):
         return "trees"
+    if len(texts) > 1 and texts[0][0] == ">" and all(map(_FASTA.fullmatch, texts)):
+        return "FASTA"
+    if texts[0][0] == "@" and [text[0] for text in texts[2:3]] == ["+"]:
+        return "FASTQ"
     tabs = {row.count("\t") for row in rows}
     if len(tabs) == 1 and (max(tabs) > 4 or (max(tabs) and len(rows) > 1)):
         return "columns between tabs" + ", CoNLL-U" * (max(tabs) == 9)
