@@ -158,40 +158,25 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
         archive_model(folder, archive_path=str(temporary))
 
 
-def archive_name(path: str | Path) -> str:
-    """
-    Returns a short name: the directory of the training, after its configuration's if it is the seed of a
-    sweep; or the name of an archive that is not called `model.tar.gz`.
-    """
-    path = Path(path).absolute()
-    if path.name != "model.tar.gz" and path.is_file():
-        return path.name.removesuffix(".tar.gz")
-    training = path.parent if path.name == "model.tar.gz" else path
-    return f"{training.parent.name}/{training.name}" if training.name.isdecimal() else training.name
-
-
 def check_config(
     config: Mapping[str, Any], name: str, folder: Path, overrides: Mapping[str, Any] | None = None
 ) -> None:
     """
     Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in `folder`, names
-    what is not data, see `data_types`, except in the values of the caller's `overrides`.
+    what is not data, see `refused`, except in the values of the caller's `overrides`.
     """
-    from elmo_plugin.data_types import refused
+    from allennlp.common import Params
 
-    if config["model"].get("type") == "bilm":  # whose sizes come from the weights
-        config = {
-            **config,
-            "model": {key: config["model"][key] for key in config["model"] if key != "initial"},
-        }
-    given = [
-        tuple(".".join(keys).split(".")) for keys, value in _values(overrides) if not isinstance(value, dict)
-    ]
-    for keys, reason in refused(config, folder):
-        if any(tuple(map(str, keys))[: len(each)] == each for each in given):
-            continue
-        place = f"{name}: {'.'.join(map(str, keys))}"
-        raise BiLmError(f"{place}: {reason}; {TRUST}")
+    from elmo_plugin.config_check import refused
+
+    model = {**config["model"]}
+    if model.get("type") == "bilm":  # whose sizes come from the weights
+        model.pop("initial", None)
+    given = tuple(f"{key}." for key in Params({**(overrides or {})}).as_flat_dict())
+    for keys, reason in refused({**config, "model": model}, folder):
+        place = ".".join(map(str, keys))
+        if not f"{place}.".startswith(given):
+            raise BiLmError(f"{name}: {place}: {reason}; {TRUST}")
 
 
 @contextmanager
@@ -200,7 +185,7 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
     In the block AllenNLP may make the predictor that the archive names. Raises `BiLmError` if that is not
     data.
     """
-    from elmo_plugin.data_types import refused_predictor
+    from elmo_plugin.config_check import refused_predictor
 
     if trust:
         yield

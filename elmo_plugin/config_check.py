@@ -1,21 +1,28 @@
-"""Compares a configuration with the registered classes, without making any of them: all mistakes at once."""
+"""
+Compares a configuration with the registered classes, without making any of them: `mistakes` finds what is
+wrong, and `refused` what is not data in an archive.
+"""
 
 import inspect
 import json
 import re
 import sys
-import types
-import typing
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from inspect import Parameter
 from itertools import repeat
-from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin
+from os import PathLike
+from pathlib import Path, PureWindowsPath
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 from allennlp.common import FromParams, Lazy, Registrable
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import infer_constructor_params, infer_method_params
+from allennlp.data import DataLoader, DatasetReader, Vocabulary
+from allennlp.evaluation import Evaluator
+from allennlp.models import Model
+from allennlp.predictors import Predictor
 
 from elmo_plugin.common.errors import nearest_name
 
@@ -38,6 +45,8 @@ PASSED = {
 # Take no other keywords, whatever subclasses pass on; those of users may take some out.
 _CLOSED, _KNOWN = {"DatasetReader", "Model", "Trainer"}, {"allennlp", "allennlp_models", "elmo_plugin"}
 
+Keys = tuple[str | int, ...]
+
 # Types that AllenNLP 2 lacks, by what to take in their place.
 _INSTEAD = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 _GONE_TYPES = {name: instead for instead, names in _INSTEAD.items() for name in names}
@@ -54,7 +63,7 @@ class Mistake(NamedTuple):
     number: for text, or a variable, where a number is expected: the number, or `None` for a variable
     """
 
-    keys: tuple[str | int, ...]
+    keys: Keys
     reason: str
     number: Any = ...
 
@@ -92,7 +101,7 @@ def _resolve(cls: Any, kind: str | None) -> tuple[Any, str | None]:
     return cls.resolve_class_name(kind) if kind else (cls, None)
 
 
-def _check(annotation: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator[Mistake]:
+def _check(annotation: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if value is None:
         return
@@ -100,8 +109,8 @@ def _check(annotation: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
         for mistake in _check(arguments[0], value, keys):
             if len(keys) == 1 or mistake.reason != MISSING or len(mistake.keys) > len(keys) + 1:
                 yield mistake
-    elif origin in (typing.Union, types.UnionType):
-        attempts = [list(_check(kind, value, keys)) for kind in arguments if kind is not types.NoneType]
+    elif origin in (Union, UnionType):
+        attempts = [list(_check(kind, value, keys)) for kind in arguments if kind is not NoneType]
         texts = [found for found in attempts if found and found[0].number is not ... and str not in arguments]
         yield from min(texts or attempts, key=lambda found: (len(found), [-len(each.keys) for each in found]))
     elif annotation in list(_KINDS):
@@ -136,7 +145,7 @@ def _number(text: str) -> Any:
     return value if isinstance(value, _NUMBERS) else ...
 
 
-def _check_object(cls: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator[Mistake]:
+def _check_object(cls: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
     value = {"type": value} if isinstance(value, str) else value
     if not isinstance(value, Mapping):
         yield Mistake(keys, f"expected an object or the name of a type, found {value!r:.80}")
@@ -182,3 +191,131 @@ def _unregistered(kind: str, cls: Any) -> str:
         return f"{kind!r} is not registered; did you mean {nearest}?"
     install = "" if find_spec("allennlp_models") else f", or install {_MODELS}"
     return f"{kind!r} is not registered: list its package in .allennlp_plugins{install}"
+
+
+# Modules and classes that read, run and fetch nothing when they are made; the rest of their packages is
+# refused. All of ours is reviewed, and classes of users do what their users wrote.
+_LISTED = json.loads(Path(__file__).with_name("data_types.json").read_text(encoding="utf-8"))
+_ALLOWED = {f"{package}.{name}" for package, names in _LISTED.items() for name in names}
+_REVIEWED = {"allennlp", "allennlp_models", "elmo_plugin", "torch"}
+# Arguments of types on the list that name files.
+_FILES = {"cache_directory", "file", "initial", "path", "pretrained_file", "target_pretrain_file"}
+_FILES |= {"weights_file_path"}
+# The parts of a configuration that loading, predicting and evaluating make.
+_MADE = {
+    "model": Model,
+    "dataset_reader": DatasetReader,
+    "validation_dataset_reader": DatasetReader,
+    "data_loader": DataLoader,
+    "validation_data_loader": DataLoader,
+    "evaluation": Evaluator,
+}
+
+
+def is_data(cls: Any) -> bool:
+    """Returns whether making a class, other than one of the user's, reads, runs and fetches nothing."""
+    package, *_ = parts = [*cls.__module__.split("."), cls.__name__]
+    prefixes = {".".join(parts[:end]) for end in range(len(parts) + 1)}
+    return package == "elmo_plugin" or package not in _REVIEWED or not _ALLOWED.isdisjoint(prefixes)
+
+
+def refused(config: Mapping[str, Any], folder: Path) -> Iterator[tuple[Keys, str]]:
+    """Yields the keys of what the configuration of an archive in `folder` may not name, and why."""
+    for key, cls in _MADE.items():
+        yield from _judge(cls, config.get(key), (key,), folder)
+    kind = config.get("vocabulary", {}).get("type")
+    if kind is not None and kind not in list(Registrable._registry[Vocabulary]):
+        yield ("vocabulary", "type"), _unknown(kind)
+
+
+def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
+    """Returns the predictor that a loaded model names, if an archive may not name it."""
+    while members := getattr(model, "members", None):
+        model = members[0]
+    name = model.default_predictor
+    loads_spacy = name == "text_classifier" and not (
+        getattr(reader, "tokenizer", None) or getattr(reader, "_tokenizer", None)
+    )
+    return name if name and (loads_spacy or not is_data(Predictor.by_name(name))) else None
+
+
+def _judge(
+    kind: Any, value: Any, keys: Keys, folder: Path, is_users: bool = False
+) -> Iterator[tuple[Keys, str]]:
+    """Judges, as `refused`, a value of an argument with annotation `kind`, also of a class of the user's."""
+    origin, kinds = get_origin(kind), get_args(kind)
+    cls = origin or kind
+    if isinstance(value, Mapping) and "_pretrained" in value:
+        yield keys, "loads another model or code"
+    elif origin in (Lazy, Union, UnionType):
+        for each in kinds:
+            yield from _judge(each, value, keys, folder, is_users)
+    elif hasattr(kind, "from_params"):
+        yield from _judge_object(cls, {"type": value} if isinstance(value, str) else value, keys, folder)
+    elif isinstance(value, Mapping) and kinds and issubclass(cls, Mapping):
+        for name, item in value.items():
+            yield from _judge(kinds[-1], item, (*keys, name), folder, is_users)
+    elif isinstance(value, Mapping | list) and kinds:  # AllenNLP reads the keys as a list
+        is_row = cls is tuple and Ellipsis not in kinds
+        for number, item in enumerate(value):
+            each = kinds[number if is_row and number < len(kinds) else 0]
+            yield from _judge(each, item, (*keys, number), folder, is_users)
+    elif value is not None and inspect.isclass(cls) and issubclass(cls, PathLike):
+        yield keys, f"{value} is outside the archive"
+    elif is_users:
+        yield from _judge_plain(value, keys)
+
+
+def _judge_object(cls: Any, value: Any, keys: Keys, folder: Path) -> Iterator[tuple[Keys, str]]:
+    if not isinstance(value, Mapping):
+        return  # AllenNLP makes nothing of it
+    kind, types = None, Registrable._registry.get(cls)
+    made = cls
+    if types:
+        kind = value.get("type", cls.default_implementation)
+        if kind not in list(types):
+            yield (*keys, "type"), _unknown(kind)
+            return
+        made, value = types[kind][0], {key: value[key] for key in value if key != "type"}
+    registered = [each for types in Registrable._registry.values() for each, _ in types.values()]
+    base = next((each for each in made.__mro__ if "__init__" in vars(each)), made)
+    made = base if base in registered else made  # a class of the user's may inherit its constructor
+    if not is_data(made):
+        yield keys, f"{kind or cls.__name__} reads files, runs programs or loads other models"
+        return
+    is_users = made.__module__.partition(".")[0] not in _REVIEWED
+    reader = getattr(getattr(made, "from_params", None), "__func__", None)
+    reads_itself = is_users and reader is not FromParams.from_params.__func__  # type: ignore[attr-defined]
+    options = {} if reads_itself else options_of(cls, kind)
+    for key, item in value.items():
+        place = (*keys, key)
+        is_passed = key in PASSED and key in options and not is_users
+        if is_passed or (key in _FILES and not is_users and item is not None):
+            yield place, f"{item} is outside the archive"
+        else:
+            kind_of_item = options[key].annotation if key in options else Any
+            yield from _judge(kind_of_item, item, place, folder, is_users)
+    if (find := getattr(made, "argument_outside", None)) and (argument := find(folder, value)):
+        yield (*keys, argument), f"the file of {kind} is outside the archive"
+
+
+def _judge_plain(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
+    """Judges a value that a class of the user's takes unchanged."""
+    if isinstance(value, Mapping):
+        kind = value.get("type")
+        found = [types[kind][0] for types in Registrable._registry.values() if kind in list(types)]
+        if isinstance(kind, str) and ("." in kind or found) and not any(map(is_data, found)):
+            yield (*keys, "type"), _unknown(kind)
+    if isinstance(value, Mapping | list):
+        for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _judge_plain(item, (*keys, key))
+    elif isinstance(value, str):
+        path = PureWindowsPath(value)  # splits at / also
+        if path.anchor or value.startswith("~") or ".." in path.parts or "://" in value:
+            yield keys, f"{value} is outside the archive"
+
+
+def _unknown(kind: Any) -> str:
+    if isinstance(kind, str) and "." in kind:
+        return f"{kind} would be imported"
+    return f"{kind!r} is not registered: list its package in .allennlp_plugins"

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache, wraps
 from pathlib import Path
@@ -75,25 +74,6 @@ def pytest_collection_finish() -> None:
     """Spares collections of garbage the millions of objects that imports have made."""
     gc.collect()
     gc.freeze()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints what the cases of `tests/hostile` ended in, and how many blocks of the documents are tried."""
-    counts: Counter[str] = Counter()
-    reports = [each for of_kind in terminalreporter.stats.values() for each in of_kind]
-    for report in reports:
-        if getattr(report, "when", None) == "teardown":
-            properties = dict(report.user_properties)
-            counts.update(properties.get("hostile", {}))
-            if "documents" in properties:
-                terminalreporter.write_line(properties["documents"])
-    if counts:
-        total = counts["clear"] + counts["right"] + counts["failure"]
-        terminalreporter.write_line(
-            f"hostile: {total:,} cases, {counts['clear']:,} clear errors, {counts['right']:,} right, "
-            f"{counts['failure']} failures; {counts['named'] / max(counts['clear'], 1):.1%} of the errors "
-            "name the file, the line or the option"
-        )
 
 
 @pytest.fixture

@@ -3,26 +3,26 @@
 from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.lstm import RECURRENCES
-from elmo_plugin.bilm.lstm_cell import (
-    FORGET_BIAS,
-    LayerInput,
-    LayerOutput,
-    LstmLayer,
-    Recurrence,
-    check_float32,
-)
+from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer, check_float32
 
 
-def run_reference(layers: Sequence[LstmLayer], given: LayerInput) -> LayerOutput:
+def run_reference(
+    layers: Sequence[LstmLayer],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    state: LstmState,
+    _: bool,
+) -> LayerOutput:
     """Runs the formulas in plain, differentiable operations."""
     outputs, states = [], []
-    for layer, rows, hidden, cell in zip(layers, given.rows, *given.state, strict=True):
+    for layer, rows, hidden, cell in zip(layers, inputs, *state, strict=True):
         direction_outputs = [rows.new_zeros(0, hidden.size(1))]
         input_weight, recurrent_weight, bias, projection_weight = layer.weights
-        for step in rows.split(list(given.batch_sizes)):
+        for step in rows.split(list(batch_sizes)):
             size = len(step)
             gates = step @ input_weight.t() + hidden[:size] @ recurrent_weight.t() + bias
             i, j, f, o = gates.chunk(4, dim=1)
@@ -38,4 +38,4 @@ def run_reference(layers: Sequence[LstmLayer], given: LayerInput) -> LayerOutput
     return outputs, LstmState(*map(torch.stack, zip(*states, strict=True)))
 
 
-RECURRENCES["reference"] = Recurrence(check_float32, run_reference, has_gradients=True)
+RECURRENCES["reference"] = (check_float32, run_reference)

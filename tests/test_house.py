@@ -10,25 +10,25 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 895,
+    "(files at the top)": 871,
     "allennlp_api": 674,
     "analysis": 469,
-    "bilm": 2866,
+    "bilm": 2796,
     "commands": 1345,
     "common": 1294,
-    "demo": 365,
+    "demo": 360,
     "embed_files": 677,
     "embedding": 840,
     "encoders": 663,
-    "integrations": 340,
-    "language_model": 1453,
-    "porting": 609,
-    "predictions": 628,
-    "sweeps": 293,
-    "tasks": 4713,
+    "integrations": 324,
+    "language_model": 1383,
+    "porting": 585,
+    "predictions": 514,
+    "sweeps": 278,
+    "tasks": 4597,
     "training": 490,
 }
-WHOLE = 18_614
+WHOLE = 18_160
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

@@ -33,11 +33,6 @@ def map_state(function: Callable[..., Tensor], *states: LstmState) -> LstmState:
     return LstmState(*map(function, *states))
 
 
-def concat_states(states: Sequence[LstmState]) -> LstmState:
-    """Concatenates the sentences of all states."""
-    return map_state(lambda *parts: torch.cat(parts, dim=2), *states)
-
-
 class Packing(NamedTuple):
     """
     The tokens of a batch, time step by time step; within a step the longer sentences come first, so that the
@@ -209,7 +204,9 @@ def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     Returns the distinct rows, shape (distinct, k), and the number among them of each row, shape (n,).
     """
     hashes, group = torch.unique(row_hashes(rows), return_inverse=True)
-    distinct = rows[first_of_each(group, len(hashes))]
+    positions = torch.arange(len(rows), device=rows.device)
+    first = torch.full_like(hashes, len(rows)).scatter_reduce_(0, group, positions, "amin")
+    distinct = rows[first]
     if torch.equal(distinct[group], rows):
         return distinct, group
     return torch.unique(rows, dim=0, return_inverse=True)
@@ -218,13 +215,6 @@ def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
 def row_hashes(rows: Tensor) -> Tensor:
     """Hashes the rows of an integer matrix of any type, to int64: equal rows equally, others differently."""
     return (rows * _multipliers(rows.size(1), rows.device)).sum(dim=1)
-
-
-def first_of_each(group: Tensor, number: int) -> Tensor:
-    """Returns the first position of each number from 0 to `number` - 1 in `group`, shape (n,)."""
-    positions = torch.arange(len(group), device=group.device)
-    first = torch.full((number,), len(group), device=group.device)
-    return first.scatter_reduce_(0, group, positions, "amin")
 
 
 @lru_cache(maxsize=64)

@@ -2,19 +2,17 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.batching import first_of_each, row_hashes
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.process import ForkSafeLock
 
 if TYPE_CHECKING:
     from typing_extensions import Self  # in `typing` from Python 3.11 on
 
-Encode = Callable[[Tensor], Tensor]
 Value = TypeVar("Value")
 
 
@@ -133,85 +131,48 @@ class DerivingModule(nn.Module):
 
 class WordCache:
     """
-    A bounded table of words and their vectors, on the device of the words, tied to a single encoder. A word
-    takes `4 * dim + 2 * characters + 16` bytes.
+    A bounded table of words and their vectors, on the device of the vectors, tied to a single encoder.
 
     When full, it evicts everything and reuses the memory. Several threads may use it, in and out of
-    `torch.inference_mode()`, and so may a process that is forked meanwhile: a table is whole at any moment.
+    `torch.inference_mode()`, and so may a process that is forked meanwhile: a word is added after its vector.
     """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self._lock = ForkSafeLock()
-        self._table: _Table | None = None
+        self._slots: dict[bytes, int] = {}  # the row of each word
+        self._vectors: Tensor | None = None  # Shape: (capacity, dim)
 
     def __len__(self) -> int:
-        return 0 if self._table is None else len(self._table.hashes)
+        return len(self._slots)
 
-    def look_up(self, words: Tensor, encode: Encode) -> Tensor:
+    def look_up(self, words: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
         """
         Returns the vectors of distinct words, shape (words, characters): stored ones, and those that `encode`
         returns for the missing words. Shape (words, dim), not shared with the cache.
         """
+        keys = [row.tobytes() for row in words.numpy(force=True)]
         with self._lock:
-            if self._table is None or len(self._table.hashes) == 0:
+            slots = [self._slots.get(key, -1) for key in keys]
+            missing = [number for number, slot in enumerate(slots) if slot < 0]
+            if self._vectors is None or len(missing) == len(keys):
                 vectors = encode(words)
-                self._insert(words, vectors)
+                self._insert(keys, vectors)
                 return vectors
-            vectors, is_known = self._table.find(words)
-            missing = (~is_known).nonzero().squeeze(1)
-            if len(missing) > 0:
+            vectors = self._vectors[slots]
+            if missing:
                 vectors[missing] = encoded = encode(words[missing])
-                self._insert(words[missing], encoded)
+                self._insert([keys[number] for number in missing], encoded)
             return vectors
 
-    def _insert(self, words: Tensor, vectors: Tensor) -> None:
+    def _insert(self, keys: list[bytes], vectors: Tensor) -> None:
         """Adds as many of the words as fit, in place of all others if there is no room for them."""
         # Tensors made in inference mode could not be written outside of it.
         with torch.inference_mode(False), torch.no_grad():
-            table = self._table or _Table.empty(words, vectors, self.capacity)
-            if len(table.hashes) + len(words) > self.capacity:
-                self._table = table = table._replace(hashes=table.hashes[:0], slots=table.slots[:0])
-            self._table = table.extended(words[: self.capacity], vectors[: self.capacity])
-
-
-class _Table(NamedTuple):
-    """
-    hashes: (size,), of the words, ascending
-    slots: (size,), the row of each of them in the next two; rows are in the order in which the words came
-    character_ids: (room, characters), with room for at least `size` words
-    vectors: (room, dim)
-    """
-
-    hashes: Tensor
-    slots: Tensor
-    character_ids: Tensor
-    vectors: Tensor
-
-    @classmethod
-    def empty(cls, words: Tensor, vectors: Tensor, room: int) -> "_Table":
-        """Returns a table with room for so many words and vectors of these shapes."""
-        nothing = words.new_empty(0, dtype=torch.int64)
-        character_ids = words.new_empty(room, words.size(1), dtype=torch.int16)
-        return cls(nothing, nothing, character_ids, vectors.new_empty(room, vectors.size(1)))
-
-    def find(self, words: Tensor) -> tuple[Tensor, Tensor]:
-        """
-        Returns vectors, shape (words, dim), and which words are known; the vectors of others are arbitrary.
-        """
-        places = torch.searchsorted(self.hashes, row_hashes(words)).clamp_(max=len(self.hashes) - 1)
-        slots = self.slots[places]
-        return self.vectors[slots], (self.character_ids[slots] == words).all(dim=1)
-
-    def extended(self, words: Tensor, vectors: Tensor) -> "_Table":
-        """Adds words that it lacks. Of words with the same hash only the first is added."""
-        hashes, group = torch.unique(row_hashes(words), return_inverse=True)
-        chosen = first_of_each(group, len(hashes))
-        is_free = ~torch.isin(hashes, self.hashes)
-        hashes, chosen = hashes[is_free], chosen[is_free]
-        start, end = len(self.hashes), len(self.hashes) + len(hashes)
-        self.character_ids[start:end] = words[chosen]
-        self.vectors[start:end] = vectors[chosen]
-        hashes, order = torch.cat([self.hashes, hashes]).sort()
-        slots = torch.cat([self.slots, torch.arange(start, end, device=words.device)])[order]
-        return self._replace(hashes=hashes, slots=slots)
+            if self._vectors is None:
+                self._vectors = vectors.new_empty(self.capacity, vectors.size(1))
+            if len(self._slots) + len(keys) > self.capacity:
+                self._slots = {}
+            start, keys = len(self._slots), keys[: self.capacity]
+            self._vectors[start : start + len(keys)] = vectors[: len(keys)]
+            self._slots |= zip(keys, range(start, start + len(keys)), strict=True)

@@ -45,16 +45,13 @@ class Int8Directions:
         self._weights = [direction.to(torch.int8).t() for direction in integers]
         self._scales = torch.stack(steps).transpose(1, 2)  # Shape: (directions, 1, outputs)
 
-    def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
+    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
         integers, steps = to_integers(inputs.float())
         sums = integers.new_empty(*integers.shape[:2], self._scales.size(2), dtype=torch.int32)
         for rows, weight, products in zip(integers.to(torch.int8), self._weights, sums, strict=True):
             torch._int_mm(rows, weight, out=products)
         scaled = torch.mul(sums, self._scales)
-        if added is None:
-            torch.mul(scaled, steps, out=out)
-        else:
-            torch.addcmul(added, scaled, steps, out=out)
+        return scaled.mul_(steps) if added is None else torch.addcmul(added, scaled, steps, out=scaled)
 
 
 def to_integers(values: Tensor) -> tuple[Tensor, Tensor]:
@@ -96,7 +93,5 @@ def int8_is_exact() -> bool:
         expected = inputs @ weight.t()
         products = [Int8Linear(weight, None)(inputs)]
         if has_int8_row():
-            out = torch.empty(1, 1, len(weight))
-            Int8Directions([weight])(inputs[None, :1], out)
-            products.append(out[0])
+            products.append(Int8Directions([weight])(inputs[None, :1])[0])
     return all(torch.allclose(product, expected[: len(product)]) for product in products)

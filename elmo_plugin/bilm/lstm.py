@@ -3,9 +3,9 @@
 The backward language model is the same layers over reversed sentences; `BiLm` reverses them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -13,17 +13,18 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.autograd import Dropout
 from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
-from elmo_plugin.bilm.lstm_cell import LayerInput, LstmLayer, Recurrence, check_float32
-from elmo_plugin.bilm.lstm_frozen import pack_batched, pack_sequential, run_batched, run_sequential
+from elmo_plugin.bilm.lstm_cell import LayerOutput, LstmLayer, check_float32
+from elmo_plugin.bilm.lstm_frozen import pack_batched, pack_sequential, run_frozen
 from elmo_plugin.bilm.lstm_training import run_training
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
-from elmo_plugin.common.errors import BiLmError, check_choice
 
-RECURRENCES = {
-    "training": Recurrence(check_float32, run_training, has_gradients=True),
-    "batched_directions": Recurrence(pack_batched, run_batched),
-    "sequential": Recurrence(pack_sequential, run_sequential),
+# Each way to run a layer of all directions over packed rows: what prepares the layers for a precision, and
+# what runs them. The training's alone has gradients.
+RECURRENCES: dict[str, tuple[Callable[..., Any], Callable[..., LayerOutput]]] = {
+    "training": (check_float32, run_training),
+    "batched_directions": (pack_batched, run_frozen),
+    "sequential": (pack_sequential, run_frozen),
 }
 
 
@@ -68,8 +69,6 @@ def lstm_layers(
     are needed. `derived` stores packed weights.
 
     Returns the outputs of each layer, and in it of each direction, and the final state if `keep_state`.
-
-    Raises `BiLmError` if the recurrence is unknown, or gradients are needed and it has none.
     """
     options = directions[0].options
     needs_gradient = torch.is_grad_enabled() and any(
@@ -80,11 +79,7 @@ def lstm_layers(
         products = rows * 4 * options.dim * options.projection_dim
         batched = inputs[0].is_cuda or precision.prefers_batched_directions(rows, products)
         recurrence = "training" if needs_gradient else "batched_directions" if batched else "sequential"
-    elif recurrence not in RECURRENCES:
-        check_choice("recurrence", recurrence, RECURRENCES)
-    pack, run, has_gradients = RECURRENCES[recurrence]
-    if needs_gradient and not has_gradients:
-        raise BiLmError(f"the {recurrence} recurrence does not support gradients; auto and training do")
+    pack, run = RECURRENCES[recurrence]
     outputs, final_states = [], []
     for number in range(options.n_layers):
         if dropout:
@@ -92,7 +87,7 @@ def lstm_layers(
         layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
         packed = derive_once(derived, ("lstm", number, recurrence, precision.name), pack, layers, precision)
         before = LstmState(state.hidden[number], state.cell[number])
-        hidden, final = run(packed, LayerInput(inputs, batch_sizes, before, keep_state))
+        hidden, final = run(packed, inputs, batch_sizes, before, keep_state)
         if number > 0 and options.use_skip_connections:
             hidden = [output + rows for output, rows in zip(hidden, inputs, strict=True)]
         inputs = hidden

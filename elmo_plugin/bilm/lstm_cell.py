@@ -1,8 +1,8 @@
 """An LSTM layer with a projected, clipped state: its parameters and its formulas."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -66,36 +66,8 @@ class LstmLayer(nn.Module):
         return LstmWeights(input_weight, recurrent_weight, bias, projection_weight)
 
 
-class LayerInput(NamedTuple):
-    """
-    rows: of each direction, shape (rows, input_dim)
-    batch_sizes: the number of rows of each time step
-    state: before the first of them; sentences that it has no rows for keep theirs
-    keep_state: whether the final state is needed
-    """
-
-    rows: Sequence[Tensor]
-    batch_sizes: Sequence[int]
-    state: LstmState
-    keep_state: bool
-
-
 # The rows of each direction, shape (rows, projection_dim), and the final state, if it is needed.
 LayerOutput = tuple[list[Tensor], LstmState | None]
-
-
-class Recurrence(NamedTuple):
-    """
-    One way to run a layer of each direction over packed rows.
-
-    pack: prepares the layers, one per direction, for `run`; raises `BiLmError` if it does not compute in the
-        precision. Without gradients, later changes of the weights do not reach the result.
-    run: takes these and the input
-    """
-
-    pack: Callable[[Sequence[LstmLayer], Precision], Any]
-    run: Callable[[Any, LayerInput], LayerOutput]
-    has_gradients: bool = False
 
 
 def check_float32(layers: Sequence[LstmLayer], precision: Precision) -> Sequence[LstmLayer]:

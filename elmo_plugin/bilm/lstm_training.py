@@ -13,16 +13,21 @@ from torch.autograd import Function
 
 from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.batching import LstmState, input_gates, last_rows, rows_before
-from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerInput, LayerOutput, LstmLayer
+from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer
 from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training
 
 
-def run_training(layers: Sequence[LstmLayer], given: LayerInput) -> LayerOutput:
+def run_training(
+    layers: Sequence[LstmLayer],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    state: LstmState,
+    keep_state: bool,
+) -> LayerOutput:
     """
     Computes gradients of inputs, state and parameters. On a GPU, where starting an operation is slow, all
     directions run as one batch; on a CPU they run one after the other, to fit into its cache.
     """
-    inputs, batch_sizes, state, keep_state = given
     size = len(layers) if _run_as_one_batch(inputs) else 1
     outputs: list[Tensor] = []
     final_states: list[tuple[Tensor, Tensor]] = []

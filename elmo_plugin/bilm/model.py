@@ -65,8 +65,7 @@ class BiLm(BiLmNetwork):
     weights : `Iterable[tuple[str, Tensor]] | None`
         The items of a `state_dict()`. The biLM is then frozen and in evaluation mode.
 
-    The attribute `recurrence`, "auto" or one of `RECURRENCES`, selects how the LSTMs are run. `card` has the
-    training data and the licence from the model card of a published biLM.
+    The attribute `card` has the training data and the licence from the model card of a published biLM.
     """
 
     card: Card | None = None

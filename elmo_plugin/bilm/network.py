@@ -12,7 +12,6 @@ from elmo_plugin.bilm.batching import (
     Packing,
     WordBatch,
     add_boundaries,
-    concat_states,
     find_words,
     map_state,
     pack,
@@ -47,17 +46,10 @@ class BiLmOutput(NamedTuple):
 
 
 class Cache(Protocol):
-    """Stores the layers of sentences between batches."""
+    """Stores the layers of sentences between batches, with the `run` of an `ActivationCache`."""
 
-    def run(
-        self,
-        compute: Callable[[Tensor], BiLmOutput],
-        digest: bytes,
-        character_ids: Tensor,
-        num_layers: int,
-        output_dim: int,
-    ) -> BiLmOutput:
-        """Returns `compute(character_ids)`, called for missing sentences; `digest` identifies the biLM."""
+    @property
+    def run(self) -> Callable[..., BiLmOutput]: ...
 
 
 class PackedOutput(NamedTuple):
@@ -168,27 +160,23 @@ class BiLmNetwork(DerivingModule):
                 "a biLM is called with character ids: use bilm.encode for text, bilm.embed for lists of words"
             )
         lengths = sentence_lengths(character_ids, self.options.char_cnn.max_characters_per_token)
-        batch_size, time = character_ids.shape[:2]
         derived = self.derived_values()
         before, rest = state, None
         if state is not None:  # rows without a state start from zero; those beyond the batch keep theirs
-            extent = 0, 0, 0, batch_size - state.cell.size(2)
+            extent = 0, 0, 0, len(lengths) - state.cell.size(2)
             before = map_state(lambda part: nn.functional.pad(part, extent), state)
-            rest = map_state(lambda part: part[:, :, batch_size:], state)
+            rest = map_state(lambda part: part[:, :, len(lengths) :], state)
         if torch.is_grad_enabled() and (derived is None or any(part.requires_grad for part in state or ())):
             mode: AbstractContextManager[None] = nullcontext()
-            computed, chunks = get_precision(precision or self.precision), [slice(0, batch_size)]
+            computed, chunks = get_precision(precision or self.precision), [slice(0, len(lengths))]
         else:
             mode, computed = without_gradients(character_ids.device), self.computed_precision(precision)
             chunks = split_by_tokens(lengths.tolist(), max_batch_tokens or self.max_batch_tokens)
         outputs = []
         with mode:
             for chunk in chunks or [slice(0, 0)]:
-                longest = time if len(chunks) < 2 else int(lengths[chunk].max())
-                # Shape: (some sentences, their longest, characters)
-                batch = find_words(character_ids[chunk, :longest], lengths[chunk])
                 output = self.forward_batch(
-                    batch,
+                    find_words(character_ids[chunk], lengths[chunk]),
                     before and LstmState(before.hidden[:, :, chunk], before.cell[:, :, chunk]),
                     precision=computed,
                     derived=derived,
@@ -196,13 +184,14 @@ class BiLmNetwork(DerivingModule):
                     boundaries=boundaries,
                     dropout=derived is None and self.training,
                 )
-                outputs.append(_padded(output, time - longest) if longest < time else output)
+                outputs.append(output)
         layers, mask, final = outputs[0]
         if len(outputs) > 1:
             layers = torch.cat([output.layers for output in outputs], dim=1)
             mask = torch.cat([output.mask for output in outputs])
         if keep_state:
-            final = concat_states([part for part in (*(o.state for o in outputs), rest) if part is not None])
+            states = [part for part in (*(output.state for output in outputs), rest) if part is not None]
+            final = map_state(lambda *parts: torch.cat(parts, dim=2), *states)
         return BiLmOutput(layers, mask, final)
 
     def forward_batch(
@@ -221,19 +210,16 @@ class BiLmNetwork(DerivingModule):
         Unless the boundaries or a state are needed, all sentences start after one common boundary, instead of
         reading their own.
         """
-        character_ids, word_ids, lengths = batch
-        settings: dict[str, Any] = {"precision": precision, "derived": derived, "keep_state": keep_state}
+        words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
+        copies = None
         if state is None and not dropout and not torch.is_grad_enabled() and len(lengths) > 1:
             distinct, which = unique_rows(word_ids)
             if len(distinct) < len(lengths):  # equal sentences are computed once
-                batch = WordBatch(character_ids, distinct, (distinct >= 0).sum(dim=1).cpu())
-                output = self.forward_batch(batch, boundaries=boundaries, **settings)
-                final = output.state and map_state(lambda part: part[:, :, which], output.state)
-                return BiLmOutput(output.layers[:, which], output.mask[which], final)
+                word_ids, lengths, copies = distinct, (distinct >= 0).sum(dim=1).cpu(), which
         reads_boundaries = keep_state or boundaries or dropout or state is not None
         if reads_boundaries:
-            begin, end = len(character_ids), len(character_ids) + 1
-            character_ids = torch.cat([character_ids, self.boundaries.to(character_ids.dtype)])
+            begin, end = len(words), len(words) + 1
+            words = torch.cat([words, self.boundaries.to(words.dtype)])
             word_ids = add_boundaries(word_ids, lengths, begin, end)  # Shape: (batch, time + 2)
             lengths = lengths + 2
         else:
@@ -245,19 +231,30 @@ class BiLmNetwork(DerivingModule):
         onward = packing.sentence * time + packing.time
         backward = packing.sentence * time + lengths[packing.sentence] - 1 - packing.time
         positions = [onward.to(word_ids.device), backward.to(word_ids.device)]  # each (rows,)
-        words = [word_ids.flatten()[rows] for rows in positions]
-        packed = self.forward_packed(character_ids, words, packing, state, dropout=dropout, **settings)
+        output = self.forward_packed(
+            words,
+            [word_ids.flatten()[rows] for rows in positions],
+            packing,
+            state,
+            keep_state=keep_state,
+            precision=precision,
+            derived=derived,
+            dropout=dropout,
+        )
         shape = self.num_layers, batch_size * time, 2, self.options.lstm.projection_dim
-        layers = packed.layers[0][0].new_zeros(shape)
-        for number, outputs in enumerate(packed.layers):
+        layers = output.layers[0][0].new_zeros(shape)
+        for number, outputs in enumerate(output.layers):
             for direction, rows in enumerate(outputs):  # each (rows, projection_dim)
                 layers[number, positions[direction], direction] = rows
-        layers = layers.view(len(layers), batch_size, time, self.output_dim)
-        mask = torch.arange(time) < lengths[:, None]  # Shape: (batch, time)
+        layers = layers.view(self.num_layers, batch_size, time, self.output_dim)
+        mask = (torch.arange(time) < lengths[:, None]).to(layers.device)  # Shape: (batch, time)
         if reads_boundaries and not boundaries:
             mask = mask[:, 2:]
-            layers = layers[:, :, 1:-1].masked_fill(~mask[..., None].to(layers.device), 0.0)
-        return BiLmOutput(layers, mask.to(layers.device), packed.state)
+            layers = layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
+        if copies is None:
+            return BiLmOutput(layers, mask, output.state)
+        final = output.state and map_state(lambda part: part[:, :, copies], output.state)
+        return BiLmOutput(layers[:, copies], mask[copies], final)
 
     def forward_packed(
         self,
@@ -339,12 +336,6 @@ class BiLmNetwork(DerivingModule):
     def _digest(self, precision: str) -> bytes:
         tensors = [*self.named_parameters(), *self.named_buffers()]
         return weights_digest(self.options, precision, tensors)
-
-
-def _padded(output: BiLmOutput, padding: int) -> BiLmOutput:
-    """Adds time steps of padding."""
-    layers = nn.functional.pad(output.layers, (0, 0, 0, padding))
-    return BiLmOutput(layers, nn.functional.pad(output.mask, (0, padding)), output.state)
 
 
 @contextmanager

@@ -24,10 +24,8 @@ logger = logging.getLogger(__name__)
 
 # From inputs, shape (rows, inputs), and perhaps a summand of the result's shape, instead of a bias, to
 # `inputs @ weight.t()` plus either, shape (rows, outputs); the weight is laid out as is multiplied fastest.
+# With a weight for each direction the shapes are (directions, rows, ...).
 PackedLinear = Callable[..., Any]
-# The products of several directions at once, each with its own weight: takes inputs, `out`, shape
-# (directions, rows, outputs), and perhaps a summand of this shape.
-PackedDirections = Callable[..., Any]
 
 
 class Precision:
@@ -51,7 +49,7 @@ class Precision:
         dtype = self.activation_dtype(weight)
         return _pack(weight.detach().to(dtype), None if bias is None else bias.detach().to(dtype, copy=True))
 
-    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
+    def pack_directions(self, weights: Sequence[Tensor]) -> PackedLinear:
         return FloatDirections(weights, self.activation_dtype(weights[0]))
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
@@ -91,7 +89,7 @@ class Int8(Precision):
     def pack(self, weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
         return int8.Int8Linear(weight.detach(), None if bias is None else bias.detach().clone())
 
-    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
+    def pack_directions(self, weights: Sequence[Tensor]) -> PackedLinear:
         return int8.Int8Directions(weights)
 
     def activation_dtype(self, weight: Tensor) -> torch.dtype:
@@ -164,16 +162,11 @@ class FloatDirections:
         # Shape: (directions, inputs, outputs)
         self._weights = torch.stack([weight.detach().t() for weight in weights]).to(dtype)
 
-    def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
-        weights = self._weights
-        target = out if inputs.dtype == out.dtype == weights.dtype else None
-        inputs = inputs.to(weights.dtype)
+    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        inputs = inputs.to(self._weights.dtype)
         if added is None:
-            products = torch.bmm(inputs, weights, out=target)
-        else:
-            products = torch.baddbmm(added, inputs, weights, out=target)
-        if target is None:
-            out.copy_(products)
+            return torch.bmm(inputs, self._weights)
+        return torch.baddbmm(added, inputs, self._weights)
 
 
 def handle_signals_on_another_stack() -> None:

@@ -28,7 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "source OLD", about, StreamPath)
     add_shared(parser, "--output", default="-")
     add(parser, "--ext-var NAME=VALUE", "value of std.extVar(NAME); others stay", action="append", default=[])
-    add(parser, "--native", "make elmo_token_embedder this package's elmo")
     trust = "let Jsonnet import files that are not in the folder of OLD; for an archive as elsewhere"
     add(parser, "--trust", trust)
     add(parser, "--dry-run", "also make reader, vocabulary, model and trainer, and run one batch")
@@ -54,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BiLmError(f"{name}: not UTF-8 ({error.reason} at byte {error.start})") from None
-    config, notes = port_config(read_config(text, name, given, args.trust), args.native)
+    config, notes = port_config(read_config(text, name, given, args.trust))
     found = mistakes(config)
     notes += [_to_number(config, mistake) for mistake in found if mistake.number is not ...]
     left = [str(mistake) for mistake in found if mistake.number is ...]

@@ -87,13 +87,15 @@ def check_arguments(args: argparse.Namespace) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from elmo_plugin.predictions.files import check_format, inputs_of, write_predictions
-    from elmo_plugin.predictions.loaded import load_one
+    from elmo_plugin.predictions.predictor import load_predictor
     from elmo_plugin.predictions.terminal import show_predictions
 
     if args.squad:
         return _answer_file(args)
-    archive = load_one(args.archive, args.predicates, args.trust, cuda_number(args.device))
-    inputs: Iterable[Input] = archive.checked(inputs_of(args.texts, archive.task))
+    options = {"predicates": args.predicates} if args.predicates else {}
+    number = cuda_number(args.device)
+    predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust, **options)
+    inputs: Iterable[Input] = inputs_of(args.texts, predictor.task)
     is_read_slowly = args.texts == ["-"]
     if not args.output:
         with ExitStack() as stack:
@@ -102,15 +104,15 @@ def run(args: argparse.Namespace) -> None:
                 temporary = stack.enter_context(atomic_write(args.json))
                 file = stack.enter_context(open(temporary, "w", encoding="utf-8"))
             # Each line of a terminal has its answer at once.
-            show_predictions(archive, inputs, file, 1 if is_read_slowly else args.batch_size)
+            show_predictions(predictor, inputs, file, 1 if is_read_slowly else args.batch_size)
         return
-    check_format(args.output, archive.task)
+    check_format(args.output, predictor.task)
     if not is_read_slowly:
         inputs = list(inputs)  # a mistake in a file is found before the first prediction
-    predictions = archive.predictor.predict_each(inputs, args.batch_size)
+    predictions = predictor.predict_each(inputs, args.batch_size)
     total = len(inputs) if isinstance(inputs, list) else None
     with progress_bar(iterable=predictions, total=total, unit="text") as bar:
-        number = write_predictions(bar, args.output, archive.predictor.allennlp)
+        number = write_predictions(bar, args.output, predictor.allennlp)
     if not is_special(args.output):
         show(f"{args.output}: {number:,} prediction{'s' * (number != 1)}", file=sys.stderr)
 
@@ -149,7 +151,7 @@ def _read_questions(path: str, predictor: "SquadPredictor") -> "tuple[list[Insta
     reader = predictor._dataset_reader
     assert isinstance(reader, SquadReader)
     instances, skipped = [], []
-    for paragraph in read_squad(path, **reader.options._asdict()):
+    for paragraph in read_squad(path, **reader.options):
         for question in paragraph.questions:
             try:
                 tokenized = reader.tokenize(paragraph.text)

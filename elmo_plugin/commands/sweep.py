@@ -52,25 +52,25 @@ def resume_path(args: argparse.Namespace) -> Path:
 
 def run(args: argparse.Namespace) -> None:
     """Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings failed."""
-    from elmo_plugin import sweeps
+    from elmo_plugin.sweeps import scores, trainings
 
     folder = Path(args.serialization_dir)
-    trainings = sweeps.find_trainings(args.configs, folder, args.seeds, args.overrides)
-    metric = sweeps.find_metric(trainings, args.metric)
-    for training in trainings:
+    planned = trainings.find_trainings(args.configs, folder, args.seeds, args.overrides)
+    metric = scores.find_metric(planned, args.metric)
+    for training in planned:
         if training.folder.exists():
-            metric.score_of(training, sweeps.read_metrics(training.config, training.folder))
-    outcomes: Iterable[sweeps.Outcome] = sweeps.train_in_turn(trainings)
+            metric.score_of(training, trainings.read_metrics(training.config, training.folder))
+    outcomes: Iterable[trainings.Outcome] = trainings.train_in_turn(planned)
     if (workers := args.workers or 1) > 1 or args.dask is not None:
         packages = getattr(args, "include_package", [])  # an option of `allennlp` alone
-        outcomes = sweeps.train_in_processes(trainings, workers, args.dask or None, packages)
-    scores, failures = sweeps.judge(trainings, outcomes, metric)
-    table = sweeps.table(scores, str(metric))
+        outcomes = trainings.train_in_processes(planned, workers, args.dask or None, packages)
+    found, failures = scores.judge(planned, outcomes, metric)
+    table = scores.table(found, str(metric))
     show(f"\n{table}")
     with atomic_write(folder / "table.md") as temporary:
         temporary.write_text(table, encoding="utf-8")
     if args.json is not None:
         program = "allennlp" if sys.argv[1:2] == ["elmo-sweep"] else "elmo"
-        write_json(args.json, sweeps.results(trainings, scores, shlex.join([program, *sys.argv[1:]])))
+        write_json(args.json, scores.results(planned, found, shlex.join([program, *sys.argv[1:]])))
     if failures:
         raise SystemExit("\n".join(failures))

@@ -26,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     from elmo_plugin.analysis.layer_weights_figure import check_plot, draw_layer_weights
-    from elmo_plugin.archives import archive_name
     from elmo_plugin.bilm.io import read_state
     from elmo_plugin.embedding import layer_name, read_layer_weights
 
@@ -47,7 +46,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         rows.append([archive, mix.placement, f"{mix.gamma:.3f}", *cells])
     show_table(rows)
     if args.plot is not None:
-        figure = draw_layer_weights([(archive_name(name), mix) for name, mix in found])
+        figure = draw_layer_weights([(name.removesuffix("/model.tar.gz"), mix) for name, mix in found])
         with atomic_write(args.plot) as temporary:
             figure.savefig(temporary, dpi=200)
     return [{"archive": name, **mix._asdict()} for name, mix in found]

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.demo.tab import Tab
+from elmo_plugin.demo.tabs import Tab
 from elmo_plugin.predictions.views import Bars, nest, percent
 
 FOLDER = Path(__file__).parent

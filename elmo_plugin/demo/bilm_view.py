@@ -15,7 +15,7 @@ from torch.nn.functional import normalize, pad
 from elmo_plugin.analysis.neighbors import Occurrence, by_cosine
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.spacy_rules import SpacyRules
-from elmo_plugin.demo.tab import BACKGROUND, MAX_CHARACTERS, Tab, Task
+from elmo_plugin.demo.tabs import BACKGROUND, MAX_CHARACTERS, Tab, Task
 from elmo_plugin.embedding import layer_name
 
 MAX_OCCURRENCES = 12

@@ -1,14 +1,12 @@
 """Serves the page until Ctrl-C."""
 
 import ipaddress
-import logging
 import os
 import socket
 import webbrowser
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-import h11
 import uvicorn
 from starlette.applications import Starlette
 
@@ -17,8 +15,7 @@ from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
 from elmo_plugin.common.streams import show
 from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.bilm_view import BiLmTab
-from elmo_plugin.demo.tab import Tab
-from elmo_plugin.demo.task_tab import bundled_tabs, task_tabs
+from elmo_plugin.demo.tabs import Tab, bundled_tabs, task_tabs
 
 WARNING = (
     "everyone who can reach this machine can use these models and the time of its processors. Access "
@@ -90,14 +87,8 @@ class _Server(uvicorn.Server):
         os._exit(0)  # Python would wait for the threads
 
 
-def is_worth_reporting(record: logging.LogRecord) -> bool:
-    """Returns whether an error of the server is more than a request that broke off or was malformed."""
-    return record.exc_info is None or not isinstance(record.exc_info[1], h11.LocalProtocolError)
-
-
 def make_server(app: Starlette) -> uvicorn.Server:
     """Returns a server without a log of requests, its name in the responses, and endless requests."""
-    logging.getLogger("uvicorn.error").addFilter(is_worth_reporting)
     return _Server(
         uvicorn.Config(
             app,

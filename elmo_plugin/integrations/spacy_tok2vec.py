@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
 from spacy.util import registry
 from thinc.api import Dropout, Maxout, Model, chain, concatenate, with_array
@@ -24,53 +23,29 @@ def build_tok2vec_elmo(
     dropout: float = 0.5,
     precision: str = "float32",
     embed: Model[list[Doc], list[Floats2d]] | None = None,
-    split_sentences: bool = False,
 ) -> Model[list[Doc], list[Floats2d]]:
     """
     Builds a `tok2vec`, or its `embed`, for spaCy's configurations: a learned mix of the layers of a frozen
     biLM (stored with the model), dropout and a maxout layer of this `width`. `embed` is another layer,
     such as `spacy.MultiHashEmbed.v2`, to concatenate with the mix before the maxout layer.
-
-    With `split_sentences` the biLM reads each document sentence by sentence, as spaCy's `Sentencizer` splits
-    it. Boundaries that a pipeline has set are ignored, because there are none in training.
     """
     word_vectors = WordVectors(bilm, "all", precision)
-    mixed: Model = chain(
-        bilm_layers(word_vectors, split_sentences=split_sentences), scalar_mix(), Dropout(dropout)
-    )
+    mixed: Model = chain(bilm_layers(word_vectors), scalar_mix(), Dropout(dropout))
     words = mixed if embed is None else concatenate(mixed, embed)
     model: Model = chain(words, with_array(Maxout(nO=width, nP=3, dropout=0.0, normalize=True)))
     model.set_dim("nO", width)
     return model
 
 
-def bilm_layers(word_vectors: WordVectors, split_sentences: bool = False) -> Model[list[Doc], Layers]:
-    """Returns the layer that runs the biLM. It propagates no gradient."""
-    get_sentences = _split if split_sentences else _unsplit
+def bilm_layers(word_vectors: WordVectors) -> Model[list[Doc], Layers]:
+    """Returns the layer that runs the biLM on each document as one sentence. It propagates no gradient."""
 
     def forward(model: Model, docs: list[Doc], is_train: bool) -> tuple[Layers, Callable[[Layers], list]]:
         ops: Any = model.ops
-        embedded = embed_sentences(word_vectors, get_sentences(docs))
+        embedded = embed_sentences(word_vectors, [[[token.text for token in doc]] for doc in docs])
         return [ops.asarray(layers) for layers in embedded], lambda _: []
 
     return Model("elmo_bilm", forward, shims=[BiLmShim(word_vectors)])
-
-
-def _unsplit(docs: list[Doc]) -> list[list[list[str]]]:
-    """Returns the words of each document as one sentence."""
-    return [[[token.text for token in doc]] for doc in docs]
-
-
-def _split(docs: list[Doc]) -> list[list[list[str]]]:
-    """Returns the words of each sentence of each document, split by `Sentencizer`."""
-    sentences: list[list[list[str]]] = []
-    for doc, are_starts in zip(docs, Sentencizer().predict(docs), strict=True):
-        sentences.append([[]])
-        for token, is_start in zip(doc, are_starts, strict=True):
-            if is_start and token.i:
-                sentences[-1].append([])
-            sentences[-1][-1].append(token.text)
-    return sentences
 
 
 class BiLmShim(Shim):

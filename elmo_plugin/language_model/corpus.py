@@ -5,36 +5,29 @@ import json
 import os
 import shutil
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import count
 from pathlib import Path
 
+import numpy as np
 import torch
 from filelock import FileLock
 
-from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, check_no_boundaries
+from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.language_model.chunks import (
-    BEGIN_SENTENCE_TYPE,
-    END_SENTENCE_TYPE,
-    RESERVED_WORDS,
-    ChunkFiles,
-    CorpusChunk,
-    write_corpus_chunk,
-)
+from elmo_plugin.language_model.chunks import ChunkFiles, write_corpus_chunk
 
 CHUNK_TOKENS = 2**22
-_FORMAT = 3  # of prepared shards; another number for another layout
+_FORMAT = 4  # of prepared shards; another number for another layout
 _LIST = "pieces.json"  # the tokens and the sentences of each chunk
 
 
@@ -52,6 +45,19 @@ class Corpus:
     def sentences(self) -> int:
         """The number of sentences."""
         return sum(chunk.sentences for chunk in self.chunks)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """The count of each word, sentence boundaries included, in the order of first appearance."""
+        counts: Counter[str] = Counter()
+        for chunk in self.chunks:
+            words, tokens, starts = chunk.open()
+            if not counts:
+                first_sentence = words[: tokens[: starts[1]].max() + 1]
+                counts.update(dict.fromkeys([BEGIN_SENTENCE_TOKEN, *first_sentence, END_SENTENCE_TOKEN], 0))
+            counts.update(dict(zip(words, np.bincount(tokens).tolist(), strict=True)))
+            counts.update({BEGIN_SENTENCE_TOKEN: chunk.sentences, END_SENTENCE_TOKEN: chunk.sentences})
+        return counts
 
 
 def prepare_corpus(
@@ -124,10 +130,10 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        stamp = _stamp(shard)
-        folder = directory / f"{_content(shard)}-{chunk_tokens}-v{_FORMAT}"
+        digest = _content(shard)
+        folder = directory / f"{digest}-{chunk_tokens}-v{_FORMAT}"
         with FileLock(f"{folder}.lock"):
-            return _open(folder) or _write(shard, stamp, folder, chunk_tokens)
+            return _open(folder) or _write(shard, digest, folder, chunk_tokens)
     except (OSError, BiLmError) as error:
         if not Path(shard).exists():
             raise BiLmError(f"{shard} is gone; put it back or remove it from the data path") from None
@@ -153,34 +159,33 @@ def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
     return [ChunkFiles(folder / f"{index:06d}.npz", *size) for index, size in enumerate(sizes)]
 
 
-def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
+def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
     """Writes the folder; it appears when it is complete. Only one process at a time may be here."""
     shutil.rmtree(folder, ignore_errors=True)  # it is damaged
     with atomic_write(folder) as part:
         part.mkdir()
         sizes: list[tuple[int, int]] = []
-        for words, types, lengths in _tokenized(read_sentences(shard), chunk_tokens):
-            write_corpus_chunk(part / f"{len(sizes):06d}.npz", words, types, lengths)
-            sizes.append((len(types), len(lengths)))
+        for words, tokens, lengths in _tokenized(read_sentences(shard), chunk_tokens):
+            write_corpus_chunk(part / f"{len(sizes):06d}.npz", words, tokens, lengths)
+            sizes.append((len(tokens), len(lengths)))
         (part / _LIST).write_text(json.dumps(sizes))
-        if _stamp(shard) != stamp:
+        if _content(shard) != digest:
             raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
     return _chunks(folder, sizes)
 
 
 def _tokenized(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[tuple[list[str], array, array]]:
-    """Yields for each chunk its words from type 3 on, the type of each token, and the sentences' lengths."""
-    reserved = {word: number for number, word in enumerate(RESERVED_WORDS)}
-    types_of = defaultdict(count(len(reserved)).__next__, reserved)
-    types, lengths = array("I"), array("q")
+    """Yields for each chunk its distinct words, each token's place among them, and the sentences' lengths."""
+    places: dict[str, int] = defaultdict(lambda: len(places))
+    tokens, lengths = array("I"), array("q")
     for sentence in sentences:
-        if lengths and len(types) + len(sentence) > chunk_tokens:
-            yield list(types_of)[len(reserved) :], types, lengths
-            types, lengths = array("I"), array("q")
-            types_of = defaultdict(count(len(reserved)).__next__, reserved)
-        types.extend(map(types_of.__getitem__, sentence))
+        if lengths and len(tokens) + len(sentence) > chunk_tokens:
+            yield list(places), tokens, lengths
+            places.clear()
+            tokens, lengths = array("I"), array("q")
+        tokens.extend(map(places.__getitem__, sentence))
         lengths.append(len(sentence))
-    yield list(types_of)[len(reserved) :], types, lengths
+    yield list(places), tokens, lengths
 
 
 def _content(shard: str) -> str:
@@ -190,40 +195,3 @@ def _content(shard: str) -> str:
         while part := file.read(1 << 20):
             digest.update(part)
     return digest.hexdigest()
-
-
-def _stamp(shard: str) -> list[int]:
-    """Returns a value that changes when the file is written to."""
-    status = Path(shard).stat()
-    return [status.st_size, status.st_mtime_ns]
-
-
-PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
-
-
-def vocabulary_counts(corpus: Corpus) -> dict[str, int]:
-    """Counts each word of the corpus, sentence boundaries included, in the order of first appearance."""
-    counts: dict[str, int] = {}
-    for chunk in opened_chunks(corpus):
-        for word, number in _counts(chunk):
-            counts[word] = counts.get(word, 0) + number
-    return counts
-
-
-def opened_chunks(corpus: Corpus) -> Iterator[CorpusChunk]:
-    """Opens the chunks, one after the other."""
-    return (files.open(MAX_CHARACTERS_PER_TOKEN) for files in corpus.chunks)
-
-
-def _counts(chunk: CorpusChunk) -> Iterator[tuple[str, int]]:
-    """Yields each word and its count, in the order of first appearance in the text with its boundaries."""
-    first_sentence = chunk.types[: chunk.starts[1]]
-    first_after_end = max(first_sentence.max(initial=0) + 1, len(RESERVED_WORDS))
-    order = [
-        BEGIN_SENTENCE_TYPE,
-        *range(len(RESERVED_WORDS), first_after_end),
-        END_SENTENCE_TYPE,
-        *range(first_after_end, len(chunk.words)),
-    ]
-    counts = chunk.counts.tolist()
-    return ((chunk.words[number], counts[number]) for number in order)

@@ -1,6 +1,5 @@
 """Batches for a biLM: shuffled streams to train on, blocks of text in its order to evaluate on."""
 
-import logging
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -8,66 +7,43 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
-from allennlp.data import DataLoader, DatasetReader, Instance, TensorDict, Token, Vocabulary
-from allennlp.data.fields import TextField
-from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
+from allennlp.data import DataLoader, DatasetReader, Instance, TensorDict, Vocabulary
 from allennlp.nn.util import move_to_device
 from overrides import overrides
 from torch import distributed
 from torch.utils import data
 
-from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, MAX_CHARACTERS_PER_TOKEN, BiLmError
+from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLmError
 from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.language_model.chunks import IndexedCorpus
-from elmo_plugin.language_model.corpus import Corpus, find_shards, prepare_corpus, read_sentences
-from elmo_plugin.language_model.evaluation import evaluation_windows
+from elmo_plugin.language_model.corpus import Corpus, find_shards, prepare_corpus
+from elmo_plugin.language_model.evaluation import count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.vocabulary import (
+    WORDS,
+    CountedWords,
     check_order,
     check_vocabulary,
-    counting_instances,
     vocabulary_fingerprint,
 )
-from elmo_plugin.language_model.windows import StreamLayout, batch_arrays, training_windows
-
-logger = logging.getLogger(__name__)
+from elmo_plugin.language_model.windows import (
+    StreamLayout,
+    batch_arrays,
+    count_training_windows,
+    training_windows,
+)
 
 
 @DatasetReader.register("bilm_text")
 class BiLmTextReader(DatasetReader):
-    """
-    Reads UTF-8 text with one sentence per line, its words separated by white space; skips blank lines. A path
-    is a file or a pattern such as `corpus/train-*.txt.gz`, and its files (shards) are read one by one, plain,
-    `.gz` or `.zst`. An instance is a sentence; training reads the text through `bilm_stream` instead.
-
-    # Parameters
-
-    namespace : `str`
-        The vocabulary's namespace for the words to be predicted.
-    """
-
-    def __init__(self, namespace: str = "words", **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.namespace = namespace
-        self._indexers: dict[str, TokenIndexer] = {"words": SingleIdTokenIndexer(namespace=namespace)}
-
-    def shards(self, *paths: str) -> list[str]:
-        """Returns the files that the paths match, each once. Raises `ConfigurationError` if there is none."""
-        with as_configuration_error():
-            return find_shards(*paths)
+    """Stands for text in a configuration, which the data loader `bilm_stream` reads."""
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
-        for shard in self.shards(file_path):
-            logger.info("Reading %s", shard)
-            with as_configuration_error():
-                yield from map(self.text_to_instance, read_sentences(shard))
-
-    def text_to_instance(self, words: list[str]) -> Instance:
-        bounded = [BEGIN_SENTENCE_TOKEN, *words, END_SENTENCE_TOKEN]
-        return Instance({"words": TextField([Token(word) for word in bounded], self._indexers)})
+        raise ConfigurationError("bilm_text: expected data_loader.type 'bilm_stream', which reads the text")
 
 
 MINIMUM = {
@@ -83,8 +59,8 @@ MINIMUM = {
 @DataLoader.register("bilm_stream")
 class BiLmStreamLoader(DataLoader):
     """
-    Text for a biLM, tokenized once into files of a cache and read from there, so that memory does not grow
-    with it. Each direction's language model reads another text.
+    Text for a biLM, tokenized once into files of a cache and read from there, so that only its distinct words
+    are in memory. Each direction's language model reads another text.
 
     With `shuffle`, to train: each row of a batch is a stream of sentences in random order that continues in
     the next batch. An epoch has every sentence once in each direction, in a new order; in its last batches,
@@ -96,10 +72,9 @@ class BiLmStreamLoader(DataLoader):
 
     # Parameters
 
-    reader : `BiLmTextReader`
-        Finds the shards.
     data_path : `str`
-        A file or a pattern.
+        A file or a pattern such as `corpus/train-*.txt.gz`: UTF-8 text, plain, `.gz` or `.zst`, with one
+        sentence per line, its words separated by white space.
     batch_size : `int`
         The number of streams or blocks that are read in parallel.
     unroll_steps : `int`
@@ -115,14 +90,10 @@ class BiLmStreamLoader(DataLoader):
         The number of processes that prepare batches; 0 for this one. The batches are the same.
     max_characters_per_token : `int`
         Must be the model's.
-    cache_directory : `str`, optional
-        The folder of the tokenized text. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
-        folder.
     """
 
     def __init__(
         self,
-        reader: BiLmTextReader,
         data_path: str,
         batch_size: int = 128,
         unroll_steps: int = 20,
@@ -131,14 +102,13 @@ class BiLmStreamLoader(DataLoader):
         block_words: int = 1000,
         num_workers: int = 0,
         max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN,
-        cache_directory: str | None = None,
     ) -> None:
         options = locals()
         for name, minimum in MINIMUM.items():
             check_at_least(f"bilm_stream: {name}", options[name], minimum, error=ConfigurationError)
-        self._reader = reader
         self._data_path = data_path
-        self._shards = reader.shards(data_path)
+        with as_configuration_error():
+            self._shards = find_shards(data_path)
         self._batch_size = batch_size
         self._unroll_steps = unroll_steps
         self._shuffle = shuffle
@@ -146,17 +116,16 @@ class BiLmStreamLoader(DataLoader):
         self._block_words = block_words
         self._num_workers = num_workers
         self._max_characters = max_characters_per_token
-        self._cache_directory = cache_directory
         self._vocab: Vocabulary | None = None
-        self._vocabulary_fingerprint: str | None = None
         self._device: torch.device | None = None
+        self._lengths: dict[int, int] = {}  # of epochs
         self._finished_epochs: list[int] = []
         self._done_before: list[int] = []
 
     @cached_property
     def _corpus(self) -> Corpus:
         with as_configuration_error():
-            return prepare_corpus(self._shards, self._cache_directory, max(1, self._num_workers))
+            return prepare_corpus(self._shards, num_processes=max(1, self._num_workers))
 
     @property
     def _layout(self) -> StreamLayout:
@@ -168,7 +137,7 @@ class BiLmStreamLoader(DataLoader):
         """What must be the same for `resume`: text, vocabulary, layout and order."""
         parts = {
             "text": self._corpus.fingerprint,
-            "vocabulary": self._vocabulary_fingerprint,
+            "vocabulary": self._vocab and vocabulary_fingerprint(self._vocab),
             "batch_size": self._batch_size,
             "unroll_steps": self._unroll_steps,
             "seed": self._seed,
@@ -178,20 +147,31 @@ class BiLmStreamLoader(DataLoader):
 
     @overrides
     def __len__(self) -> int:
-        """Returns the number of batches in an epoch, without the few that only some streams reach."""
+        """
+        Returns the number of batches in the next epoch. Before a trainer takes the loader, when it asks for
+        the length of a learning rate's schedule, batches that only some streams reach do not count.
+        """
+        layout = self._layout
+        if not self._shuffle:
+            return count_evaluation_windows(self._indexed_corpus, layout, self._block_words)
+        if self._device is not None:
+            epoch = len(self._finished_epochs)
+            if epoch not in self._lengths:
+                self._lengths[epoch] = count_training_windows(self._corpus, layout, self._seed, epoch)
+            return self._lengths[epoch]
         targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
-        return math.ceil(targets / (self._layout.rows * self._unroll_steps))
+        return math.ceil(targets / (layout.rows * layout.unroll_steps))
 
     @overrides
     def iter_instances(self) -> Iterator[Instance]:
         """Yields one instance with the counts of all words, for `Vocabulary.from_instances`."""
-        return counting_instances(self._corpus, self._reader.namespace)
+        yield CountedWords(self._corpus)
 
     @overrides
     def index_with(self, vocab: Vocabulary) -> None:
-        check_vocabulary(vocab, self._reader.namespace)
+        check_vocabulary(vocab)
         self._vocab = vocab
-        self._vocabulary_fingerprint = vocabulary_fingerprint(vocab, self._reader.namespace)
+        vars(self).pop("_indexed_corpus", None)
 
     @overrides
     def set_target_device(self, device: torch.device) -> None:
@@ -199,7 +179,7 @@ class BiLmStreamLoader(DataLoader):
 
     def check_order(self, vocab: Vocabulary) -> None:
         """Raises `ConfigurationError` unless a vocabulary is in the order of frequency in this text."""
-        check_order(vocab, self._reader.namespace, self._corpus)
+        check_order(vocab, self._corpus)
 
     def progress(self) -> list[int]:
         """Returns the number of batches of each finished epoch."""
@@ -225,25 +205,27 @@ class BiLmStreamLoader(DataLoader):
         self._finished_epochs.append(batches)
 
     def _batches(self, epoch: int, first: int) -> "_EpochBatches":
-        corpus, layout = self._indexed_corpus(), self._layout
-        if self._shuffle:
-            return _EpochBatches(
-                partial(training_windows, corpus, layout, self._block_words, self._seed, epoch, first)
+        corpus, layout = self._indexed_corpus, self._layout
+        if not self._shuffle:
+            windows = partial(evaluation_windows, corpus, layout, self._block_words)
+            return _EpochBatches(corpus, windows, first)
+        if self._corpus.sentences < layout.rows:
+            raise ConfigurationError(
+                f"bilm_stream: {self._data_path} has {self._corpus.sentences} sentences, fewer than the "
+                f"{layout.rows} streams that all processes together read in parallel; choose a smaller "
+                "batch_size"
             )
-        return _EpochBatches(partial(evaluation_windows, corpus, layout, self._block_words), first)
+        windows = partial(training_windows, corpus, layout, self._block_words, self._seed, epoch, first)
+        return _EpochBatches(corpus, windows)
 
+    @cached_property
     def _indexed_corpus(self) -> IndexedCorpus:
         if self._vocab is None:
             raise ConfigurationError("bilm_stream: index_with(vocab) must come before the first batch")
-        sentences, rows = self._corpus.sentences, self._layout.rows
-        if self._shuffle and sentences < rows:
-            raise ConfigurationError(
-                f"bilm_stream: {self._data_path} has {sentences} sentences, fewer than the {rows} "
-                "streams that all processes together read in parallel; choose a smaller batch_size"
-            )
-        numbers = self._vocab.get_token_to_index_vocabulary(self._reader.namespace)
+        numbers = self._vocab.get_token_to_index_vocabulary(WORDS)
         unknown = numbers[self._vocab._oov_token]
-        return IndexedCorpus(self._corpus.chunks, numbers, unknown, self._max_characters)
+        with as_configuration_error():
+            return IndexedCorpus(self._corpus.chunks, numbers, unknown, self._max_characters)
 
 
 @dataclass(frozen=True)
@@ -256,17 +238,16 @@ class _EpochBatches(data.IterableDataset):
     skipped: the number of batches to leave out at the beginning
     """
 
-    windows: Callable[[], Iterable[tuple]]
+    corpus: IndexedCorpus
+    windows: Callable[[], Iterable[tuple[np.ndarray, bool]]]
     skipped: int = 0
 
     def __iter__(self) -> Iterator[dict[str, Any] | BiLmError]:
         worker = data.get_worker_info()
         index, step = (worker.id, worker.num_workers) if worker else (0, 1)
         try:
-            for forward, backward, stream_starts, *_ in islice(
-                self.windows(), self.skipped + index, None, step
-            ):
-                yield {**batch_arrays(forward, backward), "stream_starts": stream_starts}
+            for windows, stream_starts in islice(self.windows(), self.skipped + index, None, step):
+                yield {**batch_arrays(self.corpus, windows), "stream_starts": stream_starts}
         except BiLmError as error:
             yield error
 

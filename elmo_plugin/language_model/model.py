@@ -22,7 +22,7 @@ from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.common.errors import as_configuration_error, check_choice
 from elmo_plugin.common.formats.torch_files import json_to_tensor
 from elmo_plugin.language_model.evaluation import perplexities
-from elmo_plugin.language_model.vocabulary import adapt_softmax, take_options_from_weights
+from elmo_plugin.language_model.vocabulary import WORDS, adapt_softmax, take_options_from_weights
 from elmo_plugin.training import bfloat16_autocast
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class BiLmLanguageModel(Model):
     # Parameters
 
     vocab : `Vocabulary`
-        The model predicts its words in `namespace`.
+        The model predicts the words of its namespace "words".
     options : `dict`, optional
         The sizes of a biLM that starts from random weights, in the layout of a published `options.json`.
     initial : `str | dict`, optional
@@ -62,8 +62,6 @@ class BiLmLanguageModel(Model):
         `float32`, or `bfloat16`: in training, the factors of matrix products are rounded to bfloat16, on GPUs
         and on CPUs that have instructions for it. Weights, sums, cells and losses stay float32. (For float16
         on a GPU, set `use_amp` of the trainer instead: it scales the loss.)
-    namespace : `str`
-        The vocabulary's namespace of the words.
     """
 
     _losses: Tensor  # Shape: (directions, 2), their sum and the number of tokens since the last reset
@@ -78,11 +76,10 @@ class BiLmLanguageModel(Model):
         num_negatives: int | None = None,
         loss_scale: float = 1.0,
         precision: str = "float32",
-        namespace: str = "words",
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
-        num_words = vocab.get_vocab_size(namespace)
+        num_words = vocab.get_vocab_size(WORDS)
         if num_negatives is not None and not 0 < num_negatives <= num_words // 3:
             raise ConfigurationError(
                 f"model.num_negatives: expected 1 to {num_words // 3}, a third of the vocabulary's words, "
@@ -100,7 +97,7 @@ class BiLmLanguageModel(Model):
         if stored is not None:
             self.bilm.load_weights(stored.weights)
             if stored.softmax is not None:
-                weight, bias, new_words = adapt_softmax(stored.softmax, vocab, namespace)
+                weight, bias, new_words = adapt_softmax(stored.softmax, vocab)
                 self.softmax.load_state_dict({"weight": weight, "bias": bias})
                 logger.info("Continues the softmax of %s; %d words are new to it", initial, new_words)
         self.num_negatives = num_negatives

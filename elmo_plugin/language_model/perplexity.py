@@ -16,10 +16,9 @@ from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.chunks import IndexedCorpus
-from elmo_plugin.language_model.corpus import PADDING_WORD, find_shards, prepare_corpus
+from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
 from elmo_plugin.language_model.evaluation import (
     SentenceScores,
-    evaluation_windows,
     perplexities,
     perplexity,
     read_words,
@@ -30,6 +29,7 @@ from elmo_plugin.language_model.windows import StreamLayout
 STATES = ("carry", "reset")
 UNROLL_STEPS = 64  # the words of each block that are read at a time; changes no score
 DECIMALS = 6  # of the scores of single words
+PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
 
 
 def measure_perplexity(
@@ -88,14 +88,16 @@ def measure_perplexity(
     slots = bilm.options.char_cnn.max_characters_per_token
     indexed = IndexedCorpus(corpus.chunks, numbers, unknown, slots)
     layout = StreamLayout(batch_size, UNROLL_STEPS)
-    windows = evaluation_windows(indexed, layout, block_words if state == "carry" else 1)
+    block_words = block_words if state == "carry" else 1
     forward = backward = 0.0
     num_unknown, targets = 0, corpus.tokens + corpus.sentences
     with (
         atomic_write(per_sentence or os.devnull) as temporary,
         open(temporary, "w", encoding="utf-8") as file,
     ):
-        scored = zip(read_words(indexed), score_sentences(bilm, softmax, windows), strict=True)
+        scored = zip(
+            read_words(indexed), score_sentences(bilm, softmax, indexed, layout, block_words), strict=True
+        )
         bar = progress_bar(iterable=scored, total=corpus.sentences, unit="sentences", desc="scoring text")
         for number, ((words, is_unknown), scores) in enumerate(bar):
             if per_sentence is not None:

@@ -69,11 +69,12 @@ class BiLmProgress(TrainerCallback):
         seconds = now - self._line_started
         if seconds < self._seconds or seconds == 0:
             return
-        num_steps = _steps_per_epoch(trainer) * trainer._num_epochs
+        before = step - trainer._batches_in_epoch_completed  # in earlier epochs
+        num_steps = before + _steps_per_epoch(trainer) * (trainer._num_epochs - epoch)
         tokens = sum(map(int, self._tokens)) * trainer._world_size
         parts = [
             f"epoch {epoch + 1}/{trainer._num_epochs}",
-            f"step {step:,}/{num_steps:,} ({min(step / num_steps, 1):.1%})",
+            f"step {step:,}/{num_steps:,} ({step / num_steps:.1%})",
             f"{tokens / seconds:,.0f} tokens/s",
             f"{self._time_left(trainer, num_steps)} left",
             *(

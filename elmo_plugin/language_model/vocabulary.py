@@ -1,9 +1,7 @@
 """Vocabularies of AllenNLP: counted, read from bilm-tf's files, checked; a softmax for another one."""
 
 import math
-from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import numpy as np
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Field, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from overrides import overrides
 from torch import Tensor
 
@@ -20,38 +18,30 @@ from elmo_plugin.bilm.io import UNKNOWN_WORDS, SoftmaxWeights, options_from_stat
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
 from elmo_plugin.common.formats.torch_files import load_plain
-from elmo_plugin.language_model.corpus import Corpus, opened_chunks, vocabulary_counts
+from elmo_plugin.language_model.corpus import Corpus
 
+WORDS = "words"  # the namespace of the vocabulary
 _MAKE = "make one with `allennlp build-vocab`"
-_CHECKED_CHUNKS = 64
 _MIN_DIFFERENCE = 0.1  # nats; a few words, or equally frequent ones, may be in any order
 _LAST_WORD = "!!!MAXTERMID"  # of the 1 Billion Word Benchmark's vocabulary, not a word
 
 
-def counting_instances(corpus: Corpus, namespace: str = "words") -> Iterator[Instance]:
-    """Yields one instance; `Vocabulary.from_instances` counts it like one for each sentence."""
-    yield Instance({"words": _CountsField(vocabulary_counts(corpus), namespace)})
+class CountedWords(Instance):
+    """Words that are counted already: `Vocabulary.from_instances` takes it for all sentences of a corpus."""
 
-
-class _CountsField(Field):
-    """Words that are counted already."""
-
-    __slots__ = ["counts", "namespace"]
-
-    def __init__(self, counts: dict[str, int], namespace: str) -> None:
-        self.counts = counts
-        self.namespace = namespace
+    def __init__(self, corpus: Corpus) -> None:
+        super().__init__({})
+        self._counts = corpus.counts
 
     @overrides
     def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
-        words = counter[self.namespace]
-        for word, count in self.counts.items():
-            words[word] += count
+        for word, count in self._counts.items():
+            counter[WORDS][word] += count
 
 
-def vocabulary_fingerprint(vocabulary: Vocabulary, namespace: str) -> str:
+def vocabulary_fingerprint(vocabulary: Vocabulary) -> str:
     """Digests the words in their order."""
-    words = vocabulary.get_token_to_index_vocabulary(namespace)
+    words = vocabulary.get_token_to_index_vocabulary(WORDS)
     return blake2b("\n".join(sorted(words, key=words.__getitem__)).encode(), digest_size=16).hexdigest()
 
 
@@ -67,14 +57,12 @@ class BilmTfVocabulary(Vocabulary):
 
     file : `str`
         The file.
-    namespace : `str`, optional (default = `"words"`)
-        The namespace of the words.
 
     Raises `ConfigurationError`, naming file and line, if a line is not a word, or the word of an earlier one.
     """
 
     @classmethod
-    def from_file(cls, file: str, namespace: str = "words") -> "BilmTfVocabulary":
+    def from_file(cls, file: str) -> "BilmTfVocabulary":
         vocabulary = cls()
         known: set[str] = set()
         with as_configuration_error("vocabulary"):
@@ -85,19 +73,19 @@ class BilmTfVocabulary(Vocabulary):
                     raise BiLmError(f"{place}: expected a new word, got {' '.join(columns)!r:.60}")
                 known.update(columns)
                 if columns[0] not in (*UNKNOWN_WORDS, _LAST_WORD):
-                    vocabulary.add_token_to_namespace(columns[0], namespace)
+                    vocabulary.add_token_to_namespace(columns[0], WORDS)
         return vocabulary
 
 
-def check_vocabulary(vocabulary: Vocabulary, namespace: str) -> None:
+def check_vocabulary(vocabulary: Vocabulary) -> None:
     """Raises `ConfigurationError` if the vocabulary lacks a special word."""
-    numbers = vocabulary.get_token_to_index_vocabulary(namespace)
+    numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
         if word not in numbers:
-            raise ConfigurationError(f"the vocabulary lacks {word} in its namespace {namespace}; {_MAKE}")
+            raise ConfigurationError(f"the vocabulary lacks {word} in its namespace {WORDS}; {_MAKE}")
 
 
-def check_order(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> None:
+def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     """
     Raises `ConfigurationError` unless the words of a vocabulary are about in the order of descending
     frequency in the text, on which the sampled softmax relies: it draws words as often as Zipf's law expects.
@@ -105,29 +93,26 @@ def check_order(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> None:
     Compares the cross-entropy of that law in three orders: by frequency, the vocabulary's, and by chance (the
     mean). The vocabulary's must be nearer to the first; in the order of another text it is, by far.
     """
-    numbers = vocabulary.get_token_to_index_vocabulary(namespace)
+    numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     unknown = numbers[vocabulary._oov_token]
     occurrences = np.zeros(len(numbers))
-    for chunk in islice(opened_chunks(corpus), _CHECKED_CHUNKS):
-        type_numbers = chunk.vocabulary_numbers(numbers, unknown)
-        occurrences += np.bincount(type_numbers, weights=chunk.counts, minlength=len(numbers))
+    for word, count in corpus.counts.items():
+        occurrences[numbers.get(word, unknown)] += count
     special = [0, unknown, numbers[BEGIN_SENTENCE_TOKEN], numbers[END_SENTENCE_TOKEN]]
     counts = np.delete(occurrences, special)
     if not counts.any():
-        raise ConfigurationError(f"the text has no word of the vocabulary's namespace {namespace}; {_MAKE}")
+        raise ConfigurationError(f"the text has no word of the vocabulary's namespace {WORDS}; {_MAKE}")
     shares = counts / counts.sum()
     costs = -np.log(np.log1p(1 / np.arange(1, len(counts) + 1)))  # of a word by its number
     best, found, chance = np.sort(shares)[::-1] @ costs, shares @ costs, costs.mean()
     if found - best > max(0.5 * (chance - best), _MIN_DIFFERENCE):
         raise ConfigurationError(
-            f"the words in the vocabulary's namespace {namespace} are not in the order of descending "
+            f"the words in the vocabulary's namespace {WORDS} are not in the order of descending "
             f"frequency, on which num_negatives relies; {_MAKE}, or leave num_negatives out"
         )
 
 
-def adapt_softmax(
-    known: SoftmaxWeights, vocab: Vocabulary, namespace: str = "words"
-) -> tuple[Tensor, Tensor, int]:
+def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Tensor, int]:
     """
     Adapts a softmax to another vocabulary. Known words keep their row and bias. All others were the unknown
     word until now, so the new words and the unknown word share its row, and its probability in equal parts:
@@ -139,7 +124,7 @@ def adapt_softmax(
     """
     numbers = {word: number for number, word in enumerate(known.words)}
     unknown = numbers.get(vocab._oov_token)
-    words = [vocab.get_token_from_index(i, namespace) for i in range(vocab.get_vocab_size(namespace))]
+    words = [vocab.get_token_from_index(i, WORDS) for i in range(vocab.get_vocab_size(WORDS))]
     new = [i for i, word in enumerate(words) if word not in numbers]
     if new and unknown is None:
         raise ConfigurationError(

@@ -1,12 +1,18 @@
 """Windows over text: shuffled sentences in endless rows, for truncated back-propagation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
-from elmo_plugin.language_model.chunks import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, IndexedCorpus, TypeTable
+from elmo_plugin.language_model.chunks import (
+    BEGIN_SENTENCE_TYPE,
+    END_SENTENCE_TYPE,
+    ChunkFiles,
+    IndexedCorpus,
+)
+from elmo_plugin.language_model.corpus import Corpus
 
 
 class StreamLayout(NamedTuple):
@@ -28,99 +34,99 @@ class StreamLayout(NamedTuple):
         return slice(self.process * self.batch_size, (self.process + 1) * self.batch_size)
 
 
-class Window(NamedTuple):
-    """The types that one direction reads and predicts, 0 for none, and their table."""
-
-    inputs: np.ndarray  # Shape: (batch, time)
-    targets: np.ndarray  # the next words, of the same shape
-    table: TypeTable
-
-
-def batch_arrays(forward: Window, backward: Window) -> dict[str, np.ndarray]:
+def batch_arrays(corpus: IndexedCorpus, windows: np.ndarray) -> dict[str, np.ndarray]:
     """
-    Returns `character_ids` of the unique inputs of both windows, shape (types, max_characters);
+    Returns the batch of the windows of both directions, shape (directions, 2, batch, time): the types that
+    are read and predicted. It has `character_ids` of the unique inputs, shape (types, max_characters);
     `forward_types` and `backward_types`, the types read at each place, and `forward_targets` and
     `backward_targets`, the vocabulary's numbers of the words that follow, all of shape (batch, time).
     """
-    inputs = np.concatenate([forward.inputs.ravel(), backward.inputs.ravel()])
-    split = forward.inputs.size
-    hashes = np.concatenate([forward.table.hashes[inputs[:split]], backward.table.hashes[inputs[split:]]])
-    _, examples, places = np.unique(hashes, return_index=True, return_inverse=True)
-    is_forward = examples < split
-    character_ids = np.empty((len(examples), forward.table.character_ids.shape[1]), dtype=np.int16)
-    character_ids[is_forward] = forward.table.character_ids[inputs[examples[is_forward]]]
-    character_ids[~is_forward] = backward.table.character_ids[inputs[examples[~is_forward]]]
-    forward_types, backward_types = places.reshape(2, *forward.inputs.shape)
+    inputs = windows[:, 0]
+    _, examples, types = np.unique(corpus.hashes[inputs], return_index=True, return_inverse=True)
+    forward_types, backward_types = types.reshape(inputs.shape)
+    forward_targets, backward_targets = corpus.numbers[windows[:, 1]]
     return {
-        "character_ids": character_ids,
+        "character_ids": corpus.character_ids[inputs.ravel()[examples]],
         "forward_types": forward_types,
-        "forward_targets": forward.table.numbers[forward.targets],
+        "forward_targets": forward_targets,
         "backward_types": backward_types,
-        "backward_targets": backward.table.numbers[backward.targets],
+        "backward_targets": backward_targets,
     }
 
 
 def training_windows(
     corpus: IndexedCorpus, layout: StreamLayout, block_words: int, seed: int, epoch: int, first: int = 0
-) -> Iterator[tuple[Window, Window, bool]]:
+) -> Iterator[tuple[np.ndarray, bool]]:
     """
     Yields the windows of both directions, each over its streams, from the window with index `first`
     on, and whether the state starts at zero with them, as it does every `block_words` words: a biLM that
     never reads from zero learns states that are thousands of words away.
     """
     windows_per_block = max(1, block_words // layout.unroll_steps)
-    forward, backward = (
-        stream_windows(corpus, layout, seed, epoch, reverse=reverse, first=first) for reverse in (False, True)
-    )
-    nothing = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
-    run_out = Window(nothing, nothing, corpus.empty_table())
-    for index, windows in enumerate(zip_longest(forward, backward, fillvalue=run_out), start=first):
-        yield *windows, index % windows_per_block == 0
+    directions = [stream_windows(corpus, layout, (seed, epoch, reverse), first) for reverse in (0, 1)]
+    run_out = np.zeros((2, layout.batch_size, layout.unroll_steps), dtype=np.int32)
+    for index, windows in enumerate(zip_longest(*directions, fillvalue=run_out), start=first):
+        yield np.stack(windows), index % windows_per_block == 0
+
+
+def count_training_windows(corpus: Corpus, layout: StreamLayout, seed: int, epoch: int) -> int:
+    """Returns the number of windows in an epoch: of the longest row in either direction."""
+    longest = 0
+    for reverse in (0, 1):
+        for _, _, assigned, lengths in _assigned(corpus.chunks, layout.rows, (seed, epoch, reverse)):
+            longest = max(longest, (assigned + lengths).max())
+    return -(-longest // layout.unroll_steps)
 
 
 def stream_windows(
-    corpus: IndexedCorpus, layout: StreamLayout, seed: int, epoch: int, reverse: bool, first: int = 0
-) -> Iterator[Window]:
+    corpus: IndexedCorpus, layout: StreamLayout, key: tuple[int, int, int], first: int = 0
+) -> Iterator[np.ndarray]:
     """
     Reads the text once in one direction, its chunks and the sentences of each in a random order that depends
-    on the seed, the epoch and the direction. Each row is a stream: when its sentence is over, the next one
-    follows in the same row, and a sentence that does not end in a window continues in the next one. A
-    sentence's first item is never a target, and its last never an input. The windows end when the rows of all
-    processes have run out; then every sentence has been read once. A row that has run out is empty.
+    on the key: the seed, the epoch and whether it is backward. Each row is a stream: when its sentence is
+    over, the next one follows in the same row, and a sentence that does not end in a window continues in the
+    next one. A sentence's first item is never a target, and its last never an input. The windows end when the
+    rows of all processes have run out; then every sentence has been read once. A row that has run out is
+    empty.
 
-    Skips the windows before `first` (quickly).
+    Yields inputs and targets, shape (2, batch, time). Skips the windows before `first` (quickly).
     """
     steps, own = layout.unroll_steps, layout.own
-    assigned = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
-    done = first * steps  # the number of them that have been yielded or skipped
-    table = corpus.empty_table()
+    done = first * steps  # the number of targets of each row that have been yielded or skipped
     rest = np.zeros((2, layout.batch_size, 0), dtype=np.int32)  # inputs and targets that have not
-    key = (seed, epoch, int(reverse))
-    for index in np.random.default_rng(key).permutation(len(corpus.chunks)):
-        chunk = corpus.open(index)
-        # One more than the index: a key with a 0 at its end is the same as the key without it.
-        order = np.random.default_rng((*key, index + 1)).permutation(len(chunk.starts) - 1)
-        begins, ends, lengths = assign_sentences(np.diff(chunk.starts)[order] + 1, assigned)
-        positions = assigned[own] - done
-        assigned += lengths
-        if assigned[own].max() <= done:
+    targets = np.zeros(layout.rows, dtype=np.int64)  # of each row so far
+    for index, sentences, assigned, lengths in _assigned(corpus.chunks, layout.rows, key):
+        targets = assigned + lengths
+        if targets[own].max() <= done:
             continue
-        sentences = np.concatenate(
-            [order[begin:end] for begin, end in zip(begins[own], ends[own], strict=True)]
-        )
-        items = np.stack(flatten_sentences(chunk.types, chunk.starts, sentences, reverse=reverse))
-        table, rest = corpus.type_table(chunk).concat(table, rest)
-        rest = append_to_rows(rest, positions, items, lengths[own])
-        whole = max(0, (assigned[own].min() - done) // steps)
+        types, starts = corpus.open(index)
+        items = flatten_sentences(types, starts, np.concatenate(sentences[own]), reverse=bool(key[2]))
+        rest = append_to_rows(rest, assigned[own] - done, np.stack(items), lengths[own])
+        whole = max(0, (targets[own].min() - done) // steps)
         for start in range(0, whole * steps, steps):
-            inputs, targets = rest[:, :, start : start + steps]
-            yield Window(inputs, targets, table)
+            yield rest[:, :, start : start + steps]
         done += whole * steps
         rest = rest[:, :, whole * steps :].copy()
-    for start in range(0, assigned.max() - done, steps):
+    for start in range(0, targets.max() - done, steps):
         window = rest[:, :, start : start + steps]
-        inputs, targets = np.pad(window, ((0, 0), (0, 0), (0, steps - window.shape[2])))
-        yield Window(inputs, targets, table)
+        yield np.pad(window, ((0, 0), (0, 0), (0, steps - window.shape[2])))
+
+
+def _assigned(
+    chunks: Sequence[ChunkFiles], num_rows: int, key: tuple[int, int, int]
+) -> Iterator[tuple[int, list[np.ndarray], np.ndarray, np.ndarray]]:
+    """
+    Yields the chunks in random order: the index, the numbers of each row's sentences, the number of targets
+    that each row had before, and those that it gets.
+    """
+    assigned = np.zeros(num_rows, dtype=np.int64)
+    for index in np.random.default_rng(key).permutation(len(chunks)):
+        (starts,) = chunks[index].read("starts")
+        # One more than the index: a key with a 0 at its end is the same as the key without it.
+        order = np.random.default_rng((*key, index + 1)).permutation(len(starts) - 1)
+        begins, ends, lengths = assign_sentences(np.diff(starts)[order] + 1, assigned)
+        yield index, [order[begin:end] for begin, end in zip(begins, ends, strict=True)], assigned, lengths
+        assigned = assigned + lengths
 
 
 def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -149,7 +155,7 @@ def flatten_sentences(
     """
     Returns the inputs and targets in the given sentences of a text, one after another:
     `<S> w_1 ... w_n` and `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` and `w_n ... w_1 <S>`. Both
-    have the shape (words + sentences,), int32. `types` and `starts` are as in a `CorpusChunk`.
+    have the shape (words + sentences,), int32. `types` and `starts` are as `IndexedCorpus.open` returns them.
     """
     first, last = BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE
     begins, ends = starts[sentences], starts[sentences + 1]

@@ -10,7 +10,6 @@ from functools import partial
 from itertools import chain, product
 from typing import Any, NamedTuple
 
-from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.porting.config import DEFAULTS, TABLES, Config, Note, Porting, replace, type_of
 from elmo_plugin.porting.data_loaders import port_data_loaders, port_readers
 from elmo_plugin.porting.trainer import TRAINER_KEYS, port_callbacks, port_trainer, port_trainer_key
@@ -30,11 +29,8 @@ class Rule(NamedTuple):
     apply: Callable[[Porting], None]
 
 
-def port_config(config: Mapping[str, Any], native: bool = False) -> tuple[Config, list[Note]]:
-    """
-    Returns the configuration for AllenNLP 2.10.1, and notes on each change and each part that is left to do.
-    `native` replaces AllenNLP's token embedder of ELMo with `elmo`.
-    """
+def port_config(config: Mapping[str, Any]) -> tuple[Config, list[Note]]:
+    """Returns the configuration for AllenNLP 2.10.1, and notes on each change and each part left to do."""
     porting = Porting(config)
     for rule in RULES:
         before = deepcopy(porting.config)
@@ -43,8 +39,6 @@ def port_config(config: Mapping[str, Any], native: bool = False) -> tuple[Config
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # a value of another form
             porting.config = before
             porting.note(rule.old.partition(":")[0].replace("`", ""), "not ported: unexpected value", "left")
-    if native:
-        _port_to_native(porting)
     return porting.config, porting.notes
 
 
@@ -246,27 +240,3 @@ RULES = [
     Rule("other types and predictors", "as `elmo_plugin/porting/tables.json` lists them", _types),
     Rule(f"`{_OLD_BUCKET}`", f"`{_BUCKET}`", _addresses),
 ]
-
-
-def _port_to_native(porting: Porting) -> None:
-    """Replaces `elmo_token_embedder` with this package's `elmo`, wherever it has the same options."""
-    names = {weights.rpartition("/")[2]: name for name, (_, weights) in MODELS.items() if "://" in weights}
-    for place, part in porting.objects("model"):
-        if part.get("type") != "elmo_token_embedder":
-            continue
-        if lost := [key for key in ("projection_dim", "scalar_mix_parameters") if part.get(key) is not None]:
-            porting.note(f"{place}.type", f"not made `elmo`, because of {' and '.join(lost)}", "left")
-            continue
-        options, weights = part.get("options_file"), part.get("weight_file", MODELS["original"][1])
-        bilm = names.get(weights.rpartition("/")[2]) or {"options": options, "weights": weights}
-        kept: Config = {key: part[key] for key in ("dropout", "requires_grad", "stateful") if key in part}
-        layer_norm = {"layer_norm": True} if part.get("do_layer_norm") else {}
-        part.clear()
-        part |= {"type": "elmo", "bilm": bilm, **kept, **layer_norm}
-        porting.note(f"{place}.type", f"now `elmo`, with the biLM {bilm!r}", "advice")
-    for _, part in porting.objects("model"):
-        for regexes in (part.get(key) for key in ("regexes", "prevent_regexes")):
-            for number, each in enumerate(regexes if isinstance(regexes, list) else ()):
-                pair: Any = each if isinstance(each, list) else regexes
-                key = 0 if pair is each else number
-                pair[key] = re.sub(r"scalar_parameters\b", r"scalar_mix\\.weights", pair[key])

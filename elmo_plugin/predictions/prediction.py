@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from elmo_plugin.bilm import BiLmError, as_words
 from elmo_plugin.common.streams import visible
-from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent, to_html, views
+from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent, to_html, view
 
 logger = logging.getLogger(__name__)
 
@@ -90,10 +90,9 @@ class Prediction(dict[str, Any]):
     def parts(self) -> list[Part]:
         """Returns what is shown; nothing for a prediction of a form that is not known."""
         try:
-            (parts,) = views(self.task.name, [self], self.inputs)
+            return view(self.task.name, self, self.inputs)
         except Exception:  # anyone's predictor may have another form
             return []
-        return parts
 
     def __missing__(self, key: Any) -> Any:
         raise KeyError(f"{key!r}: this prediction has {', '.join(self)}")

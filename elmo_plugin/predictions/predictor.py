@@ -1,10 +1,10 @@
 """Predicts with a trained model: `load_predictor`."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.archives import default_predictor, load_archive, one_sentence
 from elmo_plugin.bilm import BiLmError, in_order
@@ -38,15 +38,6 @@ class Predictor:
     def __repr__(self) -> str:
         return f"<predictor of {self.task.title.lower()}: {', '.join(self.task.fields)}>"
 
-    @overload
-    def predict(self, *texts: str, **named: str) -> Prediction: ...
-
-    @overload
-    def predict(self, words_or_texts: Sequence[str], /) -> Any: ...
-
-    @overload
-    def predict(self, texts: Iterable[Any], /, *others: Any) -> list[Prediction]: ...
-
     def predict(self, *texts: Any, **named: Any) -> Any:
         """
         Returns the prediction for a text, or the predictions for several.
@@ -56,7 +47,7 @@ class Predictor:
         texts : `str | Sequence[str] | Iterable[str | Sequence[str]]`
             A text; or the words of a sentence: a list or tuple of strings without any space; or any
             iterable of texts and lists of words, in any mixture. Models of questions and of pairs of
-            sentences take two texts, or two lists of texts, or one list of pairs.
+            sentences take two texts, or one list of pairs.
         named : `str`
             The same by name: `sentence`, `document`, `passage` and `question`, `premise` and `hypothesis`.
 
@@ -69,11 +60,11 @@ class Predictor:
             return self.predict_json(dict(zip(fields, texts, strict=False)) | named)
         if not texts or all(isinstance(text, str) for text in texts):
             return self.predict_json(self.task.from_texts(list(map(str, texts))))
-        if len(texts) == 1 and self._is_one(texts[0]):
+        if len(texts) > 1:
+            raise BiLmError(f"predict: expected {' and '.join(fields)}, or one list of inputs")
+        if self._is_one(texts[0]):
             return self.predict_json(self.task.from_item(texts[0], "predict"))
-        if len(texts) not in (1, len(fields)):
-            raise BiLmError(f"predict: expected {' and '.join(fields)}, got {len(texts)} arguments")
-        items = in_order(texts[0], "predict", _EXPECTED) if len(texts) == 1 else _rows(texts)
+        items = in_order(texts[0], "predict", _EXPECTED)
         places = ((f"texts[{number}]", item) for number, item in enumerate(items))
         return list(
             self.predict_each(Input(place, self.task.from_item(item, place)) for place, item in places)
@@ -128,20 +119,6 @@ class Predictor:
         write_predictions(self.predict_each(inputs, batch_size), output, self.allennlp)
 
 
-def _rows(columns: Sequence[Any]) -> Iterable[tuple[Any, ...]]:
-    """Returns the rows of columns of texts; a single text is in each row."""
-    lists = [
-        repeat(each) if isinstance(each, str) else list(in_order(each, "predict", _EXPECTED))
-        for each in columns
-    ]
-    lengths = {len(each) for each in lists if isinstance(each, list)}
-    if len(lengths) > 1:
-        raise BiLmError(
-            f"predict: expected lists of one length, got {' and '.join(map(str, sorted(lengths)))}"
-        )
-    return zip(*lists)  # noqa: B905 (a single text repeats)
-
-
 def load_predictor(
     path: str | Path,
     predictor: str | None = None,
@@ -171,15 +148,18 @@ def load_predictor(
     archive = load_archive(path, cuda_device, overrides, trust=trust)
     from allennlp.predictors import Predictor as AllenNlpPredictor
 
-    if tagger := tagger_of(path):
-        options = {"predicates": tagger} | options
-    if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
-        options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)
+    task = task_of(archive.model, str(path), predictor)
+    tagger = options.get("predicates", tagger_of(path))
+    if tagger and isinstance(tagger, str | Path):  # AllenNLP would load it without checks
+        options["predicates"] = load_predictor(tagger, None, cuda_device, trust=trust)
+        if task.name != "srl" or options["predicates"].task.name != "srl_predicates":
+            why = f"{tagger} does not tag" if task.name == "srl" else f"{path} does not need"
+            raise BiLmError(f"predicates: {why} predicates")
     # The configuration of a model `from_archive` does not say which predictor it has.
     name = predictor or archive.model.default_predictor
     with one_sentence(f"archive {path}"), default_predictor(archive, trust or predictor is not None):
         allennlp = AllenNlpPredictor.from_archive(archive, name, extra_args=options)
-    return Predictor(allennlp, task_of(archive.model, str(path), predictor))
+    return Predictor(allennlp, task)
 
 
 def task_of(model: "Model", path: str, predictor: str | None = None) -> Task:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from elmo_plugin.common.streams import show, visible
 from elmo_plugin.predictions.files import Input
-from elmo_plugin.predictions.loaded import LoadedArchive
+from elmo_plugin.predictions.predictor import Predictor
 from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent
 
 _COLORS = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_blue", "bright_green")
@@ -18,10 +18,9 @@ _WIDTH = 30  # of the bar of probability 1
 
 
 def show_predictions(
-    archive: LoadedArchive, inputs: Iterable[Input], json_lines: TextIO | None, batch_size: int
+    predictor: Predictor, inputs: Iterable[Input], json_lines: TextIO | None, batch_size: int
 ) -> None:
     """Prints a model's predictions, or to `json_lines` the JSON that `allennlp predict` writes."""
-    predictor = archive.predictor
     for number, prediction in enumerate(predictor.predict_each(inputs, batch_size)):
         parts = prediction.parts()
         if json_lines or not parts:

@@ -1,4 +1,4 @@
-"""Shows predictions as marked texts and bars, with the differences between models, and as HTML."""
+"""Shows predictions as marked texts and bars, and as HTML."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -21,13 +21,12 @@ FOOT = "</body></html>\n"
 
 
 class MarkedSpan(NamedTuple):
-    """Characters of a text with a label and a color; `differs` if not all models have it."""
+    """Characters of a text with a label and a color."""
 
     start: int
     end: int
     label: str
     color: int
-    differs: bool = False
 
 
 class MarkedText(NamedTuple):
@@ -39,12 +38,11 @@ class MarkedText(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """The probability of a label; `is_best` if the model chooses it, `differs` if not all models do."""
+    """The probability of a label; `is_best` if the model chooses it."""
 
     label: str
     value: float
     is_best: bool = False
-    differs: bool = False
 
 
 class Bars(NamedTuple):
@@ -65,46 +63,9 @@ def percent(value: float) -> str:
 Output = Mapping[str, Any]
 
 
-def views(task: str, outputs: Sequence[Output], inputs: Mapping[str, Any]) -> list[list[Part]]:
-    """
-    Returns the views of several models' predictions for one input, with `differs` at differences.
-    Nothing is shown of an unknown task.
-    """
-    if task == "coref":
-        reference = outputs[0]["clusters"] if outputs else []
-        outputs = [{**each, "clusters": _align(each["clusters"], reference)} for each in outputs]
-    shown = [VIEWS[task](output, inputs) if task in VIEWS else [] for output in outputs]
-    common = set.intersection(*map(_claims, shown)) if shown else set()
-    return [[_compare(part, common) for part in parts] for parts in shown]
-
-
-def _claims(parts: Sequence[Part]) -> set[tuple[Any, ...]]:
-    """Returns the spans of all texts, with their titles, and the labels of the best bars."""
-    spans = {(text.title, *span[:3]) for text in parts if isinstance(text, MarkedText) for span in text.spans}
-    bars = (bar for part in parts if isinstance(part, Bars) for bar in part.bars)
-    return spans | {(bar.label,) for bar in bars if bar.is_best}
-
-
-def _compare(part: Part, common: set[tuple[Any, ...]]) -> Part:
-    if isinstance(part, Bars):
-        bars = [bar._replace(differs=bar.is_best and (bar.label,) not in common) for bar in part.bars]
-        return part._replace(bars=bars)
-    spans = [span._replace(differs=(part.title, *span[:3]) not in common) for span in part.spans]
-    return part._replace(spans=spans)
-
-
-def _align(clusters: Sequence[list[Any]], reference: Sequence[list[Any]]) -> list[list[Any]]:
-    """Puts in the place of each cluster of the reference the one that shares the most mentions with it."""
-
-    def places(cluster: list[Any]) -> set[tuple[int, ...]]:
-        return {tuple(mention["characters"]) for mention in cluster}
-
-    rest, aligned = list(clusters), []
-    for other in map(places, reference):
-        best = max(rest, key=lambda each: len(places(each) & other), default=[])
-        aligned.append(best if places(best) & other else [])
-        rest = [each for each in rest if each is not aligned[-1]]
-    return aligned + rest
+def view(task: str, output: Output, inputs: Mapping[str, Any]) -> list[Part]:
+    """Returns what is shown of a prediction; nothing of an unknown task."""
+    return VIEWS[task](output, inputs) if task in VIEWS else []
 
 
 def _color(label: str) -> int:
@@ -144,8 +105,7 @@ def _frames(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
         count = words.count(words[index])
         place = f" ({words[: index + 1].count(words[index])} of {count})" if count > 1 else ""
         parts.append(_mark_words(words, sorted(spans), frame["predicate"] + place))
-    nothing = "No predicates chosen." if "predicates" in inputs else "No predicates found."
-    return parts or [_mark_words(words, [], nothing)]
+    return parts or [_mark_words(words, [], "No predicates found.")]
 
 
 def _predicates(output: Output, inputs: Mapping[str, Any]) -> list[Part]:

@@ -1,7 +1,9 @@
-"""The base of the tasks' counters: sums over all processes, and precision, recall and F1 from counts."""
+"""The base of the tasks' metrics, counts of all processes; precision, recall and F1, and lines to print."""
 
 import logging
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -10,59 +12,6 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 
 logger = logging.getLogger(__name__)
-
-
-class Scores:
-    """
-    The base of a task's counter: sums over examples, shared by the metric of training and the scorer of
-    files. Every attribute is a number, an array or a `Counter`.
-    """
-
-    def update(self, scores: "Scores") -> None:
-        """Adds the sums of `scores`."""
-        for name, value in vars(scores).items():
-            setattr(self, name, getattr(self, name) + value)
-
-
-class ScoreMetric(Metric):
-    """
-    The base of metrics that are computed from the `Scores` of all processes. A subclass has `scores_class`,
-    a `__call__` that adds examples to `self._scores`, and `metrics`.
-    """
-
-    supports_distributed = True
-    scores_class: ClassVar[type[Scores]]
-
-    def __init__(self) -> None:
-        self._scores: Any = self.scores_class()
-
-    def metrics(self, scores: Any) -> dict[str, float]:
-        """Returns the values of the metric by their names."""
-        raise NotImplementedError
-
-    def missing_gold(self, scores: Any) -> str:
-        """Returns what the gold data have none of, so that F1 is 0, or an empty string."""
-        return ""
-
-    @overrides
-    def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """Returns the `metrics` of the scores of all processes since the last reset."""
-        total = self._scores
-        if is_distributed():
-            gathered = [total] * torch.distributed.get_world_size()
-            torch.distributed.all_gather_object(gathered, total)
-            total = self.scores_class()
-            for scores in gathered:
-                total.update(scores)
-        if reset:
-            self.reset()
-            if missing := self.missing_gold(total):
-                logger.warning("the data have no %s: precision, recall and F1 are 0", missing)
-        return self.metrics(total)
-
-    @overrides
-    def reset(self) -> None:
-        self._scores = self.scores_class()
 
 
 class Figures(NamedTuple):
@@ -89,13 +38,75 @@ def harmonic_mean(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def figures_by_group(groups: Mapping[str, Figures]) -> dict[str, float]:
-    """Returns the figures of each group by names such as `f1-measure-PER`, as AllenNLP has them."""
-    return {
-        f"{name}-{group}": figure
-        for group, figures in groups.items()
-        for name, figure in zip(("precision", "recall", "f1-measure"), figures, strict=True)
-    }
+class CountingMetric(Metric):
+    """
+    The base of metrics of counts, which the scorer of files shares. A subclass has a `__call__` that adds
+    examples to `self.counts`, and `metrics`, the figures of the counts by their names.
+    """
+
+    supports_distributed = True
+
+    def __init__(self) -> None:
+        self.reset()
+
+    @overrides
+    def reset(self) -> None:
+        self.counts: dict[str, Any] = defaultdict(Counter)
+
+    def metrics(self) -> dict[str, float]:
+        """Returns the values of the metric by their names."""
+        raise NotImplementedError
+
+    def missing_gold(self) -> str:
+        """Returns what the gold data have none of, so that F1 is 0, or an empty string."""
+        return ""
+
+    @overrides
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """Returns the `metrics` of the counts of all processes since the last reset."""
+        whole = copy(self)
+        if is_distributed():
+            gathered = [self.counts] * torch.distributed.get_world_size()
+            torch.distributed.all_gather_object(gathered, self.counts)
+            whole.reset()
+            for counts in gathered:
+                for name, counter in counts.items():
+                    whole.counts[name].update(counter)
+        if reset:
+            self.reset()
+            if missing := whole.missing_gold():
+                logger.warning("the data have no %s: precision, recall and F1 are 0", missing)
+        return whole.metrics()
+
+
+class SpanF1(CountingMetric):
+    """
+    The base of metrics of whole spans: `counts` has the "correct", "predicted" and "gold" ones of each label.
+    The label `apart` is no part of the overall figures.
+    """
+
+    apart: ClassVar[str | None] = None
+
+    def numbers(self) -> dict[str, tuple[int, ...]]:
+        """Returns how many are correct, predicted and gold, "overall" and of each label, `apart` the last."""
+        counters = [self.counts[name] for name in ("correct", "predicted", "gold")]
+        labels = sorted(counters[1].keys() | counters[2].keys(), key=lambda each: (each == self.apart, each))
+        groups = {label: tuple(counter[label] for counter in counters) for label in labels}
+        counted = [numbers for label, numbers in groups.items() if label != self.apart]
+        return {"overall": tuple(map(sum, zip((0, 0, 0), *counted, strict=False))), **groups}
+
+    def figures(self, scale: float = 1.0) -> dict[str, Figures]:
+        """Returns the figures of `numbers`."""
+        return {name: precision_recall_f1(*numbers, scale) for name, numbers in self.numbers().items()}
+
+    @overrides
+    def metrics(self) -> dict[str, float]:
+        """Returns the figures, from 0 to 1, by names such as `f1-measure-PER`, as AllenNLP has them."""
+        return {
+            f"{name}-{label}": figure
+            for label, figures in self.figures().items()
+            for name, figure in zip(("precision", "recall", "f1-measure"), figures, strict=True)
+        }
 
 
 def figures_table(figures: Mapping[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_plugin.common.errors import as_configuration_error, check_at_least, check_choice
+from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.common.formats.json_files import check_characters
 from elmo_plugin.common.typography import BYTE_ORDER_MARK, normalize_text
 from elmo_plugin.embedding import ElmoRepresentations, MemoryCache
@@ -33,13 +33,11 @@ class TaskPredictor(Predictor):
     words, so texts of more than `max_words`, by default `default_max_words`, are an error; before they are
     tokenized, texts of more than 20 times as many characters. Predicts without the in-memory cache, which
     only pays off over epochs. A `tokenizer`, or its configuration, replaces the dataset reader's.
-
-    `output_format` is "json", or the `line_format` of the task: lines that a scorer reads.
+    A subclass has `to_instance`.
     """
 
     name: ClassVar[str]  # the registered name, with which error messages begin
     default_max_words: ClassVar[int] = 5_000
-    line_format: ClassVar[str | None] = None
 
     def __init__(
         self,
@@ -47,7 +45,6 @@ class TaskPredictor(Predictor):
         dataset_reader: DatasetReader,
         *,
         tokenizer: TokenizerConfig = None,
-        output_format: str = "json",
         max_words: int | None = None,
     ) -> None:
         dataset_reader = copy(dataset_reader)
@@ -55,34 +52,20 @@ class TaskPredictor(Predictor):
             dataset_reader.tokenizer = make_tokenizer(tokenizer)  # type: ignore[attr-defined]
         dataset_reader.needs_labels = False  # type: ignore[attr-defined]
         super().__init__(model, dataset_reader)
-        formats = ["json", *filter(None, [self.line_format])]
-        check_choice(f"{self.name}: output_format", output_format, formats, ConfigurationError)
-        self._output_format = output_format
         self._max_words = self.default_max_words if max_words is None else max_words
         check_at_least(f"{self.name}: max_words", self._max_words, error=ConfigurationError)
         for module in model.modules():
             if isinstance(module, ElmoRepresentations) and isinstance(module.cache, MemoryCache):
                 module.cache = None
 
-    def format_lines(self, outputs: JsonDict) -> list[str]:
-        """Returns the lines of a prediction in `line_format`."""
+    def to_instance(self, json_dict: JsonDict) -> Instance:
+        """Returns the instance of an input."""
         raise NotImplementedError
 
     @overrides
-    def dump_line(self, outputs: JsonDict) -> str:
-        if self._output_format == "json":
-            return super().dump_line(outputs)
-        return "\n".join([*self.format_lines(outputs), ""])
-
-    @overrides
-    def predict_json(self, inputs: JsonDict) -> JsonDict:
-        self._check_inputs([inputs])
-        return super().predict_json(inputs)
-
-    @overrides
-    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        self._check_inputs(inputs)
-        return super().predict_batch_json(inputs)
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        self.check_input(json_dict)
+        return self.to_instance(json_dict)
 
     @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:
@@ -95,21 +78,21 @@ class TaskPredictor(Predictor):
             self.check_length(instance)
         return super().predict_batch_instance(instances) if instances else []
 
-    def _check_inputs(self, inputs: list[JsonDict]) -> None:
+    def check_input(self, json_dict: JsonDict) -> None:
+        """Raises `ConfigurationError` if an input is no object, or has a text that is too long."""
+        if not isinstance(json_dict, dict):
+            raise ConfigurationError(f"{self.name}: expected a JSON object, got {json_dict!r:.100}")
         max_characters = self._max_words * CHARACTERS_PER_WORD
-        for json_dict in inputs:
-            if not isinstance(json_dict, dict):
-                raise ConfigurationError(f"{self.name}: expected a JSON object, got {json_dict!r:.100}")
-            for key, text in json_dict.items():
-                if not isinstance(text, str):
-                    continue
-                if len(text) > max_characters:
-                    raise ConfigurationError(
-                        f"a text of {len(text):,} characters is longer than {max_characters:,}, "
-                        f"{CHARACTERS_PER_WORD} for each of max_words, {self._max_words:,}: {TOO_LONG_HINT}"
-                    )
-                with as_configuration_error():
-                    check_characters(text, f'{self.name}: "{key}"')
+        for key, text in json_dict.items():
+            if not isinstance(text, str):
+                continue
+            if len(text) > max_characters:
+                raise ConfigurationError(
+                    f"a text of {len(text):,} characters is longer than {max_characters:,}, "
+                    f"{CHARACTERS_PER_WORD} for each of max_words, {self._max_words:,}: {TOO_LONG_HINT}"
+                )
+            with as_configuration_error():
+                check_characters(text, f'{self.name}: "{key}"')
 
     def check_length(self, instance: Instance) -> None:
         """Raises `ConfigurationError` if a text has more words than `max_words`."""
@@ -143,8 +126,6 @@ class SentencePredictor(TaskPredictor):
     tokenizer : `Tokenizer | str | dict`, optional (default = `None`)
         How a plain sentence becomes words: a tokenizer, or its configuration, as in `--predictor-args`; by
         default the dataset reader's, or else `default_tokenizer()`.
-    output_format : `str`, optional (default = `"json"`)
-        The output of `allennlp predict`: "json", or the `line_format` of the task.
     max_words : `int`, optional (default = `5000`)
         The most words of a sentence.
 
@@ -163,7 +144,7 @@ class SentencePredictor(TaskPredictor):
         return self.predict_json({"sentence": sentence})
 
     @overrides
-    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+    def to_instance(self, json_dict: JsonDict) -> Instance:
         words = words_from_json(json_dict, self._tokenizer, self.name)
         to_instance = self._dataset_reader.text_to_instance
         if next(iter(signature(to_instance).parameters.values())).annotation is str:  # it splits text itself

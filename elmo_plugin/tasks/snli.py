@@ -197,7 +197,7 @@ class SnliPredictor(TaskPredictor):
         return self.predict_json({"premise": premise, "hypothesis": hypothesis})
 
     @overrides
-    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+    def to_instance(self, json_dict: JsonDict) -> Instance:
         premise = text_from_json(json_dict, ["premise", "sentence1"], self.name)
         hypothesis = text_from_json(json_dict, ["hypothesis", "sentence2"], self.name)
         return self._dataset_reader.text_to_instance(premise, hypothesis)

@@ -1,9 +1,8 @@
 """Sentiment and other labels of texts: treebanks, the network of McCann et al. (2017), and its predictor."""
 
 import math
-import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from allennlp.common import Lazy
@@ -14,6 +13,7 @@ from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder
 from allennlp.nn import InitializerApplicator
 from allennlp.predictors import Predictor
+from nltk.tree import Tree
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import Dropout
@@ -29,7 +29,7 @@ from elmo_plugin.tasks.vocabulary import PartOfText
 
 MAX_DEPTH = 500  # the number of phrases around a word; the treebank's trees have at most about 30
 # Only ASCII spaces divide words: the treebank has words with a no-break space, such as "2 1/2".
-_PIECE = re.compile(r"\(\s*(?P<label>[^\s()]*)|(?P<end>\))|(?P<word>[^\s()]+)", re.ASCII)
+_WORD = r"[^() \t\n\r\f\v]+"
 
 
 class Phrase(NamedTuple):
@@ -45,29 +45,21 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     brackets may have several words, such as all of `(1 A good film .)`. Raises `ConfigurationError`,
     beginning with `location`, if `tree` is malformed, too deep, or has an invalid label.
     """
-    phrases: list[Phrase] = []
-    unclosed: list[Phrase] = []
-    for piece in _PIECE.finditer(tree):
-        if not unclosed and (phrases or piece["label"] is None):
-            raise ConfigurationError(f"{location}: brackets are not balanced at {piece[0]!r}")
-        is_leaf = bool(unclosed) and phrases[-1] is unclosed[-1]
-        if piece["label"] is not None:
-            if is_leaf and unclosed[-1].words:
-                raise ConfigurationError(f"{location}: the word {unclosed[-1].words[-1]!r} lacks brackets")
-            phrases.append(Phrase(piece["label"], []))
-            unclosed.append(phrases[-1])
-            if len(unclosed) > MAX_DEPTH:
-                raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
-        elif piece["end"]:
-            if not unclosed.pop().words:
-                raise ConfigurationError(f"{location}: brackets without a word in them")
-        elif not is_leaf:
-            raise ConfigurationError(f"{location}: the word {piece[0]!r} lacks brackets")
-        else:
-            for phrase in unclosed:
-                phrase.words.append(unescape_word(piece["word"]))
-    if unclosed:
-        raise ConfigurationError(f"{location}: brackets are not balanced, {len(unclosed)} are never closed")
+    if max(accumulate((each == "(") - (each == ")") for each in tree)) > MAX_DEPTH:
+        raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
+    try:
+        root = Tree.fromstring(tree, node_pattern=_WORD, leaf_pattern=_WORD)
+    except ValueError as error:
+        problem = str(error).split("\n")[0].removeprefix("Tree.read(): ")
+        raise ConfigurationError(f"{location}: brackets are not balanced: {problem}") from None
+    phrases = []
+    for part in root.subtrees():
+        words = [child for child in part if isinstance(child, str)]
+        if not part:
+            raise ConfigurationError(f"{location}: brackets without a word in them")
+        if words and len(words) < len(part):
+            raise ConfigurationError(f"{location}: the word {words[0]!r} lacks brackets")
+        phrases.append(Phrase(part.label() or "", list(map(unescape_word, part.leaves()))))
     for label, _ in phrases:
         if label not in ("0", "1", "2", "3", "4") and (len(phrases) > 1 or not label[:1].isalpha()):
             raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")

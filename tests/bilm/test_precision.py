@@ -57,11 +57,10 @@ def test_the_products_of_several_directions_are_those_of_each(precision: str, wi
     weights, inputs = [torch.randn(16, 24) for _ in range(2)], torch.randn(2, 1, 24)
     dtype = PRECISIONS[precision].activation_dtype(weights[0])
     added = torch.randn(2, 1, 16).to(dtype) if with_added else None
-    out = torch.empty(2, 1, 16)
-    PRECISIONS[precision].pack_directions(weights)(inputs, out, added)
+    products = PRECISIONS[precision].pack_directions(weights)(inputs, added)
     for direction, weight in enumerate(weights):
         alone = _pack(precision, weight)(inputs[direction], added[direction] if added is not None else None)
-        assert_near(out[direction], alone.float())
+        assert_near(products[direction].float(), alone.float())
 
 
 @every_precision

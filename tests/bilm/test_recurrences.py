@@ -159,21 +159,9 @@ def test_changed_weights_are_packed_again() -> None:
     assert not torch.allclose(before[-1], after[-1])
 
 
-def test_an_unknown_recurrence_is_refused() -> None:
-    names = "training, batched_directions, sequential, reference"
-    with pytest.raises(BiLmError, match=f"recurrence: expected one of {names}, got 'fast'"):
-        run_direction(_lm(_options()), torch.zeros(1, 4).double(), [1], recurrence="fast")
-
-
 def test_gradients_in_another_precision_than_float32_are_refused() -> None:
     lm = _lm(_options()).requires_grad_(True)
     with pytest.raises(BiLmError, match="float32, not in bfloat16"):
         inputs = torch.zeros(1, 4).double()
         state = zero_state(lm.options, inputs, 1, directions=1)
         lstm_layers([lm], [inputs], [1], state, precision=PRECISIONS["bfloat16"])
-
-
-@pytest.mark.parametrize("name", ["sequential", "batched_directions"])
-def test_gradients_are_refused_by_a_recurrence_that_has_none(name: str) -> None:
-    with pytest.raises(BiLmError, match=f"the {name} recurrence does not support gradients"):
-        run_direction(_lm(_options()).requires_grad_(True), torch.zeros(1, 4).double(), [1], recurrence=name)

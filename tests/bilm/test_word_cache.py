@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import derived
 from elmo_plugin.bilm.derived import WordCache
 
 CHARACTERS = 3
@@ -50,14 +49,6 @@ def test_a_full_cache_holds_no_more_than_its_capacity_and_stays_right(capacity: 
     for _ in range(30):
         _look_up(cache, encode, *torch.randperm(9, generator=generator)[:4].tolist())
         assert len(cache) <= capacity
-
-
-def test_words_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derived, "row_hashes", lambda rows: rows[:, 0].long() // 10)
-    cache, encode = WordCache(4), _Encoder()
-    generator = torch.Generator().manual_seed(1)
-    for _ in range(30):
-        _look_up(cache, encode, *torch.randperm(60, generator=generator)[:5].tolist())
 
 
 @pytest.mark.parametrize("inference_first", [True, False])

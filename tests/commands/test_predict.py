@@ -106,7 +106,7 @@ def test_what_cannot_be_read_or_written_is_said_before_a_model_is_loaded(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts.txt").write_text("Ada moved.\n")
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr("elmo_plugin.predictions.loaded.load_one", None)
+    monkeypatch.setattr("elmo_plugin.predictions.predictor.load_predictor", None)
     with pytest.raises(ConfigurationError, match=message):
         run("predict", "ner", *arguments)
     assert {each.name for each in tmp_path.iterdir()} == {"texts.txt", "folder"}

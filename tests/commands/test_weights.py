@@ -1,7 +1,7 @@
 """The command that shows the mixing weights of archives."""
 
 import json
-import shutil
+import re
 from pathlib import Path
 
 import pytest
@@ -47,15 +47,11 @@ def test_prints_and_writes_what_the_archives_have(
     ]
 
 
-def test_draws_the_archives_by_the_names_of_their_trainings(run: Path, tmp_path: Path) -> None:
+def test_draws_a_column_for_each_placement_of_a_model(run: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    (tmp_path / "other.tar.gz").write_bytes((run / "model.tar.gz").read_bytes())
-    shutil.copytree(run, tmp_path / "ner_elmo" / "2")  # of a sweep
-    archives = [run / "model.tar.gz", run, tmp_path / "other.tar.gz", tmp_path / "ner_elmo" / "2"]
-    run_command("weights", *archives, "--plot", tmp_path / "figure.svg")
-    comments = (tmp_path / "figure.svg").read_text()
-    assert comments.count("<!-- tagger_1, input -->") == 2, "two models of one name"
-    assert comments.count("<!-- other, input -->") == comments.count("<!-- ner_elmo/2, output -->") == 1
+    run_command("weights", run / "model.tar.gz", "--plot", tmp_path / "figure.svg")
+    columns = re.findall("<!-- (.+), (.+) -->", (tmp_path / "figure.svg").read_text())
+    assert columns == [(str(run), "input"), (str(run), "output")]
 
 
 def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:

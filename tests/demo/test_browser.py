@@ -21,8 +21,7 @@ from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.demo.server import make_server, open_socket
-from elmo_plugin.demo.tab import TABS
-from elmo_plugin.demo.task_tab import bundled_tabs
+from elmo_plugin.demo.tabs import TABS, bundled_tabs
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver  # noqa: E402
@@ -53,7 +52,7 @@ def address() -> Iterator[str]:
     """Serves what is in the package."""
     with_models = bundled_tabs(10_000)
     for tab in with_models:
-        assert tab.archives[0].predictor  # waits for it, as Selenium does not for minutes
+        tab.archives[0].predictor.result()  # waits for it, as Selenium does not for minutes
     tabs = [*with_models, BiLmTab("base")]
     opened = open_socket("127.0.0.1", 0)
     server = make_server(make_app(tabs))

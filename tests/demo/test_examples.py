@@ -1,10 +1,11 @@
 """What the page opens on is right: the answers to the first examples are those that a person gives."""
 
+import re
+
 import pytest
 
 from elmo_plugin.demo.bilm_view import BiLmTab
-from elmo_plugin.demo.tab import TABS
-from elmo_plugin.demo.task_tab import task_tabs
+from elmo_plugin.demo.tabs import TABS, task_tabs
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.views import MarkedText
 
@@ -24,6 +25,16 @@ RIGHT = {
     "snli": ["entailment"],
     "sst": ["positive"],
 }
+
+
+@pytest.mark.parametrize("tab", [*TASKS, "bilm"])
+def test_each_tab_has_one_sentence_and_three_examples_with_all_fields(tab: str) -> None:
+    fields = set(TASKS[tab].fields) if tab in TASKS else {"text"}
+    assert re.fullmatch(r"[^.?]+\? [^.?]+\.", TABS[tab]["about"])
+    assert len(TABS[tab]["examples"]) == 3
+    for example in TABS[tab]["examples"]:
+        assert set(example) - {"predicates"} == fields
+        assert not any(" ." in text or " ," in text for text in example.values())  # as people write
 
 
 @pytest.mark.slow

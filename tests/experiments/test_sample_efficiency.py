@@ -14,7 +14,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
 from allennlp.data.fields import LabelField, MetadataField
 
-from elmo_plugin.sweeps import Metric
+from elmo_plugin.sweeps.scores import Metric
 from tests.experiments.configs import BILM
 from tests.experiments.programs import experiment_module
 from tests.trained_tagger import tagger_config

@@ -85,20 +85,12 @@ def test_a_tagger_learns_and_is_stored_with_its_biLM(
     assert [[token.tag_ for token in loaded(text)] for text, _ in TAGGED] == predicted
 
 
-@pytest.mark.parametrize("split", [False, True])
-def test_training_and_a_pipeline_with_sentences_read_the_same(split: bool, pair: dict[str, str]) -> None:
-    sentences = [["the", "cat", "sat", "."], ["a", "dog", "ran", "!"]]
-    if not split:
-        sentences = [sentences[0] + sentences[1]]
-    bilm = BiLm.from_files(pair["options"], pair["weights"])
-    expected = np.concatenate([layers.numpy() for layers in bilm.embed(sentences)], axis=1)
-    model = bilm_layers(WordVectors(pair, "all"), split)
+def test_training_and_a_pipeline_with_sentences_read_the_same(pair: dict[str, str]) -> None:
+    words = ["the", "cat", "sat", ".", "a", "dog", "ran", "!"]
+    expected = BiLm.from_files(pair["options"], pair["weights"]).embed([words])[0].numpy()
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    text = "the cat sat. a dog ran!"
-    as_trained, as_predicted = nlp.make_doc(text), nlp(text)
-    assert [as_trained.has_annotation("SENT_START"), len(list(as_predicted.sents))] == [False, 2]
-    for doc in (as_trained, as_predicted):
-        actual, empty = model.predict([doc, nlp("")])
+    for doc in (nlp.make_doc("the cat sat. a dog ran!"), nlp("the cat sat. a dog ran!")):
+        actual, empty = bilm_layers(WordVectors(pair, "all")).predict([doc, nlp("")])
         np.testing.assert_allclose(actual, expected, atol=1e-5)
         assert empty.shape == (3, 0, 12)

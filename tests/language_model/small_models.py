@@ -9,13 +9,13 @@ from allennlp.models import Model
 from torch import Tensor
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.language_model.loader import BiLmStreamLoader, BiLmTextReader
+from elmo_plugin.language_model.loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from tests.trained_bilm import words_of
 
 
 def make_loader(bilm_config: dict[str, Any], **options) -> BiLmStreamLoader:
-    return BiLmStreamLoader(BiLmTextReader(), bilm_config["train_data_path"], shuffle=False, **options)
+    return BiLmStreamLoader(bilm_config["train_data_path"], shuffle=False, **options)
 
 
 def make_model(bilm_config: dict[str, Any], **changes) -> tuple[BiLmLanguageModel, Vocabulary]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
@@ -28,7 +27,7 @@ load_state = partial(load_plain, name="a state")
 TWO = {"cuda_devices": [-1, -1]}
 
 # What the second process does, in the environment, which processes inherit.
-STOPS_AFTER_STEP, REMOVES_AFTER_EPOCH = "STOPS_AFTER_STEP", "REMOVES_AFTER_EPOCH"
+STOPS_AFTER_STEP = "STOPS_AFTER_STEP"
 
 
 @TrainerCallback.register("watched_process")
@@ -40,11 +39,6 @@ class WatchedProcess(TrainerCallback):
         step = trainer._total_batches_completed
         if is_training and trainer._rank == 1 and str(step) == os.environ.get(STOPS_AFTER_STEP):
             os._exit(1)
-
-    @overrides
-    def on_epoch(self, trainer: Any, **kwargs: Any) -> None:
-        if trainer._rank == 1 and REMOVES_AFTER_EPOCH in os.environ:
-            shutil.rmtree(os.environ[REMOVES_AFTER_EPOCH])
 
     @overrides
     def on_end(self, trainer: Any, **kwargs: Any) -> None:
@@ -121,16 +115,10 @@ def assert_all_learned_the_same(one: Path, *two: Path) -> None:
     assert all(torch.equal(first[name], second[name]) for name in expected)
 
 
-@pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a training with one process, which has the rows of two."""
-    folder = tmp_path_factory.mktemp("one")
-    train(with_rows(config_in(folder), 6), folder / "run")
-    return folder / "run"
-
-
-def check_two_processes(config: dict[str, Any], one: Path, two: Path, find_unused_parameters: bool) -> None:
-    """Trains with two, which must learn what one with twice the rows has learned in the folder `one`."""
+def check_two_processes(config: dict[str, Any], folder: Path, find_unused_parameters: bool) -> None:
+    """Trains with one process, and with two that have half of the rows each."""
+    one, two = folder / "one", folder / "two"
+    train(with_rows(config, 6), one)
     accelerator = {"type": "torch", "find_unused_parameters": find_unused_parameters}
     config["data_loader"]["num_workers"] = 1
     train({**with_rows(config, 3), "distributed": {**TWO, "ddp_accelerator": accelerator}}, two)
@@ -141,9 +129,9 @@ def check_two_processes(config: dict[str, Any], one: Path, two: Path, find_unuse
 
 @pytest.mark.slow
 def test_two_processes_learn_what_one_with_twice_the_rows_does(
-    config: dict[str, Any], one: Path, tmp_path: Path
+    config: dict[str, Any], tmp_path: Path
 ) -> None:
-    check_two_processes(config, one, tmp_path / "two", find_unused_parameters=False)
+    check_two_processes(config, tmp_path, find_unused_parameters=False)
     assert ("metrics.json", "training_perplexity") in figures(tmp_path / "two")
 
 
@@ -153,32 +141,8 @@ def test_two_processes_learn_what_one_does_with_a_sampled_softmax_warm_up_and_ac
 ) -> None:
     config["model"] |= {"num_negatives": 4, "warm_up_batches": 3}
     config["trainer"]["num_gradient_accumulation_steps"] = 2
-    train(with_rows(config, 6), tmp_path / "one")
-    check_two_processes(config, tmp_path / "one", tmp_path / "two", find_unused_parameters=True)
+    check_two_processes(config, tmp_path, find_unused_parameters=True)
     assert ("metrics.json", "training_sampled_loss") in figures(tmp_path / "two")
-
-
-def epoch_of_two(folder: Path) -> dict[str, Any]:
-    """A configuration with all that is drawn by random."""
-    config = config_in(folder)
-    config["model"] |= {"dropout": 0.2, "num_negatives": 4}
-    config["trainer"]["num_epochs"] = 1
-    return {**config, "distributed": TWO}
-
-
-@pytest.fixture(scope="module")
-def after_an_epoch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of its training, which is not to be changed."""
-    folder = tmp_path_factory.mktemp("epoch")
-    train(epoch_of_two(folder), folder / "run")
-    return folder / "run"
-
-
-@pytest.mark.slow
-def test_processes_draw_the_same_negatives_and_other_dropout_masks(after_an_epoch: Path) -> None:
-    first, second = (load_state(after_an_epoch / f"random_of_{process}.th") for process in (0, 1))
-    assert not torch.equal(first["mask"], second["mask"])
-    assert torch.equal(first["sampler"], second["sampler"])
 
 
 @pytest.mark.slow
@@ -200,6 +164,9 @@ def test_two_processes_go_on_as_if_none_had_been_stopped(
     for process in (0, 1):
         expected, again = (weights(run / f"weights_of_{process}.th") for run in (whole, stopped))
         assert all(torch.equal(again[name], expected[name]) for name in expected)
+    first, second = (load_state(whole / f"random_of_{process}.th") for process in (0, 1))
+    assert not torch.equal(first["mask"], second["mask"]), "other dropout masks"
+    assert torch.equal(first["sampler"], second["sampler"]), "the same negatives"
 
 
 def test_a_text_too_short_for_the_rows_of_all_processes_is_an_error(
@@ -210,21 +177,8 @@ def test_a_text_too_short_for_the_rows_of_all_processes_is_an_error(
         train({**with_rows(config, 11), "distributed": TWO}, tmp_path / "run")
 
 
-@pytest.mark.slow
-def test_a_text_that_vanishes_is_an_error_and_leaves_the_checkpoint(
-    config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache = str(tmp_path / "cache")
-    config["data_loader"]["cache_directory"] = cache
-    monkeypatch.setenv(REMOVES_AFTER_EPOCH, cache)
-    with pytest.raises(ProcessRaisedException, match="prepared for training, is gone or damaged"):
-        train({**config, "distributed": TWO}, tmp_path / "run")
-    assert load_state(tmp_path / "run" / "training_state_e1_b0.th")["epochs_completed"] == 1
-
-
-def train_node(rank: int, configs: list[dict[str, Any]], folder: Path, recover: bool = False) -> None:
-    folder = folder / f"node_{rank}"
-    train_model(Params(configs[rank]), folder, recover, node_rank=rank, include_package=[__name__])
+def train_node(rank: int, configs: list[dict[str, Any]], folder: Path) -> None:
+    train_model(Params(configs[rank]), folder / f"node_{rank}", node_rank=rank, include_package=[__name__])
 
 
 def nodes_in(folder: Path) -> list[dict[str, Any]]:
@@ -233,20 +187,14 @@ def nodes_in(folder: Path) -> list[dict[str, Any]]:
     return [{**config_in(folder), "distributed": dict(distributed)} for _ in range(2)]
 
 
-@pytest.fixture(scope="module")
-def trained_nodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the trainings of two nodes, which are not to be changed."""
-    folder = tmp_path_factory.mktemp("nodes")
-    multiprocessing.spawn(train_node, args=(nodes_in(folder), folder), nprocs=2)
-    return folder
-
-
 @pytest.mark.slow
-def test_two_nodes_learn_what_one_process_does(one: Path, trained_nodes: Path) -> None:
-    assert_all_learned_the_same(one, trained_nodes / "node_0", trained_nodes / "node_1")
-    for rank in (0, 1):
-        checkpoints = (trained_nodes / f"node_{rank}").glob("model_state*")
-        assert len(list(checkpoints)) == 2, "each node removes its old checkpoints"
+def test_two_nodes_learn_what_one_process_does(tmp_path: Path) -> None:
+    train(with_rows(config_in(tmp_path), 6), tmp_path / "one")
+    multiprocessing.spawn(train_node, args=(nodes_in(tmp_path), tmp_path), nprocs=2)
+    nodes = [tmp_path / "node_0", tmp_path / "node_1"]
+    assert_all_learned_the_same(tmp_path / "one", *nodes)
+    for node in nodes:
+        assert len(list(node.glob("model_state*"))) == 2, "each node removes its old checkpoints"
 
 
 def test_nodes_with_different_texts_are_an_error(tmp_path: Path) -> None:

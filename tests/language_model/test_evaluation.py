@@ -1,6 +1,5 @@
 import math
 from copy import deepcopy
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -15,6 +14,7 @@ from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.evaluation import (
     SentenceScores,
+    count_evaluation_windows,
     evaluation_windows,
     read_words,
     score_sentences,
@@ -38,21 +38,14 @@ def _model(num_words: int) -> tuple[BiLm, VocabularySoftmax]:
     return bilm.double().eval().requires_grad_(False), softmax.double().requires_grad_(False)
 
 
-def _text(chunks: list[list[Sentence]]) -> IndexedCorpus:
-    """Every third word is unknown."""
-    text = in_memory(chunks)
-    known = [word for place, word in enumerate(text.numbers) if place % 3 or word in ("<S>", "</S>")]
-    return replace(text, numbers={word: number for number, word in enumerate(known, start=2)})
-
-
 def _scores(text: IndexedCorpus, batch_size: int, steps: int, block_words: int) -> Scores:
-    windows = evaluation_windows(text, StreamLayout(batch_size, steps), block_words)
-    return list(score_sentences(*_model(len(text.numbers) + 2), windows))
+    layout = StreamLayout(batch_size, steps)
+    return list(score_sentences(*_model(len(text.words) + 2), text, layout, block_words))
 
 
 def _plain_scores(text: IndexedCorpus, sentences: list[Sentence], block_words: int) -> Scores:
     """In float64, one sentence after the other, by the formulas."""
-    bilm, softmax = _model(len(text.numbers) + 2)
+    bilm, softmax = _model(len(text.words) + 2)
     forward = _plain_direction(bilm, softmax, text, sentences, block_words, reverse=False)
     backward = _plain_direction(bilm, softmax, text, sentences, block_words, reverse=True)
     return [SentenceScores(*both) for both in zip(forward, backward, strict=True)]
@@ -82,7 +75,7 @@ def _plain_direction(
             vectors = bilm.token_encoder(ids[0]).double()
             layers, state = run_direction(lm, vectors, [1] * len(vectors), state, "reference")
             logits = layers[-1] @ weight.t() + bias
-            numbers = [text.numbers.get(word, text.unknown) for word in words[1:]]
+            numbers = [text.numbers[text.words.index(word)] for word in words[1:]]
             nats = [
                 -math.log(math.exp(row[number]) / math.fsum(map(math.exp, row)))
                 for row, number in zip(logits.tolist(), numbers, strict=True)
@@ -101,7 +94,7 @@ def _assert_equal(found: Scores, expected: Scores, rtol: float) -> None:
 
 @pytest.mark.parametrize("block_words", [1, 6, 1000])
 def test_scores_are_those_of_a_plain_loop_over_sentences(block_words: int) -> None:
-    text = _text(CHUNKS)
+    text = in_memory(CHUNKS, known=3)
     expected = _plain_scores(text, list(chain.from_iterable(CHUNKS)), block_words)
     _assert_equal(_scores(text, 3, 4, block_words), expected, rtol=2e-5)
 
@@ -112,9 +105,9 @@ def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
     lengths: list[list[int]], batch_size: int, steps: int, block_words: int
 ) -> None:
     chunks = distinct_words(lengths)
-    in_one_chunk = _text([list(chain.from_iterable(chunks))])
+    in_one_chunk = in_memory([list(chain.from_iterable(chunks))], known=3)
     found, expected = (
-        _scores(_text(chunks), batch_size, steps, block_words),
+        _scores(in_memory(chunks, known=3), batch_size, steps, block_words),
         _scores(in_one_chunk, 1, 7, block_words),
     )
     _assert_equal(found, expected, rtol=1e-5)
@@ -125,9 +118,17 @@ def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
 
 
 def test_words_come_with_whether_they_are_unknown() -> None:
-    text = _text(CHUNKS)
+    text = in_memory(CHUNKS, known=3)
     read = list(read_words(text))
     assert [words for words, _ in read] == list(chain.from_iterable(CHUNKS))
-    for words, is_unknown in read:
-        assert is_unknown.tolist() == [word not in text.numbers for word in words]
-    assert any(is_unknown.any() for _, is_unknown in read)
+    unknown = [word for words, is_unknown in read for word in np.array(words)[is_unknown]]
+    assert sorted(unknown) == sorted(chain.from_iterable(chain.from_iterable(CHUNKS)))[::3]
+
+
+@given(LENGTHS, st.integers(1, 3), st.integers(1, 8), st.integers(1, 25))
+def test_all_processes_have_as_many_windows_as_are_counted(lengths, batch_size, steps, block_words) -> None:
+    text = in_memory(distinct_words(lengths))
+    for process in range(2):
+        layout = StreamLayout(batch_size, steps, process, 2)
+        windows = list(evaluation_windows(text, layout, block_words))
+        assert len(windows) == count_evaluation_windows(text, layout, block_words)

@@ -1,4 +1,5 @@
 import itertools
+import os
 import random
 import shutil
 from collections import Counter
@@ -13,7 +14,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.language_model import loader as loader_module
-from elmo_plugin.language_model.loader import BiLmStreamLoader, BiLmTextReader
+from elmo_plugin.language_model.loader import BiLmStreamLoader
 
 TEXT = {"one.txt": "the cat sat\nthe dog sat down\n", "two.txt": "a cat ran away from the dog\nwhy ?\n"}
 
@@ -34,8 +35,7 @@ def long_text(tmp_path: Path) -> Path:
 
 
 def _loader(path: Path, **options) -> BiLmStreamLoader:
-    options = {"batch_size": 2, "unroll_steps": 3, "cache_directory": str(path.parent / "cache"), **options}
-    loader = BiLmStreamLoader(BiLmTextReader(), str(path), **options)
+    loader = BiLmStreamLoader(str(path), **{"batch_size": 2, "unroll_steps": 3, **options})
     loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
     return loader
 
@@ -161,11 +161,16 @@ def test_global_random_states_are_left_alone(text: Path, num_workers: int) -> No
     assert states[0] == states[1]
 
 
-def test_the_length_is_that_of_full_batches(tmp_path: Path) -> None:
-    path = tmp_path / "text.txt"
-    path.write_text("a b c d e\n" * 40)  # 240 targets in a direction
-    assert len(_loader(path, batch_size=4, unroll_steps=6)) == 10
-    assert len(list(_loader(path, batch_size=4, unroll_steps=6))) == 10
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_the_length_is_the_number_of_batches(long_text: Path, shuffle: bool) -> None:
+    loader = _loader(long_text, shuffle=shuffle, unroll_steps=2, batch_size=7)
+    announced = len(loader)
+    loader.set_target_device(torch.device("cpu"))
+    for _ in range(2):
+        expected = len(loader)
+        assert sum(1 for _ in loader) == expected
+    targets = 3 * sum(line % 7 + 2 for line in range(20))
+    assert announced == (-(-targets // 14) if shuffle else expected), "a schedule counts full batches"
 
 
 def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path) -> None:
@@ -178,14 +183,17 @@ def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path)
     with pytest.raises(ConfigurationError, match=r"\*.txt has 4 sentences, fewer than the 5 streams"):
         next(iter(_loader(text, batch_size=5)))
     assert len(list(_loader(text, batch_size=5, shuffle=False))) > 0
-    loader = BiLmStreamLoader(BiLmTextReader(), str(text), cache_directory=str(text.parent / "cache"))
+    loader = BiLmStreamLoader(str(text))
     with pytest.raises(ConfigurationError, match=r"index_with\(vocab\) must come before the first batch"):
         next(iter(loader))
 
 
-def test_an_error_in_a_worker_has_the_message_that_it_has_without_workers(text: Path) -> None:
+def test_an_error_in_a_worker_has_the_message_that_it_has_without_workers(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path / "cache"))
     loaders = [_loader(text, num_workers=num_workers) for num_workers in (0, 2)]
-    shutil.rmtree(text.parent / "cache")
+    shutil.rmtree(os.environ["ELMO_PLUGIN_CACHE"])
     messages = []
     for loader in loaders:
         with pytest.raises(ConfigurationError, match="gone or damaged") as error:

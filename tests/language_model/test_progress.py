@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.language_model.progress import BiLmProgress, log_above_bars
-from tests.language_model.stateful import StatefulModel, make_trainer
+from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel, make_trainer
 
 
 class Clock:
@@ -60,35 +60,30 @@ def test_each_epoch_ends_with_its_perplexity_and_the_time_left(
     assert all(re.search(r": perplexity \d\.\d\b", line) for line in lines)
     assert "(best so far)" in lines[0]
     assert "left" not in lines[-1]
+    assert [describe_seconds(seconds) for seconds in (89.4, 91, 7_800)] == ["89 s", "2 min", "2 h 10 min"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0, "0 s"),
-        (89.4, "89 s"),
-        (91, "2 min"),
-        (5_000, "83 min"),
-        (7_800, "2 h 10 min"),
-        (90_000, "25 h 0 min"),
-    ],
-)
-def test_a_time_is_in_words(seconds: float, words: str) -> None:
-    assert describe_seconds(seconds) == words
-
-
-def test_a_sampled_loss_is_not_called_a_perplexity_and_progress_ends_at_all_steps(
+def test_steps_end_at_their_announced_number_though_epochs_differ_in_length(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = Clock(monkeypatch)
-    progress = BiLmProgress(str(tmp_path), seconds=1)
+    Clock(monkeypatch)
+    length = PlaceKeepingLoader.__len__
+    monkeypatch.setattr(PlaceKeepingLoader, "__len__", lambda self: length(self) + 2 * len(self._finished))
+    lines = progress_lines(tmp_path, caplog, num_epochs=2, num_gradient_accumulation_steps=1)
+    assert [line.split(", ")[1] for line in lines] == [
+        "step 5/14 (35.7%)",
+        "step 11/16 (68.8%)",
+        "step 15/16 (93.8%)",
+    ]
+
+
+def test_a_sampled_loss_is_not_called_a_perplexity(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    progress = BiLmProgress(str(tmp_path), seconds=0)
     trainer = make_trainer(tmp_path, num_epochs=1)
     with caplog.at_level(logging.INFO, logger="elmo_plugin"):
-        for step in (4, 5):
-            clock.now, trainer._total_batches_completed = 10.0 * step, step
+        for _ in range(2):
             progress.on_batch(trainer, [], [], {"sampled_loss": 2.5}, 0, 1, is_training=True, is_primary=True)
-    assert "step 5/4 (100.0%)" in caplog.text and "0 s left, sampled loss 2.5000" in caplog.text
-    assert "perplexity" not in caplog.text
+    assert "sampled loss 2.5000" in caplog.text and "perplexity" not in caplog.text
 
 
 def test_batches_that_are_skipped_after_a_kill_are_not_counted_as_speed(

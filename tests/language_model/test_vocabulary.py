@@ -4,18 +4,14 @@ import numpy as np
 import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
+from allennlp.data import Instance, Token, Vocabulary
+from allennlp.data.fields import TextField
+from allennlp.data.token_indexers import SingleIdTokenIndexer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.language_model.corpus import Corpus, prepare_corpus
-from elmo_plugin.language_model.loader import BiLmTextReader
-from elmo_plugin.language_model.vocabulary import (
-    check_order,
-    check_vocabulary,
-    counting_instances,
-    vocabulary_counts,
-)
+from elmo_plugin.language_model.vocabulary import CountedWords, check_order, check_vocabulary
 
 
 @settings(max_examples=40)
@@ -35,9 +31,10 @@ def test_counts_and_vocabulary_are_those_of_the_sentences_one_by_one(
     text.write_text("\n".join(map(" ".join, sentences)))
     corpus = prepare_corpus([str(text)], folder, chunk_tokens=chunk_tokens)
     bounded = [word for sentence in sentences for word in ("<S>", *sentence, "</S>")]
-    assert list(vocabulary_counts(corpus).items()) == [(w, bounded.count(w)) for w in dict.fromkeys(bounded)]
-    made = Vocabulary.from_instances(counting_instances(corpus, "words"), max_vocab_size=4)
-    expected = Vocabulary.from_instances(BiLmTextReader().read(str(text)), max_vocab_size=4)
+    assert list(corpus.counts.items()) == [(w, bounded.count(w)) for w in dict.fromkeys(bounded)]
+    made = Vocabulary.from_instances([CountedWords(corpus)], max_vocab_size=4)
+    field = TextField([Token(word) for word in bounded], {"words": SingleIdTokenIndexer("words")})
+    expected = Vocabulary.from_instances([Instance({"words": field})], max_vocab_size=4)
     assert made.get_index_to_token_vocabulary("words") == expected.get_index_to_token_vocabulary("words")
     assert made._retained_counter == expected._retained_counter
 
@@ -52,17 +49,17 @@ def vocabulary_of(words: list[str]) -> Vocabulary:
 
 
 def test_the_order_of_frequency_passes_and_others_do_not(heldout: Corpus) -> None:
-    counts = vocabulary_counts(heldout)
+    counts = heldout.counts
     descending = sorted(counts, key=counts.__getitem__, reverse=True)
-    check_order(vocabulary_of(descending), "words", heldout)
+    check_order(vocabulary_of(descending), heldout)
     shuffled = np.random.default_rng(0).permutation(descending).tolist()
     for words in (shuffled, sorted(counts), descending[::-1]):
         with pytest.raises(ConfigurationError, match=r"not in the order .*`allennlp build-vocab`"):
-            check_order(vocabulary_of(words), "words", heldout)
+            check_order(vocabulary_of(words), heldout)
     small = [word for word in descending if len(word) > 3][:20]
-    check_order(vocabulary_of(["<S>", "</S>", *small]), "words", heldout)
+    check_order(vocabulary_of(["<S>", "</S>", *small]), heldout)
     with pytest.raises(ConfigurationError, match=r"not in the order .* leave num_negatives out"):
-        check_order(vocabulary_of(["<S>", "</S>", *small[::-1]]), "words", heldout)
+        check_order(vocabulary_of(["<S>", "</S>", *small[::-1]]), heldout)
 
 
 @pytest.mark.parametrize("lacking", ["@@UNKNOWN@@", "<S>", "</S>"])
@@ -73,8 +70,8 @@ def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking:
     words = [word for word in ("@@UNKNOWN@@", "<S>", "</S>", "a", "b") if word != lacking]
     made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
     with pytest.raises(ConfigurationError, match=f"lacks {lacking} in its namespace words; .*build-vocab"):
-        check_vocabulary(made, "words")
-    check_order(vocabulary_of(["b", "</S>", "a", "<S>"]), "words", corpus)  # too small for an order
+        check_vocabulary(made)
+    check_order(vocabulary_of(["b", "</S>", "a", "<S>"]), corpus)  # too small for an order
 
 
 def test_the_vocabulary_of_bilm_tf_is_one_file(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from elmo_plugin.porting.rules import RULES
 from elmo_plugin.porting.trainer import TRAINER_KEYS
 from tests.conftest import REPOSITORY
 from tests.experiments.configs import read_config
-from tests.porting.public_configs import BUCKET, CONFIGS, Config
+from tests.porting.public_configs import CONFIGS, Config
 
 OTHER_PACKAGES = re.compile("is not registered|was removed")
 
@@ -207,20 +207,6 @@ def test_prevented_initializers_and_nested_ones() -> None:
     old = {"initializer": [["a", {"type": "zero"}], ["b", "prevent"], ["c", {"type": "prevent"}]]}
     new = {"initializer": {"regexes": [["a", {"type": "zero"}]], "prevent_regexes": ["b", "c"]}}
     assert ported(model={"encoder": old}) == {"model": {"encoder": new}}
-
-
-def test_elmo_can_be_made_native() -> None:
-    stem = f"{BUCKET}/models/elmo/2x4096_512_2048cnn_2xhighway/elmo_2x4096_512_2048cnn_2xhighway"
-    files = {"options_file": f"{stem}_options.json", "weight_file": f"{stem}_weights.hdf5"}
-    elmo = {"type": "elmo_token_embedder", **files, "do_layer_norm": True, "dropout": 0.1}
-    regularizer = {"regexes": [[r"scalar_parameters", {"type": "l2", "alpha": 0.1}]]}
-    new, _ = port_config({"model": {"embedder": elmo, "regularizer": regularizer}}, native=True)
-    assert new["model"]["embedder"] == {"type": "elmo", "bilm": "original", "dropout": 0.1,
-        "layer_norm": True}
-    assert re.search(new["model"]["regularizer"]["regexes"][0][0], "x._elmo.mixes.input.scalar_mix.weights")
-    projected = {"model": {"embedder": elmo | {"projection_dim": 8}}}
-    new, notes = port_config(projected, native=True)
-    assert new["model"]["embedder"]["type"] == "elmo_token_embedder" and notes[-1].kind == "left"
 
 
 values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -2,21 +2,11 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from types import SimpleNamespace
 from typing import Any
 
-from elmo_plugin.predictions.loaded import LoadedArchive
+from elmo_plugin.demo.tabs import LoadedArchive
 from elmo_plugin.predictions.prediction import TASKS
-
-
-class StubModel:
-    def state_dict(self) -> dict[str, Any]:
-        return {}
-
-
-class StubPredictor:
-    def __init__(self, predict: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-        self.predict_json = predict
-        self._model = StubModel()
 
 
 def ner_output(sentence: str, *entities: tuple[int, int, str]) -> dict[str, Any]:
@@ -36,15 +26,10 @@ def first_word_is(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda inputs: ner_output(inputs["sentence"], (0, 1, kind))
 
 
-def stub(
-    task: str,
-    predict: Callable[[dict[str, Any]], dict[str, Any]],
-    name: str = "stub",
-    tagger: str | None = None,
-) -> LoadedArchive:
+def stub(task: str, predict: Callable[[dict[str, Any]], dict[str, Any]], name: str = "stub") -> LoadedArchive:
     predictor: Any = Future()
-    predictor.set_result(StubPredictor(predict))
-    return LoadedArchive(f"runs/{name}/model.tar.gz", TASKS[task], predictor, tagger)
+    predictor.set_result(SimpleNamespace(predict_json=predict))
+    return LoadedArchive(f"runs/{name}/model.tar.gz", TASKS[task], predictor)
 
 
 def coref_output(text: str, *clusters: list[str]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.predictions.prediction import TASKS, Prediction
-from elmo_plugin.predictions.predictor import Predictor
+from elmo_plugin.predictions.predictor import Predictor, task_of
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 QUESTION = "When was it founded?"
@@ -48,17 +49,7 @@ def predictor(task: str) -> Predictor:
         ("squad", [PASSAGE, QUESTION], {"passage": PASSAGE, "question": QUESTION}),
         ("squad", [QUESTION, PASSAGE], {"passage": PASSAGE, "question": QUESTION}),
         ("squad", ["Why?", "When?"], {"passage": "Why?", "question": "When?"}),
-        (
-            "squad",
-            [PASSAGE, ["When?", "Who?"]],
-            [{"passage": PASSAGE, "question": "When?"}, {"passage": PASSAGE, "question": "Who?"}],
-        ),
         ("snli", [[("A?", "B")]], [{"premise": "A?", "hypothesis": "B"}]),
-        (
-            "snli",
-            [["A", "B"], ["C", "D"]],
-            [{"premise": "A", "hypothesis": "C"}, {"premise": "B", "hypothesis": "D"}],
-        ),
     ],
 )
 def test_a_text_words_or_a_list_of_either(task: str, arguments: list[Any], expected: Any) -> None:
@@ -81,9 +72,9 @@ def test_texts_may_be_named() -> None:
         ("ner", [["Ada moved.", 3]], r"texts\[1\]: expected a text or a list of words, got 3"),
         ("ner", [["good one", "bad one"]], r"^texts\[1\]: bad text"),
         ("ner", ["a", "b"], "Named entities: expected sentence, got 2 texts"),
-        ("ner", [["a"], ["b"]], "expected sentence, got 2 arguments"),
+        ("ner", [["a"], ["b"]], "expected sentence, or one list of inputs"),
         ("squad", [PASSAGE], "Question answering: expected passage and question, got 1 text$"),
-        ("snli", [["a"], ["b", "c"]], "expected lists of one length, got 1 and 2"),
+        ("snli", [["a"], ["b", "c"]], "expected premise and hypothesis, or one list of inputs"),
         ("snli", [["a b", "c d"]], r"texts\[0\]: expected premise and hypothesis, got 1 text"),
     ],
 )
@@ -98,6 +89,12 @@ def test_an_exchange_is_said_in_one_line(caplog: pytest.LogCaptureFixture) -> No
         assert caplog.messages == []
         predictor("squad").predict(QUESTION, PASSAGE)
     assert caplog.messages == ["the first text is the question, so the two are exchanged"]
+
+
+def test_a_bilm_has_no_predictor() -> None:
+    bilm = BiLmLanguageModel.__new__(BiLmLanguageModel)
+    with pytest.raises(BiLmError, match=r"archive a\.tar\.gz: .* lacks a predictor; show a biLM by --bilm"):
+        task_of(bilm, "a.tar.gz")
 
 
 def test_the_rest_is_that_of_allennlp() -> None:

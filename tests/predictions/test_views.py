@@ -1,17 +1,13 @@
-"""What is read of predictions: the same text, marked at the right characters and where models differ."""
+"""What is read of predictions: the same text, marked at the right characters."""
 
 from typing import Any
 
 import pytest
 
-from elmo_plugin.predictions.views import Bars, Mark, MarkedSpan, MarkedText, Part, nest, percent, views
+from elmo_plugin.predictions.views import Bars, Mark, MarkedSpan, MarkedText, nest, percent, view
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 SENTENCE = "Ada lives in Rome"
-
-
-def view(task: str, output: Any, inputs: Any) -> list[Part]:
-    return views(task, [output], inputs)[0]
 
 
 def marked(part: Any) -> list[tuple[str, str]]:
@@ -86,47 +82,6 @@ def test_the_bars_of_labels_are_sorted_and_of_equal_ones_the_choice_is_first() -
 
 def test_nothing_is_shown_of_an_unknown_task() -> None:
     assert view("trec", {"label": "x"}, {}) == []
-
-
-def differing(task: str, *outputs: Any, **inputs: str) -> list[list[str]]:
-    """What differs in the view of each model."""
-    found: list[list[str]] = []
-    for parts in views(task, outputs, inputs):
-        texts = [part for part in parts if isinstance(part, MarkedText)]
-        spans = [f"{text.text[s.start : s.end]} {s.label}" for text in texts for s in text.spans if s.differs]
-        bars = [bar.label for part in parts if isinstance(part, Bars) for bar in part.bars if bar.differs]
-        found.append(spans + bars)
-    return found
-
-
-def test_a_span_differs_if_another_model_has_another_label_or_none() -> None:
-    one, other, alone = (
-        ner_output(SENTENCE, (0, 1, "PER"), *more) for more in ([(3, 4, "LOC")], [(3, 4, "ORG")], [])
-    )
-    assert differing("ner", one) == [[]]
-    assert differing("ner", one, other, one) == [["Rome LOC"], ["Rome ORG"], ["Rome LOC"]]
-    assert differing("ner", one, alone) == [["Rome LOC"], []]
-
-
-def test_frames_are_compared_by_their_predicates() -> None:
-    only_leave = {**SRL, "frames": SRL["frames"][1:]}
-    assert differing("srl", SRL, only_leave) == [["She ARG0", "wants V", "to leave ARG1"], []]
-
-
-def test_only_the_choice_of_a_label_can_differ() -> None:
-    one, other = (
-        {"label": best, "probabilities": SNLI["probabilities"]} for best in ("neutral", "entailment")
-    )
-    assert differing("snli", one, other) == [["neutral"], ["entailment"]]
-    assert differing("snli", one, one) == [[], []]
-
-
-def test_clusters_are_compared_by_their_mentions_and_not_by_their_numbers() -> None:
-    text = "Anna saw Ben . She waved . He laughed . Then Eve came"
-    one = coref_output(text, ["Anna", "She"], ["Ben", "He"])
-    other = coref_output(text, ["Then", "Eve"], ["Ben", "He"], ["Anna", "She", "came"])
-    assert differing("coref", one, other, document=text) == [[], ["Then 3", "Eve 3", "came 1"]]
-    assert differing("coref", one, coref_output(text), document=text)[1] == []
 
 
 def test_of_two_marks_that_cross_the_second_is_cut_in_two() -> None:

@@ -16,7 +16,8 @@ import torch
 from allennlp.training.callbacks import TrainerCallback
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.sweeps import Training, cluster, find_trainings, train, train_in_processes, trainings
+from elmo_plugin.sweeps import trainings
+from elmo_plugin.sweeps.trainings import Training, find_trainings, train, train_in_processes
 from tests.experiments.configs import BILM
 from tests.trained_tagger import tagger_config
 
@@ -108,10 +109,10 @@ def test_threads_of_a_process_train_one_at_a_time(tmp_path: Path, monkeypatch: p
         return {}
 
     monkeypatch.setattr(trainings, "train", train_slowly)
-    monkeypatch.setattr(cluster, "import_all_plugins", lambda _: None)
+    monkeypatch.setattr(trainings, "import_all_plugins", lambda _: None)
     waiting = [Training("ner", seed, {"seed": seed}, tmp_path) for seed in range(4)]
     with ThreadPoolExecutor(4) as executor:
-        outcomes = list(executor.map(lambda each: cluster._train(each, None, []), waiting))
+        outcomes = list(executor.map(lambda each: trainings._train_in_worker(each, None, []), waiting))
     assert [each.failure for each in outcomes] == [""] * 4
 
 

@@ -11,7 +11,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.models import Model, load_archive
 
-from elmo_plugin.predictions.loaded import load_archives
 from elmo_plugin.predictions.predictor import load_predictor
 from tests.tasks.contract import TaskContract
 from tests.tasks.coref.test_contract import TestCoref as Coref
@@ -106,8 +105,7 @@ def test_a_new_type_of_entity_never_follows_an_illegal_tag(tmp_path: Path) -> No
             seen.update(output["tags"])
     assert {"B-ORG", "L-ORG", "U-PER"} <= seen
     path = tmp_path / "second" / "model.tar.gz"
-    for predictor in (load_predictor(path, trust=True), load_archives([str(path)], trust=True)[0]):
-        assert predictor.predict({"sentence": "Ada sings."})["words"] == ["Ada", "sings", "."]
+    assert load_predictor(path, trust=True).predict("Ada sings.")["words"] == ["Ada", "sings", "."]
 
 
 REFUSED = {

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from elmo_plugin.tasks.coref.conll import read_documents
 from elmo_plugin.tasks.coref.documents import CorefDocument
-from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, harmonic_mean
+from elmo_plugin.tasks.counting import CountingMetric, Figures, harmonic_mean
 
 logger = logging.getLogger(__name__)
 
@@ -35,37 +35,6 @@ class CorefCounts(NamedTuple):
         recall = in_gold / gold if gold else 0.0
         precision = in_predicted / predicted if predicted else 0.0
         return Figures(precision, recall, harmonic_mean(precision, recall))
-
-
-class CorefScores(Scores):
-    """Counts the clusters of documents."""
-
-    def __init__(self) -> None:
-        self.documents = 0
-        self.repeated = 0  # predicted mentions that are skipped: correct, but predicted before
-        self._sums = np.zeros((len(COUNTERS), len(CorefCounts._fields)))
-
-    def add(self, gold: Iterable[Iterable[Hashable]], predicted: Iterable[Iterable[Hashable]]) -> None:
-        """
-        Adds the clusters of one document; lists of two numbers may stand for tuples. Repeated mentions are
-        treated as in the reference scorer: only the first of a correct mention is kept; any other counts each
-        time it occurs, but once as a mention.
-        """
-        gold_clusters, clusters = _without_empty(gold), _without_empty(predicted)
-        unique = _without_repeated(clusters, {mention for cluster in gold_clusters for mention in cluster})
-        self.repeated += sum(map(len, clusters)) - sum(map(len, unique))
-        self.documents += 1
-        self._sums += [count(gold_clusters, unique) for count in COUNTERS.values()]
-
-    def counts(self) -> dict[str, CorefCounts]:
-        """Returns the counts of "muc", "bcub", "ceafe" and "mention"."""
-        return {name: CorefCounts(*row) for name, row in zip(COUNTERS, self._sums.tolist(), strict=True)}
-
-    def average(self) -> Figures:
-        """Returns the means of precision, recall and F1 of MUC, B-cubed and CEAF-e."""
-        counts = self.counts()
-        columns = zip(*(counts[name].figures() for name in METRICS), strict=True)
-        return Figures(*(sum(values) / len(METRICS) for values in columns))
 
 
 def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
@@ -145,7 +114,7 @@ COUNTERS = {"muc": muc, "bcub": b_cubed, "ceafe": ceaf_e, "mention": mention_cou
 
 
 @Metric.register("coref_conll")
-class CorefConll(ScoreMetric):
+class CorefConll(CountingMetric):
     """
     Precision, recall and F1 of clusters of mentions, as the reference scorer of CoNLL-2012 counts them, over
     all processes.
@@ -153,31 +122,49 @@ class CorefConll(ScoreMetric):
     Registered as a `Metric` with name "coref_conll".
     """
 
-    scores_class = CorefScores
-
     def __call__(  # type: ignore[override]
         self, predicted: Iterable[Iterable[Hashable]], gold: Iterable[Iterable[Hashable]]
     ) -> None:
-        """Adds the predicted and the gold clusters of one document."""
-        self._scores.add(gold, predicted)
+        """
+        Adds the predicted and the gold clusters of one document; lists of two numbers may stand for tuples.
+        Repeated mentions are treated as in the reference scorer: only the first of a correct mention is kept;
+        any other counts each time it occurs, but once as a mention.
+        """
+        gold_clusters, clusters = _without_empty(gold), _without_empty(predicted)
+        unique = _without_repeated(clusters, {mention for cluster in gold_clusters for mention in cluster})
+        self.counts["documents"]["all"] += 1
+        self.counts["documents"]["repeated"] += sum(map(len, clusters)) - sum(map(len, unique))
+        for name, count in COUNTERS.items():
+            self.counts[name].update(count(gold_clusters, unique)._asdict())
 
-    @overrides(check_signature=False)
-    def metrics(self, scores: CorefScores) -> dict[str, float]:
+    def numbers(self) -> dict[str, CorefCounts]:
+        """Returns the counts of "muc", "bcub", "ceafe" and "mention"."""
+        return {name: CorefCounts(**self.counts[name]) for name in COUNTERS}
+
+    def average(self) -> Figures:
+        """Returns the means of precision, recall and F1 of MUC, B-cubed and CEAF-e."""
+        numbers = self.numbers()
+        columns = zip(*(numbers[name].figures() for name in METRICS), strict=True)
+        return Figures(*(sum(values) / len(METRICS) for values in columns))
+
+    @overrides
+    def metrics(self) -> dict[str, float]:
         """
         Returns `precision`, `recall` and `f1`, from 0 to 1, each after `coref_` (the mean of the next three),
         `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
         """
-        groups = {"coref": scores.average()}
-        groups |= {name: counts.figures() for name, counts in scores.counts().items()}
+        groups = {"coref": self.average()}
+        groups |= {name: counts.figures() for name, counts in self.numbers().items()}
         return {
             f"{group}_{name}": figure
             for group, figures in groups.items()
             for name, figure in figures._asdict().items()
         }
 
-    @overrides(check_signature=False)
-    def missing_gold(self, scores: CorefScores) -> str:
-        return "clusters" if scores.documents and not scores.counts()["mention"].recall_denominator else ""
+    @overrides
+    def missing_gold(self) -> str:
+        has_mentions = self.counts["mention"]["recall_denominator"] > 0
+        return "clusters" if self.counts["documents"] and not has_mentions else ""
 
 
 def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
@@ -195,28 +182,28 @@ def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
     keys, responses = _by_title(key_path), _by_title(response_path)
     if not keys:
         raise ConfigurationError(f"{key_path}: no documents in this file")
-    scores = CorefScores()
+    metric = CorefConll()
     for title, key in keys.items():
         response = responses.pop(title, None)
         if response is None:
             logger.warning("%s: %s is missing in %s; it counts as empty", key.location, title, response_path)
-            scores.add(key.clusters, [])
+            metric([], key.clusters)
             continue
         if key.length != response.length:
             raise ConfigurationError(
                 f"{response.location}: the document that begins here has {response.length} words, but "
                 f"{key.length} in {key.location}"
             )
-        scores.add(key.clusters, response.clusters)
-        if scores.repeated > MAX_REPEATED:
+        metric(response.clusters, key.clusters)
+        if metric.counts["documents"]["repeated"] > MAX_REPEATED:
             raise ConfigurationError(
                 f"{response.location}: by the end of the document that begins here more than {MAX_REPEATED} "
                 "mentions are repeated; the reference scorer refuses to score them"
             )
     for title, response in responses.items():
         logger.warning("%s: %s is not in %s; it is skipped", response.location, title, key_path)
-    groups: dict[str, Any] = {name: _as_printed(scores.counts()[name]) for name in METRICS}
-    return groups | {"average_f1": _percent(scores.average().f1)}
+    groups: dict[str, Any] = {name: _as_printed(metric.numbers()[name]) for name in METRICS}
+    return groups | {"average_f1": _percent(metric.average().f1)}
 
 
 def _by_title(path: str) -> dict[str, CorefDocument]:

@@ -52,7 +52,7 @@ class CorefPredictor(TaskPredictor):
         return self.predict_json({"document": document})
 
     @overrides
-    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+    def to_instance(self, json_dict: JsonDict) -> Instance:
         reader = cast(CorefReader, self._dataset_reader)
         return reader.text_to_instance(self._read(json_dict), has_answers=False)
 

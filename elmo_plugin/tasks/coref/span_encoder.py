@@ -141,52 +141,24 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = Fals
     scores, the span that begins first, and then the shorter one, wins. Returns them from left to right,
     shorter ones first.
 
-    A span can be decided as soon as all better spans that cross it are, so all spans that are better than
-    their undecided neighbours are decided at once, in rounds.
-
     `scores` and `valid` (which spans exist) have the shape (time, max_width).
     """
     order = scores.masked_fill(~valid, float("-inf")).flatten().argsort(descending=True, stable=True)
-    ranks = torch.empty_like(order)  # higher is better, and all are different
-    ranks[order] = torch.arange(len(order), 0, -1, device=order.device)
-    allowed = valid if may_cross else _without_crossing(ranks.view_as(scores), valid)
-    best = order[allowed.flatten()[order]][:count].sort().values
+    selected: list[int] = []
+    first_word: dict[int, int] = {}  # of the longest selected span that ends at a word
+    last_word: dict[int, int] = {}  # of the longest that begins there
+    for index in order[valid.flatten()[order]].tolist():
+        if len(selected) == count:
+            break
+        start, width = divmod(index, scores.size(1))
+        end = start + width
+        if not may_cross and (
+            any(last_word.get(word, end) > end for word in range(start + 1, end + 1))
+            or any(first_word.get(word, start) < start for word in range(start, end))
+        ):
+            continue
+        selected.append(index)
+        first_word[end] = min(start, first_word.get(end, start))
+        last_word[start] = max(end, last_word.get(start, end))
+    best = torch.tensor(sorted(selected), dtype=torch.long, device=scores.device)
     return Spans(best // scores.size(1), best % scores.size(1))
-
-
-def _without_crossing(ranks: Tensor, valid: Tensor) -> Tensor:
-    undecided, selected = valid.clone(), torch.zeros_like(valid)
-    while undecided.any():
-        selected |= undecided & (ranks > best_crossing(ranks * undecided))
-        undecided &= ~selected & (best_crossing(ranks * selected) == 0)
-    return selected
-
-
-def best_crossing(ranks: Tensor) -> Tensor:
-    """
-    Returns the highest rank of the spans that cross each span, or 0. The shapes are (time, max_width); spans
-    of rank 0 do not count.
-    """
-    from_right = _best_that_begins_inside(ranks)
-    from_left = _mirror(_best_that_begins_inside(_mirror(ranks)))
-    return torch.maximum(from_right, from_left)
-
-
-def _best_that_begins_inside(ranks: Tensor) -> Tensor:
-    """Returns the highest rank of the spans that begin inside each span, and end past it."""
-    at_least_as_wide = ranks.flip(1).cummax(dim=1).values.flip(1)
-    following = torch.cat([at_least_as_wide[1:], torch.zeros_like(ranks[:1])])
-    best = [torch.zeros_like(ranks[:, 0])]
-    for width in range(1, ranks.size(1)):
-        # Spans that begin at the second word, or begin in, and end past, the span that begins there.
-        from_second = torch.cat([best[-1][1:], best[-1].new_zeros(1)])
-        best.append(torch.maximum(following[:, width], from_second))
-    return torch.stack(best, dim=1)
-
-
-def _mirror(ranks: Tensor) -> Tensor:
-    """Returns the grid of the same spans in the reversed document."""
-    time, max_width = ranks.shape
-    widths = torch.arange(max_width, device=ranks.device)
-    starts = time - 1 - torch.arange(time, device=ranks.device).unsqueeze(1) - widths
-    return ranks[starts.clamp(min=0), widths] * (starts >= 0)

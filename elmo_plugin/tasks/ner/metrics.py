@@ -1,6 +1,5 @@
 """Tags and whole entities, counted as conlleval.pl counts them, the scorer of CoNLL-2000 and CoNLL-2003."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -8,7 +7,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, figures_by_group, precision_recall_f1
+from elmo_plugin.tasks.counting import Figures, SpanF1
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.ner.columns import read_table
 
@@ -29,46 +28,6 @@ def _split(tag: str) -> tuple[str, str]:
     return _BIO_PREFIXES.get(prefix, prefix), kind
 
 
-class NerScores(Scores):
-    """Counts entities by type. An entity is correct if its first word, its last word and its type are."""
-
-    def __init__(self) -> None:
-        self.words = self.correct_tags = 0
-        self.gold: Counter[str] = Counter()
-        self.predicted: Counter[str] = Counter()
-        self.correct: Counter[str] = Counter()
-
-    def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
-        """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
-        is_common = False  # in both, a chunk began at the same word, with the same type, and goes on
-        last = (("O", ""), ("O", ""))
-        for sentence in sentences:
-            self.words += len(sentence)
-            self.correct_tags += sum(gold == predicted for gold, predicted in sentence)
-            for pair in [*sentence, ("O", "O")]:
-                gold, predicted = map(_split, pair)
-                ends = [_ends(last[0], gold), _ends(last[1], predicted)]
-                starts = [_starts(last[0], gold), _starts(last[1], predicted)]
-                if is_common and all(ends):
-                    self.correct[last[0][1]] += 1
-                is_common = (is_common and not any(ends)) or all(starts)
-                is_common = is_common and gold[1] == predicted[1]
-                self.gold.update([gold[1]] * starts[0])
-                self.predicted.update([predicted[1]] * starts[1])
-                last = gold, predicted
-        if is_common:  # without types, a chunk may continue to the end
-            self.correct[last[0][1]] += 1
-
-    def figures(self, whole: float = 1.0) -> dict[str, Figures]:
-        """Returns the figures as parts of `whole`: "overall", and of each type by its name."""
-        correct, predicted, gold = self.correct, self.predicted, self.gold
-        overall = precision_recall_f1(correct.total(), predicted.total(), gold.total(), whole)
-        return {"overall": overall} | {
-            kind: precision_recall_f1(correct[kind], predicted[kind], gold[kind], whole)
-            for kind in sorted(gold.keys() | predicted.keys())
-        }
-
-
 def _ends(last: tuple[str, str], tag: tuple[str, str]) -> bool:
     """Returns whether a chunk ends between two words."""
     changes = last[0] not in _OUTSIDE and last[1] != tag[1]
@@ -82,14 +41,13 @@ def _starts(last: tuple[str, str], tag: tuple[str, str]) -> bool:
 
 
 @Metric.register("ner_f1")
-class NerF1(ScoreMetric):
+class NerF1(SpanF1):
     """
-    The accuracy over words, and precision, recall and F1 of whole entities, over all processes.
+    The accuracy over words, and precision, recall and F1 of whole entities, over all processes. An entity is
+    correct if its first word, its last word and its type are.
 
     Registered as a `Metric` with name "ner_f1", for tags in BIO and BIOUL; of plain tags it has the accuracy.
     """
-
-    scores_class = NerScores
 
     def __init__(self, has_entities: bool = True) -> None:
         super().__init__()
@@ -102,21 +60,43 @@ class NerF1(ScoreMetric):
         for tags, gold_tags in zip(predicted, gold, strict=True):
             if len(tags) != len(gold_tags):
                 raise ValueError(f"ner_f1: expected {len(gold_tags)} tags, got {len(tags)}")
-            self._scores.add([list(zip(gold_tags, tags, strict=True))])
+            self.add([list(zip(gold_tags, tags, strict=True))])
 
-    @overrides(check_signature=False)
-    def metrics(self, scores: NerScores) -> dict[str, float]:
-        """
-        Returns `accuracy`, and `precision`, `recall` and `f1-measure`, from 0 to 1, each followed by
-        `-overall` and by the name of each type, as in `f1-measure-PER`.
-        """
-        accuracy = scores.correct_tags / scores.words if scores.words else 0.0
-        entities = figures_by_group(scores.figures()) if self._has_entities else {}
-        return {"accuracy": accuracy} | entities
+    def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
+        """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
+        right = self.counts["correct"]
+        is_common = False  # in both, a chunk began at the same word, with the same type, and goes on
+        last = (("O", ""), ("O", ""))
+        for sentence in sentences:
+            self.counts["words"]["all"] += len(sentence)
+            self.counts["words"]["correct"] += sum(gold == predicted for gold, predicted in sentence)
+            for pair in [*sentence, ("O", "O")]:
+                gold, predicted = map(_split, pair)
+                ends = [_ends(last[0], gold), _ends(last[1], predicted)]
+                starts = [_starts(last[0], gold), _starts(last[1], predicted)]
+                if is_common and all(ends):
+                    right[last[0][1]] += 1
+                is_common = (is_common and not any(ends)) or all(starts)
+                is_common = is_common and gold[1] == predicted[1]
+                self.counts["gold"].update([gold[1]] * starts[0])
+                self.counts["predicted"].update([predicted[1]] * starts[1])
+                last = gold, predicted
+        if is_common:  # without types, a chunk may continue to the end
+            right[last[0][1]] += 1
 
-    @overrides(check_signature=False)
-    def missing_gold(self, scores: NerScores) -> str:
-        return "entities" if self._has_entities and scores.words and not scores.gold else ""
+    def accuracy(self) -> float:
+        """Returns the part of the words with their gold tag."""
+        words = self.counts["words"]
+        return words["correct"] / words["all"] if words["all"] else 0.0
+
+    @overrides
+    def metrics(self) -> dict[str, float]:
+        """Returns `accuracy`, and the figures of entities."""
+        return {"accuracy": self.accuracy()} | (super().metrics() if self._has_entities else {})
+
+    @overrides
+    def missing_gold(self) -> str:
+        return "entities" if self._has_entities and self.counts["words"] and not self.counts["gold"] else ""
 
 
 def score_tagged(path: str) -> dict[str, Any]:
@@ -127,17 +107,16 @@ def score_tagged(path: str) -> dict[str, Any]:
 
     Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is malformed.
     """
-    scores = NerScores()
-    scores.add(parse_tagged(read_text_lines(path)))
-    if not scores.words:
+    metric = NerF1()
+    metric.add(parse_tagged(read_text_lines(path)))
+    if not metric.counts["words"]:
         raise ConfigurationError(f"{path}: no words in this file")
-    rows = scores.figures(100)
-    table = _table(scores, rows)
+    rows = metric.figures(100)
     figures = {
-        kind: row.rounded() | ({} if kind == "overall" else {"found": scores.predicted[kind]})
+        kind: row.rounded() | ({} if kind == "overall" else {"found": metric.counts["predicted"][kind]})
         for kind, row in rows.items()
     }
-    return {"raw": table, **figures}
+    return {"raw": _table(metric, rows), **figures}
 
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
@@ -156,15 +135,16 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
         yield [(fields[-2], fields[-1]) for _, fields in sentence]
 
 
-def _table(scores: NerScores, rows: dict[str, Figures]) -> list[str]:
+def _table(metric: NerF1, rows: dict[str, Figures]) -> list[str]:
+    counts = metric.counts
     columns = {
         kind: f"precision: {row.precision:6.2f}%; recall: {row.recall:6.2f}%; FB1: {row.f1:6.2f}"
         for kind, row in rows.items()
     }
     overall = columns.pop("overall")
     return [
-        f"processed {scores.words} tokens with {scores.gold.total()} phrases; "
-        f"found: {scores.predicted.total()} phrases; correct: {scores.correct.total()}.",
-        f"accuracy: {100 * scores.correct_tags / scores.words:6.2f}%; {overall}",
-        *(f"{kind:>17}: {text}  {scores.predicted[kind]}" for kind, text in columns.items()),
+        f"processed {counts['words']['all']} tokens with {counts['gold'].total()} phrases; "
+        f"found: {counts['predicted'].total()} phrases; correct: {counts['correct'].total()}.",
+        f"accuracy: {100 * metric.accuracy():6.2f}%; {overall}",
+        *(f"{kind:>17}: {text}  {counts['predicted'][kind]}" for kind, text in columns.items()),
     ]

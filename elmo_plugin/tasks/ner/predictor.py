@@ -1,13 +1,17 @@
 """Named entities, or tags of any kind, of plain or pre-tokenized sentences."""
 
 import re
+from typing import Any
 
 from allennlp.common import JsonDict
-from allennlp.data import Instance
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance
 from allennlp.data.fields import MetadataField
+from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.predictor import SentencePredictor, typed_places
 from elmo_plugin.tasks.spans import parse_tag, spans_to_tags, tags_to_spans
@@ -32,18 +36,29 @@ class NerPredictor(SentencePredictor):
 
     Registered as a `Predictor` with name "elmo_ner".
 
-    `output_format` may be "columns": a line for each word with its gold tag, if there is one
-    (`--use-dataset-reader`), and its predicted tag, in BIO, between spaces. `elmo score ner` and conlleval.pl
-    read them. Spaces inside a word become "_". See `SentencePredictor` for the other parameters.
+    # Parameters
+
+    output_format : `str`, optional (default = `"json"`)
+        The output of `allennlp predict`: "json", or "columns": a line for each word with its gold tag, if
+        there is one (`--use-dataset-reader`), and its predicted tag, in BIO, between spaces, as
+        `elmo score ner` and conlleval.pl read them. Spaces inside a word become "_".
+    **kwargs
+        Those of `SentencePredictor`.
     """
 
     name = "elmo_ner"
     default_tokenizer = SpacyRulesTokenizer
-    line_format = "columns"
+
+    def __init__(
+        self, model: Model, dataset_reader: DatasetReader, *, output_format: str = "json", **kwargs: Any
+    ) -> None:
+        super().__init__(model, dataset_reader, **kwargs)
+        check_choice(f"{self.name}: output_format", output_format, ("json", "columns"), ConfigurationError)
+        self._output_format = output_format
 
     @overrides
-    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        instance = super()._json_to_instance(json_dict)
+    def to_instance(self, json_dict: JsonDict) -> Instance:
+        instance = super().to_instance(json_dict)
         instance.add_field("text", MetadataField(None if "words" in json_dict else json_dict["sentence"]))
         return instance
 
@@ -73,7 +88,13 @@ class NerPredictor(SentencePredictor):
         return outputs
 
     @overrides
+    def dump_line(self, outputs: JsonDict) -> str:
+        if self._output_format == "json":
+            return super().dump_line(outputs)
+        return "\n".join([*self.format_lines(outputs), ""])
+
     def format_lines(self, outputs: JsonDict) -> list[str]:
+        """Returns the columns of a prediction."""
         columns = [outputs["words"]]
         for tags in (outputs.get("gold_tags"), outputs["tags"]):
             if tags and "entities" in outputs:

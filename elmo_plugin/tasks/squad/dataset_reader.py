@@ -13,7 +13,7 @@ from overrides import overrides
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
 from elmo_plugin.tasks.records import Skipped, UnusableExample
-from elmo_plugin.tasks.squad.articles import Answer, Question, SquadOptions, parse_squad
+from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class SquadReader(TaskDatasetReader):
             check_at_least("squad_v1: max_paragraph_words", max_paragraph_words, error=ConfigurationError)
         self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
-        self.options = SquadOptions(skip_unanswerable, skip_bad)
+        self.options = {"skip_unanswerable": skip_unanswerable, "skip_bad": skip_bad}
         self._answers_required = answers_required
 
     @overrides
@@ -88,10 +88,10 @@ class SquadReader(TaskDatasetReader):
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
         """Yields each question with its paragraph and its words. Logs what is skipped."""
-        skipped = Skipped(self.options.skip_bad)
+        skipped = Skipped(self.options["skip_bad"])
         too_long = 0
         tokenized: TokenizedParagraph | None = None
-        for paragraph in parse_squad(lines, self.options, skipped):
+        for paragraph in parse_squad(lines, skipped, self.options["skip_unanswerable"]):
             if tokenized is None or tokenized.text != paragraph.text:
                 try:
                     tokenized = self.tokenize(paragraph.text)
@@ -103,7 +103,7 @@ class SquadReader(TaskDatasetReader):
                 continue
             for question in paragraph.questions:
                 name, place = str(question.id), f"{paragraph.location}, question {question.id}"
-                if not question.answers and self.options.skip_unanswerable:
+                if not question.answers and self.options["skip_unanswerable"]:
                     skipped.add("without an answer", name)
                     continue
                 try:

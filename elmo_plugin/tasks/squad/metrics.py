@@ -12,7 +12,7 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
-from elmo_plugin.tasks.counting import ScoreMetric, Scores, precision_recall_f1
+from elmo_plugin.tasks.counting import CountingMetric, precision_recall_f1
 from elmo_plugin.tasks.dataset_reader import read_text_lines
 from elmo_plugin.tasks.squad.articles import read_squad
 
@@ -41,53 +41,34 @@ def _f1(predicted: list[str], answer: list[str]) -> float:
     return precision_recall_f1(common, len(predicted), len(answer)).f1
 
 
-class SquadScores(Scores):
-    """Sums the scores of questions."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self.missing = 0  # questions without a prediction (scored 0)
-        self._exact = 0
-        self._f1 = 0.0
-
-    def add(self, predicted: str | None, answers: Iterable[str]) -> None:
-        """Adds one question and its predicted answer, `None` without a prediction."""
-        answers = list(answers)
-        self.total += 1
-        if predicted is None:
-            self.missing += 1
-            return
-        self._exact += exact_match(predicted, answers)
-        self._f1 += f1(predicted, answers)
-
-    def figures(self) -> dict[str, float]:
-        """Returns `exact_match` and `f1` in percent, as the official script sums them up, and `total`."""
-        return {
-            "exact_match": 100.0 * self._exact / self.total if self.total else 0.0,
-            "f1": 100.0 * self._f1 / self.total if self.total else 0.0,
-            "total": self.total,
-        }
-
-
 @Metric.register("squad_em_and_f1")
-class SquadEmAndF1(ScoreMetric):
+class SquadEmAndF1(CountingMetric):
     """
     Exact match and F1 of answers, as the official script of SQuAD 1.1 computes them, over all processes.
 
     Registered as a `Metric` with name "squad_em_and_f1".
     """
 
-    scores_class = SquadScores
+    def __call__(self, predicted: str | None, answers: Iterable[str]) -> None:  # type: ignore[override]
+        """Adds one question by its predicted answer, `None` without a prediction, and the correct ones."""
+        answers, sums = list(answers), self.counts["questions"]
+        sums["total"] += 1
+        if predicted is None:
+            sums["missing"] += 1
+            return
+        sums["exact_match"] += exact_match(predicted, answers)
+        sums["f1"] += f1(predicted, answers)
 
-    def __call__(self, predicted: str, answers: Iterable[str]) -> None:  # type: ignore[override]
-        """Adds the predicted answer to one question, and the correct answers."""
-        self._scores.add(predicted, answers)
+    def percentages(self) -> dict[str, float]:
+        """Returns `exact_match` and `f1` in percent, as the official script sums them up."""
+        sums = self.counts["questions"]
+        return {name: 100.0 * sums[name] / (sums["total"] or 1) for name in ("exact_match", "f1")}
 
-    @overrides(check_signature=False)
-    def metrics(self, scores: SquadScores) -> dict[str, float]:
+    @overrides
+    def metrics(self) -> dict[str, float]:
         """Returns `em` and `f1`, from 0 to 1."""
-        figures = scores.figures()
-        return {"em": figures["exact_match"] / 100, "f1": figures["f1"] / 100}
+        em, f1 = self.percentages().values()
+        return {"em": em / 100, "f1": f1 / 100}
 
 
 def score_squad(data_path: str, predictions_path: str) -> dict[str, Any]:
@@ -98,15 +79,16 @@ def score_squad(data_path: str, predictions_path: str) -> dict[str, Any]:
     Returns `exact_match`, `f1`, `total` and `missing`.
     """
     predictions = _read_predictions(predictions_path)
-    scores = SquadScores()
+    metric = SquadEmAndF1()
     for paragraph in read_squad(data_path):
         for question in paragraph.questions:
             if not question.answers:
                 raise ConfigurationError(f"{paragraph.location}, question {question.id}: answer missing")
-            scores.add(predictions.get(str(question.id)), [answer.text for answer in question.answers])
-    if not scores.total:
+            metric(predictions.get(str(question.id)), [answer.text for answer in question.answers])
+    sums = metric.counts["questions"]
+    if not sums:
         raise ConfigurationError(f"{data_path}: no questions in this file")
-    return {**scores.figures(), "missing": scores.missing}
+    return {**metric.percentages(), "total": sums["total"], "missing": sums["missing"]}
 
 
 def _read_predictions(path: str) -> Mapping[str, str]:

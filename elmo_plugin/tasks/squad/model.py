@@ -57,8 +57,6 @@ class SquadBidafSelfAttention(TaskModel):
         The most words of an answer in prediction; `null` for any number.
     train_on : `str`, optional (default = `"all"`)
         "all", the probability of all correct answers together, or "first", of the first one.
-    other_answers : `int`, optional (default = `4`)
-        The number of answers of a prediction next to the best.
     initializer : `InitializerApplicator`, optional (default = `None`)
         Initial values of parameters.
     """
@@ -79,7 +77,6 @@ class SquadBidafSelfAttention(TaskModel):
         dropout: float = 0.2,
         max_answer_words: int | None = 17,
         train_on: str = "all",
-        other_answers: int = 4,
         initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
@@ -109,7 +106,6 @@ class SquadBidafSelfAttention(TaskModel):
             check_at_least("max_answer_words", max_answer_words, error=ConfigurationError)
         self._max_answer_words = max_answer_words
         self._train_on = train_on
-        self._num_answers = 1 + other_answers
         self.metric = SquadEmAndF1()
         self.initialize(initializer)
 
@@ -151,7 +147,7 @@ class SquadBidafSelfAttention(TaskModel):
         }
         if not self.training:
             max_words = self._max_answer_words or logits.mask.size(1)
-            output["spans"] = best_answers(logits, max_words, self._num_answers)
+            output["spans"] = best_answers(logits, max_words, count=5)
         if answers is not None:
             output["loss"] = span_loss(logits, answers if self._train_on == "all" else answers[:, :1])
             if not self.training:
@@ -232,7 +228,7 @@ class SquadPredictor(TaskPredictor):
         return self.predict_json({"passage": passage, "question": question})
 
     @overrides
-    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+    def to_instance(self, json_dict: JsonDict) -> Instance:
         reader = cast(SquadReader, self._dataset_reader)
         passage = text_from_json(json_dict, ["passage", "paragraph", "context"], self.name)
         question = text_from_json(json_dict, ["question"], self.name)

@@ -1,6 +1,6 @@
 """Predicates and their arguments as instances, one for each predicate, or one for each sentence."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, dropwhile
 from typing import Any, cast
 
@@ -73,7 +73,7 @@ class SrlSentenceReader(TaskDatasetReader):
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         """Yields the sentences of a file, with the predicates that count."""
-        for sentence in _parse(lines, self._format, parse_conll2012, self.needs_labels):
+        for sentence in _parse(lines, self._format, self.needs_labels):
             chosen = [each for each in sentence.predicates if each.is_verb or not self._verbs_only]
             yield sentence._replace(predicates=chosen)
 
@@ -83,25 +83,25 @@ def read_sentences(path: str) -> Iterator[SrlSentence]:
     Reads a file to score: propositions (see `parse_props`), columns of CoNLL-2012, or JSON lines. Raises
     `ConfigurationError`, naming file and line, if a line is malformed.
     """
-    return _parse(read_text_lines(path), "auto", _parse_columns)
+    return _parse(read_text_lines(path), "auto", may_be_props=True)
 
 
 def _parse(
-    lines: Iterable[Line],
-    format: str,
-    parse_columns: Callable[[Iterable[Line]], Iterator[SrlSentence]],
-    needs_frames: bool = True,
+    lines: Iterable[Line], format: str, needs_frames: bool = True, may_be_props: bool = False
 ) -> Iterator[SrlSentence]:
     """Yields the sentences of a file: those of its columns, or of JSON lines."""
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)
+        is_2012 = len(first.columns) >= FIXED_COLUMNS and first.columns[2].isdecimal()
         if format == "jsonl" or (format == "auto" and is_json(first)):
             yield from map(sentence_in, _records(lines, needs_frames))
         elif first.text.startswith("# global.columns"):
             yield from parse_universal(lines)
+        elif may_be_props and not is_2012 and first.text[0] != "#":
+            yield from parse_props(lines)
         else:
-            yield from parse_columns(lines)
+            yield from parse_conll2012(lines)
 
 
 def _records(lines: Iterable[Line], needs_frames: bool) -> Iterator[Record]:
@@ -112,15 +112,6 @@ def _records(lines: Iterable[Line], needs_frames: bool) -> Iterator[Record]:
             unknown = {"tags": ["O"] * len(words)}
             fields |= {"frames": [{"index": index, **unknown} for index in fields.get("predicates") or ()]}
         yield line, fields
-
-
-def _parse_columns(lines: Iterable[Line]) -> Iterator[SrlSentence]:
-    """Yields the sentences of CoNLL-2012 or of propositions, as the first line looks."""
-    rest = iter(lines)
-    first = next(rest)
-    is_2012 = len(first.columns) >= FIXED_COLUMNS and first.columns[2].isdecimal()
-    parse = parse_conll2012 if is_2012 or first.text.startswith("#") else parse_props
-    return parse(chain([first], rest))
 
 
 @DatasetReader.register("srl_conll2012")

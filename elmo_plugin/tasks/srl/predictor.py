@@ -72,7 +72,8 @@ class SrlPredictor(SentencePredictor):
 
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        self._check_inputs(inputs)
+        for each in inputs:
+            self.check_input(each)
         sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
         predicates = self._predicates(inputs, sentences)
         reader = cast(SrlReader, self._dataset_reader)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elmo_plugin.tasks.coref.metrics import METRICS, CorefCounts, CorefScores
+from elmo_plugin.tasks.coref.metrics import METRICS, CorefConll, CorefCounts
 
 # The test cases of the reference scorer: a letter is a mention, and what is expected is recall and precision.
 # Where it gives no figure, there is none here.
@@ -35,11 +35,11 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_figures_of_the_test_cases_of_the_reference_scorer(case: str) -> None:
     key, response, *expected = CASES[case]
-    scores = CorefScores()
-    scores.add(key.split(), response.split())
+    metric = CorefConll()
+    metric(response.split(), key.split())
     for name, figures in zip(METRICS, expected, strict=True):
         if figures is not None:
-            precision, recall, _ = scores.counts()[name].figures()
+            precision, recall, _ = metric.numbers()[name].figures()
             assert (recall, precision) == pytest.approx(figures, abs=5e-6)
 
 
@@ -64,9 +64,9 @@ def test_figures_of_the_test_cases_of_the_reference_scorer(case: str) -> None:
 def test_mentions_that_are_repeated_alone_or_absent(
     gold: str, predicted: str, muc: tuple, bcub: tuple, ceafe: tuple, mention: tuple
 ) -> None:
-    scores = CorefScores()
-    scores.add(gold.split(), predicted.split())
-    found = scores.counts()
+    metric = CorefConll()
+    metric(predicted.split(), gold.split())
+    found = metric.numbers()
     assert (found["muc"], found["mention"]) == (muc, mention)
     assert found["bcub"] == pytest.approx(bcub) and found["ceafe"] == pytest.approx(ceafe)
 
@@ -79,4 +79,4 @@ def test_where_there_is_nothing_figures_are_zero() -> None:
         == (0, 0, 0)
     )
     assert CorefCounts(1, 4, 1, 2).figures() == pytest.approx((1 / 2, 1 / 4, 1 / 3))
-    assert CorefScores().average() == (0, 0, 0)
+    assert CorefConll().average() == (0, 0, 0)

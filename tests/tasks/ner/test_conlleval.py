@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.ner.metrics import NerF1, NerScores, parse_tagged, score_tagged
+from elmo_plugin.tasks.ner.metrics import NerF1, parse_tagged, score_tagged
 
 TAGS = ["O", "."] + [f"{prefix}-{kind}" for prefix in "BIES[]" for kind in ("PER", "ORG-1")] + ["B", "I", "S"]
 
@@ -22,11 +22,11 @@ def lines(text: str) -> list[Line]:
     return [Line(line, "f.txt", number) for number, line in enumerate(text.splitlines(True), start=1)]
 
 
-def count(sentences: list[list[tuple[str, str]]]) -> NerScores:
+def count(sentences: list[list[tuple[str, str]]]) -> NerF1:
     blocks = ["".join(f"word {gold} {system}\n" for gold, system in sentence) for sentence in sentences]
-    scores = NerScores()
-    scores.add(parse_tagged(lines("\n".join(blocks))))
-    return scores
+    metric = NerF1()
+    metric.add(parse_tagged(lines("\n".join(blocks))))
+    return metric
 
 
 def starts(before: str, tag: str, type_before: str, kind: str) -> bool:
@@ -96,12 +96,12 @@ def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
 )
 def test_random_tags_have_the_chunks_that_conlleval_finds(sentences: list[list[tuple[str, str]]]) -> None:
     words = list(chain.from_iterable([*sentence, ("O", "O")] for sentence in sentences))
-    scores = count(sentences)
+    counts = count(sentences).counts
     for name, types in conlleval(words).items():
-        assert getattr(scores, name) == Counter(types)
+        assert counts[name] == Counter(types)
     counted = [pair for sentence in sentences for pair in sentence]
-    assert scores.words == len(counted)
-    assert scores.correct_tags == sum(gold == system for gold, system in counted)
+    assert counts["words"]["all"] == len(counted)
+    assert counts["words"]["correct"] == sum(gold == system for gold, system in counted)
 
 
 def test_figures_and_printed_lines_are_those_of_conlleval(shared: Path) -> None:

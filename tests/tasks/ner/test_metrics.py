@@ -1,6 +1,4 @@
-"""The tagger's figures against AllenNLP's, those of conlleval, and those of two processes."""
-
-from pathlib import Path
+"""The tagger's figures against AllenNLP's and those of conlleval."""
 
 import pytest
 import torch
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
-from tests.tasks.two_processes import figures_in_two_processes
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 FIGURES = ("precision", "recall", "f1-measure")
@@ -49,20 +46,3 @@ def test_accuracy_is_over_words() -> None:
     assert f1.get_metric() == {"accuracy": 0.0, **{f"{name}-overall": 0.0 for name in FIGURES}}
     f1([["B-PER", "L-PER"]], [["U-PER", "U-PER"]])
     assert f1.get_metric()["accuracy"] == 0.0
-
-
-BATCHES = [
-    ([["U-PER", "O"]], [["U-PER", "U-LOC"]]),
-    ([["B-ORG", "L-ORG"], ["O"]], [["B-ORG", "L-ORG"], ["U-PER"]]),
-    ([["O", "U-MISC"]], [["O", "O"]]),
-]
-
-
-def test_processes_sum_what_they_counted(tmp_path: Path) -> None:
-    metric = NerF1()
-    for batch in BATCHES:
-        metric(*batch)
-    expected = metric.get_metric()
-    for first, second, after_reset in figures_in_two_processes(NerF1, BATCHES, tmp_path):
-        assert first == second == expected
-        assert set(after_reset.values()) == {0.0}

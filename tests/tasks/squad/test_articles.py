@@ -11,7 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.records import Skipped
 from elmo_plugin.tasks.squad import Answer, read_squad
-from elmo_plugin.tasks.squad.articles import Question, SquadOptions, parse_squad
+from elmo_plugin.tasks.squad.articles import Question, parse_squad
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
 
@@ -40,8 +40,7 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
     [
         ("{\n'data'", "x.json, line 2: not JSON"),
         ([3], "x.json, item 1: expected a JSON object, got 3"),
-        ({}, 'x.json: expected a list as "data", got null'),
-        ({"data": [{"title": "Rain"}]}, 'Rain: expected a list as "paragraphs", got null'),
+        ({}, 'x.json, line 1: expected text as "context", got null'),
         (
             {"data": [{"title": "Rain", "paragraphs": [3]}]},
             "Rain, paragraph 1: expected a JSON object, got 3",
@@ -195,7 +194,7 @@ def test_a_row_of_a_table_is_a_question(tmp_path: Path, name: str, text: str) ->
 
 def test_rows_without_ids_have_their_lines() -> None:
     lines = [Line(text, "x.csv", n) for n, text in enumerate(["context,question,answer\n", "a b,c,b\n"], 1)]
-    (paragraph,) = parse_squad(lines, SquadOptions(), Skipped())
+    (paragraph,) = parse_squad(lines, Skipped())
     assert [question.id for question in paragraph.questions] == ["line 2"]
 
 

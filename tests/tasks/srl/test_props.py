@@ -37,7 +37,6 @@ def test_white_space_separates_columns_and_blank_lines_sentences(text: str) -> N
     [
         ("-\t*\ngo\n", 2, "expected 2 columns (as in line 1 of this sentence), got 1"),
         ("-\n\n-\t*\n-\t*\n", 3, "the sentence that begins here has 0 predicates, but 1 columns"),
-        ("#begin document (a); part 000\n", 1, "expected CoNLL-2005's propositions, got #begin document (a)"),
         ("-\n\n-\t*\t*\ngo\t(V*)\t*\nbe\t*\t*)\n", 5, "column 3: '*)' closes an argument, but none is open"),
     ],
 )

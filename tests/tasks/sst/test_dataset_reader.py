@@ -113,7 +113,7 @@ def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
         (b"(1 Wet)\n(l Dry)\n", ", line 2: a label is a number from 0 to 4, not 'l'"),
         (b"", ": no texts in this file"),
         (b"\n \n", ": no texts in this file"),
-        (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced, 1 are never closed"),
+        (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced: expected '\\)'"),
         (b"(2 a)\r\n(7 b)\r\n", ", line 2: a label is a number from 0 to 4, not '7'"),
         (b"(2 a)\n(2 caf\xe9)\n", ", line 2: not UTF-8 text"),
     ],

@@ -1,0 +1,112 @@
+"""Damaged archives, weights and options: the same result, or a clear error that names the file."""
+
+import os
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+import pytest
+
+from elmo_plugin import load_predictor
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm.io import Source
+from elmo_plugin.commands.export import export
+from tests.conftest import BILM_SENTENCES
+from tests.hostile.fork_server import Forked
+from tests.small_bilm import loud_bilm
+from tests.trained_bilm import write_training
+from tests.trained_tagger import tagger_config, train
+
+pytestmark = pytest.mark.slow
+SENTENCES = [sentence.split() for sentence in BILM_SENTENCES]
+WORDS = {"words": ["Ada", "lives", "in", "Rome", "."]}
+CLEAR = re.compile(r"(?:[\w.]+\.)?(ConfigurationError|BiLmError|OSError|PermissionError|FileNotFoundError): ")
+
+
+class Damaged(NamedTuple):
+    """The file to be damaged, how often, and work that raises `AssertionError` for a wrong result."""
+
+    file: Path
+    times: int
+    work: Callable[[], None]
+
+
+def loads(source: Source, expected: np.ndarray | None) -> None:
+    """Compares the vectors of a biLM; without a checksum they are finite."""
+    vectors = np.concatenate(
+        [layers.numpy() for layers in BiLm.from_pretrained(source).embed(SENTENCES)], axis=1
+    )
+    assert np.isfinite(vectors).all() and (expected is None or np.array_equal(vectors, expected))
+
+
+def predicts(archive: Path, expected: Any) -> None:
+    assert load_predictor(archive).predict_json(WORDS) == expected
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Damaged]:
+    folder = tmp_path_factory.mktemp("material")
+    bilm = loud_bilm().eval().requires_grad_(False)
+    archive = write_training(folder / "bilm", bilm)
+    vectors = np.concatenate([layers.numpy() for layers in bilm.embed(SENTENCES)], axis=1)
+    found = {"archive of a biLM": Damaged(archive, 50, partial(loads, str(archive), vectors))}
+    for name in ("weights.hdf5", "options.json", "without checksums"):
+        export(str(archive), folder / name)
+        pair = {
+            "options": str(folder / name / "options.json"),
+            "weights": str(folder / name / "weights.hdf5"),
+        }
+        file = folder / name / ("options.json" if name == "options.json" else "weights.hdf5")
+        if name == "without checksums":  # as other programs write it
+            with h5py.File(file, "a") as weights:
+                del weights.attrs["options"]
+                weights.visititems(lambda _, each: each.attrs.pop("crc32", None))
+        expected = None if name == "without checksums" else vectors
+        found[name] = Damaged(file, 100 if name == "weights.hdf5" else 40, partial(loads, pair, expected))
+    train(tagger_config(pair, ["input"]), folder / "tagger")
+    tagger = folder / "tagger" / "model.tar.gz"
+    tags = load_predictor(tagger).predict_json(WORDS)
+    return {**found, "archive of a tagger": Damaged(tagger, 40, partial(predicts, tagger, tags))}
+
+
+def damaged(content: bytes, generator: np.random.Generator) -> bytes:
+    """Returns content with bits flipped, bytes put in, left out or set to zero, or cut."""
+    damage = bytearray(content)
+    place, length = int(generator.integers(len(content))), int(generator.integers(1, 200))
+    kind = generator.choice(["flip", "flip", "flip", "zeros", "noise", "insert", "remove", "cut"])
+    if kind == "flip":
+        damage[place] ^= 1 << int(generator.integers(8))
+    elif kind == "insert":
+        damage[place:place] = generator.bytes(length)
+    elif kind in ("zeros", "noise"):
+        size = len(damage[place : place + length])
+        damage[place : place + length] = bytes(size) if kind == "zeros" else generator.bytes(size)
+    else:
+        del damage[place : place + length if kind == "remove" else None]
+    return bytes(damage)
+
+
+@pytest.mark.parametrize(
+    "name", ["archive of a biLM", "weights.hdf5", "options.json", "without checksums", "archive of a tagger"]
+)
+def test_damage_is_named_or_does_no_harm(name: str, cases: dict[str, Damaged], tmp_path: Path) -> None:
+    """ELMO_HOSTILE_SEED asks for other damage, ELMO_HOSTILE_TIMES for more."""
+    case = cases[name]
+    generator = np.random.default_rng((len(name), int(os.environ.get("ELMO_HOSTILE_SEED", "0"))))
+    whole, unnamed, wrong = case.file.read_bytes(), [], []
+    for number in range(case.times * int(os.environ.get("ELMO_HOSTILE_TIMES", "1"))):
+        case.file.write_bytes(damaged(whole, generator))
+        ended = Forked(case.work, tmp_path).wait()
+        is_clear = CLEAR.match(ended.last_line) or "Traceback" not in ended.error
+        if ended.timed_out or ended.status < 0 or (ended.status and not is_clear):
+            wrong.append(f"{number}: {ended.status} {ended.error[-600:]}")
+        elif ended.status and not any(
+            each in ended.last_line for each in ("model.tar.gz", *case.file.parts[-1:])
+        ):
+            unnamed.append(f"{number}: {ended.last_line}")
+    case.file.write_bytes(whole)
+    assert wrong == [] and len(unnamed) <= case.times // 30, unnamed
