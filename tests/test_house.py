@@ -14,7 +14,7 @@ MOST = {
     "allennlp_api": 674,
     "analysis": 469,
     "bilm": 2796,
-    "commands": 1345,
+    "commands": 1348,
     "common": 1294,
     "demo": 360,
     "embed_files": 677,
@@ -25,10 +25,10 @@ MOST = {
     "porting": 585,
     "predictions": 514,
     "sweeps": 278,
-    "tasks": 4597,
+    "tasks": 4600,
     "training": 490,
 }
-WHOLE = 18_160
+WHOLE = 18_166
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

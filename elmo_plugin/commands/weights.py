@@ -7,6 +7,7 @@ each placement of ELMo; models without ELMo are skipped.
 
 import argparse
 import logging
+from pathlib import Path
 from typing import Any
 
 from elmo_plugin.commands.options import OutputPath, add, add_shared
@@ -46,7 +47,9 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         rows.append([archive, mix.placement, f"{mix.gamma:.3f}", *cells])
     show_table(rows)
     if args.plot is not None:
-        figure = draw_layer_weights([(name.removesuffix("/model.tar.gz"), mix) for name, mix in found])
+        figure = draw_layer_weights(
+            [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]
+        )
         with atomic_write(args.plot) as temporary:
             figure.savefig(temporary, dpi=200)
     return [{"archive": name, **mix._asdict()} for name, mix in found]

@@ -97,7 +97,10 @@ class SpanF1(CountingMetric):
 
     def figures(self, scale: float = 1.0) -> dict[str, Figures]:
         """Returns the figures of `numbers`."""
-        return {name: precision_recall_f1(*numbers, scale) for name, numbers in self.numbers().items()}
+        return {
+            name: precision_recall_f1(correct, predicted, gold, scale)
+            for name, (correct, predicted, gold) in self.numbers().items()
+        }
 
     @overrides
     def metrics(self) -> dict[str, float]:

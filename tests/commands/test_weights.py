@@ -51,7 +51,7 @@ def test_draws_a_column_for_each_placement_of_a_model(run: Path, tmp_path: Path)
     pytest.importorskip("matplotlib")
     run_command("weights", run / "model.tar.gz", "--plot", tmp_path / "figure.svg")
     columns = re.findall("<!-- (.+), (.+) -->", (tmp_path / "figure.svg").read_text())
-    assert columns == [(str(run), "input"), (str(run), "output")]
+    assert columns == [(run.name, "input"), (run.name, "output")]
 
 
 def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:

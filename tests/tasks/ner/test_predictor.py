@@ -11,7 +11,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from elmo_plugin.common.typography import normalize_text
-from elmo_plugin.predictions.views import views
+from elmo_plugin.predictions.views import view
 from elmo_plugin.tasks.ner import Conll2003Reader, NerPredictor, score_tagged
 from elmo_plugin.tasks.ner.metrics import NerF1
 from tests.tasks.ner.test_model import SENTENCES, tagger
@@ -172,7 +172,7 @@ def test_plain_tags_are_predicted_shown_and_measured_without_entities(tmp_path: 
     output = plain.predict_batch_instance(instances)[0]
     assert set(output) == {"words", "tags", "gold_tags"}
     assert set(model.get_metrics()) == {"accuracy"}
-    ((part,),) = views("ner", [output], {})
+    (part,) = view("ner", output, {})
     assert [span.label for span in part.spans] == output["tags"]
     assert [line.split(" ")[:2] for line in plain.dump_line(output).split("\n")[:2]] == [
         ["the", "DT"],
