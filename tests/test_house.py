@@ -10,23 +10,23 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 871,
+    "(files at the top)": 875,
     "allennlp_api": 674,
     "analysis": 469,
     "bilm": 2796,
-    "commands": 1348,
-    "common": 1294,
+    "commands": 1345,
+    "common": 1293,
     "demo": 360,
     "embed_files": 677,
     "embedding": 840,
     "encoders": 663,
     "integrations": 324,
     "language_model": 1383,
-    "porting": 585,
+    "porting": 586,
     "predictions": 514,
     "sweeps": 278,
     "tasks": 4600,
-    "training": 490,
+    "training": 488,
 }
 WHOLE = 18_166
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}

@@ -120,15 +120,14 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
     width = next((len(line.split()) for line in first if line[:1] != b"#" and line.strip()), 0)
     for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
         fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
+        is_word = b"\t" in line or (len(fields) == width and _HASH.match(line))
         if not line.strip() or line.startswith(b"-DOCSTART-"):
             if words:
                 warn_of_long_sentence(name, len(words))
                 yield b" ".join(words) + b"\n"
             words = []
-        elif line[:1] == b"#" and b"\t" not in line and not (len(fields) == width and _HASH.match(line)):
-            continue  # a comment
-        elif column and re.fullmatch(rb"\d+[-.]\d+", fields[0]):
-            continue  # a contracted word or an empty node of CoNLL-U
+        elif (line[:1] == b"#" and not is_word) or (column and re.fullmatch(rb"\d+[-.]\d+", fields[0])):
+            continue  # also contracted words and empty nodes of CoNLL-U
         elif not -len(fields) <= column < len(fields):
             raise BiLmError(f"{name}, line {number}: expected column {column} of {len(fields)}, from 0")
         else:
