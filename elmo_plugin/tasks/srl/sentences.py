@@ -102,8 +102,8 @@ def _check_format(rows: list[Row]) -> None:
     is_shifted = re.fullmatch(r"\d+([-.]\d+)?", first[0]) or (len(rows) > 1 and _are_counting(words))
     if len(first) < FIXED_COLUMNS or (is_shifted and not _are_counting(numbers)):
         raise ConfigurationError(
-            f"{line.location}: expected CoNLL-2012 (document, part, word number, word, …, {FIXED_COLUMNS} "
-            f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …"
+            f"{line.location}: expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
+            f"{FIXED_COLUMNS} columns and those of predicates), got {len(first)}, {' '.join(first[:4])!r} …"
         )
 
 

@@ -93,7 +93,7 @@ def test_the_end_of_a_document_ends_a_sentence() -> None:
     ("text", "message"),
     [
         (f"{row('a', '*')}\n{row('b')}", "data, line 2: expected 13 columns .*, got 12"),
-        ("EU _ _ B-ORG", "data, line 1: expected CoNLL-2012 .* got 4 columns, 'EU _ _ B-ORG'"),
+        ("EU _ _ B-ORG", "data, line 1: expected JSON lines or CoNLL-2012 .* got 4, 'EU _ _ B-ORG'"),
         (
             "1 a a X X _ 2 nsubj _ _ _\n2 go go X X _ 0 root _ _ go.01",
             ".* 1: expected .* got 11 columns, '1 a",
