@@ -151,10 +151,7 @@ def to_record(key: bytes, vectors: np.ndarray) -> bytes:
 
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
-    """
-    Copies a record into `vectors`. Returns false, and copies nothing, if the record is damaged, or of another
-    key, shape or type.
-    """
+    """Copies a record into `vectors`; returns false if it is damaged, or of another key, shape or type."""
     content = memoryview(record)[CHECKSUM_SIZE:]
     if len(content) != vectors.nbytes or bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
         return False
