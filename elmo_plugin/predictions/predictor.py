@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from elmo_plugin.archives import default_predictor, load_archive, one_sentence
 from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
-from elmo_plugin.common.outputs import check_outputs
+from elmo_plugin.common.files import check_outputs
 from elmo_plugin.predictions.files import Input, check_format, read_inputs, write_predictions
 from elmo_plugin.predictions.prediction import TASKS, Prediction, Task
 
