@@ -171,11 +171,11 @@ def check_config(
     model = {**config["model"]}
     if model.get("type") == "bilm":  # whose sizes come from the weights
         model.pop("initial", None)
-    given = tuple(f"{key}." for key in Params({**(overrides or {})}).as_flat_dict())
+    given = [tuple(key.split(".")) for key in Params({**(overrides or {})}).as_flat_dict()]
     for keys, reason in refused({**config, "model": model}, folder):
-        place = ".".join(map(str, keys))
-        if not f"{place}.".startswith(given):
-            raise BiLmError(f"{name}: {place}: {reason}; {TRUST}")
+        place = tuple(map(str, keys))
+        if not any(place[: len(each)] == each for each in given):
+            raise BiLmError(f"{name}: {'.'.join(place)}: {reason}; {TRUST}")
 
 
 @contextmanager

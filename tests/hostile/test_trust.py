@@ -326,6 +326,17 @@ def test_a_class_of_a_user_takes_no_other_values(more: Any, tmp_path: Path) -> N
         check_config({"model": model}, "it", tmp_path)
 
 
+def test_an_override_excuses_its_own_key_alone(tmp_path: Path) -> None:
+    model = {"type": "users_own", "size": 3, "word": "/x", "words": [], "more": {"a.b": "/x", "c": "/x"}}
+    check_config({"model": {**model, "more": {}}}, "it", tmp_path, {"model.word": "/y"})
+    for overrides in (
+        {"model.word": 1, "model.more.a": 1, "model.more.c": 1},
+        {"model": {"mor": 1, "word": 2}},
+    ):
+        with pytest.raises(BiLmError, match=r"it: model\.more\.(a\.b|c): "):
+            check_config({"model": model}, "it", tmp_path, overrides)
+
+
 def test_texts_of_listed_types_may_look_like_paths(tmp_path: Path) -> None:
     reader = {"type": "sequence_tagging", "word_tag_delimiter": "/", "token_indexers": {"train": "single_id"}}
     check_config({"model": {"type": "bilm"}, "dataset_reader": reader}, "it", tmp_path)
