@@ -10,7 +10,7 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 869,
+    "(files at the top)": 865,
     "allennlp_api": 670,
     "analysis": 468,
     "bilm": 2737,
@@ -22,8 +22,8 @@ MOST = {
     "encoders": 563,
     "integrations": 324,
     "language_model": 1339,
-    "porting": 586,
-    "predictions": 513,
+    "porting": 583,
+    "predictions": 514,
     "sweeps": 270,
     "tasks": 4533,
     "training": 464,
