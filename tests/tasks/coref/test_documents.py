@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.tasks.coref import CorefReader, score_coref
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
-from elmo_plugin.tasks.coref.documents import (
-    CorefDocument,
-    document_in,
-    parse_clusters,
-    parse_documents,
-    read_documents,
-)
+from elmo_plugin.tasks.coref.documents import CorefDocument, document_in, parse_clusters, parse_documents
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import LabelError, Span
 from tests.experiments.configs import FIXTURES, each_file
@@ -92,15 +86,6 @@ def test_speakers_and_names_have_spaces_between_tabs() -> None:
     text = "\n".join(["#begin document (a play); part 003", *rows, "#end document"]).replace("|", "\t")
     (document,) = parse_documents(lines(text))
     assert (document.name, document.speakers) == ("a play", [["Mira Solt", "Mira Pole"]])
-
-
-@pytest.mark.slow
-def test_real_documents_have_the_numbers_that_are_known(shared: Path) -> None:
-    found = list(read_documents(shared / "data" / "coref" / "dev.gold_conll"))
-    clusters = [cluster for document in found for cluster in document.clusters]
-    words = sum(document.length for document in found)
-    assert (len(found), words, sum(map(len, clusters)), len(clusters)) == (30, 28_119, 3_815, 855)
-    assert {document.genre for document in found} == {"gum"}
 
 
 ROW = "a 0 0 b NN * - - - - * -"
