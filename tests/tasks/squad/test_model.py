@@ -202,8 +202,8 @@ def test_the_best_spans_are_those_of_all_spans(
             for last in range(first, min(first + max_words, lengths[row]))
         ]
         expected = sorted(spans, reverse=True)[:count]
-        assert [(span.first, span.last) for span in found] == [each[1:] for each in expected]
-        assert [span.probability for span in found] == pytest.approx([each[0] for each in expected])
+        assert [span[:2] for span in found] == [each[1:] for each in expected]
+        assert [span[2] for span in found] == pytest.approx([each[0] for each in expected])
 
 
 def test_the_loss_is_that_of_all_right_spans_together() -> None:
