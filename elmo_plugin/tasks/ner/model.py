@@ -264,10 +264,6 @@ class NerPredictor(SentencePredictor):
         return instance
 
     @overrides
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        return self._as_read(instance, super().predict_instance(instance))
-
-    @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         return list(map(self._as_read, instances, super().predict_batch_instance(instances)))
 
