@@ -75,7 +75,6 @@ def _penalty(allowed: list[list[bool]] | list[bool]) -> Tensor:
 
 
 @torch.no_grad()
-@torch.no_grad()
 def viterbi(
     logits: Tensor, mask: BoolTensor, transitions: Tensor, start: Tensor, end: Tensor | None = None
 ) -> list[list[int]]:
