@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.coref import CorefReader, score_coref
+from elmo_plugin.tasks.coref.conll import CorefDocument, document_in, parse_clusters, parse_documents
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
-from elmo_plugin.tasks.coref.documents import CorefDocument, document_in, parse_clusters, parse_documents
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import LabelError, Span
 from tests.experiments.configs import FIXTURES, each_file
