@@ -242,10 +242,8 @@ class Ensemble(Model):
         super().__init__(vocab, **kwargs)
         classes = {type(member) for member in members}
         names = ", ".join(sorted(member_class.__name__ for member_class in classes)) or "none"
-        if len(classes) != 1:
-            raise ConfigurationError(f"ensemble: members must be models of one class, not {names}")
-        if not isinstance(members[0], TaskModel):
-            raise ConfigurationError(f"ensemble: members must be task models, but {names} is not one")
+        if len(classes) != 1 or not isinstance(members[0], TaskModel):
+            raise ConfigurationError(f"ensemble: members must be task models of one class, not {names}")
         self.members = torch.nn.ModuleList(members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
