@@ -185,10 +185,6 @@ def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeat
     assert places(parse_clusters(["(5|(2)", "5)"])) == [[(0, 1)], [(0, 2)]]
 
 
-def test_clusters_may_have_names() -> None:
-    assert places(parse_clusters(["(person-1(place-2)", "*", "", "person-1)"])) == [[(0, 1)], [(0, 4)]]
-
-
 @pytest.mark.parametrize(
     ("labels", "row", "message"),
     [

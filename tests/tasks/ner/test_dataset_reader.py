@@ -191,12 +191,6 @@ def test_tags_in_another_encoding_than_chosen_are_an_error_with_the_one_that_rea
         read(tmp_path / "data.txt", text, source_encoding=encoding)
 
 
-@pytest.mark.parametrize("option", ["source_encoding", "tag_encoding"])
-def test_an_unknown_encoding_is_an_error_that_names_the_option(option: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"{option}: expected one of .*, got 'BILOU'"):
-        Conll2003Reader({}, **{option: "BILOU"})
-
-
 @pytest.mark.parametrize(("part", "sentences"), [("train", 3394), ("dev", 1009), ("test", 1287)])
 def test_reads_real_data_whole(shared: Path, part: str, sentences: int) -> None:
     assert sum(1 for _ in Conll2003Reader({}).read(shared / "data" / "ner" / f"{part}.txt")) == sentences
