@@ -13,7 +13,7 @@ MOST = {
     "(files at the top)": 871,
     "allennlp_api": 670,
     "analysis": 469,
-    "bilm": 2737,
+    "bilm": 2710,
     "commands": 1348,
     "common": 1283,
     "demo": 360,
