@@ -14,21 +14,21 @@ MOST = {
     "allennlp_api": 670,
     "analysis": 469,
     "bilm": 2710,
-    "commands": 1348,
+    "commands": 1325,
     "common": 1283,
     "demo": 360,
-    "embed_files": 677,
+    "embed_files": 665,
     "embedding": 828,
-    "encoders": 570,
+    "encoders": 563,
     "integrations": 324,
-    "language_model": 1383,
+    "language_model": 1339,
     "porting": 585,
     "predictions": 514,
     "sweeps": 278,
     "tasks": 4613,
-    "training": 488,
+    "training": 464,
 }
-WHOLE = 18_166
+WHOLE = 17_894
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

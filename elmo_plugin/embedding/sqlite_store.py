@@ -4,13 +4,12 @@ import logging
 import os
 import sqlite3
 import threading
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-
-from elmo_plugin.common.files import checksum
 
 NAME = "activations.sqlite"
 FORMAT = 1  # of the file, as its `user_version`
@@ -161,4 +160,4 @@ def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> 
 
 
 def _checksum(key: bytes, content: bytes | memoryview) -> bytes:
-    return checksum(key, content).to_bytes(CHECKSUM_SIZE, "little")
+    return zlib.crc32(content, zlib.crc32(key)).to_bytes(CHECKSUM_SIZE, "little")

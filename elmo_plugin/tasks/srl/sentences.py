@@ -180,12 +180,6 @@ def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
     return SrlSentence([""] * len(rows), predicates, first.location)
 
 
-def _misplaced_verb(arguments: Iterable[Span], word: int) -> int | None:
-    """Returns the first word of `V` if it is not at the predicate."""
-    verbs = [argument for argument in arguments if argument.label == VERB]
-    return verbs[0].start if verbs and not any(verb.start <= word < verb.end for verb in verbs) else None
-
-
 def sentence_in(record: Record) -> SrlSentence:
     """
     Returns the sentence of a record: `words`, and for each predicate one of the `frames`, with the BIO `tags`
@@ -228,12 +222,13 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
         raise ValueError(
             f'expected "frames" with {len(words)} "tags" or with "roles", got {tags or list(frame)!r:.100}'
         )
-    if index is None:
-        index = next((start for start, _, role in arguments if role == VERB), None)
+    verbs = [argument for argument in arguments if argument.label == VERB]
+    if index is None and verbs:
+        index = verbs[0].start
     if type(index) is not int or not 0 <= index < len(words):
         raise ValueError(f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}')
-    if (verb := _misplaced_verb(arguments, index)) is not None:
-        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verb]!r}")
+    if verbs and not any(start <= index < end for start, end, _ in verbs):
+        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}")
     if not any(start <= index < end for start, end, _ in arguments):
         arguments.append(Span(index, index + 1, VERB))
     return Predicate(index, str(frame.get("lemma") or words[index]), checked_spans(arguments, len(words)))
