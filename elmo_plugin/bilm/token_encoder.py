@@ -51,9 +51,9 @@ class CachedTokenEncoder(nn.Module):
     The base of token encoders: encodes each distinct word once and stores its vector while the weights are
     frozen.
 
-    Subclasses have a `projection`, their last layer, and define `encode_words`, which encodes words of shape
-    (words, characters) to shape (words, projection_dim), whether or not their vectors are stored. Those that
-    read characters also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
+    Subclasses have a `projection`, their last layer, and define `encode_words`: from words of shape (words,
+    characters) to shape (words, projection_dim), whether or not their vectors are stored. Those that read
+    characters also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
 
     The attribute `word_cache_size` is the largest number of stored word vectors; 0 for none. With the default
     and words of 50 characters they take up to 74 MB for vectors of 512 numbers, 24 MB for 128.
