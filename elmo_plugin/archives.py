@@ -189,8 +189,7 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
     if trust:
         yield
         return
-    reader = archive.validation_dataset_reader
-    if name := refused_predictor(archive.model, reader):
+    if name := refused_predictor(archive.model, archive.validation_dataset_reader):
         raise BiLmError(
             f"the predictor {name} reads files or loads other models; name another one, or {TRUST}"
         )

@@ -62,9 +62,11 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 _SNIFFED = 20  # lines
+_READS = {"columns": "--column N reads the words in one, from 0", "FASTA": "name its file .fasta"}
 _MOST_WORDS = 500
 _HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
+_FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
 
 
@@ -79,9 +81,7 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
         return
     first = list(islice(lines, _SNIFFED))
     if kind := _kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first]):
-        reads = (
-            "--column N reads the words in one, from 0" if "columns" in kind else "write its texts to a file"
-        )
+        reads = next((_READS[part] for part in _READS if part in kind), "write its texts to a file")
         raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {reads}")
     yield from chain(first, lines)
 
@@ -98,6 +98,10 @@ def _kind_of_data(lines: list[str]) -> str:
         return "XML or HTML"
     if re.match(r"\(\S* ?\(", texts[0]):
         return "trees"
+    if len(texts) > 1 and texts[0][0] == ">" and all(map(_FASTA.fullmatch, texts)):
+        return "FASTA"
+    if texts[0][0] == "@" and [text[0] for text in texts[2:3]] == ["+"]:
+        return "FASTQ"
     tabs = {row.count("\t") for row in rows}
     if len(tabs) == 1 and (max(tabs) > 4 or (max(tabs) and len(rows) > 1)):
         return "columns between tabs" + ", CoNLL-U" * (max(tabs) == 9)
@@ -115,15 +119,14 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
     width = next((len(line.split()) for line in first if line[:1] != b"#" and line.strip()), 0)
     for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
         fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
+        is_word = b"\t" in line or (len(fields) == width and _HASH.match(line))
         if not line.strip() or line.startswith(b"-DOCSTART-"):
             if words:
                 warn_of_long_sentence(name, len(words))
                 yield b" ".join(words) + b"\n"
             words = []
-        elif line[:1] == b"#" and b"\t" not in line and not (len(fields) == width and _HASH.match(line)):
-            continue  # a comment
-        elif column and re.fullmatch(rb"\d+[-.]\d+", fields[0]):
-            continue  # a contracted word or an empty node of CoNLL-U
+        elif (line[:1] == b"#" and not is_word) or (column and re.fullmatch(rb"\d+[-.]\d+", fields[0])):
+            continue  # also contracted words and empty nodes of CoNLL-U
         elif not -len(fields) <= column < len(fields):
             raise BiLmError(f"{name}, line {number}: expected column {column} of {len(fields)}, from 0")
         else:

@@ -40,14 +40,14 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     """Compares the checksums in a file of torch. Raises `BiLmError`, naming it, if it is damaged."""
     opened = _opened(file)
+    if isinstance(opened, Path) and not opened.exists():
+        raise BiLmError(f"{name}: file not found")
     try:
         if not zipfile.is_zipfile(opened):
             return
         with zipfile.ZipFile(opened) as records:
             _check_size(sum(record.file_size for record in records.infolist()), file, name)
             damaged = records.testzip()
-    except FileNotFoundError:
-        raise BiLmError(f"{name}: file not found") from None
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except BiLmError:

@@ -28,7 +28,6 @@ from elmo_plugin.tasks.spans import (
 )
 
 VERB = "V"  # the role of the predicate itself
-NO_PREDICATE = "-"
 _AUXILIARIES = {"be.03", "have.01", "do.01"}
 _UNIVERSAL = ("ID", "FORM", "UP:PRED", "UP:ARGSPANS")
 _UNIVERSAL_SPAN = re.compile(r"([^|]+):(\d+)-(\d+)")
@@ -103,8 +102,8 @@ def _check_format(rows: list[Row]) -> None:
     is_shifted = re.fullmatch(r"\d+([-.]\d+)?", first[0]) or (len(rows) > 1 and _are_counting(words))
     if len(first) < FIXED_COLUMNS or (is_shifted and not _are_counting(numbers)):
         raise ConfigurationError(
-            f"{line.location}: expected CoNLL-2012 (document, part, word number, word, …, {FIXED_COLUMNS} "
-            f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …"
+            f"{line.location}: expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
+            f"{FIXED_COLUMNS} columns and those of predicates), got {len(first)}, {' '.join(first[:4])!r} …"
         )
 
 
@@ -161,13 +160,9 @@ def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
     first, first_columns = rows[0]
-    if line_kind(first) == "begin":
-        raise ConfigurationError(
-            f"{first.location}: expected CoNLL-2005's propositions, got {first.text:.30}"
-        )
     check_columns(rows, len(first_columns), f"as in line {first.number} of this sentence")
     lemmas, *columns = zip(*(row for _, row in rows), strict=True)
-    words = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]
+    words = [word for word, lemma in enumerate(lemmas) if lemma != "-"]
     if len(words) != len(columns):
         raise ConfigurationError(
             f"{first.location}: the sentence that begins here has {len(words)} predicates, but "

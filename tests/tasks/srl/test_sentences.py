@@ -107,10 +107,10 @@ def test_the_end_of_a_document_ends_a_sentence() -> None:
     ("text", "message"),
     [
         (f"{row('a', '*')}\n{row('b')}", "data, line 2: expected 13 columns .*, got 12"),
-        ("EU _ _ B-ORG", "data, line 1: expected CoNLL-2012 .* got 4 columns, 'EU _ _ B-ORG'"),
-        ("1 a a X X _ 2 nsubj _ _ _\n2 go go X X _ 0 root _ _ go.01", ".* 1: .* got 11 columns, '1 a"),
-        ("1 a a a X X _ _ 2 2 S S _ _ A0\n2 go go go X X _ _ 0 0 R R Y go.01 _", ".* got 15 columns, '1 a a"),
-        (f"{row('a')}\n{row('b')}".replace("doc 0 0", "my doc 0 0").replace("0 b", "1 b"), ".* 13 columns"),
+        ("EU _ _ B-ORG", "data, line 1: expected JSON lines or CoNLL-2012 .* got 4, 'EU _ _ B-ORG'"),
+        ("1 a a X X _ 2 nsubj _ _ _\n2 go go X X _ 0 root _ _ go.01", ".* 1: .* got 11, '1 a"),
+        ("1 a a a X X _ _ 2 2 S S _ _ A0\n2 go go go X X _ _ 0 0 R R Y go.01 _", ".* got 15, '1 a a"),
+        (f"{row('a')}\n{row('b')}".replace("doc 0 0", "my doc 0 0").replace("0 b", "1 b"), ".* got 13, "),
         (row("a", "*").replace(" - - *", " - Ann Lee *"), ".* column 12 .* lacks its predicate, .* tabs"),
         (row("go", lemma="go", frameset="01"), "data, line 1: expected 1 columns of arguments .*, got none"),
         (row("[WORD]"), r"data, line 1: the words are missing, \[WORD\]"),
@@ -209,7 +209,6 @@ def test_white_space_separates_columns_and_blank_lines_sentences(text: str) -> N
     [
         ("-\t*\ngo\n", 2, "expected 2 columns (as in line 1 of this sentence), got 1"),
         ("-\n\n-\t*\n-\t*\n", 3, "the sentence that begins here has 0 predicates, but 1 columns"),
-        ("#begin document (a); part 000\n", 1, "expected CoNLL-2005's propositions, got #begin document (a)"),
         ("-\n\n-\t*\t*\ngo\t(V*)\t*\nbe\t*\t*)\n", 5, "column 3: '*)' closes an argument, but none is open"),
     ],
 )
