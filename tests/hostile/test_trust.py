@@ -140,14 +140,6 @@ IMPORTS = {
     "a regularizer in a list": {"model__regularizer": {"regexes": [[".*", "planted.Reader"]]}},
     "a model": {"model__type": "planted.Reader"},
 }
-OUTSIDE = {
-    "another archive": {"model": {"type": "from_archive", "archive_file": "other.tar.gz"}},
-    "part of another archive": {
-        "model__contextual_encoder__encoder": {"_pretrained": {"archive_file": "x", "module_path": "y"}}
-    },
-    "another archive's weights": {"model__contextual_encoder__elmo__serialization_dir": None},
-    "a biLM to start from": {"model__initial": "planted.py"},
-}
 
 
 @pytest.mark.parametrize("changes", IMPORTS.values(), ids=IMPORTS)
@@ -162,15 +154,6 @@ def test_no_class_is_imported_by_the_name_of_its_module(
             main()
         load_archive(path)
     assert not list(tmp_path.rglob("ran"))
-
-
-@pytest.mark.parametrize("changes", OUTSIDE.values(), ids=OUTSIDE)
-def test_no_file_outside_the_archive_is_named(
-    training: Path, tmp_path: Path, changes: dict[str, Any]
-) -> None:
-    path = changed(training, tmp_path, with_config(**changes))
-    with pytest.raises(BiLmError, match=r"trust=True"):
-        load_archive(path)
 
 
 def test_files_here_that_are_called_like_values_of_the_configuration_make_no_difference(
