@@ -12,21 +12,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.commands.options import OutputPath, StreamPath, add, add_shared, output_paths, positive_int
+from elmo_plugin.commands.options import OutputPath, TextPattern, add, add_shared, output_paths, positive_int
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.outputs import target_of
 from elmo_plugin.common.streams import show
 
 NEEDS = "torch"
-
-
-class TextStream(StreamPath):
-    """A text that is read once, line by line; with --dask a pattern of texts."""
-
-    kind = "text"
-
-    def _is_found(self) -> bool:
-        return super()._is_found() or bool(set("*?[") & set(self))
 
 
 class _OneOutput(argparse.Action):
@@ -43,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); - for standard "
         "input; with --dask a quoted pattern"
     )
-    add(parser, "text TEXT", about, TextStream)
+    add(parser, "text TEXT", about, TextPattern)
     about = "a file, .hdf5, .safetensors, .npz or .csv; with --dask a folder"
     # Without a default, a missing OUTPUT keeps the value of --output.
     add(parser, "output OUTPUT", about, action=_OneOutput, nargs="?", default=argparse.SUPPRESS)
