@@ -280,13 +280,15 @@ class ResumableTrainer(GradientDescentTrainer):
             see(batch)
 
     def _fill_caches(self, batch: TensorDict) -> None:
-        """Runs the model as in the first epoch, if a frozen ELMo in it has caches, and counts nothing."""
+        """Runs the model as in the first epoch, if it has a frozen ELMo; counts and draws nothing."""
         elmos = [each for each in self.model.modules() if isinstance(each, ElmoRepresentations)]
         if all(each.bilm.is_trainable for each in elmos):
             return
+        states = random_states(self.cuda_device)
         with torch.no_grad(), torch.autocast("cuda", enabled=self._use_amp):
             self.model(**batch)
         self.model.get_metrics(reset=True)
+        set_random_states(states, self.cuda_device)  # the data loader may draw from them
 
     def _reach_checkpoint(self) -> None:
         assert self._resumed is not None
