@@ -82,7 +82,6 @@ def commands(folder: Path, lines: int) -> dict[str, list[str]]:
     (folder / "text.txt").write_text("\n".join(sentences))
     archive = str(write_training(folder / "run", random_bilm()))
     return {
-        "embed": ["embed", "text.txt", "out.hdf5", "--all", "--bilm", "tiny"],
         "embed with workers": ["embed", "text.txt", "out.hdf5", "--all", "--bilm", "tiny", "--workers", "2"],
         "perplexity": ["perplexity", archive, "text.txt", "--per-sentence", "scores.jsonl"],
     }
@@ -107,7 +106,7 @@ def interrupt(arguments: list[str], folder: Path, seconds: float, number: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["embed", "embed with workers", "perplexity"])
+@pytest.mark.parametrize("name", ["embed with workers", "perplexity"])
 def test_each_stop_ends_in_one_sentence(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
