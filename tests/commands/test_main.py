@@ -131,9 +131,7 @@ def test_elmo_imports_the_plugins_of_the_project_and_reports_mistakes(
 
 OUTPUTS = [
     ["perplexity", "absent.tar.gz", "INPUT", "--json=OUTPUT"],
-    ["predict", "absent.tar.gz", "--squad", "INPUT", "-o", "OUTPUT"],
     ["ensemble", "INPUT", "-o", "OUTPUT"],
-    ["weights", "INPUT", "--plot", "OUTPUT"],
     ["sweep", "INPUT:variant", "-s", "runs", "--json=OUTPUT"],
     ["embed", "INPUT", "OUTPUT", "--all", "--bilm", "tiny", "--format", "hdf5"],
     ["export", "FOLDER", "FOLDER"],

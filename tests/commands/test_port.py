@@ -118,8 +118,3 @@ def test_a_module_that_the_configuration_names_does_not_run(
     run("port", "old.jsonnet", "-o", "new.json")
     assert json.loads((tmp_path / "new.json").read_text())["model"] == model
     assert "no_tqdm: removed" in capfd.readouterr().err
-
-
-def test_an_input_is_not_replaced(old: Path) -> None:
-    with pytest.raises(ConfigurationError, match="is also an input"):
-        run("port", old / "old.json", "-o", old / "old.json")

@@ -154,21 +154,6 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     assert not folder.exists()
 
 
-@pytest.mark.usefixtures("short_chunks")
-def test_other_arguments_cannot_go_on_and_the_same_can(
-    settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
-    other = replace(settings, bilm="tiny", dtype="float16")
-    difference = r"dtype was float32, not float16; bilm was .*, not .*"
-    expected = (
-        rf"out\.hdf5\.unfinished was made with other arguments \({difference}\).*remove it to start over"
-    )
-    with pytest.raises(BiLmError, match=expected):
-        embed_file(text, tmp_path / "out.hdf5", other)
-    assert embed_file(text, tmp_path / "out.hdf5", settings)
-
-
 def test_two_processes_do_not_write_the_same_output(
     settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
