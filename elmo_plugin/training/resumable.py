@@ -69,10 +69,6 @@ class EpochProgress(TrainerCallback):
         self.totals: dict[str, Any] = {"batches": 0, "loss": 0.0, "reg_loss": 0.0}
 
 
-def _pass(batch: TensorDict) -> None:
-    pass
-
-
 @dataclass
 class _Continued:
     """The batches of a loader that a checkpoint has seen, and, after a call of `restore`, the rest."""
@@ -253,7 +249,7 @@ class ResumableTrainer(GradientDescentTrainer):
         loader, is_seen = self.data_loader, epoch < self._start_after_epochs_completed
         if self._resumed is not None:
             seen = None if is_seen else self._epoch.totals["batches"]
-            see = self._fill_caches if epoch == 0 else _pass
+            see = self._fill_caches if epoch == 0 else (lambda batch: None)
             continued = _Continued(loader, seen, see, self._reach_checkpoint)
             self.data_loader = cast(DataLoader, continued)
         try:
