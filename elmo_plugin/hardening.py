@@ -49,22 +49,16 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     if wrong := [str(mistake) for mistake in found if mistake.reason != MISSING]:  # code may pass those
         raise ConfigurationError("; ".join(wrong))
     given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
-    if given.get("recover"):
-        _write_cut_config(params, Path(given["serialization_dir"]))
+    file = Path(given["serialization_dir"]) / archival.CONFIG_NAME
+    if given.get("recover") and file.is_file():
+        try:
+            json.loads(file.read_bytes())
+        except ValueError:  # a kill cut it short
+            params.to_file(str(file))
     try:
         return TRAIN_MODEL(params, *args, **kwargs)
     finally:
         _take_excepthook()  # from AllenNLP's log
-
-
-def _write_cut_config(params: Params, folder: Path) -> None:
-    """Rewrites a configuration that a kill cut short at the very start of a training."""
-    file = folder / archival.CONFIG_NAME
-    if file.is_file() and not any(folder.glob("model_state*")):
-        try:
-            json.loads(file.read_bytes())
-        except ValueError:
-            params.to_file(str(file))
 
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:

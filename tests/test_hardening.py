@@ -108,3 +108,18 @@ def test_a_mistake_ends_a_program_without_a_traceback(
     assert re.fullmatch(r"ValueError: overrides [^\n]*absent\.key[^\n]*\n", capsys.readouterr().err)
     elmo_plugin.hardening.excepthook(ValueError, ValueError("a bug"), None)
     assert "ValueError: a bug" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "is_replaced"), [("", True), ('{"model": ', True), ('{"model": 1}', False)]
+)
+def test_a_configuration_that_is_cut_short_does_not_prevent_recovery(
+    content: str, is_replaced: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model_state_e1_b0.th").touch()
+    (tmp_path / "config.json").write_text(content)
+    monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", lambda params, serialization_dir, recover: None)
+    monkeypatch.setattr(elmo_plugin.hardening, "mistakes", lambda config: [])
+    elmo_plugin.hardening.train_model(Params({"model": {}}), serialization_dir=str(tmp_path), recover=True)
+    expected = '{"model":{}}' if is_replaced else content
+    assert re.sub(r"\s", "", (tmp_path / "config.json").read_text()) == re.sub(r"\s", "", expected)

@@ -46,8 +46,7 @@ def run(args: argparse.Namespace) -> None:
     given = dict(text.split("=", 1) for text in args.ext_var)
     name = "standard input" if args.source == "-" else args.source
     content = sys.stdin.buffer.read() if args.source == "-" else read_bytes(args.source, name)
-    text = decode(content, name)
-    config, notes = port_config(read_config(text, name, given, args.trust))
+    config, notes = port_config(read_config(decode(content, name), name, given, args.trust))
     found = mistakes(config)
     notes += [_to_number(config, mistake) for mistake in found if mistake.number is not ...]
     left = [str(mistake) for mistake in found if mistake.number is ...]

@@ -24,6 +24,8 @@ CONLLU = (
         ("[\n{}\n]\n", "JSON"),
         ('<?xml version="1.0"?>\n<a/>\n', "XML or HTML"),
         ("(2 (2 It) (2 rains))\n", "trees"),
+        (">P1 human\nMKTAY\nMK*\n>P2\nMK-T\n", r"FASTA; name its file \.fasta"),
+        ("@r1\nACGT\n+\nIIII\n", "FASTQ"),
     ],
 )
 def test_what_is_no_text_is_refused_with_a_way_out(text: str, kind: str) -> None:
@@ -33,7 +35,17 @@ def test_what_is_no_text_is_refused_with_a_way_out(text: str, kind: str) -> None
 
 @pytest.mark.parametrize(
     "text",
-    ["Yes, no\nNo, yes\n", "It rains .\n", "[ It ]\n", "# 1 is here\n", "", "a\tb\n", "vitamin O\n1 2\n"],
+    [
+        "Yes, no\nNo, yes\n",
+        "It rains .\n",
+        "[ It ]\n",
+        "# 1 is here\n",
+        "",
+        "a\tb\n",
+        "vitamin O\n1 2\n",
+        ">It rains\n>it snows , too\nNo !\n",
+        "> No\nYes\n",
+    ],
 )
 def test_text_is_text(text: str) -> None:
     assert b"".join(sentence_lines(iter(text.encode().splitlines(True)), "x")).decode() == text

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from elmo_plugin.tasks.coref.conll import read_documents
+from elmo_plugin.tasks.coref.documents import read_documents
 from tests.conftest import REPOSITORY
 
 
@@ -73,6 +73,22 @@ def test_no_first_sentence_is_made(ner_data: ModuleType) -> None:
     assert len(made) > 2000 and made.isdisjoint(
         "".join(each["sentence"].split()) for each in score.read("ner")
     )
+
+
+def test_taggers_that_one_would_pick_instead_are_scored_by_whole_names(
+    _path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instead = importlib.import_module("instead")
+    monkeypatch.setattr(instead, "DATA", tmp_path)
+    for file in ("ner_wikigold/test.txt", "ner_more/pud/dev.txt"):
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).write_text(
+            "Ada B-PER\nLovelace I-PER\nsaw O\nParis B-LOC\n\nDutch B-MISC\nOslo B-LOC\n"
+        )
+    found = {"Ada": "B-PER", "Lovelace": "B-PER", "Paris": "B-LOC", "Dutch": "B-MISC", "Oslo": "B-ORG"}
+    scores = instead.name_scores(lambda words: [found.get(word, "O") for word in words])
+    # 2 of 5 found and 4 to find are right, 1 of 4 and 3 without other kinds
+    assert list(scores.values()) == pytest.approx([400 / 9, 200 / 7])
 
 
 @pytest.fixture

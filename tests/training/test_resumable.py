@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,13 @@ from typing import Any
 import pytest
 from allennlp.commands import train as train_command
 from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
 from allennlp.training import Checkpointer, Trainer
+from allennlp.training.metric_tracker import MetricTracker
 
 import elmo_plugin.hardening
 import elmo_plugin.plugin  # noqa: F401
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.training import AtomicCheckpointer, ResumableTrainer
 from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
@@ -63,6 +67,23 @@ def test_a_stopped_training_ends_with_the_same_bytes(
             train(config, folder)
         train(config, folder, recover=True)
         assert [(folder / name).read_bytes() for name in names] == expected, f"stopped at batch {batch}"
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"PK"), Path.unlink])
+def test_a_damaged_model_of_an_earlier_epoch_is_an_error_before_the_training_goes_on(
+    damage: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", no_wait)
+    config = tagger_config(str(write_training(tmp_path / "bilm", random_bilm())))
+    config["trainer"] |= {"num_epochs": 4, "cuda_device": -1}
+    folder = tmp_path / "run"
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        stop_at(7, patch)
+        train(config, folder)
+    damage(folder / "best.th")
+    monkeypatch.setattr(MetricTracker, "is_best_so_far", lambda self: False)
+    with pytest.raises((BiLmError, ConfigurationError), match=r"best\.th: (file not found|its weights are)"):
+        train(config, folder, recover=True)
 
 
 def test_configurations_without_types_are_resumed_too() -> None:

@@ -28,7 +28,6 @@ from elmo_plugin.tasks.spans import (
 )
 
 VERB = "V"  # the role of the predicate itself
-NO_PREDICATE = "-"
 _AUXILIARIES = {"be.03", "have.01", "do.01"}
 _UNIVERSAL = ("ID", "FORM", "UP:PRED", "UP:ARGSPANS")
 _UNIVERSAL_SPAN = re.compile(r"([^|]+):(\d+)-(\d+)")
@@ -103,8 +102,8 @@ def _check_format(rows: list[Row]) -> None:
     is_shifted = re.fullmatch(r"\d+([-.]\d+)?", first[0]) or (len(rows) > 1 and _are_counting(words))
     if len(first) < FIXED_COLUMNS or (is_shifted and not _are_counting(numbers)):
         raise ConfigurationError(
-            f"{line.location}: expected CoNLL-2012 (document, part, word number, word, …, {FIXED_COLUMNS} "
-            f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …"
+            f"{line.location}: expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
+            f"{FIXED_COLUMNS} columns and those of predicates), got {len(first)}, {' '.join(first[:4])!r} …"
         )
 
 
@@ -161,13 +160,9 @@ def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
     first, first_columns = rows[0]
-    if line_kind(first) == "begin":
-        raise ConfigurationError(
-            f"{first.location}: expected CoNLL-2005's propositions, got {first.text:.30}"
-        )
     check_columns(rows, len(first_columns), f"as in line {first.number} of this sentence")
     lemmas, *columns = zip(*(row for _, row in rows), strict=True)
-    words = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]
+    words = [word for word, lemma in enumerate(lemmas) if lemma != "-"]
     if len(words) != len(columns):
         raise ConfigurationError(
             f"{first.location}: the sentence that begins here has {len(words)} predicates, but "
@@ -178,12 +173,6 @@ def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
         with locate_label_errors(rows, f"column {number}: "):
             predicates.append(Predicate(word, lemmas[word], parse_labels(labels)))
     return SrlSentence([""] * len(rows), predicates, first.location)
-
-
-def _misplaced_verb(arguments: Iterable[Span], word: int) -> int | None:
-    """Returns the first word of `V` if it is not at the predicate."""
-    verbs = [argument for argument in arguments if argument.label == VERB]
-    return verbs[0].start if verbs and not any(verb.start <= word < verb.end for verb in verbs) else None
 
 
 def sentence_in(record: Record) -> SrlSentence:
@@ -228,12 +217,13 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
         raise ValueError(
             f'expected "frames" with {len(words)} "tags" or with "roles", got {tags or list(frame)!r:.100}'
         )
-    if index is None:
-        index = next((start for start, _, role in arguments if role == VERB), None)
+    verbs = [argument for argument in arguments if argument.label == VERB]
+    if index is None and verbs:
+        index = verbs[0].start
     if type(index) is not int or not 0 <= index < len(words):
         raise ValueError(f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}')
-    if (verb := _misplaced_verb(arguments, index)) is not None:
-        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verb]!r}")
+    if verbs and not any(start <= index < end for start, end, _ in verbs):
+        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}")
     if not any(start <= index < end for start, end, _ in arguments):
         arguments.append(Span(index, index + 1, VERB))
     return Predicate(index, str(frame.get("lemma") or words[index]), checked_spans(arguments, len(words)))
