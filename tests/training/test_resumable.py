@@ -134,9 +134,9 @@ def test_a_project_that_is_killed_while_it_writes_ends_with_the_same_bytes(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
     expected = files(config, tmp_path / "whole")
-    for event in count(4, 7):
+    for event in count(2, 3):
         folder = tmp_path / str(event)
         if files(config, folder, event) is not None:
             break
         assert files(config, folder, recover=True) == expected, f"killed at event {event}"
-    assert event > 30
+    assert event > 15
