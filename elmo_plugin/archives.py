@@ -52,9 +52,8 @@ class TrainedMix(NamedTuple):
 
 def import_all_plugins(subject: str) -> None:
     """
-    Registers this package's classes, then the classes of the user's plugins. This takes seconds.
-
-    Raises `BiLmError`, beginning with `subject`, if AllenNLP is not installed.
+    Registers this package's classes, then those of the user's plugins. Raises `BiLmError`, beginning with
+    `subject`, if AllenNLP is not installed.
     """
     try:
         import_module("allennlp.models")  # needs the most of AllenNLP's dependencies

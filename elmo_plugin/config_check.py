@@ -1,6 +1,6 @@
 """
-Compares a configuration with the registered classes, without making any of them: `mistakes` finds what is
-wrong, and `refused` what is not data in an archive.
+Compares a configuration with the registered classes, without making any of them: `mistakes` for a training,
+`refused` for an archive, which must be data.
 """
 
 import inspect
@@ -231,7 +231,7 @@ def is_data(cls: Any) -> bool:
 
 
 def refused(config: Mapping[str, Any], folder: Path) -> Iterator[tuple[Keys, str]]:
-    """Yields the keys of what the configuration of an archive in `folder` may not name, and why."""
+    """Yields the keys of values that an archive in `folder` may not have, and why."""
     for key, cls in _MADE.items():
         yield from _judge(cls, config.get(key), (key,), folder)
     kind = config.get("vocabulary", {}).get("type")

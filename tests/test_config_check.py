@@ -11,6 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.models import Model
 
+from elmo_plugin import hardening, plugin  # noqa: F401 (register and replace)
 from elmo_plugin.config_check import mistakes
 from tests.porting.public_configs import Config
 

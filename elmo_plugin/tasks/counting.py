@@ -58,7 +58,7 @@ class CountingMetric(Metric):
         raise NotImplementedError
 
     def missing_gold(self) -> str:
-        """Returns what the gold data have none of, so that F1 is 0, or an empty string."""
+        """Returns the name of items that the gold data lack, so that F1 is 0, or an empty string."""
         return ""
 
     @overrides

@@ -59,15 +59,8 @@ class EpochProgress(TrainerCallback):
         self.on_epoch()
 
     @overrides
-    def on_batch(
-        self,
-        trainer: GradientDescentTrainer,
-        batch_inputs: list[TensorDict],
-        batch_outputs: list[dict[str, Any]],
-        batch_metrics: dict[str, Any],
-        *args: Any,
-        **kwargs: Any,
-    ) -> None:
+    def on_batch(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        batch_inputs, _, batch_metrics, *_ = args
         if kwargs["is_training"]:
             self.totals["batches"] += len(batch_inputs)
             self.totals["loss"] += batch_metrics["batch_loss"]

@@ -34,17 +34,8 @@ def test_prints_and_writes_what_the_archives_have(
         for mix in mixes
     ]
     assert list(map(" ".join, rows)) == expected
-    assert json.loads(file.read_text()) == [
-        {
-            "archive": str(path),
-            "placement": mix.placement,
-            "layers": mix.layers,
-            "normalized_weights": mix.normalized_weights,
-            "gamma": mix.gamma,
-        }
-        for path in (archive, run)
-        for mix in mixes
-    ]
+    written = [{"archive": str(path), **mix._asdict()} for path in (archive, run) for mix in mixes]
+    assert json.loads(file.read_text()) == written
 
 
 def test_draws_a_column_for_each_placement_of_a_model(run: Path, tmp_path: Path) -> None:

@@ -237,14 +237,6 @@ def test_a_bilm_that_the_weights_lack_is_not_read_from_a_file(training: Path, tm
         load_archive(path)
 
 
-def test_a_good_archive_and_its_folder_give_the_same_model(training: Path, temporary: Path) -> None:
-    packed, unpacked = (load_archive(path).model for path in (training / "model.tar.gz", training))
-    for name, values in packed.state_dict().items():
-        if isinstance(values, torch.Tensor):
-            assert torch.equal(values, unpacked.state_dict()[name])
-    assert not list(temporary.iterdir())
-
-
 @pytest.mark.parametrize("name", ["best.th", "config.json", "meta.json", "vocabulary/tags.txt"])
 def test_no_link_is_followed_out_of_a_folder(training: Path, tmp_path: Path, name: str) -> None:
     folder = shutil.copytree(training, tmp_path / "run")
@@ -276,11 +268,6 @@ def test_code_in_weights_is_not_run_by_a_torch_that_would(
         with pytest.raises(BiLmError, match=f"archive {path}: "):
             load_archive(path)
     assert not (tmp_path / "ran").exists()
-
-
-def test_a_predictor_that_does_not_fit_is_one_sentence(training: Path) -> None:
-    with pytest.raises(BiLmError, match=f"^archive {training}: .*"):
-        load_predictor(training, predictor="elmo_squad", max_words="many", nonsense=1)
 
 
 def test_only_a_bilm_itself_may_name_what_its_training_began_with(tmp_path: Path) -> None:

@@ -43,9 +43,8 @@ def compression(path: str) -> str:
 
 def read_lines(path: str) -> Iterator[bytes]:
     """
-    Yields the lines of a file or URL with their line feeds, without a byte order mark. A name in `.gz` or
-    `.zst` is decompressed. Raises `BiLmError` if the file cannot be read or decompressed, or is not text, but
-    binary, an endless line or a million blank lines.
+    Yields the lines of a file or URL, maybe in `.gz` or `.zst`, without a byte order mark. Raises `BiLmError`
+    if it cannot be read, or is not text, but binary, an endless line or a million blank lines.
     """
     kind = compression(path)
     opener = gzip.open if kind == ".gz" else open
@@ -91,7 +90,7 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
 
 
 def _kind_of_data(lines: list[str]) -> str:
-    """Returns what the first lines of a file are if they are plainly no sentences, or nothing."""
+    """Returns the format of the first lines of a file if they are plainly no sentences, or nothing."""
     texts = [line for line in lines if line.strip()]
     rows = [line for line in texts if not line.startswith(("#", "-DOCSTART-"))]
     if not texts:
@@ -205,9 +204,8 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
 
 def decode(text: bytes, location: str, encoding: str = "utf-8", keep_marks: bool = False) -> str:
     """
-    Decodes text; drops byte order marks, wherever they are, unless `keep_marks`. Raises a `BiLmError` that
-    begins with `location`, the file and line, if it is not in this encoding or has the character NUL, as
-    binary data has.
+    Decodes text, and drops byte order marks unless `keep_marks`. Raises `BiLmError`, beginning with the
+    `location`, if it is not in this encoding or has the character NUL.
     """
     if b"\0" in text:
         raise BiLmError(f"{location}: not text, as it has the character NUL")

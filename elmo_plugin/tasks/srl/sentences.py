@@ -217,11 +217,11 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
         raise ValueError(
             f'expected "frames" with {len(words)} "tags" or with "roles", got {tags or list(frame)!r:.100}'
         )
-    if index is None:
-        index = next((start for start, _, role in arguments if role == VERB), None)
+    verbs = [argument for argument in arguments if argument.label == VERB]
+    if index is None and verbs:
+        index = verbs[0].start
     if type(index) is not int or not 0 <= index < len(words):
         raise ValueError(f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}')
-    verbs = [argument for argument in arguments if argument.label == VERB]
     if verbs and not any(start <= index < end for start, end, _ in verbs):
         raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}")
     if not any(start <= index < end for start, end, _ in arguments):
