@@ -74,6 +74,7 @@ def test_a_damaged_model_of_an_earlier_epoch_is_an_error_before_the_training_goe
 ) -> None:
     monkeypatch.setattr(os, "fsync", no_wait)
     config = tagger_config("tiny", placements=())  # ELMo would have read it before
+    del config["dataset_reader"]["token_indexers"]["elmo"]
     config["trainer"]["cuda_device"] = -1
     train(config, tmp_path / "run")
     damage(tmp_path / "run" / "best.th")
