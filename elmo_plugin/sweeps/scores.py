@@ -97,12 +97,12 @@ def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict
     return found
 
 
-def summary(scores: Sequence[float]) -> str:
+def summary(scores: Sequence[float], digits: int = 2) -> str:
     """Formats the mean and, for two or more scores, the sample standard deviation: `37.46 ± 1.82`."""
     if not scores:
         return "none"
-    mean = f"{statistics.mean(scores):.2f}"
-    return mean if len(scores) == 1 else f"{mean} ± {statistics.stdev(scores):.2f}"
+    mean = f"{statistics.mean(scores):.{digits}f}"
+    return mean if len(scores) == 1 else f"{mean} ± {statistics.stdev(scores):.{digits}f}"
 
 
 def table(scores: Scores, metric: str) -> str:

@@ -89,7 +89,10 @@ MODELS = {
         "CC BY 4.0, CC BY-SA 3.0",
         ("experiments/data/ner/test.txt", "data/ner_more/pud/dev.txt"),
         {"f1-measure-overall": "F1", "precision-overall": "precision", "recall-overall": "recall"},
-        "PUD has no names of other kinds (MISC), so those found count as mistakes in its precision.",
+        "PUD has no names of other kinds (MISC), so those found count as mistakes in its precision. "
+        "Elsewhere: 67.2 F1 (95 % interval 62 to 71) on a third of the test set of UNER over UD English "
+        "EWT (715 sentences of weblogs, e-mail, newsgroups, answers and reviews with 412 names; without "
+        "other kinds): persons 81, places 70, organizations 47.",
     ),
     "srl": Model(
         "who did what to whom; `srl_predicates` finds the predicates",
@@ -153,7 +156,11 @@ MODELS = {
         "CC BY-SA 4.0, WordNet",
         ("data/nli/test.jsonl",),
         {"accuracy": "% correct"},
-        "It knows descriptions of everyday scenes.",
+        "It knows descriptions of everyday scenes. Elsewhere: 68.9 % of 122 pairs from the trial set of "
+        "[SICK](https://aclanthology.org/L14-1314/) (the commonest label: 55 %), and 74.6 % of 224 pairs "
+        "made like [Breaking NLI](https://aclanthology.org/P18-2103/), with a word exchanged in premises "
+        "that were not trained on; both were looked at while the made pairs were chosen. Neither set as a "
+        "whole was at hand.",
     ),
     "sst": Model(
         "whether a sentence is negative, neutral or positive",

@@ -1,18 +1,20 @@
-"""What a user would pick instead of the bundled models, on their data: a CRF, and a lexicon.
+"""What a user would pick instead of the bundled models, on their data: spaCy, a CRF, and a lexicon.
 
+    uv run python experiments/bundled/instead.py spacy
     uv run --with sklearn-crfsuite python experiments/bundled/instead.py crf
     uv run python experiments/bundled/instead.py lexicon
 
-Run it where build.py was run. For `spacy train` on names, see experiments/spacy/ner_baseline.cfg.
+Run it where build.py was run.
 """
 
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ner_data import Tagged, read_tagged
+from ner_data import read_tagged
 
 RUNS, DATA = Path("runs/models"), Path("data")
 NEGATIONS = {"not", "no", "never", "n't", "nothing", "nobody", "cannot"}
@@ -50,27 +52,60 @@ def crf() -> dict[str, float]:
     """Trains a CRF on the tagger's sentences. Returns F1 on each test set."""
     import sklearn_crfsuite
 
-    def split(sentences: list[Tagged]) -> tuple[list[Any], list[list[str]]]:
-        words = [[word for word, _ in sentence] for sentence in sentences]
-        return [[features(each, index) for index in range(len(each))] for each in words], [
-            [tag for _, tag in sentence] for sentence in sentences
-        ]
+    def inputs(words: list[str]) -> list[dict[str, Any]]:
+        return [features(words, index) for index in range(len(words))]
 
     model = sklearn_crfsuite.CRF(c1=0.1, c2=0.1, max_iterations=100, all_possible_transitions=True)
-    model.fit(*split(list(read_tagged(RUNS / "ner/train.txt"))))
-    scores = {}
+    sentences = [zip(*sentence, strict=True) for sentence in read_tagged(RUNS / "ner/train.txt")]
+    words, tags = zip(*sentences, strict=True)
+    model.fit([inputs(each) for each in words], tags)
+    return name_scores(lambda words: model.predict_single(inputs(words)))
+
+
+def spacy_tagger() -> dict[str, float]:
+    """Trains spaCy's recognizer, without vectors, on the tagger's sentences. Returns F1 on each test set.
+
+    It has the configuration of `spacy init config --lang en --pipeline ner --optimize efficiency`.
+    """
+    import spacy
+    from spacy.cli.init_config import init_config
+    from spacy.cli.train import train
+    from spacy.tokens import Doc, DocBin
+
+    folder, vocabulary = RUNS / "ner_spacy", spacy.blank("en").vocab
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in ("train", "dev"):
+        docs = DocBin()
+        for sentence in read_tagged(RUNS / f"ner/{part}.txt"):
+            words, tags = zip(*sentence, strict=True)
+            docs.add(Doc(vocabulary, words=list(words), ents=list(tags)))
+        docs.to_disk(folder / f"{part}.spacy")
+    init_config(lang="en", pipeline=["ner"], optimize="efficiency").to_disk(folder / "config.cfg")
+    paths = {f"paths.{part}": str(folder / f"{part}.spacy") for part in ("train", "dev")}
+    train(folder / "config.cfg", folder, overrides=paths)
+    model = spacy.load(folder / "model-best")
+
+    def tags_of(words: list[str]) -> list[str]:
+        doc = model(Doc(model.vocab, words=words))
+        return [f"{token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else "O" for token in doc]
+
+    return name_scores(tags_of)
+
+
+def name_scores(tags_of: Callable[[list[str]], list[str]]) -> dict[str, float]:
+    """Returns F1 of names on each test set, of a function from words to their BIO tags."""
     tests = {
         "Wikigold test": (DATA / "ner_wikigold/test.txt", (*KINDS, "MISC")),
         "PUD dev, without other kinds": (DATA / "ner_more/pud/dev.txt", KINDS),
     }
+    scores = {}
     for name, (file, kinds) in tests.items():
-        inputs, gold = split(list(read_tagged(file)))
-        pairs = [
-            (names_in(right, kinds), names_in(list(found), kinds))
-            for right, found in zip(gold, model.predict(inputs), strict=True)
-        ]
-        both = sum(len(right & found) for right, found in pairs)
-        scores[name] = 200 * both / sum(len(right) + len(found) for right, found in pairs)
+        both = total = 0
+        for sentence in read_tagged(file):
+            right = names_in([tag for _, tag in sentence], kinds)
+            found = names_in(tags_of([word for word, _ in sentence]), kinds)
+            both, total = both + len(right & found), total + len(right) + len(found)
+        scores[name] = 200 * both / total
     return scores
 
 
@@ -100,5 +135,5 @@ def side(text: str, ratings: dict[str, float]) -> float:
 
 
 if __name__ == "__main__":
-    for test, score in {"crf": crf, "lexicon": lexicon}[sys.argv[1]]().items():
+    for test, score in {"spacy": spacy_tagger, "crf": crf, "lexicon": lexicon}[sys.argv[1]]().items():
         print(f"{test}: {score:.1f}")

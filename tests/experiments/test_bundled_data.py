@@ -75,6 +75,22 @@ def test_no_first_sentence_is_made(ner_data: ModuleType) -> None:
     )
 
 
+def test_taggers_that_one_would_pick_instead_are_scored_by_whole_names(
+    _path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instead = importlib.import_module("instead")
+    monkeypatch.setattr(instead, "DATA", tmp_path)
+    for file in ("ner_wikigold/test.txt", "ner_more/pud/dev.txt"):
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).write_text(
+            "Ada B-PER\nLovelace I-PER\nsaw O\nParis B-LOC\n\nDutch B-MISC\nOslo B-LOC\n"
+        )
+    found = {"Ada": "B-PER", "Lovelace": "B-PER", "Paris": "B-LOC", "Dutch": "B-MISC", "Oslo": "B-ORG"}
+    scores = instead.name_scores(lambda words: [found.get(word, "O") for word in words])
+    # 2 of 5 found and 4 to find are right, 1 of 4 and 3 without other kinds
+    assert list(scores.values()) == pytest.approx([400 / 9, 200 / 7])
+
+
 @pytest.fixture
 def wordnet(_path: None, tmp_path: Path) -> Any:
     """Returns a WordNet of four nouns, two adjectives and two verbs."""
