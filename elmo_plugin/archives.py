@@ -52,9 +52,8 @@ class TrainedMix(NamedTuple):
 
 def import_all_plugins(subject: str) -> None:
     """
-    Registers this package's classes, then the classes of the user's plugins. This takes seconds.
-
-    Raises `BiLmError`, beginning with `subject`, if AllenNLP is not installed.
+    Registers this package's classes, then those of the user's plugins. Raises `BiLmError`, beginning with
+    `subject`, if AllenNLP is not installed.
     """
     try:
         import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
@@ -190,8 +189,7 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
     if trust:
         yield
         return
-    reader = archive.validation_dataset_reader
-    if name := refused_predictor(archive.model, reader):
+    if name := refused_predictor(archive.model, archive.validation_dataset_reader):
         raise BiLmError(
             f"the predictor {name} reads files or loads other models; name another one, or {TRUST}"
         )
@@ -235,17 +233,18 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
-    """Reads the configuration, except for parts that only training uses: caches and initial values."""
+    """Reads the configuration, except for caches, initial values and the number of processes."""
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
     model = config.get("model")
-    if not isinstance(model, dict):
-        raise BiLmError(f"{name}: its {_CONFIG}: expected a model")
-    if isinstance(config.get("vocabulary"), dict):
-        vocabulary = config["vocabulary"]
+    vocabulary = config.get("vocabulary", {})
+    if not isinstance(model, dict) or not isinstance(vocabulary, dict):
+        raise BiLmError(f"{name}: its {_CONFIG}: expected a model and a vocabulary, as objects")
+    if vocabulary:
         config["vocabulary"] = {key: vocabulary[key] for key in _VOCABULARY if key in vocabulary}
     for key in ("data_loader", "validation_data_loader"):
         if isinstance(config.get(key), dict):
-            config[key].pop("cache_directory", None)
+            for option in ("cache_directory", "num_workers"):
+                config[key].pop(option, None)
     for _, part in [("", model), *_values(model)]:
         if isinstance(part, dict):
             for key in _REMOVED_BY_ALLENNLP:

@@ -1,6 +1,6 @@
 """
-Compares a configuration with the registered classes, without making any of them: `mistakes` finds what is
-wrong, and `refused` what is not data in an archive.
+Compares a configuration with the registered classes, without making any of them: `mistakes` for a training,
+`refused` for an archive, which must be data.
 """
 
 import inspect
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from inspect import Parameter
-from itertools import repeat
+from itertools import chain, repeat
 from os import PathLike
 from pathlib import Path, PureWindowsPath
 from types import NoneType, UnionType
@@ -80,7 +80,17 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     from allennlp.commands.train import TrainModel
 
     top = ("random_seed", "numpy_seed", "pytorch_seed", "distributed", "evaluation", "include_in_archive")
-    return list(_check_object(TrainModel, {key: config[key] for key in config if key not in top}, ()))
+    found = list(_check_object(TrainModel, {key: config[key] for key in config if key not in top}, ()))
+    return found + [mistake for mistake in _gone(config, ()) if mistake not in found]
+
+
+def _gone(config: Any, keys: tuple[str | int, ...]) -> Iterator[Mistake]:
+    """Yields the types that AllenNLP 2 lacks, also within types that are not registered."""
+    for key, value in config.items() if isinstance(config, Mapping) else enumerate(config):
+        if isinstance(value, Mapping | list):
+            yield from _gone(value, (*keys, key))
+        elif key == "type" and value in _GONE_TYPES.keys() - set(chain(*Registrable._registry.values())):
+            yield Mistake((*keys, key), f"{value!r} was removed: {_GONE_TYPES[value]}")
 
 
 def options_of(cls: Any, kind: str | None) -> dict[str, Parameter]:
@@ -160,7 +170,8 @@ def _check_object(cls: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
         made, _ = _resolve(cls, kind)
         options = options_of(cls, kind)
     except ConfigurationError:
-        yield Mistake((*keys, "type"), _unregistered(kind, cls))
+        if not VARIABLE.search(kind):
+            yield Mistake((*keys, "type"), _unregistered(kind, cls))
         return
     if made is None:
         return
@@ -220,7 +231,7 @@ def is_data(cls: Any) -> bool:
 
 
 def refused(config: Mapping[str, Any], folder: Path) -> Iterator[tuple[Keys, str]]:
-    """Yields the keys of what the configuration of an archive in `folder` may not name, and why."""
+    """Yields the keys of values that an archive in `folder` may not have, and why."""
     for key, cls in _MADE.items():
         yield from _judge(cls, config.get(key), (key,), folder)
     kind = config.get("vocabulary", {}).get("type")

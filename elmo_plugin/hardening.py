@@ -10,6 +10,7 @@ Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp
 
 import argparse
 import inspect
+import json
 import os
 import sys
 from collections.abc import Iterable
@@ -48,19 +49,16 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     if wrong := [str(mistake) for mistake in found if mistake.reason != MISSING]:  # code may pass those
         raise ConfigurationError("; ".join(wrong))
     given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
-    if given.get("recover"):
-        _write_cut_config(params, Path(given["serialization_dir"]))
+    file = Path(given["serialization_dir"]) / archival.CONFIG_NAME
+    if given.get("recover") and file.is_file():
+        try:
+            json.loads(file.read_bytes())
+        except ValueError:  # a kill cut it short
+            params.to_file(str(file))
     try:
         return TRAIN_MODEL(params, *args, **kwargs)
     finally:
         _take_excepthook()  # from AllenNLP's log
-
-
-def _write_cut_config(params: Params, folder: Path) -> None:
-    """Rewrites a configuration that a kill may have cut short, at the very start of a training."""
-    file = folder / archival.CONFIG_NAME
-    if file.is_file() and not any(folder.glob("model_state*")):
-        params.to_file(str(file))
 
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
@@ -70,19 +68,36 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
 
 
 def get_predictor(args: argparse.Namespace) -> Predictor:
-    """Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs."""
+    """
+    Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs, or the predictor
+    does not take `--predictor-args`.
+    """
     _check_outputs([args.output_file], [args.input_file, args.archive_file, args.weights_file])
-    return GET_PREDICTOR(args)
+    try:
+        return GET_PREDICTOR(args)
+    except (TypeError, ValueError) as error:
+        if args.predictor_args.strip():
+            message = " ".join(str(error).split())
+            raise ConfigurationError(f"--predictor-args {args.predictor_args}: {message}") from error
+        raise
 
 
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
-    """Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs."""
+    """
+    Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs, or the model does
+    not return `--batch-weight-key`.
+    """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
     inputs = [*options["input_file"].split(","), options["archive_file"], options.get("weights_file")]
     names = ("metrics_output_file", "predictions_output_file")
     outputs = [output for name in names for output in (options.get(name) or "").split(",")]
     _check_outputs(outputs, inputs)
-    return EVALUATE(*args, **kwargs)
+    try:
+        return EVALUATE(*args, **kwargs)
+    except KeyError as error:
+        if (key := options.get("batch_weight_key")) and error.args == (key,):
+            raise ConfigurationError(f"--batch-weight-key {key}: the model does not return it") from error
+        raise
 
 
 def from_archive(cls: Any, archive: Any, predictor_name: str | None = None, *args: Any, **kwargs: Any) -> Any:

@@ -16,7 +16,6 @@ from allennlp.common import logging as common_logging
 from allennlp.common.tqdm import Tqdm
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.callbacks import ConsoleLoggerCallback
-from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
 PREPARE_LOGGING = common_logging.prepare_global_logging
@@ -36,12 +35,7 @@ class EpochLines(ConsoleLoggerCallback):
 
     @overrides
     def on_epoch(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: dict[str, Any],
-        epoch: int,
-        is_primary: bool = True,
-        **kwargs: Any,
+        self, trainer: Any, metrics: Any, epoch: int, is_primary: bool = True, **kwargs: Any
     ) -> None:
         if not is_primary:
             return

@@ -120,7 +120,9 @@ def main() -> None:
         score = round(statistics.mean(curves[other][max(curves[other])]), 4)
         fraction = fraction_to_reach(curves[name], score, metric.higher_is_better)
         runs = [folder / f"{name}@{most:g}" / str(seed) for seed in args.seeds]
-        updates = [updates_to_reach(run, score, metric) for run in runs if not metric.is_of_test]
+        updates = [
+            updates_to_reach(run, score, metric) for run in runs if not metric.name.startswith("test_")
+        ]
         reach = {"score": score, "fraction": fraction, "updates": updates}
         results[f"{name}@{most:g}"].setdefault("reaches", {})[other] = reach
         print(f"{name} reaches the {score:.2f} of {other} with this part of the data: {fraction}")

@@ -17,11 +17,14 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
+from safetensors.torch import save
+from torch import Tensor
 
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.embedding.word_table import KEYS_NAME, quantize, stored_keys
+from elmo_plugin.embedding.word_table import KEYS_NAME, digest, word_key
 from elmo_plugin.tasks import read_text_lines
 
 
@@ -84,10 +87,19 @@ def train(
         if output.suffix == ".safetensors":
             content = quantize(words, torch.from_numpy(model.wv.vectors[: len(words)]))
             temporary.write_bytes(content)
-            output.with_name(KEYS_NAME).write_bytes(stored_keys(words, content))
+            keys = np.fromiter(map(word_key, words), "<i8", len(words))
+            output.with_name(KEYS_NAME).write_bytes(digest(content) + keys.tobytes())
         else:
             model.wv.save_word2vec_format(str(temporary))
     print(f"{len(words):,} words of {model.corpus_total_words:,} tokens in {output}")
+
+
+def quantize(words: Sequence[str], vectors: Tensor) -> bytes:
+    """Returns vectors as 8-bit integers with a scale for each word, and the words."""
+    scales = (vectors.abs().amax(dim=1) / 127).clamp(min=1e-12)
+    codes = (vectors / scales[:, None]).round().to(torch.int8)
+    text = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
+    return save({"words": torch.from_numpy(text.copy()), "vectors": codes, "scales": scales})
 
 
 if __name__ == "__main__":

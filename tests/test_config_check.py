@@ -11,6 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.models import Model
 
+from elmo_plugin import hardening, plugin  # noqa: F401 (register and replace)
 from elmo_plugin.config_check import mistakes
 from tests.porting.public_configs import Config
 
@@ -62,7 +63,10 @@ def test_a_valid_configuration_has_none() -> None:
     ["trainor: unknown key; did you mean trainer?"]), ({"include_in_archive": ["x.txt"],
     "model__initializer": {"regexes": [[".*", {"type": "normal", "mean": "0"}]]}},
     ["model.initializer.regexes.0.1.mean: expected a number, found text"]), ({"model__encoder__type": []},
-    ["model.encoder.type: expected text, found []"])])
+    ["model.encoder.type: expected text, found []"]), ({"model__encoder__type": "\ue000KIND\ue002"}, []),
+    ({"model": {"type": "a_users_own", "token_embedders": [{"type": "bert-pretrained"}]}},
+    ["model.type: 'a_users_own' is not registered",
+    "model.token_embedders.0.type: 'bert-pretrained' was removed: take pretrained_transformer_mismatched"])])
 def test_all_mistakes_are_found(changes: Any, found: list[str]) -> None:
     texts = [str(mistake) for mistake in mistakes(changed(**changes))]
     assert len(texts) == len(found)

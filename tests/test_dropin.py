@@ -3,7 +3,6 @@
 import importlib
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -31,7 +30,6 @@ from elmo_plugin.bilm.io.sources import MODELS
 from elmo_plugin.bilm.io.training_archive import load_plain
 from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import allennlps_own_afterwards, dropin, predictions, tagger_config, train
-from tests.conftest import REPOSITORY
 
 pytestmark = pytest.mark.usefixtures("without_hardening")
 OPTIONS: list[dict[str, Any]] = [
@@ -101,19 +99,6 @@ def test_importing_it_takes_the_names_and_once_more_changes_nothing() -> None:
     assert registered() == (ElmoTokenEmbedder, ELMoTokenCharactersIndexer)
 
 
-@pytest.mark.slow
-def test_it_may_be_imported_before_anything_of_allennlp() -> None:
-    program = """
-import elmo_plugin.dropin
-from allennlp.common.plugins import import_plugins
-import_plugins()
-from allennlp.modules import TokenEmbedder
-print(TokenEmbedder.by_name("elmo_token_embedder").__module__)
-"""
-    run = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
-    assert run.stdout.strip() == "elmo_plugin.allennlp_api.token_embedder", run.stderr
-
-
 def test_a_configuration_names_a_cache(tmp_path: Path, files: tuple[str, str]) -> None:
     cache = {"type": "sqlite", "path": str(tmp_path / "activations")}
     config = tagger_config(tmp_path, files, dropout=0.0, cache=cache)
@@ -180,21 +165,6 @@ def test_a_training_that_allennlp_began_goes_on(tmp_path: Path, files: tuple[str
         actual = weights(train(config, tmp_path / "ours", recover=True))
     for name, tensor in actual.items():
         torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=0, msg=name)
-
-
-def test_what_came_before_changes_nothing(theirs: Callable[..., Path]) -> None:
-    archive = theirs()
-
-    def twice() -> list[np.ndarray]:
-        loaded = load_archive(archive)
-        instances = list(loaded.dataset_reader.read(loaded.config["train_data_path"]))
-        return [loaded.model.forward_on_instances(instances)[0]["class_probabilities"] for _ in range(2)]
-
-    first, second = twice()
-    assert not np.allclose(first, second, atol=1e-6)
-    with dropin():
-        first, second = twice()
-    np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize("options", [{}, {"requires_grad": True}, {"vocab_to_cache": ["", "play"]}], ids=str)

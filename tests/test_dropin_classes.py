@@ -88,14 +88,6 @@ def test_a_class_that_inherits_from_allennlps_stays_what_it_is(
         assert type(elmo._elmo_lstm).__module__.startswith("allennlp.")
 
 
-def test_afterwards_allennlps_classes_make_their_own(files: tuple[str, str]) -> None:
-    with dropin():
-        pass
-    assert type(Elmo(*files, 1)) is Elmo
-    assert type(Elmo.from_params(Params(elmo_config(files)))) is Elmo
-    assert type(ElmoTokenEmbedder(*files)) is ElmoTokenEmbedder
-
-
 def test_the_module_of_allennlp_0_9_is_there_with_our_embedder(files: tuple[str, str]) -> None:
     """As scripts import it; without the drop-in there is none."""
     with pytest.raises(ModuleNotFoundError):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from allennlp import models
 from allennlp.commands import evaluate, predict
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
@@ -62,6 +63,35 @@ def test_the_real_command_does_not_empty_its_input(command: str, tmp_path: Path)
     assert (tmp_path / "in.jsonl").read_text() == '{"words": ["a"]}\n'
 
 
+@pytest.mark.parametrize("text", ['{"absent": 1}', "{", "3"])
+def test_arguments_that_a_predictor_does_not_take_are_one_sentence(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        predict, "load_archive", lambda *_, **__: models.Archive(None, Params({}), None, None, None)
+    )
+    monkeypatch.setattr(
+        predict.Predictor, "from_archive", lambda *_, extra_args, **__: (lambda: None)(**extra_args)
+    )
+    (tmp_path / "in.jsonl").write_text("")
+    args = parsed("predict", "absent", tmp_path / "in.jsonl", "--predictor-args", text)
+    with pytest.raises(ConfigurationError, match=r"^--predictor-args "):
+        args.func(args)
+
+
+def test_a_batch_weight_key_that_the_model_does_not_return_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def evaluate_archive(archive_file: str, input_file: str, batch_weight_key: str = "") -> None:
+        {}[batch_weight_key]
+
+    monkeypatch.setattr(elmo_plugin.hardening, "EVALUATE", evaluate_archive)
+    with pytest.raises(
+        ConfigurationError, match=r"^--batch-weight-key num_tokens: the model does not return it$"
+    ):
+        evaluate.evaluate_from_archive("absent", "absent", batch_weight_key="num_tokens")
+
+
 def test_a_mistake_ends_a_program_without_a_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,3 +108,18 @@ def test_a_mistake_ends_a_program_without_a_traceback(
     assert re.fullmatch(r"ValueError: overrides [^\n]*absent\.key[^\n]*\n", capsys.readouterr().err)
     elmo_plugin.hardening.excepthook(ValueError, ValueError("a bug"), None)
     assert "ValueError: a bug" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "is_replaced"), [("", True), ('{"model": ', True), ('{"model": 1}', False)]
+)
+def test_a_configuration_that_is_cut_short_does_not_prevent_recovery(
+    content: str, is_replaced: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model_state_e1_b0.th").touch()
+    (tmp_path / "config.json").write_text(content)
+    monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", lambda params, serialization_dir, recover: None)
+    monkeypatch.setattr(elmo_plugin.hardening, "mistakes", lambda config: [])
+    elmo_plugin.hardening.train_model(Params({"model": {}}), serialization_dir=str(tmp_path), recover=True)
+    expected = '{"model":{}}' if is_replaced else content
+    assert re.sub(r"\s", "", (tmp_path / "config.json").read_text()) == re.sub(r"\s", "", expected)

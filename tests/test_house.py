@@ -10,25 +10,25 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 855,
-    "allennlp_api": 674,
-    "analysis": 437,
-    "bilm": 2866,
-    "commands": 1345,
-    "common": 1271,
+    "(files at the top)": 869,
+    "allennlp_api": 670,
+    "analysis": 468,
+    "bilm": 2737,
+    "commands": 1322,
+    "common": 1280,
     "demo": 360,
-    "embed_files": 677,
-    "embedding": 840,
-    "encoders": 663,
-    "integrations": 340,
-    "language_model": 1382,
-    "porting": 609,
-    "predictions": 628,
-    "sweeps": 293,
-    "tasks": 4691,
-    "training": 488,
+    "embed_files": 665,
+    "embedding": 828,
+    "encoders": 563,
+    "integrations": 324,
+    "language_model": 1339,
+    "porting": 586,
+    "predictions": 514,
+    "sweeps": 270,
+    "tasks": 4533,
+    "training": 464,
 }
-WHOLE = 18_565
+WHOLE = 17_792
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

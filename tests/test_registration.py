@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 from tests.conftest import REPOSITORY
 
 
@@ -20,20 +18,6 @@ def test_the_package_alone_leaves_no_hook_and_imports_nothing_heavy() -> None:
         "import elmo_plugin\n"
         "assert before == (sys.meta_path, sys.path_hooks, sys.excepthook)\n"
         "assert not {'allennlp', 'torch', 'numpy'} & set(sys.modules)\n"
-    )
-
-
-@pytest.mark.slow
-def test_the_bilm_beside_allennlp_registers_nothing() -> None:
-    run(
-        "import sys\n"
-        "from allennlp.models import Model\n"
-        "before = sys.meta_path[:]\n"
-        "import elmo_plugin.bilm\n"
-        "assert before == sys.meta_path and 'elmo_plugin.plugin' not in sys.modules\n"
-        "assert 'ner_bilstm_crf' not in Model.list_available()\n"
-        "import elmo_plugin.plugin\n"
-        "assert 'ner_bilstm_crf' in Model.list_available()\n"
     )
 
 

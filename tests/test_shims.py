@@ -83,17 +83,6 @@ def test_a_numpy_number_survives_a_checkpoint(number: np.generic) -> None:
     assert loaded == number and loaded.dtype == number.dtype
 
 
-def test_an_interrupted_training_is_recovered_and_ends_as_a_whole_one(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    train(tmp_path, num_epochs=2)
-    whole = torch.load(run / "best.th")
-    for later_than_the_first_epoch in ["model.tar.gz", "best.th", *run.glob("*_state_e2_b0.th")]:
-        (run / later_than_the_first_epoch).unlink()
-    train(tmp_path, num_epochs=2, recover=True)
-    recovered = torch.load(run / "best.th")
-    assert all(torch.equal(recovered[name], weights) for name, weights in whole.items())
-
-
 def gradients(sparse: bool) -> list[torch.nn.Parameter]:
     """The parameters of an embedding, of which a row is read twice, and of a linear layer, with gradients."""
     torch.manual_seed(0)
@@ -121,14 +110,6 @@ def test_training_is_silent_about_cuda_amp_only_through_the_filter(tmp_path: Pat
             shims.silence_cuda_amp_deprecation()
         train(tmp_path, num_epochs=1)
     assert any("torch.cuda.amp" in str(warning.message) for warning in caught) is not filtered
-
-
-@pytest.mark.skipif(not TORCH_DEPRECATES_CUDA_AMP, reason="this torch does not deprecate torch.cuda.amp")
-def test_code_other_than_allennlps_trainer_is_still_warned_about_cuda_amp() -> None:
-    with warnings.catch_warnings():
-        shims.silence_cuda_amp_deprecation()
-        with pytest.warns(FutureWarning, match=r"torch\.cuda\.amp"):
-            torch.cuda.amp.autocast(False)
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,8 @@ from allennlp.data import Token, Vocabulary
 
 from elmo_plugin import load_predictor
 from elmo_plugin.archives import load_archive
-from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.bundled import archive_path, trained_models
 from elmo_plugin.common.formats.archives import unpack
-from elmo_plugin.embedding.archive import ElmoMetadata
 from elmo_plugin.embedding.word_vectors import WordVectorsEmbedder, WordVectorsIndexer
 from tests.conftest import REPOSITORY
 
@@ -42,17 +39,6 @@ def test_archive_has_no_path_of_a_machine_and_no_bilm_or_word_vectors(unpacked: 
     assert paths and not any(path.startswith("/") for path in paths)
     state = torch.load(unpacked / "weights.th")
     assert not [name for name in state if ".bilm." in name or name.endswith(".vectors")]
-
-
-def test_weights_of_another_version_are_one_sentence(unpacked: Path, tmp_path: Path) -> None:
-    shutil.copytree(unpacked, tmp_path / "changed")
-    state = torch.load(unpacked / "weights.th")
-    (key,) = (name for name in state if name.endswith(".elmo._extra_state"))
-    metadata = ElmoMetadata.from_tensor(state[key])
-    state[key] = metadata._replace(digest="00", version="9.9").to_tensor()
-    torch.save(state, tmp_path / "changed" / "weights.th")
-    with pytest.raises(BiLmError, match=r"other weights of the biLM 'base': install elmo_plugin==9\.9$"):
-        load_archive(tmp_path / "changed")
 
 
 def words(part: str) -> list[str]:

@@ -255,13 +255,9 @@ class Elmo(nn.Module):
 
 def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
     """Returns whether a module is of our class, and nobody has hooked it, or replaced its `forward`."""
-    hooks = (
-        module._forward_pre_hooks,
-        module._forward_hooks,
-        module._backward_pre_hooks,
-        module._backward_hooks,
-    )
-    is_hooked = any(hooks) or nn.modules.module._has_any_global_hook()
+    kinds = ("forward_pre", "forward", "backward_pre", "backward")
+    is_hooked = any(getattr(module, f"_{kind}_hooks") for kind in kinds)
+    is_hooked = is_hooked or nn.modules.module._has_any_global_hook()
     return type(module) is kind and "forward" not in vars(module) and not is_hooked
 
 

@@ -193,7 +193,7 @@ def _check_loaded_words(module: ElmoBiLm, _incompatible_keys: Any) -> None:
 
 class _NoHooks(OrderedDict[int, Any]):
     """
-    Refuses hooks on modules that have nothing but a parameter's name. Those of AllenNLP's checks at the start
+    Refuses hooks on modules that have nothing but a parameter's name. Hooks of AllenNLP's checks at the start
     of a training, on all modules of a model, are ignored.
     """
 

@@ -74,10 +74,7 @@ class ElmoEmbedder:
         return self.elmo_bilm.bilm
 
     def batch_to_embeddings(self, batch: Sequence[Sequence[Word]]) -> tuple[Tensor, Tensor]:
-        """
-        Returns the vectors of the words of each sentence, shape (batch, num_layers, time, output_dim), zeros
-        at padding, and the mask, shape (batch, time).
-        """
+        """Returns vectors, (batch, num_layers, time, output_dim), zeros at padding, and the mask."""
         with torch.no_grad():
             layers, mask = self.elmo_bilm.run(batch_to_ids(batch).to(self.bilm.boundaries.device))
         return layers.transpose(0, 1).clone(), mask

@@ -63,12 +63,7 @@ class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
     def as_padded_tensor_dict(
         self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
-        """
-        # Returns
-
-        `Dict[str, torch.Tensor]`
-            With `elmo_tokens`: shape (padded length, 50), int64, zeros at padding.
-        """
+        """Returns `elmo_tokens`: shape (padded length, 50), int64, zeros at padding."""
         ids = np.zeros((padding_lengths["elmo_tokens"], MAX_CHARACTERS_PER_TOKEN), dtype=np.int64)
         rows = tokens["elmo_tokens"][: len(ids)]
         if rows:

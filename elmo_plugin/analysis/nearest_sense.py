@@ -17,10 +17,8 @@ ROUNDING = 1e-6  # cosines of equal directions differ by less, as the biLM compu
 class NearestSense:
     """
     Gives a word the sense of its lemma and part of speech whose mean vector over a training corpus is the
-    most similar, by cosine. The vector of several words is their mean.
-
-    Vectors that do not depend on the sentence leave several senses equally near, within rounding. The most
-    frequent in the training corpus is taken; the first of equally frequent ones.
+    most similar, by cosine. The vector of several words is their mean. Of equally near senses (the token
+    layer has one vector for a word) the most frequent is taken.
     """
 
     def __init__(self, representations: Representations) -> None:

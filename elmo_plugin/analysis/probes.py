@@ -11,7 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_plugin.analysis.representations import Representations
+from elmo_plugin.analysis.representations import Representations, batches_of_words
 from elmo_plugin.tasks import read_text_lines, sentence_rows
 
 
@@ -68,7 +68,7 @@ def with_control_tags(
     return control_train, control_test
 
 
-SENTENCES_AT_ONCE = 1024
+WORDS_AT_ONCE = 20_000
 BATCH_SIZE = 256
 MIN_STEPS = 2000
 LEARNING_RATE = 0.005  # of the first step
@@ -111,8 +111,7 @@ def probe_layers(
 def word_vectors(representations: Representations, sentences: Sequence[TaggedSentence]) -> Tensor:
     """Returns the vectors of all words, sentence after sentence. Shape (combinations, words, dim)."""
     parts = []
-    for start in range(0, len(sentences), SENTENCES_AT_ONCE):
-        batch = sentences[start : start + SENTENCES_AT_ONCE]
+    for batch in batches_of_words(sentences, WORDS_AT_ONCE, lambda sentence: len(sentence.words)):
         layers = representations.embed([sentence.words for sentence in batch])
         parts.append(representations.combine(torch.cat(layers, dim=1)))
     return torch.cat(parts, dim=1)

@@ -45,14 +45,11 @@ class SenseSentence(NamedTuple):
 
 def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
     """
-    Reads sentences with senses, also those without a target.
+    Reads sentences with senses: JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`, `pos` and
+    `senses`); or, if the name ends in `.data.xml`, a corpus of the unified evaluation framework of Raganato
+    et al. (2017), with its senses in the file next to it that ends in `.gold.key.txt`.
 
-    A file is JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`, `pos` and `senses`), plain
-    or compressed; or, if its name ends in `.data.xml`, a corpus of the unified evaluation framework of
-    Raganato et al. (2017), with its senses in the file next to it that ends in `.gold.key.txt`.
-
-    Raises `ConfigurationError`, naming the file and a line or an instance, if a file is malformed, or a
-    target lacks words or a sense, or has an unknown part of speech.
+    Raises `ConfigurationError`, naming the file and a line or an instance, if a file is malformed.
     """
     if str(path).endswith(".xml"):
         gold = Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")

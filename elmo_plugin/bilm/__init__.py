@@ -44,16 +44,3 @@ from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.bilm.token_encoder import convolve_by_length
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.typography import normalize_text
-
-# What users import; the other rooms import the rest.
-__all__ = [
-    "BiLm",
-    "BiLmError",
-    "BiLmOptions",
-    "BiLmOutput",
-    "CharCnnOptions",
-    "EncodedText",
-    "LstmOptions",
-    "LstmState",
-    "select_layers",
-]

@@ -9,8 +9,6 @@ from torch import Tensor, nn
 
 BITS = 16  # of a random number: a rate is rounded to multiples of 2 ** -16
 
-Backward = Callable[..., tuple[Tensor | None, ...]]
-
 
 class Dropout(nn.Dropout):
     """
@@ -29,7 +27,7 @@ class Dropout(nn.Dropout):
         return (input * is_kept).mul_(1 / (1 - self.p))
 
 
-def first_derivative_only(backward: Backward) -> Backward:
+def first_derivative_only(backward: Callable[..., Any]) -> Callable[..., Any]:
     """
     Decorates the `backward` of an autograd function without second derivatives. It raises
     `NotImplementedError`, a `RuntimeError`, if its result is to be differentiated again
@@ -40,7 +38,7 @@ def first_derivative_only(backward: Backward) -> Backward:
     """
 
     @wraps(backward)
-    def checked(ctx: Any, *d_outputs: Tensor) -> tuple[Tensor | None, ...]:
+    def checked(ctx: Any, *d_outputs: Tensor) -> Any:
         if torch.is_grad_enabled():  # in a backward pass, only with `create_graph=True`
             name = type(ctx).__name__.removesuffix("Backward")
             raise NotImplementedError(

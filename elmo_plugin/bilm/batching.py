@@ -86,9 +86,7 @@ def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None =
 
 
 def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
-    """
-    Returns the last row of each sentence; the row of `first`, shape (..., sentences, dim), if it has none.
-    """
+    """Returns each sentence's last row; its row of `first`, (..., sentences, dim), if it has none."""
     last = first.clone()
     steps = rows.split(list(batch_sizes), dim=-2)
     for step, size, next_size in zip(steps, batch_sizes, [*batch_sizes[1:], 0], strict=False):
@@ -98,10 +96,7 @@ def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor
 
 
 def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
-    """
-    Cuts a batch into runs of sentences with at most `max_tokens` tokens, including the padding to their
-    longest one; a longer sentence is a separate run.
-    """
+    """Cuts a batch into runs with at most `max_tokens` tokens, padding included, or one longer sentence."""
     runs, start, longest = [], 0, 0
     for stop, length in enumerate(lengths):
         longest = max(longest, length)

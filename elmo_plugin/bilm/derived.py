@@ -54,16 +54,12 @@ class DerivedValues:
 
 
 def _state(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
-    """
-    Returns for each its address, layout, number of writes (0 in inference mode), and, if there is a `grad`,
-    an object that equals no other.
-    """
+    """Returns each one's address, layout, number of writes, and an object of its own if it has a `grad`."""
     state: list[tuple[object, ...]] = []
     for weight in parameters:
-        layout, writes = (weight.shape, weight.stride(), weight.dtype), 0
-        if not weight.is_inference():
-            writes = weight._version
-        state.append((weight.data_ptr(), layout, writes, weight.grad is None or object()))
+        layout = weight.data_ptr(), weight.shape, weight.stride(), weight.dtype
+        writes = 0 if weight.is_inference() else weight._version
+        state.append((layout, writes, weight.grad is None or object()))
     return state
 
 
@@ -104,7 +100,7 @@ class DerivingModule(nn.Module):
         This happens automatically if a weight requires gradients or has some (`grad`), is replaced, gets
         other memory (`weight.data = ...`, `to` and the like), or is written to by an operation that torch
         counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers). torch counts no writes
-        through `.data` or numpy, nor those of fused optimizers: on a CPU they are noticed if they change the
+        through `.data` or numpy, nor writes of fused optimizers: on a CPU they are noticed if they change the
         middle value of any weight. Call this after such writes to single values, or on a GPU.
         """
         self._derived = None

@@ -183,10 +183,7 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
 
 
 def check_layers(layers: Layers, num_layers: int | None = None) -> None:
-    """
-    Raises `BiLmError` unless `select_layers` accepts `layers`; `num_layers` is `None` as long as no biLM is
-    loaded.
-    """
+    """Raises `BiLmError` unless `select_layers` accepts them; without a biLM, `num_layers` is `None`."""
     if isinstance(layers, list | tuple):
         mixing_weights(layers, num_layers)
         return

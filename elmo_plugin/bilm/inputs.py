@@ -1,6 +1,6 @@
 """Checks the arguments and the words that users give a `BiLm`."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import wraps
 from inspect import signature
@@ -12,22 +12,24 @@ import torch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.meanings import meant_name
 
-_EXAMPLES = {"source": '"base"', "texts": '"The play ended."', "sentences": '[["The", "play"]]'}
 _NOT_LISTS = (str, bytes, bytearray, Mapping, AbstractSet)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def explained(method: Function) -> Function:
-    """Decorates a method: a `TypeError` for its arguments says which ones are meant."""
+    """Decorates a method: the `TypeError` for an unknown argument says which one is meant."""
+    names = [name for name in signature(method).parameters if name not in ("self", "cls")]
 
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return method(*args, **kwargs)
-        except TypeError:
-            if not (mistake := _mistake(method, args, kwargs)):
-                raise
-        raise TypeError(f"{method.__name__}: {mistake}")
+        for name in kwargs:
+            if name not in names:
+                meant = meant_name(name, names, "arguments", lambda target: fits(target, names))
+                hint = f"the arguments are {', '.join(names)}"
+                if meant:
+                    hint = meant[:-1] if meant.endswith(".") else f"did you mean {meant}?"
+                raise TypeError(f"{method.__name__}: unknown argument {name!r}; {hint}")
+        return method(*args, **kwargs)
 
     return cast(Function, call)
 
@@ -49,35 +51,14 @@ def untraced(method: Function) -> Function:
     return cast(Function, call)
 
 
-def _mistake(method: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """Returns the mistake in the arguments of a call, or an empty string."""
-    try:
-        signature(method).bind(*args, **kwargs)
-        return ""
-    except TypeError as error:
-        reason = str(error)
-    names = [name for name in signature(method).parameters if name not in ("self", "cls")]
-    unknown = next((name for name in kwargs if name not in names), "")
-    if unknown and (meant := meant_name(unknown, names, "arguments", lambda target: _fits(target, names))):
-        is_advice = meant.endswith(".")
-        return f"unknown argument {unknown!r}; {meant[:-1] if is_advice else f'did you mean {meant}?'}"
-    if reason.startswith("missing") and not unknown:
-        name = reason.split("'")[1]
-        return f"expected {name}, such as {_EXAMPLES[name]}" if name in _EXAMPLES else f"expected {name}"
-    return f"{f'unknown argument {unknown!r}' if unknown else reason}; the arguments are {', '.join(names)}"
-
-
-def _fits(target: str, names: Collection[str]) -> bool:
+def fits(target: str, names: Collection[str]) -> bool:
     """Returns whether a method has the argument of a target, if that is one."""
     name = target.replace(",", "=").partition("=")[0]
     return name in names or not name.isidentifier()
 
 
 def as_words(sentence: Any, place: str = "sentence", expected: str = "a list of words") -> list[str]:
-    """
-    Returns the words of a sentence: strings, or tokens with a `text` as in documents of spaCy. Raises
-    `BiLmError`, beginning with `place`, for anything else.
-    """
+    """Returns words: strings, or tokens with a `text`. Raises `BiLmError`, beginning with `place`."""
     words = list(in_order(sentence, place, expected))
     if not all(map(isinstance, words, repeat(str))):
         words = [getattr(word, "text", word) for word in words]

@@ -35,10 +35,7 @@ class Int8Linear:
 
 
 class Int8Directions:
-    """
-    Multiplies the same integers in the layout that is fastest for one row. Everything
-    but the products is computed for all directions at once.
-    """
+    """Multiplies the same integers in the layout that is fastest for one row, for all directions at once."""
 
     def __init__(self, weights: Sequence[Tensor]) -> None:
         integers, steps = zip(*(to_integers(weight.detach().float()) for weight in weights), strict=True)

@@ -54,12 +54,13 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         weight = self.projection.weight
         if len(character_ids) == 0:
             return weight.new_zeros(0, len(weight))
-        words = self.words(character_ids)
+        words = [self.word(ids) for ids in character_ids.tolist()]
         features = []
         if hasattr(self, "word_embedding"):
-            features.append(self.word_embedding(self.word_ids(words).to(weight.device)))
+            rows = [self._words.get(word, self._words[UNKNOWN]) for word in words]
+            features.append(self.word_embedding(torch.tensor(rows, device=weight.device)))
         if hasattr(self, "character_embedding"):
-            ids = self.character_ids(words).to(weight.device)
+            ids = torch.tensor([self.character_rows(word) for word in words], device=weight.device)
             maxima, order = by_length(ids, self.widest_filter, self._maxima)
             character_features = self.activation(maxima[order.argsort()])
             for highway in self.highways:
@@ -72,26 +73,15 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         characters = self.character_embedding(ids).transpose(1, 2)
         return torch.cat([convolution(characters).amax(dim=2) for convolution in self.convolutions], dim=1)
 
-    def words(self, character_ids: Tensor) -> list[str]:
-        """Decodes ids of shape (words, bytes), and cuts words to the characters that count."""
-        return [self._word(row) for row in character_ids.tolist()]
-
-    def word_ids(self, words: Sequence[str]) -> Tensor:
-        """Returns rows of the word embedding, shape (words,)."""
-        unknown = self._words[UNKNOWN]
-        return torch.tensor([self._words.get(word, unknown) for word in words])
-
-    def character_ids(self, words: Sequence[str]) -> Tensor:
-        """Returns rows of the character embedding, between the marks, shape (words, slots)."""
-        return torch.tensor([self._character_ids(word) for word in words])
-
-    def _word(self, character_ids: Sequence[int]) -> str:
+    def word(self, character_ids: Sequence[int]) -> str:
+        """Decodes the bytes of a word, and cuts it to the characters that count."""
         if character_ids[1] in BOUNDARIES:
             return BOUNDARIES[character_ids[1]]
         content = bytes(id_ - 1 for id_ in character_ids if 0 < id_ <= 256)
         return content.decode("utf-8", "ignore")[: self._slots - 2]
 
-    def _character_ids(self, word: str) -> list[int]:
+    def character_rows(self, word: str) -> list[int]:
+        """Returns rows of the character embedding, between the marks, as many as there are slots."""
         rows, unknown = self._characters, self._characters[UNKNOWN]
         characters = [word] if word in BOUNDARIES.values() else word
         ids = [rows[FIRST_MARK], *(rows.get(character, unknown) for character in characters), rows[LAST_MARK]]

@@ -19,8 +19,8 @@ from elmo_plugin.bilm.lstm_training import run_training
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
 
-# Each way to run a layer of all directions over packed rows: what prepares the layers for a precision, and
-# what runs them. The training's alone has gradients.
+# Each way to run a layer of all directions over packed rows: a function that prepares the layers for a
+# precision, and one that runs them. The training's alone has gradients.
 RECURRENCES: dict[str, tuple[Callable[..., Any], Callable[..., LayerOutput]]] = {
     "training": (check_float32, run_training),
     "batched_directions": (pack_batched, run_frozen),

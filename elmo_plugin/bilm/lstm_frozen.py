@@ -21,9 +21,7 @@ MANY_STEPS = 1000
 
 
 class PackedLayers(NamedTuple):
-    """
-    Fused weights of one direction, given by its number, or of all directions, `slice(None)`.
-    """
+    """Fused weights of one direction, given by its number, or of all of them, `slice(None)`."""
 
     directions: int | slice
     input_linears: list[PackedLinear]

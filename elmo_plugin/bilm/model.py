@@ -261,12 +261,6 @@ class BiLm(BiLmNetwork):
         no_words = torch.zeros(self.num_layers, 0, self.output_dim)
         return stack(vectors) if vectors else select(no_words)[None][:0]
 
-    @overload
-    @staticmethod
-    def similarity(first: np.ndarray, second: np.ndarray) -> np.ndarray: ...
-    @overload
-    @staticmethod
-    def similarity(first: Any, second: Any) -> Tensor: ...
     @staticmethod
     @explained
     def similarity(first: Any, second: Any) -> Any:

@@ -340,8 +340,6 @@ class BiLmNetwork(DerivingModule):
 
 @contextmanager
 def without_gradients(device: torch.device) -> Iterator[None]:
-    """
-    Switches gradients off, and all else that would make derived values or outputs useless in other modes.
-    """
+    """Switches off gradients, and what would make derived values or outputs useless in other modes."""
     with torch.inference_mode(False), torch.no_grad(), torch.autocast(device.type, enabled=False):
         yield

@@ -50,7 +50,15 @@ class Precision:
         return _pack(weight.detach().to(dtype), None if bias is None else bias.detach().to(dtype, copy=True))
 
     def pack_directions(self, weights: Sequence[Tensor]) -> PackedLinear:
-        return FloatDirections(weights, self.activation_dtype(weights[0]))
+        """Packs a weight for each direction, for one batched product."""
+        dtype = self.activation_dtype(weights[0])
+        packed = torch.stack([weight.detach().t() for weight in weights]).to(dtype)
+
+        def products(inputs: Tensor, added: Tensor | None = None) -> Tensor:
+            inputs = inputs.to(dtype)
+            return torch.bmm(inputs, packed) if added is None else torch.baddbmm(added, inputs, packed)
+
+        return products
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
         """
@@ -153,20 +161,6 @@ class OneDnnLinear:
         if added is None:
             return torch.ops.mkldnn._linear_pointwise(inputs, self._weight, self._bias, "none", [], "")
         return torch.ops.mkldnn._linear_pointwise.binary(inputs, added, self._weight, None, "add")
-
-
-class FloatDirections:
-    """One batched product for all directions."""
-
-    def __init__(self, weights: Sequence[Tensor], dtype: torch.dtype) -> None:
-        # Shape: (directions, inputs, outputs)
-        self._weights = torch.stack([weight.detach().t() for weight in weights]).to(dtype)
-
-    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
-        inputs = inputs.to(self._weights.dtype)
-        if added is None:
-            return torch.bmm(inputs, self._weights)
-        return torch.baddbmm(added, inputs, self._weights)
 
 
 def handle_signals_on_another_stack() -> None:

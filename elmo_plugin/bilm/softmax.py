@@ -111,7 +111,9 @@ class _Loss(Function):
             target_logits = (hidden * target_weight).sum(dim=1) + target_bias
             losses = torch.empty_like(target_logits)
             needs_gradient = is_grad_enabled and any(ctx.needs_input_grad)
-            gradient = _Gradient(hidden, weight, bias, dtype) if needs_gradient else None
+            if needs_gradient:
+                back = pack_for_training(weight.t(), dtype)
+                d_hidden, d_weight, d_bias = map(torch.zeros_like, (hidden, weight, bias))
             # The gradient of `scale` times the loss: float16 cannot represent numbers as small as a token's
             # weight.
             ctx.scale = max(len(hidden), 1)
@@ -123,14 +125,16 @@ class _Loss(Function):
                 greatest, total = _exp_logits_(logits, bias)
                 total = torch.logaddexp(total, target_logits[tokens])
                 losses[tokens] = total - target_logits[tokens]
-                if gradient is not None:
-                    gradient.add(tokens, logits, scaled_weights[tokens] * torch.exp(greatest - total))
-        if gradient is not None:
+                if needs_gradient:
+                    # The probabilities of the candidates are the exponentials in `logits` times a factor.
+                    factors = (scaled_weights[tokens] * torch.exp(greatest - total))[:, None]
+                    torch.mul(back(logits), factors, out=d_hidden[tokens])
+                    d_weight += logits.t() @ (hidden[tokens] * factors).to(dtype)
+                    d_bias += (factors.to(dtype).t() @ logits).squeeze(0)
+        if needs_gradient:
             d_target = torch.expm1(-losses).mul_(scaled_weights)
-            d_hidden = gradient.d_hidden.addcmul_(d_target[:, None], target_weight)
-            ctx.save_for_backward(
-                d_hidden, gradient.d_weight, gradient.d_bias, hidden * d_target[:, None], d_target
-            )
+            d_hidden.addcmul_(d_target[:, None], target_weight)
+            ctx.save_for_backward(d_hidden, d_weight, d_bias, hidden * d_target[:, None], d_target)
         ctx.mark_non_differentiable(losses)
         return (losses * token_weights).sum(), losses
 
@@ -139,28 +143,6 @@ class _Loss(Function):
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         factor = d_loss / ctx.scale
         return *(gradient * factor for gradient in ctx.saved_tensors), None, None, None
-
-
-class _Gradient:
-    """The gradient of the loss by the logits of candidates, propagated to hidden states, weight and bias."""
-
-    def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
-        self._hidden, self._dtype = hidden, dtype
-        self._back = pack_for_training(weight.t(), dtype)
-        self.d_hidden = torch.empty_like(hidden)
-        self.d_weight = torch.zeros_like(weight)
-        self.d_bias = torch.zeros_like(bias)
-
-    def add(self, tokens: slice, exp_logits: Tensor, factors: Tensor) -> None:
-        """
-        Adds some tokens: the probabilities of the candidates up to a factor, shape (tokens, candidates), and
-        this factor times the weight of the token, shape (tokens,).
-        """
-        factors = factors[:, None]
-        torch.mul(self._back(exp_logits), factors, out=self.d_hidden[tokens])
-        hidden = self._hidden[tokens] * factors
-        self.d_weight += exp_logits.t() @ hidden.to(self._dtype)
-        self.d_bias += (factors.to(self._dtype).t() @ exp_logits).squeeze(0)
 
 
 def _mask_(logits: Tensor, columns: Tensor) -> None:

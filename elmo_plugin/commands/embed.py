@@ -12,15 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.commands.options import (
-    OutputPath,
-    StreamPath,
-    add,
-    add_shared,
-    device,
-    output_paths,
-    positive_int,
-)
+from elmo_plugin.commands.options import OutputPath, StreamPath, add, add_shared, output_paths, positive_int
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.outputs import target_of
 from elmo_plugin.common.streams import show
@@ -44,10 +36,6 @@ class _OneOutput(argparse.Action):
         if namespace.output is not None:
             parser.error("OUTPUT and --output: name one file")
         namespace.output = OutputPath(values)
-
-
-def _devices(text: str) -> list[str]:
-    return list(map(device, text.split(",")))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +83,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     formats = ("hdf5", "safetensors", "npz", "csv", "fasta")
     add(group, "--format", about, choices=formats, action="append", default=[])
     add(group, "--compression", "compress the vectors of HDF5", choices=["gzip"])
-    add(group, "--compression-level N", "level of --compression, 1 to 9", positive_int, default=4)
     about = "leave the sentences out"
     add(group, "--forget-sentences", about, dest="keep_sentences", action="store_false")
     about = "name HDF5's datasets by sentence, not by line"
@@ -109,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(group, "--workers", "--dask")
     add(group, "--threads N", "number of threads of each worker", positive_int, default=1)
     about = "processor: cpu, cuda or cuda:N, or several GPUs with commas"
-    add(group, "--device DEVICE[,…]", about, _devices, default="cpu")
+    add(group, "--device DEVICE[,…]", about, lambda text: text.split(","), default="cpu")
 
 
 def check_arguments(args: argparse.Namespace) -> None:
@@ -136,7 +123,7 @@ def run(args: argparse.Namespace) -> None:
     pair = args.options_file and {"options": args.options_file, "weights": args.weight_file}
     args.bilm = next((each for each in (args.bilm, pair, args.mix) if each is not None), "base")
     args.layers = "mix" if args.mix is not None else args.layers
-    args.gzip = args.compression_level if args.compression else None
+    args.gzip = 4 if args.compression else None
     settings = EmbedSettings(**{name: getattr(args, name) for name in EmbedSettings.__dataclass_fields__})
     source_format = "fasta" if "fasta" in args.format else None
     output_format = next((name for name in args.format if name != "fasta"), None)

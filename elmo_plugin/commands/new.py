@@ -89,10 +89,10 @@ def new_project(
     with _project(task, folder, lambda project: _readme_values(task, project, files)) as project:
         config = project / "config.jsonnet"
         if bilm != "base":
-            write_text(config, config.read_text(encoding="utf-8").replace("bilm='base'", _bilm(bilm)))
+            config.write_text(config.read_text(encoding="utf-8").replace("bilm='base'", _bilm(bilm)), "utf-8")
         if files:
             shutil.rmtree(project / "data")
-            write_text(config, _with_data(config.read_text(encoding="utf-8"), files, reader or {}))
+            config.write_text(_with_data(config.read_text(encoding="utf-8"), files, reader or {}), "utf-8")
             _check_data(config)
 
 
@@ -106,12 +106,12 @@ def _project(task: str, folder: Path, readme_values: Callable[[Path], Mapping[st
         (project / "lib").mkdir()
         for file in _library(project / "config.jsonnet"):
             shutil.copy(LIBRARY / file, project / "lib")
-        write_text(project / ".allennlp_plugins", PLUGINS)
+        (project / ".allennlp_plugins").write_text(PLUGINS, "utf-8")
         values = {"version": __version__, **readme_values(project)}
         for name in TEMPLATES:
             own = PROJECTS / task / name
             template = (own if own.exists() else PROJECTS / name).read_text(encoding="utf-8")
-            write_text(project / name, template.format(**values))
+            (project / name).write_text(template.format(**values), "utf-8")
         yield project
 
 
@@ -131,14 +131,9 @@ def new_bilm(
         text = config.read_text(encoding="utf-8")
         for name, value in language_model.text_recipe(figures["train"]).items():
             text = re.sub(rf"(?m)^  {name}=.*,$", f"  {name}={value},", text)
-        write_text(config, text)
+        config.write_text(text, "utf-8")
         for line in language_model.describe_text(figures):
             show(line)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a file in UTF-8."""
-    path.write_text(text, encoding="utf-8")
 
 
 def _library(file: Path) -> set[str]:
@@ -183,8 +178,7 @@ def _readme_values(task: str, project: Path, files: Mapping[str, Path] | None) -
 
 def find_files(paths: Sequence[Path]) -> dict[str, Path]:
     """Returns files by "train", "dev" and maybe "test". Raises `BiLmError` if that is unclear."""
-    paths = [Path(os.path.abspath(path.expanduser())) for path in paths]
-    _check_existing(paths)
+    paths = [Path(os.path.abspath(path)) for path in paths]
     place, is_folder = "--data", len(paths) == 1 and paths[0].is_dir()
     if is_folder:
         place = str(paths[0])
@@ -208,8 +202,6 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """Returns texts by what they are for, if there are some called train… and dev…, else all as ""."""
-    paths = [path.expanduser() for path in paths]
-    _check_existing(paths)
     files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
     files = [file for file in files if file in paths or file.name.endswith(TEXTS)]
     if not files:
@@ -219,11 +211,6 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
         if match := _ROLE.search(file.name.lower()):
             roles.setdefault(match.lastgroup or "", []).append(file)
     return roles if {"train", "dev"} <= roles.keys() else {"": files}
-
-
-def _check_existing(paths: Sequence[Path]) -> None:
-    if missing := [path for path in paths if not path.exists()]:
-        raise BiLmError(f"file not found: {missing[0]}")
 
 
 def _listed(paths: Sequence[Path]) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
+from elmo_plugin.common.formats.text_files import decode
 
 if TYPE_CHECKING:
     from elmo_plugin.config_check import Mistake
@@ -49,11 +50,7 @@ def run(args: argparse.Namespace) -> None:
     given = dict(text.split("=", 1) for text in args.ext_var)
     name = "standard input" if args.source == "-" else args.source
     content = sys.stdin.buffer.read() if args.source == "-" else read_bytes(args.source, name)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BiLmError(f"{name}: not UTF-8 ({error.reason} at byte {error.start})") from None
-    config, notes = port_config(read_config(text, name, given, args.trust))
+    config, notes = port_config(read_config(decode(content, name), name, given, args.trust))
     found = mistakes(config)
     notes += [_to_number(config, mistake) for mistake in found if mistake.number is not ...]
     left = [str(mistake) for mistake in found if mistake.number is ...]

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     metric = scores.find_metric(planned, args.metric)
     for training in planned:
         if training.folder.exists():
-            metric.score_of(training, trainings.read_metrics(training.config, training.folder))
+            metric.score(trainings.read_metrics(training.config, training.folder), f"{training.folder}: ")
     outcomes: Iterable[trainings.Outcome] = trainings.train_in_turn(planned)
     if (workers := args.workers or 1) > 1 or args.dask is not None:
         packages = getattr(args, "include_package", [])  # an option of `allennlp` alone

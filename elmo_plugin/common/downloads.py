@@ -25,8 +25,7 @@ def is_url(text: str) -> bool:
 def fetch(path_or_url: str | Path) -> Path:
     """
     Returns the path, or the path of the downloaded URL: `https://…`, `hf://USER/MODEL/FILE` of the Hugging
-    Face Hub (without a file the folder of the model), `s3://…` or `gs://…`. Files that AllenNLP or an earlier
-    call has downloaded are reused. Raises `BiLmError` if it cannot be downloaded.
+    Face Hub (or the folder of the model), `s3://…` or `gs://…`. Raises `BiLmError` if it cannot be fetched.
     """
     if "\0" in str(path_or_url):
         raise BiLmError(f"the path {str(path_or_url)!r} has the character NUL")

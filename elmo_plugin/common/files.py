@@ -7,20 +7,16 @@ import os
 import shutil
 import tempfile
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.outputs import is_special, open_special, target_of
-
-if TYPE_CHECKING:
-    import numpy as np
 
 try:
     import fcntl
@@ -40,11 +36,8 @@ _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
-    Yields a temporary path; flushes it to the disk and renames it to `path` when the block succeeds, and
-    deletes it when the block fails. Symlinks are followed. Special files (/dev/stdout) are written to, not
-    replaced.
-
-    Raises `OSError`, naming `path`, if it cannot be written.
+    Yields a temporary path; flushes it to the disk and renames it to `path` when the block succeeds. Symlinks
+    are followed; special files (/dev/stdout) are written to. Raises `OSError`, naming `path`.
     """
     with atomic_write_all([Path(path)]) as (temporary,):
         yield temporary
@@ -56,27 +49,30 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
     Writes several files as `atomic_write` writes one. Only a kill or an error between two renames can leave
     some new and some old, so their content must show whether they belong together.
     """
-    with _naming_file_in_errors(paths[0]), ExitStack() as stack:
-        temporaries = [stack.enter_context(_temporary(path)) for path in paths]
-        yield temporaries
-        for path, temporary in zip(paths, temporaries, strict=True):
-            if not is_special(path):
-                _flush_to_disk(temporary)
-        for path, temporary in zip(paths, temporaries, strict=True):
-            if is_special(path):
-                with open(temporary, "rb") as content, open_special(path) as target:
-                    shutil.copyfileobj(content, target)
-            else:
-                temporary.replace(target_of(path))
-                _flush_to_disk(target_of(path).parent)
+    try:
+        with ExitStack() as stack:
+            temporaries = [stack.enter_context(_temporary(path)) for path in paths]
+            yield temporaries
+            for path, temporary in zip(paths, temporaries, strict=True):
+                if not is_special(path):
+                    _flush_to_disk(temporary)
+            for path, temporary in zip(paths, temporaries, strict=True):
+                if is_special(path):
+                    with open(temporary, "rb") as content, open_special(path) as target:
+                        shutil.copyfileobj(content, target)
+                else:
+                    temporary.replace(target_of(path))
+                    _flush_to_disk(target_of(path).parent)
+    except OSError as error:
+        is_temporary = f".{paths[0].name}." in str(error.filename)
+        if error.errno in _OF_WRITING or is_temporary:
+            raise type(error)(error.errno, f"could not write {paths[0]}: {reason(error)}") from error
+        raise
 
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
-    """
-    Yields a path of the same name in a new folder, next to `path` unless that is a device. Removes such
-    folders of killed processes.
-    """
+    """Yields a path in a new folder, next to `path` if possible; removes such folders of killed processes."""
     parent = None if is_special(path) else target_of(path).parent
     if parent is not None:
         parent.mkdir(parents=True, exist_ok=True)
@@ -144,18 +140,6 @@ def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
                 lock.unlink(missing_ok=True)
 
 
-@contextmanager
-def _naming_file_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Names `path` in an `OSError` of the block about writing."""
-    try:
-        yield
-    except OSError as error:
-        is_temporary = f".{Path(path).name}." in str(error.filename)
-        if error.errno in _OF_WRITING or is_temporary:
-            raise type(error)(error.errno, f"could not write {path}: {reason(error)}") from error
-        raise
-
-
 def reason(error: OSError) -> str:
     """Returns why a file could not be read or written."""
     return _REASONS.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
@@ -175,18 +159,6 @@ def write_json(path: str | Path, content: Any) -> None:
     """Writes an indented JSON file."""
     with atomic_write(path) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-def checksum(*parts: "bytes | memoryview | np.ndarray", start: int = 0) -> int:
-    """Returns the CRC-32 of all parts, arrays in row-major order, after content whose CRC-32 is `start`."""
-    import numpy as np  # here, as commands with help alone need not wait for it
-
-    crc = start
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            part = np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
-        crc = zlib.crc32(part, crc)
-    return crc
 
 
 def close_log_files() -> None:

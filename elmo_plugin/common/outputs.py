@@ -18,9 +18,8 @@ _MODEL_FILES = ("config.json", "options.json")  # a folder with one of them is r
 
 def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
     """
-    Raises `BiLmError` if an output is a folder, in a folder that cannot be written to, a file that `inputs`,
-    the other arguments of a command, name, or another output. Files are compared, not names: a link to an
-    input is the input.
+    Raises `BiLmError` if an output is a folder, cannot be written, or is another output or a file that
+    `inputs`, the other arguments of a command, name, also by a link.
     """
     taken: dict[object, str] = {_identity(path): f"an input ({path})" for path in _named_files(inputs)}
     for path in outputs:

@@ -1,8 +1,6 @@
 """
-A process: its locks, torch's threads and devices, and how glibc treats freed memory.
-
-By default glibc keeps freed blocks of up to 32 MB. Tensors of many sizes then leave gaps between small
-blocks, and a process that embeds for hours grows by hundreds of megabytes. Without glibc nothing changes.
+A process: its locks, torch's threads and devices, and how glibc treats freed memory. By default it keeps
+blocks of up to 32 MB, so a process that embeds for hours grows by hundreds of megabytes.
 """
 
 import ctypes
@@ -22,10 +20,7 @@ _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's
 
 
 class ForkSafeLock:
-    """
-    A lock for the threads of one process. A forked child finds it free even if a thread of the parent held
-    it, so the guarded values must be valid at any moment.
-    """
+    """A lock for threads that a forked child finds free, so guarded values must be valid at any moment."""
 
     def __init__(self) -> None:
         self._locks: dict[int, threading.Lock] = {}  # by process

@@ -20,9 +20,8 @@ def provenance() -> dict[str, str]:
 @cache
 def commit(folder: Path = PACKAGE) -> str:
     """
-    Returns the last commit that changed a folder or the experiments next to it, followed by `-changed` if
-    files have changed since; an empty string if git does not know the folder (an installed wheel). Later
-    commits change nothing, since the process has imported the code of the first call.
+    Returns the last commit that changed a folder or the experiments next to it, with `-changed` if files have
+    changed since; an empty string if git does not know the folder (an installed wheel).
     """
     try:
         paths = ("--", ".", "../experiments")

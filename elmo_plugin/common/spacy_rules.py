@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 class SpacyRules:
     """
-    The tokenizer of a language, followed by `pipes`, such as "sentencizer"; no trained model is needed. spaCy
-    stores each new word for ever, so the rules are loaded again after many. Threads may share them. Raises
-    `BiLmError` if spaCy lacks rules for the language.
+    The tokenizer of a language, followed by `pipes`, such as "sentencizer". spaCy stores each new word for
+    ever, so the rules are loaded again after many. Threads may share them.
     """
 
     max_new_words = 100_000

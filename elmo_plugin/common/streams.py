@@ -15,10 +15,7 @@ _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def open_missing_streams() -> None:
-    """
-    Opens the null device in place of each closed standard stream. Otherwise the next file that is opened gets
-    the stream's number, and whatever a library prints goes into it.
-    """
+    """Opens the null device in place of closed standard streams, whose numbers the next files would get."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)

@@ -137,8 +137,8 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
 
 def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
     """
-    Returns a tab for each task of these archives. A tagger of predicates among them, or else that of this
-    package, finds the predicates for semantic roles.
+    Returns a tab for each task of these archives. A tagger of predicates among them, or else
+    `srl_predicates`, finds the predicates for semantic roles.
     """
     loaded = {path: load_predictor(path, trust=trust) for path in paths}
     taggers = (path for path, each in loaded.items() if each.task.name == "srl_predicates")

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
-from itertools import accumulate, chain
+from itertools import accumulate
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
@@ -133,11 +133,11 @@ class Embedder:
         typed = [[line[word.start : word.end] for word in found] for line, found in lines]
         return [[" ".join(found)] for found in typed] if is_pooled else typed, vectors
 
-    def write(self, folder: Path, chunk: Chunk) -> int:
-        """Embeds a chunk and writes it into the folder. Returns the number of its words."""
-        words, vectors = self.embed(chunk)
-        write_chunk(folder, chunk, words, vectors)
-        return sum(len(word.split()) for word in chain(*words))
+    def write(self, folder: Path, chunk: Chunk) -> bool:
+        """Embeds a chunk and writes it into the folder. Returns false if it is there already."""
+        if is_lacking := not has_chunk(folder, chunk):
+            write_chunk(folder, chunk, *self.embed(chunk))
+        return is_lacking
 
     def _not_finite(self, layers: Tensor, location: str) -> str:
         largest = layers.abs().max().item()
@@ -148,10 +148,10 @@ class Embedder:
 
 def embed_chunks(
     chunks: Iterable[Chunk], folder: Path, embedder: Embedder, settings: EmbedSettings, devices: Sequence[str]
-) -> Iterator[tuple[Chunk, int | None]]:
+) -> Iterator[tuple[Chunk, bool]]:
     """
     Writes the vectors of each chunk that the folder lacks: on one device in this process, on several in a
-    process for each. Yields all chunks in order, with the number of words, or `None` if nothing was lacking.
+    process for each. Yields all chunks in order, and whether they were lacking.
 
     Raises `ChildProcessError` if a process was killed.
     """
@@ -159,7 +159,7 @@ def embed_chunks(
         use_mmap_for_large_blocks()
         with torch_threads(settings.threads):
             for chunk in chunks:
-                yield chunk, None if has_chunk(folder, chunk) else embedder.write(folder, chunk)
+                yield chunk, embedder.write(folder, chunk)
         return
     context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU
     free_devices = context.SimpleQueue()
@@ -184,18 +184,16 @@ def embed_chunks(
 
 def _in_order(
     pool: ProcessPoolExecutor, chunks: Iterable[Chunk], folder: Path, ahead: int
-) -> Iterator[tuple[Chunk, int | None]]:
-    pending: deque[tuple[Chunk, Future[int] | None]] = deque()
+) -> Iterator[tuple[Chunk, bool]]:
+    pending: deque[tuple[Chunk, Future[bool]]] = deque()
     for chunk in chunks:
         with _signals_held():
-            pending.append(
-                (chunk, None if has_chunk(folder, chunk) else pool.submit(_write_chunk, folder, chunk))
-            )
+            pending.append((chunk, pool.submit(_write_chunk, folder, chunk)))
         if len(pending) > ahead:
             first, future = pending.popleft()
-            yield first, future.result() if future else None
+            yield first, future.result()
     for first, future in pending:
-        yield first, future.result() if future else None
+        yield first, future.result()
 
 
 @contextmanager
@@ -234,5 +232,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _write_chunk(folder: Path, chunk: Chunk) -> int:
+def _write_chunk(folder: Path, chunk: Chunk) -> bool:
     return _get_embedder().write(folder, chunk)

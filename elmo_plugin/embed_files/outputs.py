@@ -53,7 +53,7 @@ class _Stored(NamedTuple):
     """
     texts: the words of each sentence, with a space between
     arrays: its vectors, shape (words, ..., dim)
-    names: of the records of FASTA
+    names: the names of FASTA records
     """
 
     sentences: list[str]

@@ -1,7 +1,6 @@
 """Embeds files of text: one, or many on a Dask cluster."""
 
 import os
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
 from elmo_plugin.common.formats.text_files import compression
@@ -26,14 +26,7 @@ from elmo_plugin.embed_files.chunks import (
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
 from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, Content, check_keys
-from elmo_plugin.embed_files.settings import (
-    MAX_PROCESSES,
-    EmbedSettings,
-    check_at_least,
-    check_choice,
-    check_settings,
-    protein_settings,
-)
+from elmo_plugin.embed_files.settings import MAX_PROCESSES, EmbedSettings, check_settings, protein_settings
 
 VERSION = 1  # of chunks and outputs
 
@@ -53,33 +46,14 @@ def embed_file(
     folder `OUTPUT.unfinished`. After a kill the same call resumes from there, to the same output, byte for
     byte.
 
-    # Parameters
+    The source is UTF-8 text with one sentence per line, plain, `.gz` or `.zst`, or `-` for standard input;
+    `source_format` is "fasta" for proteins. It and the output's, one of `OUTPUT_FORMATS`, follow from the
+    suffixes. The output does not depend on the number of `workers`, processes that embed, by default one for
+    each device: "cpu", "cuda" or "cuda:N".
 
-    source : `str | Path`
-        A file of UTF-8 text with one sentence per line, plain, `.gz` or `.zst`; `-` for standard input.
-    source_format : `str`, optional
-        "fasta" for proteins; by default by the suffix of the source.
-    output : `str | Path`
-        The file to be written.
-    settings : `EmbedSettings`
-        The biLM, and the form of the output.
-    output_format : `str`, optional
-        One of `OUTPUT_FORMATS`; by default by the suffix of the output.
-    workers : `int`, optional
-        The number of processes that embed. The output does not depend on it. By default one for each GPU, or
-        one.
-    devices : `Sequence[str]`
-        "cpu", "cuda" or "cuda:N"; several GPUs share the workers.
-    show_progress : `bool`
-        Whether there is a bar.
-
-    # Returns
-
-    `bool`
-        False if the output was complete already.
-
-    Raises `BiLmError` if an argument is wrong, the text is not UTF-8, or the output or its chunks were made
-    with other arguments; `OSError` if it cannot be written; `ChildProcessError` if a worker was killed.
+    Returns false if the output was complete already. Raises `BiLmError` if an argument is wrong, the text is
+    not UTF-8, or the output or its chunks were made with other arguments; `OSError` if it cannot be written;
+    `ChildProcessError` if a worker was killed.
     """
     source, output = str(source), Path(output)
     output_format = _format_of(output, output_format)
@@ -92,7 +66,7 @@ def embed_file(
     if Path(source).is_file():
         if has_proteins:
             size = count_residues(source)
-        elif not compression(source):
+        elif not compression(source) and settings.column is None:
             size = Path(source).stat().st_size
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
@@ -111,15 +85,12 @@ def embed_file(
         if file.exists():
             _check_finished(file, output_format, description, chunks, digest)
             return False
-        paths, words, start = [], 0, time.monotonic()
+        paths = []
         with progress_bar(desc="embedding", total=size, **options) as bar:
-            for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
+            for chunk, is_new in embed_chunks(chunks, folder, embedder, settings, devices):
                 paths.append(chunk_path(folder, chunk.number))
-                if new_words is None and not bar.disable:
+                if not is_new and not bar.disable:
                     bar.initial += chunk.size  # does not count for the speed
-                words += new_words or 0
-                speed = words / max(time.monotonic() - start, 1e-9)  # a clock may stand still
-                bar.set_postfix_str(f"{speed:,.0f} tokens/s", refresh=False)
                 bar.update(chunk.size)
         description |= {"text": digest.hexdigest()}
         with atomic_write(folder / file.name) as temporary:
@@ -172,14 +143,9 @@ def embed_shards(
     source_format: str | None = None,
 ) -> list[Path]:
     """
-    Runs `embed_file` on each file, as a task of Dask. Skips complete outputs and resumes partial ones.
-
-    # Parameters
-
-    pattern, folder : `str`
-        The files, and the folder of the outputs, each named after its file. All machines must see both.
-    scheduler : `str`, optional
-        The address of the scheduler of a running cluster. By default one is made of `workers` processes here.
+    Runs `embed_file` on each file of a pattern, as a task of Dask. Skips complete outputs, which are named
+    after their files, and resumes partial ones. All machines must see both. Without the address of a running
+    cluster's scheduler, one is made of `workers` processes here.
 
     Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed. Raises an
     error of a single file when the others are done.

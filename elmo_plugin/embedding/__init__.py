@@ -22,9 +22,6 @@ from elmo_plugin.embedding.representations import (
 if TYPE_CHECKING:
     from elmo_plugin.embedding.contextual_elmo import ContextualElmo, RegisteredCache
 
-# What users import; the other rooms import the rest.
-__all__ = ["ContextualElmo", "ElmoOutput", "ElmoRepresentations", "ScalarMix"]
-
 
 def __getattr__(name: str) -> Any:
     """Imports AllenNLP for models of AllenNLP alone."""

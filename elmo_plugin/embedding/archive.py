@@ -25,7 +25,7 @@ class ElmoMetadata(NamedTuple):
     source: the biLM's name in the configuration
     options: the biLM's sizes, as in `options.json`
     layers: for each placement, the numbers of the layers that are mixed
-    digest: of a frozen biLM of this package, whose weights are not stored; otherwise empty
+    digest: if the biLM is frozen and comes with this package, so that its weights are not stored
     version: of this package
     """
 

@@ -36,10 +36,7 @@ class MemoryStore:
         self._lock = ForkSafeLock()
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
-        """
-        Copies the vectors of each key, shape (num_layers, words, dim), into its row. Returns the numbers of
-        the rows without any.
-        """
+        """Copies the vectors of each key into its row; returns the numbers of the rows without any."""
         missing = []
         with self._lock:
             for number, (key, row) in enumerate(zip(keys, rows, strict=True)):

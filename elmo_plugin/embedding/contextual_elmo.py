@@ -71,11 +71,6 @@ class ElmoPlacement(FromParams):
     dropout: float = 0.5
     mixing_weights: list[float] | None = None
 
-    def mix(self, num_layers: int) -> LayerMix:
-        """Returns the module for a biLM with this many layers."""
-        numbers = layer_numbers(self.layers, num_layers)
-        return LayerMix(numbers, self.layer_norm, self.dropout, self.mixing_weights)
-
 
 class ContextualElmo(ElmoRepresentations, FromParams):
     """
@@ -139,9 +134,10 @@ class ContextualElmo(ElmoRepresentations, FromParams):
                 cache=cache,
                 max_batch_tokens=max_batch_tokens,
             )
-            for name, placement in (("input", input), ("output", output)):
-                if placement is not None:
-                    self.mixes[name] = placement.mix(loaded.num_layers)
+            for name, at in (("input", input), ("output", output)):
+                if at is not None:
+                    numbers = layer_numbers(at.layers, loaded.num_layers)
+                    self.mixes[name] = LayerMix(numbers, at.layer_norm, at.dropout, at.mixing_weights)
         self._source = bilm
 
     @overrides

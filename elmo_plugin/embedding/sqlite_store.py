@@ -4,13 +4,12 @@ import logging
 import os
 import sqlite3
 import threading
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-
-from elmo_plugin.common.files import checksum
 
 NAME = "activations.sqlite"
 FORMAT = 1  # of the file, as its `user_version`
@@ -152,10 +151,7 @@ def to_record(key: bytes, vectors: np.ndarray) -> bytes:
 
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
-    """
-    Copies a record into `vectors`. Returns false, and copies nothing, if the record is damaged, or of another
-    key, shape or type.
-    """
+    """Copies a record into `vectors`; returns false if it is damaged, or of another key, shape or type."""
     content = memoryview(record)[CHECKSUM_SIZE:]
     if len(content) != vectors.nbytes or bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
         return False
@@ -164,4 +160,4 @@ def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> 
 
 
 def _checksum(key: bytes, content: bytes | memoryview) -> bytes:
-    return checksum(key, content).to_bytes(CHECKSUM_SIZE, "little")
+    return zlib.crc32(content, zlib.crc32(key)).to_bytes(CHECKSUM_SIZE, "little")

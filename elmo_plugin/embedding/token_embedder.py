@@ -16,10 +16,11 @@ from elmo_plugin.bilm import MAX_BATCH_TOKENS, MAX_CHARACTERS_PER_TOKEN, word_to
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement, RegisteredCache
+from elmo_plugin.embedding.word_vectors import TextIndexer
 
 
 @TokenIndexer.register("elmo")
-class ElmoTokenIndexer(TokenIndexer):
+class ElmoTokenIndexer(TextIndexer):
     """
     Indexes tokens with the same character ids as AllenNLP's `elmo_characters`, in less memory: an indexed
     token is its text, and the ids are looked up when a batch is made, as 16-bit integers. There is no
@@ -38,6 +39,8 @@ class ElmoTokenIndexer(TokenIndexer):
         Tokenizers of raw text always do.
     """
 
+    key = "elmo_tokens"
+
     def __init__(
         self,
         max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN,
@@ -50,19 +53,11 @@ class ElmoTokenIndexer(TokenIndexer):
         self._normalize = normalize
 
     @overrides
-    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        pass
-
-    @overrides
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
-        words = [token.ensure_text() for token in tokens]
+        indexed = super().tokens_to_indices(tokens, vocabulary)
         if self._normalize:
-            words = [normalize_text(word) or word for word in words]
-        return {"elmo_tokens": words}
-
-    @overrides
-    def get_empty_token_list(self) -> IndexedTokenList:
-        return {"elmo_tokens": []}
+            indexed[self.key] = [normalize_text(word) or word for word in indexed[self.key]]
+        return indexed
 
     @overrides
     def as_padded_tensor_dict(

@@ -1,6 +1,6 @@
 """Tables of static word vectors: the one in this package, and text files of others."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.token_embedders.embedding import EmbeddingsTextFile
 from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors.torch import load
 from torch import Tensor
 
 from elmo_plugin.common.bundled import BUNDLED
@@ -18,7 +18,8 @@ from elmo_plugin.common.errors import raise_stop
 BUNDLED_TABLES = ("english",)
 """The names of the tables in this package."""
 KEYS_NAME = "keys.bin"
-"""The file beside a table with what `stored_keys` returns."""
+"""The file beside a table with the keys of its words, see `table_from_bytes`."""
+DIGEST_SIZE = 16
 
 
 class WordTable(NamedTuple):
@@ -50,8 +51,8 @@ def read_table(source: str) -> tuple[WordTable, str]:
     if source not in BUNDLED_TABLES:
         return read_text_table(source), ""
     file = BUNDLED / "words" / source / "vectors.safetensors"
-    content, stored = file.read_bytes(), file.with_name(KEYS_NAME).read_bytes()
-    return table_from_bytes(content, source, stored), _digest(content).hex()
+    content, keys = file.read_bytes(), file.with_name(KEYS_NAME).read_bytes()
+    return table_from_bytes(content, keys, source), digest(content).hex()
 
 
 def read_text_table(path: str) -> WordTable:
@@ -100,38 +101,24 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
         raise ConfigurationError(f"{path}: expected {expected} words, as its first line says, got {got}")
 
 
-def quantize(words: Sequence[str], vectors: Tensor) -> bytes:
-    """Writes vectors as 8-bit integers with a scale for each word, for `table_from_bytes`."""
-    scales = (vectors.abs().amax(dim=1) / 127).clamp(min=1e-12)
-    codes = (vectors / scales[:, None]).round().to(torch.int8)
-    text = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
-    return save({"words": torch.from_numpy(text.copy()), "vectors": codes, "scales": scales})
-
-
-def stored_keys(words: Sequence[str], content: bytes) -> bytes:
-    """Returns the keys of a table's words, which take long to compute, after the digest of its content."""
-    return _digest(content) + np.fromiter(map(word_key, words), "<i8", len(words)).tobytes()
-
-
-def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=16).digest()
-
-
-def table_from_bytes(content: bytes, name: str, stored: bytes = b"") -> WordTable:
+def table_from_bytes(content: bytes, keys: bytes, name: str) -> WordTable:
     """
-    Reads what `quantize` wrote, with its `stored_keys` if they are of this content. Raises
-    `ConfigurationError`, beginning with `name`, if it is damaged.
+    Reads vectors of 8-bit integers, each with a scale. `keys` are a digest of this content and the `word_key`
+    of each word. Raises `ConfigurationError`, beginning with `name`, if either is damaged.
     """
     try:
         tensors = load(content)
-        if stored[:16] == _digest(content) and len(stored) == 16 + 8 * len(tensors["scales"]):
-            keys = np.frombuffer(stored, "<i8", offset=16)
-        else:
-            words = bytes(tensors["words"].numpy()).decode().split("\n")
-            keys = np.fromiter(map(word_key, words), np.int64, len(words))
-        return _sorted_table(keys, tensors["vectors"], tensors["scales"])
-    except (SafetensorError, KeyError, UnicodeError, IndexError) as error:
+        if keys[:DIGEST_SIZE] != digest(content):
+            raise ValueError(f"{KEYS_NAME} is of other vectors")
+        numbers = np.frombuffer(keys, "<i8", len(tensors["scales"]), offset=DIGEST_SIZE)
+        return _sorted_table(numbers, tensors["vectors"], tensors["scales"])
+    except (SafetensorError, KeyError, ValueError) as error:
         raise ConfigurationError(f"{name}: the word vectors are damaged ({error})") from None
+
+
+def digest(content: bytes) -> bytes:
+    """Identifies a table of this package."""
+    return blake2b(content, digest_size=DIGEST_SIZE).digest()
 
 
 def _sorted_table(keys: np.ndarray, vectors: Tensor, scales: Tensor) -> WordTable:

@@ -22,8 +22,26 @@ from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, read_tab
 _WHAT = "the metadata of word vectors in the weights"
 
 
+class TextIndexer(TokenIndexer):
+    """The base of token indexers without a vocabulary: an indexed token is its text, under `key`."""
+
+    key: str
+
+    @overrides
+    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
+        pass
+
+    @overrides
+    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
+        return {self.key: [token.ensure_text() for token in tokens]}
+
+    @overrides
+    def get_empty_token_list(self) -> IndexedTokenList:
+        return {self.key: []}
+
+
 @TokenIndexer.register("word_vectors")
-class WordVectorsIndexer(TokenIndexer):
+class WordVectorsIndexer(TextIndexer):
     """
     Indexes tokens for the embedder `word_vectors`: by a key of the word and a key of its lower-case form.
     There is no vocabulary, so a word that the training data lack has its vector at prediction.
@@ -36,17 +54,7 @@ class WordVectorsIndexer(TokenIndexer):
         See `TokenIndexer`.
     """
 
-    @overrides
-    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        pass
-
-    @overrides
-    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
-        return {"word_keys": [token.ensure_text() for token in tokens]}
-
-    @overrides
-    def get_empty_token_list(self) -> IndexedTokenList:
-        return {"word_keys": []}
+    key = "word_keys"
 
     @overrides
     def as_padded_tensor_dict(
@@ -112,9 +120,7 @@ class WordVectorsEmbedder(TokenEmbedder):
         return self.vectors.size(1)
 
     def forward(self, word_keys: Tensor) -> Tensor:
-        """
-        Returns shape (batch, time, dim) for keys of shape (batch, time, 2); both have zeros at padding.
-        """
+        """Returns shape (batch, time, dim) for keys, (batch, time, 2); both have zeros at padding."""
         rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
         is_found = self.keys[rows] == word_keys
         # Shape: (batch, time)

@@ -12,7 +12,6 @@ from elmo_plugin.encoders.highway_lstm import HighwayLstm
 from elmo_plugin.encoders.sequences import (
     biattention,
     bio_transitions,
-    forward_sums,
     masked_attention,
     pool,
     self_biattention,

@@ -7,7 +7,7 @@ from allennlp.modules.input_variational_dropout import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.encoders.recurrences import GruRecurrence, LstmRecurrence, SizedEncoder, read_both_ways
+from elmo_plugin.encoders.recurrences import SizedEncoder, read_both_ways
 
 
 @Seq2SeqEncoder.register("variational_bilstm")
@@ -48,15 +48,10 @@ class VariationalBiLstm(SizedEncoder):
         )
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
-        """
-        Returns shape (batch, time, 2 * hidden_sizes[-1]), zeros at padding, for shape (batch, time,
-        input_size). The padding comes after the words.
-        """
+        """Returns shape (batch, time, output_dim), zeros at padding, which comes after the words."""
         recurrent_dropout = self.recurrent_dropout if self.training else 0.0
         for layer in self.layers:
-            inputs = read_both_ways(
-                cast(nn.LSTM, layer), LstmRecurrence.apply, self.dropout(inputs), mask, recurrent_dropout
-            )
+            inputs = read_both_ways(cast(nn.LSTM, layer), self.dropout(inputs), mask, recurrent_dropout)
         return inputs
 
 
@@ -82,8 +77,5 @@ class BidirectionalGru(SizedEncoder):
         self._module = nn.GRU(input_size, hidden_size, bidirectional=True)
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
-        """
-        Returns shape (batch, time, 2 * hidden_size), zeros at padding, for shape (batch, time, input_size).
-        The padding comes after the words.
-        """
-        return read_both_ways(self._module, GruRecurrence.apply, inputs, mask)
+        """Returns shape (batch, time, output_dim), zeros at padding, which comes after the words."""
+        return read_both_ways(self._module, inputs, mask)

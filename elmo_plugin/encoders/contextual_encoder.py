@@ -108,7 +108,7 @@ class ContextualEncoder(nn.Module, Registrable):
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         if num_wrapping_dims:  # all from here on has the shape (sentences, time, ...)
-            tokens = flatten_wrapping_dims(tokens, num_wrapping_dims)
+            tokens = map_text_fields(lambda tensors: tensors[0].flatten(0, num_wrapping_dims), [tokens])
         parts = []
         if self.elmo is not None:
             layers, _ = self.elmo.run_bilm(_character_ids(tokens))
@@ -143,7 +143,7 @@ class ContextualEncoder(nn.Module, Registrable):
         lengths = [mask.size(1) for mask in masks]
         if max(lengths) > MAX_LENGTH_RATIO * min(lengths):
             return [self(text) for text in texts]
-        encoded, _ = self(concatenate_text_fields(texts))
+        encoded, _ = self(map_text_fields(_concatenate, texts))  # padded to the longest of all
         parts = encoded.split([mask.size(0) for mask in masks])
         return [(part[:, : mask.size(1)], mask) for part, mask in zip(parts, masks, strict=True)]
 
@@ -185,22 +185,6 @@ def map_text_fields(
         indexer: {name: function([text[indexer][name] for text in texts]) for name in tensors}
         for indexer, tensors in texts[0].items()
     }
-
-
-def concatenate_text_fields(texts: Sequence[TextFieldTensors]) -> TextFieldTensors:
-    """
-    Returns the sentences of all text fields, one field after the other, padded with zeros to the longest of
-    all. The tensors have the shape (batch, time, ...).
-    """
-    return map_text_fields(_concatenate, texts)
-
-
-def flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> TextFieldTensors:
-    """
-    Flattens tensors of shape (batch, ..., time, ...) to (batch * ..., time, ...). `num_wrapping_dims` is the
-    number of dimensions between batch and time.
-    """
-    return map_text_fields(lambda tensors: tensors[0].flatten(0, num_wrapping_dims), [text])
 
 
 def slice_wrapping_dim(text: TextFieldTensors, starts: Sequence[int], length: int) -> TextFieldTensors:

@@ -48,20 +48,15 @@ class SizedEncoder(Seq2SeqEncoder):
 
 
 def read_both_ways(
-    layer: nn.RNNBase,
-    recurrence: Callable[..., Tensor],
-    inputs: Tensor,
-    mask: BoolTensor,
-    recurrent_dropout: float = 0.0,
+    layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor, recurrent_dropout: float = 0.0
 ) -> Tensor:
     """
     Runs one bidirectional layer of torch over sentences, shape (batch, time, input_size), each read from both
     of its ends. Returns shape (batch, time, 2 * hidden_size), zeros at the padding on the right.
 
-    `recurrence` is `LstmRecurrence.apply` or `GruRecurrence.apply`, like the layer. `recurrent_dropout`, for
-    LSTMs only, is the rate of dropout on the hidden state that each time step takes from the one before, with
-    one mask for all time steps of a sentence (Gal and Ghahramani, 2016). On a GPU, and without gradients,
-    torch itself runs the layer, unless there is recurrent dropout.
+    `recurrent_dropout`, for LSTMs only, is the rate of dropout on the hidden state that each time step takes
+    from the one before, with one mask for all time steps of a sentence (Gal and Ghahramani, 2016). On a GPU,
+    and without gradients, torch itself runs the layer, unless there is recurrent dropout.
     """
     if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):
         return read_by_torch(layer, inputs, mask)
@@ -75,14 +70,17 @@ def read_both_ways(
     reverse = rows_in_reverse(packing, lengths)
     rows = inputs[packing.sentence, packing.time]  # Shape: (rows, input_size)
     input_weight, weight, input_bias, bias = map(torch.stack, zip(*layer.all_weights, strict=True))
-    dropout_masks = []
-    if recurrent_dropout:
-        ones = inputs.new_ones(2, packing.batch_sizes[0], layer.hidden_size)
-        dropout_masks.append(nn.functional.dropout(ones, recurrent_dropout))
     projected = nn.functional.linear(rows, input_weight.flatten(0, 1), input_bias.flatten()).to(rows.dtype)
     forward, backward = projected.chunk(2, dim=1)
     both = torch.stack([forward, backward[reverse]])
-    hidden = recurrence(both, weight, bias, packing.batch_sizes, *dropout_masks)
+    if isinstance(layer, nn.LSTM):
+        dropout_mask = None
+        if recurrent_dropout:
+            ones = inputs.new_ones(2, packing.batch_sizes[0], layer.hidden_size)
+            dropout_mask = nn.functional.dropout(ones, recurrent_dropout)
+        hidden = LstmRecurrence.apply(both + bias.unsqueeze(1), weight, packing.batch_sizes, dropout_mask)
+    else:
+        hidden = GruRecurrence.apply(both, weight, bias, packing.batch_sizes)
     outputs[packing.sentence, packing.time] = torch.cat([hidden[0], hidden[1][reverse]], dim=1)
     return outputs
 
@@ -96,103 +94,144 @@ def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor
     return outputs.masked_fill(~mask.unsqueeze(-1), 0.0)
 
 
+class InputProduct(Function):
+    """Computes `inputs @ weight.t() + bias` for all rows, with the products of `product` in both passes."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        ctx.save_for_backward(inputs, weight)
+        ctx.dtype = autocast_dtype(weight)
+        sums = bias.repeat(len(inputs), 1)
+        return product_adder(sums, ctx.dtype)(sums, inputs, weight.t().to(ctx.dtype))
+
+    @staticmethod
+    @first_derivative_only
+    def backward(ctx: Any, d_sums: Tensor) -> tuple[Tensor | None, ...]:
+        inputs, weight = ctx.saved_tensors
+        d_inputs = product(d_sums, weight, ctx.dtype) if ctx.needs_input_grad[0] else None
+        return d_inputs, product(d_sums.t(), inputs, ctx.dtype), d_sums.sum(dim=0)
+
+
 class LstmRecurrence(Function):
     """
-    Computes a layer of `torch.nn.LSTM` (Hochreiter and Schmidhuber, 1997), for several directions at once:
+    Computes a layer of `torch.nn.LSTM` (Hochreiter and Schmidhuber, 1997):
 
-        i, f, g, o = V x_t + b + W (m * h_{t-1}) + c
+        i, f, g, o = a_t + W (m * h_{t-1})
         c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
         h_t = sigmoid(o) * tanh(c_t)
 
-    `V x_t + b` is an argument, computed as one product for all rows. In both passes only values that depend
-    on the previous or next time step are computed one step at a time.
+    or, if there is a fifth gate r, the layer of He et al. (2017, section 2.2), in the form of AllenNLP's
+    `AugmentedLstm`. Its highway connection carries u_t, and its dropout mask m is from their equation 13:
+    both the next time step and the next layer see the dropped values:
+
+        i, f, g, o, r = a_t + W h_{t-1}
+        h_t = m * (sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * u_t)
+
+    The inputs' part `a_t`, with all biases, is an argument, computed as one product for all rows. In both
+    passes only values that depend on the previous or next time step are computed one step at a time.
     """
 
     @staticmethod
     def forward(
         ctx: Any,
-        projected: Tensor,
+        activations: Tensor,
         weight: Tensor,
-        bias: Tensor,
         batch_sizes: Sequence[int],
         dropout_mask: Tensor | None = None,
     ) -> Tensor:
         """
-        Returns `h_t` of all packed rows, shape (directions, rows, hidden_size), each direction in the order
-        in which it reads. Shapes, with `dim` for 4 * hidden_size: `projected`, the `V x_t + b`, (directions,
-        rows, dim); `weight`, the `W`, (directions, dim, hidden_size); `bias`, the `c`, (directions, dim);
-        `dropout_mask`, the `m`, (directions, sentences, hidden_size) in packed order.
+        Returns `h_t` of all packed rows, shape (rows, dim), each direction in the order in which it reads.
+        All shapes may begin with the number of directions. `activations` are the `a_t`, shape (rows, 4 *
+        dim), or with `u_t`, (rows, 6 * dim); they are changed in place. `weight` is the `W`, shape (4 * dim,
+        dim) or (5 * dim, dim), and `dropout_mask` the `m`, shape (sentences, dim), in packed order.
         """
-        directions, rows, dim = *projected.shape[:2], weight.size(2)
-        dtype = autocast_dtype(weight)
-        gates = projected + bias.unsqueeze(1)
+        dim, dtype = weight.size(-1), autocast_dtype(weight)
+        transposed = weight.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
         # tanh(g) = 2 sigmoid(2 g) - 1: with the part of g doubled, one sigmoid activates all gates.
-        transposed = weight.transpose(1, 2).clone(memory_format=torch.contiguous_format)
-        for tensor in (gates, transposed):
+        for tensor in (activations, transposed):
             tensor[..., 2 * dim : 3 * dim] *= 2
         transposed = transposed.to(dtype)
-        cells, tanh_cells, hidden = projected.new_empty(3, directions, rows, dim)
-        cells[:, : batch_sizes[0]] = 0
+        cells, tanh_cells, hidden = activations.new_empty(3, *activations.shape[:-1], dim)
+        cells[..., : batch_sizes[0], :] = 0
+        gates, parts = activations[..., : weight.size(-2)], activations.split(dim, dim=-1)
         # Views of the rows of each time step.
-        all_gates, i, f, g, o, c, tanh_c, h = [
-            tensor.split(batch_sizes, dim=1)
-            for tensor in (gates, *gates.chunk(4, dim=2), cells, tanh_cells, hidden)
+        all_gates, c, tanh_c, h, i, f, g, o, *highway = [
+            tensor.split(batch_sizes, dim=-2) for tensor in (gates, cells, tanh_cells, hidden, *parts)
         ]
-        add_product = product_adder(gates, dtype)
+        add_product = product_adder(activations, dtype)
         for t, size in enumerate(batch_sizes):
             if t > 0:
-                before = h[t - 1][:, :size]
-                before = before if dropout_mask is None else before * dropout_mask[:, :size]
+                before = h[t - 1][..., :size, :]
+                if dropout_mask is not None and not highway:
+                    before = before * dropout_mask[..., :size, :]
                 add_product(all_gates[t], before, transposed)
             all_gates[t].sigmoid_()
             if t > 0:
-                torch.mul(f[t], c[t - 1][:, :size], out=c[t])
+                torch.mul(f[t], c[t - 1][..., :size, :], out=c[t])
             c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
             torch.tanh(c[t], out=tanh_c[t])
-            torch.mul(o[t], tanh_c[t], out=h[t])
-        ctx.save_for_backward(weight, gates, cells, tanh_cells, hidden, dropout_mask)
+            if highway:
+                r, carried = highway
+                torch.lerp(carried[t], o[t] * tanh_c[t], r[t], out=h[t])
+                if dropout_mask is not None:
+                    h[t].mul_(dropout_mask[:size])
+            else:
+                torch.mul(o[t], tanh_c[t], out=h[t])
+        ctx.save_for_backward(weight, activations, cells, tanh_cells, hidden, dropout_mask)
         ctx.batch_sizes, ctx.dtype = batch_sizes, dtype
         return hidden
 
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
-        weight, gates, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
-        batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
-        i, f, g, o = gates.chunk(4, dim=2)
+        weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
+        batch_sizes, dim = ctx.batch_sizes, hidden.size(-1)
+        i, f, g, o, *highway = activations.split(dim, dim=-1)
         # The derivatives of the cell by the first three gates before their activation, and of the output by
-        # the last one. The loop turns them into the gradients of these gates.
-        d_gates = torch.addcmul(gates, gates, gates, value=-1)
-        to_i, to_f, to_g, to_o = d_gates.chunk(4, dim=2)
+        # the others. The loop turns them into the gradients of these gates.
+        d_activations = torch.addcmul(activations, activations, activations, value=-1)
+        to_i, to_f, to_g, to_o, *to_highway = d_activations.split(dim, dim=-1)
         to_i.mul_(2 * g - 1)
         to_f.mul_(rows_before(cells, batch_sizes))
         to_g.mul_(i).mul_(4)
+        hidden_to_cell = 1 - tanh_cells * tanh_cells
+        if highway:
+            r, carried = highway
+            to_o.mul_(r)
+            to_highway[0].mul_(o * tanh_cells - carried)
+            hidden_to_cell.mul_(r)
         to_o.mul_(tanh_cells)
-        hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(o)
+        hidden_to_cell.mul_(o)
         d_hidden, d_cells = d_outputs.clone(), torch.zeros_like(cells)
-        from_cell, from_hidden = d_gates.unflatten(2, (4, dim)).split((3, 1), dim=2)
-        d_h, d_c, h_to_c, forget, from_c, from_h, d_rows = [
-            tensor.split(batch_sizes, dim=1)
-            for tensor in (d_hidden, d_cells, hidden_to_cell, f, from_cell, from_hidden, d_gates)
+        d_gates = d_activations[..., : weight.size(-2)]
+        from_cell, from_hidden = d_gates.unflatten(-1, (-1, dim)).tensor_split([3], dim=-2)
+        d_h, d_c, h_to_c, forget, d_rows = [
+            tensor.split(batch_sizes, dim=-2) for tensor in (d_hidden, d_cells, hidden_to_cell, f, d_gates)
         ]
+        # Shape: (rows, gates, dim)
+        from_c, from_h = [tensor.split(batch_sizes, dim=-3) for tensor in (from_cell, from_hidden)]
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
+            if highway and dropout_mask is not None:
+                d_h[t].mul_(dropout_mask[:size])
             d_c[t].addcmul_(d_h[t], h_to_c[t])
-            from_c[t].mul_(d_c[t].unsqueeze(2))
-            from_h[t].mul_(d_h[t].unsqueeze(2))
+            from_c[t].mul_(d_c[t].unsqueeze(-2))
+            from_h[t].mul_(d_h[t].unsqueeze(-2))
             if t > 0:
-                torch.mul(d_c[t], forget[t], out=d_c[t - 1][:, :size])
-                if dropout_mask is None:
-                    add_product(d_h[t - 1][:, :size], d_rows[t], step_weight)
+                d_before = d_h[t - 1][..., :size, :]
+                torch.mul(d_c[t], forget[t], out=d_c[t - 1][..., :size, :])
+                if highway or dropout_mask is None:
+                    add_product(d_before, d_rows[t], step_weight)
                 else:
-                    d_before = product(d_rows[t], step_weight, ctx.dtype)
-                    d_h[t - 1][:, :size].addcmul_(d_before, dropout_mask[:, :size])
+                    d_dropped = product(d_rows[t], step_weight, ctx.dtype)
+                    d_before.addcmul_(d_dropped, dropout_mask[..., :size, :])
         previous = rows_before(hidden, batch_sizes)
-        if dropout_mask is not None:
-            previous *= torch.cat([dropout_mask[:, :size] for size in batch_sizes], dim=1)
-        d_weight = product(d_gates.transpose(1, 2), previous, ctx.dtype)
-        return d_gates, d_weight, d_gates.sum(dim=1), None, None
+        if highway:
+            torch.mul(d_hidden, 1 - r, out=to_highway[1])
+        elif dropout_mask is not None:
+            previous *= torch.cat([dropout_mask[..., :size, :] for size in batch_sizes], dim=-2)
+        return d_activations, product(d_gates.transpose(-1, -2), previous, ctx.dtype), None, None
 
 
 class GruRecurrence(Function):
@@ -212,7 +251,9 @@ class GruRecurrence(Function):
         ctx: Any, projected: Tensor, weight: Tensor, bias: Tensor, batch_sizes: Sequence[int]
     ) -> Tensor:
         """
-        Returns `h_t` of all packed rows, with arguments as in `LstmRecurrence` and 3 * hidden_size for `dim`.
+        Returns `h_t` of all packed rows, shape (directions, rows, dim), given `projected`, the `V x_t + b`,
+        shape (directions, rows, 3 * dim), `weight`, the `W`, shape (directions, 3 * dim, dim), and `bias`,
+        the `c`, shape (directions, 3 * dim).
         """
         directions, rows, dim = *projected.shape[:2], weight.size(2)
         dtype = autocast_dtype(weight)

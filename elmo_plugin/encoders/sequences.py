@@ -75,18 +75,6 @@ def _penalty(allowed: list[list[bool]] | list[bool]) -> Tensor:
 
 
 @torch.no_grad()
-def forward_sums(logits: Tensor, transitions: Tensor, start: Tensor) -> Tensor:
-    """
-    Returns the logarithm of the sum of all sequences of tags that end in each tag of each word of a sentence;
-    all shapes are as in `viterbi`, without a batch.
-    """
-    sums = [start + logits[0]]
-    for row in logits[1:]:
-        sums.append((sums[-1].unsqueeze(1) + transitions).logsumexp(dim=0) + row)
-    return torch.stack(sums)  # Shape: (time, tags)
-
-
-@torch.no_grad()
 def viterbi(
     logits: Tensor, mask: BoolTensor, transitions: Tensor, start: Tensor, end: Tensor | None = None
 ) -> list[list[int]]:

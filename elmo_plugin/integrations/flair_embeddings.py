@@ -22,9 +22,7 @@ from elmo_plugin.integrations.word_vectors import WordVectors
 class ElmoEmbeddings(TokenEmbeddings):
     """
     Embeds the words of flair's sentences with a frozen biLM, on flair's device. A saved model contains it.
-
-    flair stores a word's vectors under the name of the embeddings, and does not compute them again. So the
-    name contains a digest of the biLM's weights and all settings.
+    flair keeps a word's vectors by the name of the embeddings, so that has a digest of the biLM and settings.
 
     See `WordVectors` for the parameters; the layers "all" are concatenated. Raises `BiLmError` if the biLM
     cannot be loaded, or they do not fit it.

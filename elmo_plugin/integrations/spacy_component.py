@@ -30,9 +30,8 @@ def make_elmo(
     precision: str,
 ) -> "ElmoComponent":
     """
-    Makes the component from a configuration. See `WordVectors` and, for `vectors`, `ElmoComponent`.
-
-    spaCy imports this file wherever it makes a pipeline, by an entry point, so torch is imported only here.
+    Makes the component, see `WordVectors` and `ElmoComponent`. spaCy imports this file for any pipeline, so
+    torch is imported only here.
     """
     from elmo_plugin.integrations.word_vectors import WordVectors
 
@@ -41,10 +40,7 @@ def make_elmo(
 
 class ElmoComponent:
     """
-    Embeds the tokens of a document, white space included. Each sentence is embedded separately if there are
-    sentence boundaries at this point of the pipeline (from a parser or a sentencizer); otherwise the document
-    is one sentence.
-
+    Embeds the tokens of a document, each sentence separately if an earlier component sets boundaries.
     `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`, and
     `None` after tokens were merged or split. `span._.elmo` and `token._.elmo` are parts of it.
 
@@ -95,7 +91,7 @@ def _key(doc: Doc) -> Any:
 
 
 def get_vectors(item: Doc | Span | Token) -> np.ndarray | None:
-    """Returns the vectors of all tokens, or of one, or `None` if they are not those of `ElmoComponent`."""
+    """Returns the vectors of all tokens, or of one, or `None` if they are not `ElmoComponent`'s."""
     doc = item if isinstance(item, Doc) else item.doc
     starts, vectors = doc.user_data.get(_key(doc), (None, None))
     if vectors is None or not np.array_equal(starts, doc.to_array([IDX])):

@@ -98,11 +98,7 @@ local published_filters = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 51
       num_epochs: epochs,
       validation_metric: '-perplexity',
       checkpointer: { type: 'atomic', save_every_num_batches: 1250, keep_most_recent_by_count: 2 },
-      callbacks: [
-        { type: 'matmul_precision', precision: 'medium' },
-        { type: 'keep_freed_memory' },
-        { type: 'bilm_progress' },
-      ],
+      callbacks: [{ type: 'matmul_precision', precision: 'medium' }, { type: 'bilm_progress' }],
       enable_default_callbacks: false,  // AllenNLP's table of each epoch: `bilm_progress` has a line
       run_confidence_checks: false,
     },

@@ -82,7 +82,7 @@ class IndexedCorpus:
     def __init__(
         self, chunks: Sequence[ChunkFiles], numbers: Mapping[str, int], unknown: int, max_characters: int
     ) -> None:
-        """`numbers` are the vocabulary's; `unknown` is that of any other word."""
+        """`numbers` are the vocabulary's; `unknown` stands for all other words."""
         self.chunks = chunks
         self.unknown = unknown
         self._types = {word: number for number, word in enumerate(RESERVED_WORDS)}

@@ -96,8 +96,6 @@ def find_shards(*paths: str) -> list[str]:
     """
     shards: dict[str, None] = {}
     for path in paths:
-        if not isinstance(path, str | os.PathLike):
-            raise BiLmError(f"data path: expected text, got {path!r}")
         files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
         if not files:
             raise BiLmError(f"no file matches the data path {path}")
@@ -134,11 +132,7 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
         folder = directory / f"{digest}-{chunk_tokens}-v{_FORMAT}"
         with FileLock(f"{folder}.lock"):
             return _open(folder) or _write(shard, digest, folder, chunk_tokens)
-    except (OSError, BiLmError) as error:
-        if not Path(shard).exists():
-            raise BiLmError(f"{shard} is gone; put it back or remove it from the data path") from None
-        if isinstance(error, BiLmError):
-            raise
+    except OSError as error:
         raise BiLmError(
             f"cannot prepare {shard} for training ({error}); prepared text is written to {directory}, "
             "or where $ELMO_PLUGIN_CACHE says"

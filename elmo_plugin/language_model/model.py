@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Mapping
 from contextlib import nullcontext
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +102,6 @@ class BiLmLanguageModel(Model):
         self.num_negatives = num_negatives
         self._loss_scale = loss_scale
         self._precision = precision
-        self._autocast: torch.autocast | None = None  # for the device of the first batch
         self._warm_up_batches = warm_up_batches
         self._trained_batches = 0
         self._state: LstmState | None = None
@@ -144,7 +142,8 @@ class BiLmLanguageModel(Model):
         if stream_starts:
             self._state = None
         warms_up = self.training and self._trained_batches < self._warm_up_batches
-        with self._in_precision(character_ids.device):
+        is_rounded = self.training and self._precision == "bfloat16"
+        with bfloat16_autocast(character_ids.device.type) if is_rounded else nullcontext():
             with torch.no_grad() if warms_up else nullcontext():
                 hidden = self._read(character_ids, torch.stack([forward_types, backward_types]))
             loss = self._loss(hidden, torch.stack([forward_targets, backward_targets]))
@@ -197,13 +196,6 @@ class BiLmLanguageModel(Model):
     def _reset_losses(self) -> None:
         self._losses = torch.zeros(2, 2, dtype=torch.float64)
 
-    def _in_precision(self, device: torch.device) -> torch.autocast | nullcontext:
-        if not self.training or self._precision == "float32":
-            return nullcontext()
-        if self._autocast is None:
-            self._autocast = bfloat16_autocast(device.type)
-        return self._autocast
-
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
@@ -250,11 +242,7 @@ class BiLmLanguageModel(Model):
     @classmethod
     @overrides
     def _load(
-        cls,
-        config: Params,
-        serialization_dir: str | PathLike,
-        weights_file: str | PathLike | None = None,
-        cuda_device: int = -1,
+        cls, config: Params, serialization_dir: Any, weights_file: Any = None, cuda_device: int = -1
     ) -> Model:
         """Loads an archive without the biLM that its training started from."""
         weights_file = weights_file or Path(serialization_dir) / "best.th"

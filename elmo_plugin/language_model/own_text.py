@@ -109,6 +109,7 @@ def write_text(
             least = BLOCK_LINES * (BLOCKS - 1) + 1
             needed = f"at least {least} sentences to train, validate and test on" if "" in files else "text"
             hint = "" if language else "; --language CODE finds the sentences in raw text"
+            hint = hint if column is None else "; a blank line ends a sentence"
             listed = ", ".join(str(file) for file in [*chain(*files.values())][:3])
             raise BiLmError(f"{listed}: expected {needed}; {role} got no sentence{hint}")
     return figures

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
-from elmo_plugin.common.errors import check_at_least, check_choice
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
@@ -48,39 +48,16 @@ def measure_perplexity(
     both. The targets are the words of each sentence and one of its boundaries, `</S>` forward and `<S>`
     backward. Neither `batch_size` nor the division of the text into files changes it.
 
-    # Parameters
+    The archive is whatever `BiLm.from_pretrained` takes, the texts are files or patterns. `reset` reads each
+    sentence from the zero state. `carry` carries the state from sentence to sentence (backward: from the last
+    to the first) within a block, the fewest sentences with at least `block_words` words. The file
+    `per_sentence` gets a JSON object for each sentence. The softmax is in float32 in any precision.
 
-    archive : `str | Mapping[str, str]`
-        Whatever `BiLm.from_pretrained` takes, if it has a softmax.
-    texts : `Sequence[str]`
-        Files or patterns. Each file is read once.
-    state : `str`
-        `reset` reads each sentence from the zero state. `carry` carries the state from sentence to sentence
-        (backward: from the last to the first) within a block, and reads each block from the zero state.
-    block_words : `int`
-        For `carry`: a block is the fewest sentences that have at least this number of words.
-    batch_size : `int`
-        The number of blocks, or sentences, that are read in parallel.
-    per_sentence : `str`, optional
-        A file that gets a JSON object for each sentence.
-    device : `str`
-        "cpu", "cuda" or "cuda:N".
-    precision : `str`
-        The precision of the biLM. The softmax is in float32.
-    cache_directory : `str`, optional
-        Where tokenized text is kept.
-
-    # Returns
-
-    `dict[str, Any]`
-        Perplexities, the numbers of sentences, words, targets (of each direction) and unknown words, the size
-        of the vocabulary, and how the text was read.
-
-    Raises `BiLmError` if the archive lacks a softmax, or the text is empty.
+    Returns perplexities, the numbers of sentences, words, targets (of each direction) and unknown words, the
+    size of the vocabulary, and how the text was read. Raises `BiLmError` if the archive lacks a softmax, or
+    the text is empty.
     """
     check_choice("state", state, STATES)
-    for name, value in (("block-words", block_words), ("batch-size", batch_size)):
-        check_at_least(f"--{name}", value)
     device = str(get_device(device))
     shards = find_shards(*texts)
     bilm, softmax, numbers, unknown = _load(archive, precision, device)

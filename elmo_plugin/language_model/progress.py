@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TensorDict
 from allennlp.training import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
@@ -46,16 +45,8 @@ class BiLmProgress(TrainerCallback):
         self._tokens: list[Tensor] = []  # of each batch; not read before it is needed, for a GPU's sake
 
     @overrides
-    def on_batch(
-        self,
-        trainer: GradientDescentTrainer,
-        batch_inputs: list[TensorDict],
-        batch_outputs: list[dict[str, Any]],
-        batch_metrics: dict[str, Any],
-        epoch: int,
-        *args: Any,
-        **kwargs: Any,
-    ) -> None:
+    def on_batch(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        batch_inputs, _, batch_metrics, epoch, *_ = args
         if not kwargs["is_training"] or not kwargs["is_primary"]:
             return
         now, step = time.monotonic(), trainer._total_batches_completed
@@ -89,12 +80,7 @@ class BiLmProgress(TrainerCallback):
 
     @overrides
     def on_epoch(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: dict[str, Any],
-        epoch: int,
-        is_primary: bool = True,
-        **kwargs: Any,
+        self, trainer: Any, metrics: Any, epoch: int, is_primary: bool = True, **kwargs: Any
     ) -> None:
         self._begin_line()  # the time of the validation is not the training's
         if not is_primary:

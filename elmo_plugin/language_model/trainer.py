@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DataLoader, TensorDict
+from allennlp.data import DataLoader
 from allennlp.models import Model
 from allennlp.nn.util import move_to_device
 from allennlp.training.trainer import Trainer
 from overrides import overrides
 
+from elmo_plugin.common.process import keep_freed_memory
 from elmo_plugin.language_model.loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.training import ResumableTrainer
@@ -41,9 +42,9 @@ class BiLmTrainer(ResumableTrainer):
                     f"but got {type(part).__name__}; `resumable` is for any"
                 )
         super().__init__(model, optimizer, data_loader, **kwargs)
+        keep_freed_memory()  # or Linux fills each page with zeros again, which takes a tenth of the time
         if self.model.num_negatives is not None:
             self.data_loader.check_order(self.model.vocab)
-        self._batches_of_step = 0
 
     @overrides
     def _own_state(self) -> dict[str, Any]:
@@ -87,21 +88,6 @@ class BiLmTrainer(ResumableTrainer):
         super()._maybe_restore_checkpoint()
         if self._resumed is not None:  # batches without data stand for those that AllenNLP only skips
             self.data_loader.resume(self._resumed["finished_passes"], self._epoch.totals["batches"])
-
-    @overrides
-    def batch_outputs(self, batch: TensorDict, for_training: bool) -> dict[str, torch.Tensor]:
-        self._batches_of_step += for_training
-        return super().batch_outputs(batch, for_training)
-
-    @overrides
-    def rescale_gradients(self) -> float | None:
-        """Averages the gradients of a step's batches (AllenNLP sums them if the loss is scaled)."""
-        if self._scaler is not None and self._batches_of_step > 1:
-            for parameter in self.model.parameters():
-                if parameter.grad is not None:
-                    parameter.grad /= self._batches_of_step
-        self._batches_of_step = 0
-        return super().rescale_gradients()
 
 
 def _seed_by_rank(rank: int) -> None:

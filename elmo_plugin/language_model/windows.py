@@ -70,7 +70,7 @@ def training_windows(
 
 
 def count_training_windows(corpus: Corpus, layout: StreamLayout, seed: int, epoch: int) -> int:
-    """Returns the number of windows in an epoch: of the longest row in either direction."""
+    """Returns the number of windows in an epoch, until all rows of both directions have run out."""
     longest = 0
     for reverse in (0, 1):
         for _, _, assigned, lengths in _assigned(corpus.chunks, layout.rows, (seed, epoch, reverse)):

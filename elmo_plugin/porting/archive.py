@@ -46,7 +46,7 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
         try:
             model = load_archive(folder, trust=trust).model
         except BiLmError as error:
-            message = str(error).replace(f"directory {folder}: ", "")
+            message = str(error).replace(f"directory {folder}: ", "").replace(f"{folder}: ", "")
             raise BiLmError(f"archive {source} cannot be carried over: {message}") from None
         for module in model.modules():
             if description := getattr(module, "_description", None):  # of the drop-in's embedder

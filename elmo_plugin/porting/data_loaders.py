@@ -38,6 +38,7 @@ def _from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
         sampler: Config = {"type": "bucket", "batch_size": batch_size}
         if samples:
             sampler = {"type": "max_tokens_sampler", "max_tokens": samples[1]}
+            porting.note(f"{place}.maximum_samples_per_batch", "now `max_tokens` alone", "left")
         if sorting_keys:
             sampler["sorting_keys"] = sorting_keys
         if "padding_noise" in old:

@@ -154,9 +154,9 @@ def _keys(porting: Porting) -> None:
                 replace(part, old, {first: {last: part[old]} if last else part[old]} if new else {})
                 porting.note(f"{place}.{old}", f"now `{new}`" if new else "removed")
         if "coding_scheme" in part and (own := _SCHEMES.get(type_of(part))):
-            scheme = part["coding_scheme"]
-            replace(part, "coding_scheme", {} if scheme == own else {"convert_to_coding_scheme": scheme})
-            porting.note(f"{place}.coding_scheme", "now `convert_to_coding_scheme`", "advice")
+            new = {} if part["coding_scheme"] == own else {"convert_to_coding_scheme": part["coding_scheme"]}
+            replace(part, "coding_scheme", new)
+            porting.note(f"{place}.coding_scheme", f"now {', '.join(new) or 'the default'}", "advice")
 
 
 def _attention(porting: Porting) -> None:

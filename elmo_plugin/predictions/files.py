@@ -106,10 +106,9 @@ def write_predictions(
     predictions: Iterable[Prediction], path: str | Path, predictor: "Predictor | None" = None
 ) -> int:
     """
-    Writes predictions to a file, which is whole or not written, in the form that its suffix names: .jsonl,
-    the inputs and predictions; .csv, a row for each entity, role, mention, answer or label; .conll, columns
-    of entities, by AllenNLP's `predictor`; or .html. Standard output and devices get JSON lines.
-    Returns the number of predictions.
+    Writes predictions to a file, which is whole or not written, in the form of its suffix: .jsonl; .csv, a
+    row for each entity, role, mention, answer or label; .conll, columns of entities, by AllenNLP's
+    `predictor`; or .html. Standard output and devices get JSON lines. Returns the number of predictions.
     """
     write = _jsonl if is_special(path) else _WRITERS[Path(path).suffix.lower()]
     number = 0

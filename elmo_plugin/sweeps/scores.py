@@ -25,11 +25,6 @@ class Metric(NamedTuple):
     name: str
     higher_is_better: bool
 
-    @property
-    def is_of_test(self) -> bool:
-        """Whether it is measured on the test data, only once, after training."""
-        return self.name.startswith("test_")
-
     @classmethod
     def parse(cls, text: Any) -> "Metric":
         """Reads the form of a trainer's `validation_metric`, such as `"+accuracy"` or `"-loss"`."""
@@ -37,24 +32,17 @@ class Metric(NamedTuple):
             raise ConfigurationError(f"metric must start with + or -, such as +accuracy, got {text!r}")
         return cls(text[1:], text[0] == "+")
 
-    def score(self, metrics: Mapping[str, Any]) -> float:
+    def score(self, metrics: Mapping[str, Any], place: str = "") -> float:
         """Reads it from a training's metrics. Raises `ConfigurationError` if it is not there or no number."""
         prefix = "best_validation_"
-        key = self.name if self.is_of_test else prefix + self.name
+        key = self.name if self.name.startswith("test_") else prefix + self.name
         value = metrics.get(key)
         if key not in metrics:
             known = (name.removeprefix(prefix) for name in metrics if name.startswith((prefix, "test_")))
-            raise ConfigurationError(f"unknown metric {self.name}: expected one of {', '.join(known)}")
+            raise ConfigurationError(f"{place}unknown metric {self.name}: expected one of {', '.join(known)}")
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise ConfigurationError(f"metric {self.name}: expected a number, got {value!r:.40}")
+            raise ConfigurationError(f"{place}metric {self.name}: expected a number, got {value!r:.40}")
         return round(100 * value, 2) if self.higher_is_better else round(value, 4)
-
-    def score_of(self, training: Training, metrics: Mapping[str, Any]) -> float:
-        """Reads it as `score` does, with errors that name the training."""
-        try:
-            return self.score(metrics)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{training.folder}: {error}") from None
 
     def __str__(self) -> str:
         return f"{self.name} (%)" if self.higher_is_better else f"{self.name} (lower is better)"
@@ -70,7 +58,7 @@ def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metri
         differing = ", ".join(f"{metric} of {name}" for name, metric in own.items())
         raise ConfigurationError(f"give one --metric for all configurations; their own are {differing}")
     metric = Metric.parse(text or next(iter(own.values())))
-    for training in trainings if metric.is_of_test else ():
+    for training in trainings if metric.name.startswith("test_") else ():
         if not (training.config.get("test_data_path") and training.config.get("evaluate_on_test")):
             raise ConfigurationError(
                 f"--metric is of the test data, on which {training.name} is not evaluated; give it "
@@ -86,7 +74,7 @@ def judge(
     scores: Scores = {training.name: [] for training in trainings}
     failures = []
     for training, outcome in zip(trainings, outcomes, strict=True):
-        score = math.nan if outcome.metrics is None else metric.score_of(training, outcome.metrics)
+        score = math.nan if outcome.metrics is None else metric.score(outcome.metrics, f"{training.folder}: ")
         if math.isfinite(score):
             scores[training.name].append(score)
             continue
@@ -97,10 +85,7 @@ def judge(
 
 
 def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict[str, Any]:
-    """
-    Returns the scores of the configurations without failures, with the command, and the commit, the date and
-    the machine of their trainings; several are joined by semicolons.
-    """
+    """Returns the scores of configurations without failures, with the command and their provenance."""
     found = {}
     for name, values in scores.items():
         files = [each.folder / PROVENANCE_NAME for each in trainings if each.name == name]

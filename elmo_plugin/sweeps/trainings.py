@@ -91,9 +91,8 @@ def train_in_processes(
 ) -> list[Outcome]:
     """
     Trains several at a time, each in a process with its share of the cores, or on the Dask cluster at the
-    address `scheduler`, whose machines must see all files at the same paths. Returns the outcomes in order.
-    A training whose process dies starts again or resumes; after the fourth death it has failed. `packages`
-    register classes. Raises `BiLmError` if Dask is not installed.
+    address `scheduler`, whose machines must see all files at the same paths. A training whose process dies
+    four times has failed. `packages` register classes. Raises `BiLmError` if Dask is not installed.
     """
     try:
         from dask.distributed import Client, LocalCluster, as_completed
@@ -215,10 +214,8 @@ def find_trainings(
     sources: Sequence[str], folder: Path, seeds: Sequence[int], overrides: str = ""
 ) -> list[Training]:
     """
-    Lists the trainings of a sweep: each configuration of the `sources` with each of
-    the `seeds`. The training of `ner_elmo` with seed 2 is in `folder/ner_elmo/2`.
-
-    Raises `ConfigurationError` if two configurations have the same name, or one is not a folder's name.
+    Lists each configuration of the `sources` with each seed; `ner` with seed 2 is in `folder/ner/2`.
+    Raises `ConfigurationError` if two have the same name, or one is not a folder's name.
     """
     configs: dict[str, dict[str, Any]] = {}
     for source in sources:
@@ -240,9 +237,8 @@ def find_trainings(
 
 def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     """
-    Reads configurations, with their names. A file is one configuration, with the file's name without its
-    suffix; `FILE:VARIANT` is a field of the object in a file, and `FILE:sst_*` all fields that match.
-    `overrides` are as for `allennlp train`.
+    Reads configurations, with their names: a file without its suffix; `FILE:VARIANT`, a field of the object
+    in a file; `FILE:sst_*`, all fields that match. `overrides` are as for `allennlp train`.
 
     Raises `ConfigurationError` if the file lacks the variant, or has something else than configurations.
     """

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -10,7 +11,7 @@ from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns
 
 FIXED_COLUMNS = 11  # then the columns of the predicates and, as the last, the column of coreference
 FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll", "*.jsonl")
-TAB_HINT = "columns with spaces are separated by tabs"
+TAB_HINT = "columns with spaces are separated by tabs, sentences by blank lines"
 NO_ANNOTATION = ("-", "_", "*", "")  # in a column of a word without an annotation
 _MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b\s*(?P<title>.*?)\s*", re.ASCII | re.DOTALL)
 _ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")  # mentions have no `*` next to their brackets
@@ -85,7 +86,8 @@ def parse_sentence(rows: list[Row], word: int = 3) -> ConllSentence:
     Returns a sentence, with its words in the column `word`. The last column has mentions, unless it has
     words, entities or the labels of a predicate: one without mentions may be missing.
 
-    Raises `ConfigurationError`, naming file and line, if rows differ in length or the file is a skeleton.
+    Raises `ConfigurationError`, naming file and line, if rows differ in length, the numbers of words begin
+    again, or the file is a skeleton.
     """
     line, first = rows[0]
     check_columns(rows, len(first), f"as in line {line.number}; {TAB_HINT}")
@@ -94,6 +96,9 @@ def parse_sentence(rows: list[Row], word: int = 3) -> ConllSentence:
         raise ConfigurationError(
             f"{line.location}: the words are missing, [WORD]: make a gold_conll of this gold_skel first"
         )
+    for (_, before), (line, row) in pairwise(rows):
+        if word and before[word - 1] != row[word - 1] == first[word - 1]:
+            raise ConfigurationError(f"{line.location}: expected a blank line before word {row[word - 1]}")
     frames, last = columns[FIXED_COLUMNS:], columns[-1]
     is_frame = any(map(_ARGUMENT.search, last))
     if "*" in last and not any("(" in label or ")" in label for label in last):

@@ -58,7 +58,7 @@ class CountingMetric(Metric):
         raise NotImplementedError
 
     def missing_gold(self) -> str:
-        """Returns what the gold data have none of, so that F1 is 0, or an empty string."""
+        """Returns the name of items that the gold data lack, so that F1 is 0, or an empty string."""
         return ""
 
     @overrides
@@ -97,7 +97,10 @@ class SpanF1(CountingMetric):
 
     def figures(self, scale: float = 1.0) -> dict[str, Figures]:
         """Returns the figures of `numbers`."""
-        return {name: precision_recall_f1(*numbers, scale=scale) for name, numbers in self.numbers().items()}
+        return {
+            name: precision_recall_f1(correct, predicted, gold, scale)
+            for name, (correct, predicted, gold) in self.numbers().items()
+        }
 
     @overrides
     def metrics(self) -> dict[str, float]:

@@ -83,11 +83,11 @@ class TaskDatasetReader(DatasetReader):
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
         known = signature(DatasetReader.__init__).parameters
         if unknown := sorted(kwargs.keys() - known):
-            own = [name for name in signature(type(self).__init__).parameters if name not in known]
+            own = [
+                name for name in signature(type(self).__init__).parameters if name not in {*known, "kwargs"}
+            ]
             raise ConfigurationError(
-                f"dataset_reader: there is no option {unknown[0]!r}; it has {', '.join(own)}".replace(
-                    ", kwargs", ""
-                )
+                f"dataset_reader: there is no option {unknown[0]!r}; it has {', '.join(own)}"
             )
         super().__init__(**kwargs)
         self._token_indexers = token_indexers

@@ -1,4 +1,4 @@
-"""Reads the data of a configuration once, to report what is in them."""
+"""Reads the data of a configuration once, to report their content."""
 
 import logging
 import sys

@@ -114,8 +114,7 @@ def _count_words(field: Field[Any]) -> int:
 class SentencePredictor(TaskPredictor):
     """
     The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, tokenized like the
-    training data of the task, or a list of words,
-    `{"words": ["It", "is", "n't", "bad", "."]}`, used unchanged and instead of any sentence.
+    training data of the task, or a list of `"words"`, used unchanged and instead of any sentence.
 
     # Parameters
 
@@ -128,8 +127,6 @@ class SentencePredictor(TaskPredictor):
         default the dataset reader's, or else `default_tokenizer()`.
     max_words : `int`, optional (default = `5000`)
         The most words of a sentence.
-
-    Raises `ConfigurationError` if the input has none of these keys, no words, or a value that is not text.
     """
 
     default_tokenizer: ClassVar[type[RawTextTokenizer]] = PennTreebankTokenizer
@@ -160,10 +157,7 @@ def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer
 
 
 def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:
-    """
-    Returns the "words" of the input, else its "sentence" in words. Errors begin with the predictor's
-    `name`.
-    """
+    """Returns the "words" of the input, else its "sentence" in words. Errors begin with `name`."""
     key = _first_key(json_dict, ("words", "sentence"), name)
     value = json_dict[key]
     if key == "sentence":
@@ -188,10 +182,14 @@ def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
     places = [(token.idx, token.idx_end) for token in tokens]
     text = cast(MetadataField, instance["text"]).metadata if "text" in instance.fields else None
     if text is None or any(None in place for place in places):
-        words = list(map(as_typed, tokens))
-        starts = accumulate((len(word) + 1 for word in words), initial=0)
-        return " ".join(words), [(start, start + len(word)) for word, start in zip(words, starts)]  # noqa: B905
+        return join_words(list(map(as_typed, tokens)))
     return text, cast(list[tuple[int, int]], places)
+
+
+def join_words(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
+    """Returns words between spaces as a text, and the places of each in it."""
+    starts = accumulate((len(word) + 1 for word in words), initial=0)
+    return " ".join(words), [(start, start + len(word)) for word, start in zip(words, starts)]  # noqa: B905
 
 
 def _without_mark(word: str) -> str:
@@ -199,9 +197,7 @@ def _without_mark(word: str) -> str:
 
 
 def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
-    """
-    Returns the text of the first of `keys` that the input has. Errors begin with the predictor's `name`.
-    """
+    """Returns the text of the first of `keys` that the input has. Errors begin with `name`."""
     key = _first_key(json_dict, keys, name)
     text = json_dict[key]
     if not isinstance(text, str) or not normalize_text(text).strip():

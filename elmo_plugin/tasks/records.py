@@ -5,9 +5,9 @@ import json
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, dropwhile
+from typing import Any, TypeVar
 
 from allennlp.common.checks import ConfigurationError
 
@@ -74,6 +74,7 @@ _MAX_FIELD = 1 << 30  # the csv module stops at 131,072 characters
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _FASTTEXT = re.compile(r"__label__(?P<label>\S+)\s+(?P<text>(?!__label__)\S.*)")
 
+Parsed = TypeVar("Parsed")
 Record = tuple[Line, dict[str, Any]]  # the line where it begins, and its fields, which are text in a table
 
 
@@ -112,6 +113,22 @@ def parse_records(
                 f"{first.location}: expected an object of JSON, or a table in a file .csv or .tsv, got "
                 f"{first.text.strip()!r:.60}; the option format is one of {', '.join(RECORD_FORMATS)}"
             )
+
+
+def columns_or_json(
+    lines: Iterable[Line],
+    parse_columns: Callable[[Iterator[Line]], Iterator[Parsed]],
+    parse_record: Callable[[Record], Parsed],
+    format: str = "auto",
+) -> Iterator[Parsed]:
+    """Yields the content of the columns of a file, or of its records if its first line or format is JSON."""
+    lines = dropwhile(lambda line: not line.text.strip(), lines)
+    for first in lines:
+        lines = chain([first], lines)
+        if format == "jsonl" or (format == "auto" and is_json(first)):
+            yield from map(parse_record, parse_records(lines, format="jsonl"))
+        else:
+            yield from parse_columns(lines)
 
 
 def detect_format(first: Line) -> str | None:

@@ -10,7 +10,6 @@ from allennlp.data.fields import Field, TextField
 from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from allennlp.modules import FeedForward, Seq2SeqEncoder
-from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import masked_max, masked_mean
 from allennlp.predictors import Predictor
 from overrides import overrides
@@ -28,15 +27,8 @@ LABELS["contradictory"] = "contradiction"  # in the training data of XNLI
 NO_MAJORITY = ("-", "-1")  # SNLI's, and Hugging Face's
 _PREMISES = ("premise", "sentence1", "sentence_A", "text1", "question1", "#1 String", "question", "text")
 _HYPOTHESES = (
-    "hypothesis",
-    "sentence2",
-    "hypo",
-    "sentence_B",
-    "text2",
-    "question2",
-    "#2 String",
-    "sentence",
-    "aspect",
+    *("hypothesis", "sentence2", "hypo", "sentence_B", "text2", "question2", "#2 String"),
+    *("sentence", "aspect"),
 )
 
 
@@ -48,8 +40,7 @@ class SnliReader(LabeledTextsReader):
     GLUE, and pairs with other labels, such as paraphrases.
 
     Pairs without a majority for a label (`-`, or the number -1) are left out, as in the usual training sets,
-    and so are pairs with a blank sentence. The log has their numbers. `TaskDatasetReader` describes encoding
-    and compression.
+    and so are pairs with a blank sentence. The log has their numbers.
 
     Registered as a `DatasetReader` with name "snli_jsonl".
 
@@ -135,8 +126,6 @@ class SnliEsim(Classifier):
     dropout : `float`, optional (default = `0.0`)
         The rate of dropout after the attention, and on the input of the last two fully connected layers:
         `classifier` and the logits.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
     """
 
     default_predictor = "elmo_snli"
@@ -150,7 +139,6 @@ class SnliEsim(Classifier):
         inference_encoder: Lazy[Seq2SeqEncoder],
         classifier: Lazy[FeedForward],
         dropout: float = 0.0,
-        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -160,7 +148,7 @@ class SnliEsim(Classifier):
         self.classifier = classifier.construct(input_dim=4 * self.inference_encoder.get_output_dim())
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), number_of_labels(vocab))
         self.dropout = Dropout(dropout)
-        self.initialize(initializer)
+        self.initialize()
 
     def compute_logits(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> Tensor:
         """Returns the logits of the labels, shape (batch, labels), for texts of shape (batch, time)."""
@@ -183,9 +171,7 @@ class SnliPredictor(TaskPredictor):
     Predicts whether the premise of `{"premise": "A man sleeps.", "hypothesis": "A man is awake."}` entails or
     contradicts the hypothesis, or neither. The keys may be SNLI's `sentence1` and `sentence2`. The dataset
     reader tokenizes the sentences.
-
-    A prediction has the most probable `label`, the `probabilities` of all labels by their names, and the
-    `logits` behind them.
+    A prediction has the `label`, the `probabilities` by label, and the `logits`.
 
     Registered as a `Predictor` with name "elmo_snli".
     """

@@ -11,7 +11,6 @@ from allennlp.data import DatasetReader, Instance, TextFieldTensors, TokenIndexe
 from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder
-from allennlp.nn import InitializerApplicator
 from allennlp.predictors import Predictor
 from nltk.tree import Tree
 from torch import Tensor, nn
@@ -215,8 +214,6 @@ class SstBcn(Classifier):
         Maxout layers instead, as in McCann et al. (2017). Exactly one of the two is required.
     dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the sentence as one vector.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
     """
 
     default_predictor = "elmo_sst"
@@ -230,7 +227,6 @@ class SstBcn(Classifier):
         classifier: Lazy[FeedForward] = None,
         maxout: Lazy[Maxout] = None,
         dropout: float = 0.0,
-        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -244,7 +240,7 @@ class SstBcn(Classifier):
         self.dropout = Dropout(dropout)
         self.classifier = layers[0].construct(input_dim=4 * self.integrator.get_output_dim())
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), number_of_labels(vocab))
-        self.initialize(initializer)
+        self.initialize()
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> Tensor:
         """Returns the logits of the labels, shape (batch, labels), for sentences of shape (batch, time)."""
@@ -259,11 +255,7 @@ class SstBcn(Classifier):
 class SstPredictor(SentencePredictor):
     """
     Predicts the sentiment of `{"sentence": "It isn't bad."}`, tokenized like the treebank, or of a list of
-    words. `SentencePredictor` has the details and the parameters. A prediction has the `words`, their
-    `label`, its `probabilities` by label, and the `logits` behind them:
-
-        {"words": ["It", "is", "n't", "bad", "."], "label": "positive",
-         "probabilities": {"positive": 0.62, "neutral": 0.2, …}, "logits": […]}
+    `"words"`. A prediction has the `words`, the `label`, the `probabilities` by label, and the `logits`.
 
     Registered as a `Predictor` with name "elmo_sst".
     """

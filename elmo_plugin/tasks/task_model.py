@@ -35,7 +35,7 @@ class TaskModel(Model):
     The base of the task models. Its `forward` is `decode(compute_logits(…), …)`. Both get all fields of a
     batch by name and take the rest as `**_`. An `Ensemble` averages between the two.
 
-    A subclass has these three, and ends its constructor with `self.initialize(initializer)`:
+    A subclass has these three, and ends its constructor with `self.initialize()`:
 
     compute_logits: returns all that an ensemble averages, in any form
     average_logits: returns one such form from the forms of several models; often `average_probabilities`
@@ -43,6 +43,13 @@ class TaskModel(Model):
 
     If nothing is predicted in training, metrics are left out. The progress bar shows only the figures whose
     names end in one of `progress_figures`; the names of the others begin with `_`.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        The vocabulary.
+    initializer : `InitializerApplicator`, optional (default = `None`)
+        Initial values of parameters, see `initialize`. All task models have it.
     """
 
     compute_logits: Callable[..., Any]
@@ -51,8 +58,9 @@ class TaskModel(Model):
     metric: Any  # of training and evaluation, a `Metric`
     progress_figures: ClassVar[tuple[str, ...]] = ("",)
 
-    def __init__(self, vocab: Vocabulary, **kwargs: Any) -> None:
+    def __init__(self, vocab: Vocabulary, initializer: InitializerApplicator = None, **kwargs: Any) -> None:
         super().__init__(vocab, **kwargs)
+        self._initializer = initializer
         self._unknown_tags: Counter[str] = Counter()  # of evaluation, since the last reset
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
@@ -72,15 +80,15 @@ class TaskModel(Model):
             for name, figure in self.metric.get_metric(reset).items()
         }
 
-    def initialize(self, initializer: InitializerApplicator | None) -> None:
+    def initialize(self) -> None:
         """
-        Initializes the parameters whose names match a regex of `initializer`, such as
+        Initializes the parameters whose names match a regex of the `initializer`, such as
         "contextual_encoder.encoder.*weight_hh" or "output_logits.weight". `named_parameters()` has the names.
 
         The parameters of a biLM and frozen parameters, such as word vectors with `trainable: false`, keep
         their values.
         """
-        if initializer is None:
+        if self._initializer is None:
             return
         bilms = [module for module in self.modules() if isinstance(module, BiLm)]
         pretrained = {id(parameter) for bilm in bilms for parameter in bilm.parameters()}
@@ -90,7 +98,7 @@ class TaskModel(Model):
             if parameter.requires_grad and id(parameter) not in pretrained
         ]
         # The initializer uses only the `named_parameters` of a module.
-        initializer(cast(nn.Module, SimpleNamespace(named_parameters=lambda: parameters)))
+        self._initializer(cast(nn.Module, SimpleNamespace(named_parameters=lambda: parameters)))
 
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         """

@@ -1,4 +1,4 @@
-"""Trainer callbacks: bfloat16, rounded matrix products, freed memory, and ELMo's mixing weights."""
+"""Trainer callbacks: bfloat16, rounded matrix products, and ELMo's mixing weights."""
 
 import logging
 from typing import Any
@@ -13,7 +13,6 @@ from overrides import overrides
 
 from elmo_plugin.bilm import precision_on
 from elmo_plugin.common.errors import check_choice
-from elmo_plugin.common.process import keep_freed_memory
 from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
 
 MATMUL_PRECISIONS = ("highest", "high", "medium")  # of `torch.set_float32_matmul_precision`
@@ -97,19 +96,6 @@ class MatmulPrecision(TrainerCallback):
         torch.set_float32_matmul_precision(self._before)
 
 
-@TrainerCallback.register("keep_freed_memory")
-class KeepFreedMemory(TrainerCallback):
-    """
-    Keeps the memory that this process frees for its next arrays, instead of returning it to Linux, because
-    Linux would fill each page with zeros again. Makes training on a CPU faster by a tenth or more. Needs
-    glibc; with other C libraries it does nothing.
-    """
-
-    @overrides
-    def on_start(self, *args: Any, **kwargs: Any) -> None:
-        keep_freed_memory()
-
-
 @TrainerCallback.register("elmo_weights")
 class ElmoWeightsCallback(TrainerCallback):
     """
@@ -123,12 +109,7 @@ class ElmoWeightsCallback(TrainerCallback):
 
     @overrides
     def on_epoch(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: dict[str, Any],
-        epoch: int,
-        is_primary: bool = True,
-        **kwargs: Any,
+        self, trainer: Any, metrics: Any, epoch: int, is_primary: bool = True, **kwargs: Any
     ) -> None:
         if not is_primary:
             return

@@ -23,7 +23,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
 
-from elmo_plugin.common.formats.torch_files import save_tensors
+from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.embedding import ElmoRepresentations
 
 logger = logging.getLogger(__name__)
@@ -59,15 +59,8 @@ class EpochProgress(TrainerCallback):
         self.on_epoch()
 
     @overrides
-    def on_batch(
-        self,
-        trainer: GradientDescentTrainer,
-        batch_inputs: list[TensorDict],
-        batch_outputs: list[dict[str, Any]],
-        batch_metrics: dict[str, Any],
-        *args: Any,
-        **kwargs: Any,
-    ) -> None:
+    def on_batch(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        batch_inputs, _, batch_metrics, *_ = args
         if kwargs["is_training"]:
             self.totals["batches"] += len(batch_inputs)
             self.totals["loss"] += batch_metrics["batch_loss"]
@@ -79,10 +72,6 @@ class EpochProgress(TrainerCallback):
 
 
 class _CachesAreFilled(Exception):
-    pass
-
-
-def _pass(batch: TensorDict) -> None:
     pass
 
 
@@ -239,7 +228,8 @@ class ResumableTrainer(GradientDescentTrainer):
     def _repair_best_model(self) -> None:
         """
         AllenNLP writes `best.th` after the checkpoint of the same model, and records that in the next one: a
-        kill in between leaves an older best model, or none.
+        kill in between leaves an older best model, or none. Raises `BiLmError` if the best model is damaged
+        that an earlier epoch wrote.
         """
         path = os.path.join(self._serialization_dir, "best.th")
         is_of_an_epochs_end = self._start_after_batches_in_epoch_completed == 0
@@ -252,6 +242,8 @@ class ResumableTrainer(GradientDescentTrainer):
             self._save_model_state(path)
             if self._moving_average is not None:
                 self._moving_average.restore()
+        elif self._best_model_filename is not None and self._primary:
+            load_plain(path, path)  # AllenNLP reads it at the end of the training
 
     @overrides
     def _save_model_state(self, path: str) -> None:
@@ -266,7 +258,7 @@ class ResumableTrainer(GradientDescentTrainer):
         loader, is_seen = self.data_loader, epoch < self._start_after_epochs_completed
         if self._resumed is not None:
             seen = None if is_seen else self._epoch.totals["batches"]
-            see = self._fill_caches if epoch == 0 else _pass
+            see = self._fill_caches if epoch == 0 else lambda batch: None
             continued = _Continued(loader, seen, see, self._reach_checkpoint)
             self.data_loader = cast(DataLoader, continued)
         try:

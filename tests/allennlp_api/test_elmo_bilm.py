@@ -81,39 +81,10 @@ def test_a_change_of_a_module_has_the_effect_that_it_has_in_allennlp(
     )
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda bilm: setattr(bilm, "_elmo_lstm", nn.Identity()),
-        lambda bilm: setattr(bilm, "_token_embedder", nn.Identity()),
-        lambda bilm: setattr(bilm, "_word_embedding", nn.Embedding(2, 3)),
-        lambda bilm: setattr(bilm._elmo_lstm, "forward_layer_0", nn.Identity()),
-        lambda bilm: bilm._elmo_lstm.register_forward_hook(print),
-        lambda bilm: bilm._elmo_lstm.forward_layer_0.register_forward_hook(print),
-        lambda bilm: bilm._token_embedder.register_forward_hook(print),
-        lambda bilm: bilm._token_embedder._projection,
-        lambda bilm: bilm._elmo_lstm(torch.ones(1, 2, 6), torch.ones(1, 2)),
-    ],
-)
-def test_other_inner_modules_name_the_class_that_has_them(
-    files: Files, change: Callable[[Any], None]
-) -> None:
-    with pytest.raises(AttributeError, match=r"give Elmo the `module` allennlp\.modules\.elmo\._ElmoBiLm"):
-        change(Elmo(*files)._elmo_lstm)
-
-
 @pytest.mark.parametrize("name", ["_ElmoBiLm", "_ElmoCharacterEncoder"])
 def test_allennlps_private_classes_are_imported_from_there(name: str) -> None:
     with pytest.raises(ImportError, match=r"import it from allennlp\.modules\.elmo"):
         getattr(elmo_plugin, name)
-
-
-def test_what_state_dict_returns_cannot_be_written_to(files: Files) -> None:
-    state = Elmo(*files).state_dict()
-    for name in state:
-        if name.startswith("_elmo_lstm"):
-            with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
-                state[name].mul_(2)
 
 
 def test_cached_words_that_were_trained_are_refused(files: Files) -> None:
@@ -128,18 +99,6 @@ def test_cached_words_that_were_trained_are_refused(files: Files) -> None:
     assert elmo(IDS)["elmo_representations"][0].requires_grad
     with pytest.raises(BiLmError, match="vocab_to_cache cannot be combined with a trained biLM"):
         elmo(IDS, NUMBERS)
-
-
-def test_all_parts_move_together(files: Files) -> None:
-    elmo = Elmo(*files, vocab_to_cache=WORDS)
-    assert elmo.double()(IDS, NUMBERS)["elmo_representations"][0].dtype == torch.double
-    assert {each.device.type for each in elmo.to("meta").parameters()} == {"meta"}
-
-
-def test_several_gpus_in_one_process_are_refused(files: Files) -> None:
-    with pytest.raises(BiLmError, match="one process for each GPU"):
-        for module in Elmo(*files).modules():
-            module._replicate_for_data_parallel()
 
 
 def test_a_bilm_of_allennlp_may_be_changed_from_inside(files: Files) -> None:

@@ -41,12 +41,6 @@ def test_what_cannot_be_written_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failure_on_the_way_leaves_no_file(embedder: ElmoEmbedder, tmp_path: Path) -> None:
-    with pytest.raises(ValueError):
-        embedder.embed_file(io.StringIO("a b\nc\nd\n"), tmp_path / "vectors.hdf5")
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_file_has_the_vectors_of_each_line_under_its_number_or_its_words(
     embedder: ElmoEmbedder, tmp_path: Path
 ) -> None:

@@ -1,5 +1,3 @@
-from collections.abc import Iterator
-
 import allennlp.modules.elmo as peer
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin import ElmoEmbedder, batch_to_ids
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLmError
 from tests.allennlp_api.conftest import Files
 
 SENTENCES = [["The", "play", "ended", "."], [], ["Wörterbuch"], ["A", "play", "by", "a", "child"]]
@@ -21,11 +19,6 @@ def test_ids_are_those_of_allennlp(batch: list[list[str]]) -> None:
     ids = batch_to_ids(batch)
     assert ids.dtype == torch.int64
     assert torch.equal(ids, peer.batch_to_ids(batch))
-
-
-def test_no_sentence_and_no_words_have_ids_of_these_shapes() -> None:
-    assert batch_to_ids([]).shape == (0, 0, 50)
-    assert batch_to_ids([[], []]).shape == (2, 0, 50)
 
 
 def test_each_sentence_has_the_activations_that_allennlp_computes_for_it_alone(files: Files) -> None:
@@ -54,30 +47,3 @@ def test_text_is_not_taken_for_words(files: Files) -> None:
     ):
         with pytest.raises(BiLmError, match=r"sentences.*: expected a list of .*words, got"):
             embed(text)  # type: ignore[operator]
-
-
-def test_sentences_are_asked_for_a_batch_at_a_time(files: Files) -> None:
-    asked = []
-
-    def sentences() -> Iterator[list[str]]:
-        for number in range(100):
-            asked.append(number)
-            yield [str(number)]
-
-    vectors = ElmoEmbedder(*files).embed_sentences(sentences(), batch_size=4)
-    assert asked == []
-    next(vectors)
-    assert len(asked) == 4
-
-
-def test_the_bilm_may_be_given_by_name_or_as_it_is() -> None:
-    by_name = ElmoEmbedder(bilm="tiny").embed_sentence(["play"])
-    np.testing.assert_array_equal(
-        ElmoEmbedder(bilm=BiLm.from_pretrained("tiny")).embed_sentence(["play"]), by_name
-    )
-    assert ElmoEmbedder(bilm="tiny", precision="int8").bilm.precision == "int8"
-    in_bfloat16 = BiLm.from_pretrained("tiny", precision="bfloat16")
-    assert ElmoEmbedder(bilm=in_bfloat16).bilm.precision == "bfloat16"
-    assert ElmoEmbedder(bilm=in_bfloat16, precision="float32").bilm.precision == "float32"
-    with pytest.raises(BiLmError, match="biLM not found: huge"):
-        ElmoEmbedder(bilm="huge")

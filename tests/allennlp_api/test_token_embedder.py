@@ -17,13 +17,6 @@ def bilm(embedder: ElmoTokenEmbedder) -> BiLm:
     return embedder._elmo._elmo_lstm.bilm
 
 
-def test_each_carries_a_state_of_its_own(files: Files) -> None:
-    one, other = (ElmoTokenEmbedder(*files, stateful=True).eval() for _ in range(2))
-    first = one(IDS)
-    assert not torch.allclose(one(IDS), first)
-    assert torch.equal(other(IDS), first)
-
-
 def test_loading_other_weights_leaves_an_embedder_of_the_same_files_as_it_was(
     files: Files, tmp_path: Path
 ) -> None:

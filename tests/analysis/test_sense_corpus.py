@@ -58,7 +58,6 @@ def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
     "line",
     [
         '{"tokens": ["a"]}',
-        '{"tokens": ["a"], "targets": {"a": 1}}',
         '{"tokens": [1], "targets": []}',
         *(target_line(index=index) for index in (1, -1, 0.5)),
         *(target_line(length=0), target_line(pos="x"), target_line(lemma="")),

@@ -32,9 +32,3 @@ def test_runs_hold_every_sentence_once_in_order_and_no_more_tokens_than_allowed(
     for run in runs:
         part = lengths[run]
         assert len(part) == 1 or max(part) * len(part) <= max_tokens
-
-
-def test_lengths_on_the_cpu_are_packed_for_the_device_that_is_asked_for() -> None:
-    packing = pack(torch.tensor([2, 3]), torch.device("meta"))
-    assert packing.batch_sizes == [2, 2, 1]
-    assert all(part.is_meta for part in packing[1:])

@@ -77,33 +77,6 @@ def test_fine_tuning_gets_the_gradients_of_the_reference(make_bilm: BiLmMaker) -
     torch.testing.assert_close(gradients["auto"], gradients["reference"], rtol=1e-8, atol=1e-10)
 
 
-def test_the_token_layer_stands_twice_in_layer_0(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm()
-    ids = ids_of("the play")
-    token_layer = bilm.token_encoder(ids[0])[None]
-    torch.testing.assert_close(bilm(ids).layers[0], torch.cat([token_layer, token_layer], dim=-1))
-
-
-def test_each_half_depends_on_its_own_side_of_the_sentence_only(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm()
-    half = bilm.output_dim // 2
-    one, other = bilm(ids_of("he saw the play today", "he saw the show today")).layers.unbind(dim=1)
-    changed = (one - other).abs().amax(dim=0) > 1e-6  # Shape: (time, output_dim)
-    forward_changed, backward_changed = changed[:, :half].any(dim=1), changed[:, half:].any(dim=1)
-    assert forward_changed.tolist() == [False, False, False, True, True]
-    assert backward_changed.tolist() == [True, True, True, True, False]
-
-
-def test_the_backward_half_is_a_forward_lm_over_the_reversed_sentence(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm()
-    bilm.backward_lm.load_state_dict(bilm.forward_lm.state_dict())
-    bilm.boundaries[1] = bilm.boundaries[0]  # else the two ends of a sentence differ
-    forward, backward = bilm(ids_of("one two three")).layers.chunk(2, dim=-1)
-    turned, _ = bilm(ids_of("three two one")).layers.chunk(2, dim=-1)
-    torch.testing.assert_close(backward.flip(2), turned)
-    assert not torch.allclose(forward.flip(2), backward)
-
-
 def test_embed_gives_a_tensor_per_sentence_whatever_the_batches(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().train()
     sentences = [["The", "play", "."], [], ["Hello"]]
@@ -115,12 +88,6 @@ def test_embed_gives_a_tensor_per_sentence_whatever_the_batches(make_bilm: BiLmM
     assert bilm.training, "embed leaves the mode as it was"
     assert not vectors[0].requires_grad
     assert bilm.embed([]) == []
-
-
-def test_embed_has_no_dropout_for_a_bilm_in_training_even_with_a_cache(make_bilm: BiLmMaker) -> None:
-    bilm = BiLm(make_bilm().options, dropout=0.5).train()
-    (expected,), (vectors,) = bilm.embed([["a", "b"]]), bilm.embed([["a", "b"]], MemoryCache())
-    assert_near(vectors, expected)
 
 
 @pytest.mark.parametrize("frozen", [True, False])

@@ -1,16 +1,13 @@
 """Which vectors of words are kept between calls, and when they are dropped."""
 
-import multiprocessing
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.token_encoder import TokenEncoder
 from tests.bilm.token_encoders import bilm_with_encoder, check_vectors, encode, skip_where_missing
-from tests.close import assert_near
 
 
 def _count_encoded(encoder: TokenEncoder, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -52,38 +49,3 @@ def test_another_precision_has_other_vectors() -> None:
     assert not torch.equal(encode(bilm, ["to", "be"]), exact)
     bilm.precision = "float32"
     assert torch.equal(encode(bilm, ["to", "be"]), exact)
-
-
-def test_kept_vectors_can_be_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = bilm_with_encoder()
-    encoded = _count_encoded(bilm.token_encoder, monkeypatch)
-    check_vectors(bilm, ["to", "be"])
-    bilm.clear_word_cache()
-    check_vectors(bilm, ["be"])
-    assert encoded == [2, 1]
-
-
-class _Vectors(torch.utils.data.Dataset[Tensor]):
-    """Encodes words in the process that reads them."""
-
-    def __init__(self, bilm: BiLm, words: list[str]) -> None:
-        self._bilm, self._words = bilm, words
-
-    def __len__(self) -> int:
-        return len(self._words)
-
-    def __getitem__(self, index: int) -> Tensor:
-        return encode(self._bilm, [self._words[index]])[0]
-
-
-# To start a process anew ("spawn") takes long: it imports torch again.
-@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
-def test_worker_processes_get_the_same_vectors(method: str) -> None:
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"no start method {method} here")
-    bilm, words = bilm_with_encoder(), ["to", "be", "or", "not"]
-    expected = encode(bilm, words)
-    loader = torch.utils.data.DataLoader(
-        _Vectors(bilm, [*words, "new"]), batch_size=4, num_workers=1, multiprocessing_context=method
-    )
-    assert_near(next(iter(loader)), expected)

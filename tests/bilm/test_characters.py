@@ -28,11 +28,6 @@ def test_any_number_of_slots_is_filled_with_boundaries_around_the_first_bytes(wo
     assert ids.tolist() == [259, *(byte + 1 for byte in kept), 260, *[261] * (slots - 2 - len(kept))]
 
 
-def test_the_shared_ids_of_a_word_cannot_be_changed() -> None:
-    with pytest.raises(ValueError, match="read-only"):
-        word_to_character_ids("word")[0] = 1
-
-
 def test_sentences_are_padded_with_zeros_at_their_end() -> None:
     ids = sentences_to_character_ids([["a", "b"], [], ["c"]])
     assert ids.shape == (3, 2, 50)

@@ -46,15 +46,6 @@ def test_each_batch_has_the_same_vectors(
         assert torch.equal(call(ids_of(*batch)).layers, plain(ids_of(*batch)).layers)
 
 
-@pytest.mark.slow
-def test_embed_has_the_same_vectors(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm().requires_grad_(False)
-    embed = torch.compile(bilm.embed, backend="eager")
-    for batch in BATCHES:
-        sentences = [sentence.split() for sentence in batch]
-        assert all(map(torch.equal, embed(sentences), bilm.embed(sentences)))
-
-
 @pytest.mark.parametrize("is_frozen", [True, False])
 def test_a_trace_is_refused(make_bilm: BiLmMaker, is_frozen: bool) -> None:
     bilm = make_bilm().requires_grad_(not is_frozen)

@@ -4,7 +4,6 @@ import copy
 import pickle
 import threading
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 import torch
@@ -154,72 +153,6 @@ def test_a_call_with_other_parameters_computes_with_them(bilm: BiLm) -> None:
     layers = torch.func.functional_call(bilm, doubled, (ids,)).layers
     assert torch.equal(layers, BiLm(bilm.options, weights=doubled.items())(ids).layers)
     assert torch.equal(bilm(ids).layers, before)
-
-
-OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "plain": torch.optim.AdamW,
-    "foreach": partial(torch.optim.AdamW, foreach=True),
-    "fused": partial(torch.optim.AdamW, fused=True),
-    "fused SGD": partial(torch.optim.SGD, fused=True),
-    "Adagrad": torch.optim.Adagrad,
-}
-
-
-@pytest.mark.parametrize("name", OPTIMIZERS)
-@pytest.mark.parametrize("embeds_before_step", [True, False])
-@pytest.mark.parametrize("has_gradients_before", [True, False])
-def test_steps_of_an_optimizer_on_frozen_weights_with_gradients_are_seen(
-    bilm: BiLm, name: str, embeds_before_step: bool, has_gradients_before: bool
-) -> None:
-    """As after a training whose optimizer keeps its momentum, or whose gradients are not set to `None`."""
-    optimizer = OPTIMIZERS[name](bilm.parameters(), lr=0.05)
-    if has_gradients_before:
-        for parameter in bilm.parameters():
-            parameter.requires_grad = True
-        bilm(ids_of("a play")).layers.sum().backward()
-        for parameter in bilm.parameters():
-            parameter.requires_grad = False
-    else:
-        bilm.embed([["a", "play"]])
-        for parameter in bilm.parameters():
-            parameter.grad = torch.ones_like(parameter)
-    for _ in range(2):
-        if embeds_before_step:
-            bilm.embed([["a", "play"]])
-        optimizer.step()
-    optimizer.zero_grad()
-    fresh = BiLm(bilm.options, weights=bilm.state_dict().items())
-    assert torch.equal(bilm(ids_of("a play")).layers, fresh(ids_of("a play")).layers)
-
-
-def test_averages_of_weights_are_not_those_of_before(bilm: BiLm) -> None:
-    average = torch.optim.swa_utils.AveragedModel(bilm)
-    for factor in (1, 2, 3):
-        scale(bilm)
-        average.update_parameters(bilm)
-        fresh = BiLm(bilm.options, weights=average.module.state_dict().items())
-        assert torch.equal(average(ids_of("a play")).layers, fresh(ids_of("a play")).layers), factor
-
-
-def test_a_bilm_made_in_inference_mode_keeps_what_it_derives(make_bilm: BiLmMaker) -> None:
-    with torch.inference_mode():
-        bilm = make_bilm().requires_grad_(False)
-    assert bilm.derived_values() is bilm.derived_values() is not None
-
-
-def test_nothing_is_derived_from_weights_that_are_trained(bilm: BiLm) -> None:
-    derived = bilm.derived_values()
-    assert derived is not None and bilm.derived_values() is derived
-    bilm.forward_lm.layers[0].bias.requires_grad_(True)
-    assert bilm.derived_values() is None
-    bilm.forward_lm.layers[0].bias.requires_grad_(False)
-    assert bilm.derived_values() is not derived
-
-
-def test_moving_a_bilm_does_not_keep_the_old_weights_in_memory(bilm: BiLm) -> None:
-    bilm(ids_of("a play"))
-    bilm.double()
-    assert bilm._derived is None, "until the next batch"
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda bilm: pickle.loads(pickle.dumps(bilm))])

@@ -70,14 +70,6 @@ def test_sentences_that_a_batch_has_several_times_are_computed_once(
     assert output.mask.sum(dim=1).tolist() == [3, 1, 3, 0, 1, 3, 0]
 
 
-def test_without_the_state_the_layers_are_the_same(make_bilm: BiLmMaker) -> None:
-    for frozen in (True, False):
-        bilm = make_bilm().requires_grad_(not frozen)
-        output = bilm(ids_of("a b c", "", "d"))
-        assert output.state is None
-        torch.testing.assert_close(output.layers, bilm(ids_of("a b c", "", "d"), keep_state=True).layers)
-
-
 @pytest.mark.parametrize("with_gradients", [True, False])
 def test_in_training_each_sentence_has_its_own_dropout(with_gradients: bool) -> None:
     torch.manual_seed(0)

@@ -56,15 +56,6 @@ def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
     assert all(torch.equal(tensor, copy) for tensor, copy in zip(given, copies, strict=True))
 
 
-def test_autocast_and_inference_mode_change_nothing() -> None:
-    packed = pack_batched(_layers(0.5, 0.4), PRECISIONS["float32"])
-    arguments = *_random_inputs(LENGTHS), True
-    expected, _ = run_frozen(packed, *arguments)
-    with torch.autocast("cpu"), torch.inference_mode():
-        outputs, _ = run_frozen(packed, *arguments)
-    assert all(torch.equal(output, right) for output, right in zip(outputs, expected, strict=True))
-
-
 @pytest.mark.cuda
 def test_on_a_gpu_no_time_step_waits_for_the_device() -> None:
     packed = pack_batched([layer.cuda() for layer in _layers(0.5, 0.4)], PRECISIONS["float32"])

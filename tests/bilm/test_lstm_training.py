@@ -110,11 +110,3 @@ def test_under_autocast_outputs_and_gradients_are_near_those_of_float32(
         return *outputs, *end, *torch.autograd.grad(loss, leaves)
 
     check_under_autocast(compute, torch.bfloat16, 0.03)
-
-
-def test_no_steps_have_gradients_for_the_state() -> None:
-    lm = _lm(0.5, 0.4)
-    _, hidden, cell = _leaves(lm)
-    _, end = run_direction(lm, torch.zeros(0, 2, dtype=torch.double), [], LstmState(hidden, cell))
-    (end.hidden.sum() + end.cell.sum()).backward()
-    assert bool((hidden.grad == 1).all() and (cell.grad == 1).all())

@@ -7,13 +7,6 @@ from elmo_plugin.bilm import BiLmError, BiLmOptions
 from tests.small_bilm import small_options
 
 
-def test_published_layout_survives_a_round_trip(tmp_path: Path) -> None:
-    options = BiLmOptions.from_dict(small_options())
-    options.to_file(tmp_path / "options.json")
-    assert json.loads((tmp_path / "options.json").read_text()) == small_options()
-    assert BiLmOptions.from_file(tmp_path / "options.json") == options
-
-
 def test_missing_clips_and_skip_connections_mean_none_as_in_bilm_tf() -> None:
     options = small_options()
     for key in ("cell_clip", "proj_clip", "use_skip_connections"):
@@ -59,13 +52,6 @@ def test_a_language_model_that_reads_whole_words_is_refused() -> None:
     options = {"lstm": small_options()["lstm"], "bidirectional": True, "n_tokens_vocab": 793471}
     with pytest.raises(BiLmError, match="options: char_cnn is missing: this biLM reads whole words"):
         BiLmOptions.from_dict(options)
-
-
-def test_a_language_model_in_one_direction_is_refused() -> None:
-    with pytest.raises(
-        BiLmError, match="bidirectional is false, but only language models in both directions"
-    ):
-        BiLmOptions.from_dict({**small_options(), "bidirectional": False})
 
 
 @pytest.mark.parametrize(

@@ -6,24 +6,8 @@ import sys
 import pytest
 import torch
 
-from elmo_plugin.bilm import PRECISIONS
 from elmo_plugin.bilm import precision as precision_module
-from elmo_plugin.bilm.precision import PlainLinear, autocast_dtype, multiply, pack_for_training
-
-
-def test_a_weight_of_another_type_is_multiplied_in_its_own() -> None:
-    weight, inputs = torch.randn(6, 5).double(), torch.randn(4, 5).double()
-    linear = PRECISIONS["float32"].pack(weight, None)
-    assert isinstance(linear, PlainLinear)
-    torch.testing.assert_close(linear(inputs), inputs @ weight.t())
-
-
-def test_without_onednn_float32_is_torchs_own_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precision_module, "has_onednn", lambda: False)
-    weight, inputs = torch.randn(6, 5), torch.randn(4, 5)
-    linear = PRECISIONS["float32"].pack(weight, torch.ones(6))
-    assert isinstance(linear, PlainLinear)
-    torch.testing.assert_close(linear(inputs, torch.full((4, 6), 2.0)), inputs @ weight.t() + 2)
+from elmo_plugin.bilm.precision import autocast_dtype, multiply, pack_for_training
 
 
 @pytest.mark.parametrize(
@@ -39,13 +23,6 @@ def test_a_product_for_training_has_the_type_that_is_asked_for(dtype: torch.dtyp
     for result, wanted in ((linear(inputs), expected), (linear(inputs, added), expected + added)):
         assert result.dtype == dtype and not result.requires_grad
         torch.testing.assert_close(result.double(), wanted, rtol=0, atol=tolerance * float(wanted.max()))
-
-
-def test_without_bfloat16_instructions_training_takes_torchs_own_product(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(precision_module, "has_bfloat16", lambda: False)
-    assert isinstance(pack_for_training(torch.randn(6, 5), torch.bfloat16), PlainLinear)
 
 
 def test_training_is_in_the_type_of_autocast_or_in_its_own() -> None:

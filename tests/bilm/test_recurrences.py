@@ -127,38 +127,6 @@ def test_all_recurrences_give_what_the_reference_gives(
     torch.testing.assert_close(state, before)  # the given state stays as it was
 
 
-@every_recurrence
-def test_no_time_steps_leave_the_state_as_it_was(name: str) -> None:
-    lm = _lm(_options())
-    start = _state(3, lm.options)
-    outputs, state = run_direction(lm, torch.zeros(0, 4, dtype=torch.double), [], start, name)
-    assert outputs[-1].shape == (0, 4)
-    torch.testing.assert_close(state, start)
-
-
-def test_dropout_acts_in_training_only() -> None:
-    torch.manual_seed(0)
-    lm = DirectionalLstm(_options(), dropout=0.5)
-    inputs = torch.randn(6, 4)
-    one, other = (run_direction(lm, inputs, [2] * 3)[0][-1] for _ in range(2))
-    assert not torch.equal(one, other)
-    lm.eval()
-    one, other = (run_direction(lm, inputs, [2] * 3)[0][-1] for _ in range(2))
-    assert torch.equal(one, other)
-
-
-def test_changed_weights_are_packed_again() -> None:
-    lm = _lm(_options())
-    inputs = torch.randn(5, 4, dtype=torch.double)
-    before, _ = run_direction(lm, inputs, [1] * 5, recurrence="sequential")
-    for parameter in lm.parameters():
-        parameter.mul_(0.5)
-    after, _ = run_direction(lm, inputs, [1] * 5, recurrence="sequential")
-    expected, _ = run_direction(lm, inputs, [1] * 5, recurrence="reference")
-    torch.testing.assert_close(after, expected)
-    assert not torch.allclose(before[-1], after[-1])
-
-
 def test_gradients_in_another_precision_than_float32_are_refused() -> None:
     lm = _lm(_options()).requires_grad_(True)
     with pytest.raises(BiLmError, match="float32, not in bfloat16"):

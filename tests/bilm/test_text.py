@@ -40,13 +40,6 @@ def test_texts_and_lists_of_words_may_be_mixed_and_come_from_a_generator(bilm: B
     assert_near(encoded[1].vectors, bilm.embed([WORDS])[0])
 
 
-def test_texts_are_read_batch_by_batch(bilm: BiLm) -> None:
-    read: list[int] = []
-    texts = (read.append(number) or "Hello" for number in range(9))
-    next(bilm.encode(texts, batch_size=3))
-    assert read == [0, 1, 2]
-
-
 @pytest.mark.parametrize(
     ("layers", "shape"), [("all", (3, 2, 12)), ("mean", (2, 12)), (1, (2, 12)), ([1, 0, 0], (2, 12))]
 )
@@ -120,13 +113,6 @@ def test_wrong_arguments_are_rejected_at_once(bilm: BiLm) -> None:
         with pytest.raises(BiLmError, match=f"{option}: expected .*, got {value!r}"):
             bilm.encode(texts, **{option: value})
     assert list(texts) == ["a"]
-
-
-def test_progress_is_shown_if_asked_for(bilm: BiLm, capsys: pytest.CaptureFixture[str]) -> None:
-    bilm.encode(["a", "b"])
-    assert not capsys.readouterr().err
-    bilm.encode(["a", "b"], show_progress_bar=True)
-    assert "2/2" in capsys.readouterr().err
 
 
 def test_a_text_has_a_short_repr_without_its_vectors() -> None:

@@ -22,26 +22,6 @@ def test_each_word_has_the_vector_of_the_formulas(activation: str, n_highway: in
         assert_near(vector, by_the_book(encoder, row, activation))
 
 
-@pytest.mark.parametrize("frozen", [True, False])
-def test_in_float64_the_vectors_are_exact(frozen: bool) -> None:
-    encoder = small_encoder().double().requires_grad_(not frozen)
-    ids = ids_of(["to", "understand"])
-    expected = torch.stack([by_the_book(encoder, row, "relu") for row in ids])
-    torch.testing.assert_close(encoder(ids), expected, atol=1e-12, rtol=1e-12)
-
-
-@settings(max_examples=15)
-@given(st.lists(st.text(max_size=55), min_size=1, max_size=8), st.integers(1, 5), st.booleans())
-def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, frozen: bool) -> None:
-    encoder = small_encoder().requires_grad_(not frozen)
-    ids = ids_of(words)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", size)
-        together = encoder.encode_words(ids)
-    for row, vector in zip(ids, together, strict=True):
-        assert_near(encoder.encode_words(row[None])[0], vector)
-
-
 def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", 4)
     encoder = small_encoder().double()
@@ -89,12 +69,6 @@ def test_ids_of_no_character_are_an_error() -> None:
             ids[1, 3] = wrong
             with pytest.raises(BiLmError, match=rf"from 0 to 261.*{wrong}"):
                 small_encoder().requires_grad_(not frozen)(ids)
-
-
-def test_no_words_give_no_vectors() -> None:
-    for frozen in (True, False):
-        encoder = small_encoder().requires_grad_(not frozen)
-        assert encoder(torch.zeros(0, 50, dtype=torch.long)).shape == (0, 6)
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-6), ("bfloat16", 0.01), ("int8", 0.02)])

@@ -138,15 +138,10 @@ def test_elmo_imports_the_plugins_of_the_project_and_reports_mistakes(
 
 OUTPUTS = [
     ["perplexity", "absent.tar.gz", "INPUT", "--json=OUTPUT"],
-    ["perplexity", "INPUT", "absent.txt", "--per-sentence", "OUTPUT"],
     ["predict", "absent.tar.gz", "--squad", "INPUT", "-o", "OUTPUT"],
     ["ensemble", "INPUT", "-o", "OUTPUT"],
-    ["weights", "INPUT", "--json=OUTPUT"],
+    ["weights", "INPUT", "--plot", "OUTPUT"],
     ["sweep", "INPUT:variant", "-s", "runs", "--json=OUTPUT"],
-    ["score", "ner", "INPUT", "--json=OUTPUT"],
-    ["probe", "tiny", "absent.txt", "INPUT", "--json=OUTPUT"],
-    ["senses", "tiny", "absent.jsonl", "INPUT", "--json=OUTPUT"],
-    ["neighbors", "tiny", "INPUT", "a", "--json=OUTPUT"],
     ["embed", "INPUT", "OUTPUT", "--all", "--bilm", "tiny", "--format", "hdf5"],
     ["export", "FOLDER", "FOLDER"],
 ]

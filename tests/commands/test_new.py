@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from allennlp.commands import main as allennlp
-from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.tqdm import Tqdm
 
@@ -43,12 +42,6 @@ def test_a_project_has_what_its_readme_names_and_imports_nothing_from_outside(pr
     assert (project / ".allennlp_plugins").read_text() == "elmo_plugin.quiet\n" + (
         REPOSITORY / ".allennlp_plugins"
     ).read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_its_training_can_be_constructed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(project)
-    train_model(Params.from_file("config.jsonnet"), "run", dry_run=True)
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Command lines of `elmo`: what is meant by them, and what is said about wrong ones."""
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from allennlp.commands.subcommand import Subcommand
 from elmo_plugin import __version__
 from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.options import ArchivePath, device, seeds
+from elmo_plugin.commands.options import ArchivePath, seeds
 from elmo_plugin.commands.parser import make_parser, parse
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.meanings import meanings
@@ -25,13 +24,13 @@ def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str
     return end.value.code, printed.out, printed.err
 
 
-@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"], ["-h"], ["-q"]])
+@pytest.mark.parametrize("arguments", [[], ["help"], ["-h"]])
 def test_the_list_of_commands_is_the_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = ended(capsys, *arguments)
     assert not status and "\nLook closer:\n  weights " in out
 
 
-@pytest.mark.parametrize("arguments", [["-V"], ["--version"], ["embed", "-V"], ["-q", "embed", "--version"]])
+@pytest.mark.parametrize("arguments", [["-V"], ["-q", "embed", "--version"]])
 def test_the_version_may_be_asked_anywhere(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(capsys, *arguments)[:2] == (0, f"elmo_plugin {__version__}\n")
 
@@ -44,31 +43,20 @@ def test_help_about_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) ->
     ("arguments", "usage", "message"),
     [
         (["embde", "a.txt"], "elmo embed ", "elmo: unknown command embde; did you mean embed?"),
-        (["help", "swep"], "elmo sweep ", "elmo: unknown command swep; did you mean sweep?"),
         (["train", "c.jsonnet"], "elmo COMMAND", "train; did you mean allennlp train config.jsonnet -s run?"),
-        (["trian"], "elmo COMMAND", "did you mean allennlp train config.jsonnet -s run?"),
         (["list"], "elmo models ", "elmo: unknown command list; did you mean elmo models?"),
         (["evaluate"], "elmo COMMAND", "allennlp evaluate model.tar.gz FILE or elmo score TASK FILE?"),
-        (["Fine_Tune"], "elmo COMMAND", "did you mean allennlp train"),
         (["ner", "Ada."], "elmo predict ", "did you mean elmo predict ner TEXT?"),
-        (["help", "serve"], "elmo demo ", "did you mean elmo demo?"),
-        (["version"], "elmo COMMAND", "did you mean elmo --version?"),
         (["embed", "a", "b", "--gpu"], "elmo embed ", "option --gpu; did you mean --device cuda?"),
-        (["embed", "-gpu"], "elmo embed ", "option -gpu; did you mean --device cuda?"),
-        (["embed", "--Model=base"], "elmo embed ", "option --Model; did you mean --bilm?"),
         (["predict", "--model", "ner"], "elmo predict ", "option --model; give ARCHIVE without an option"),
-        (["predict", "--text", "a"], "elmo predict ", "option --text; give TEXT without an option"),
         (["embed", "--layers", "mean"], "elmo embed ", "did you mean --all, --top or --mean?"),
-        (["neighbors", "--top_k", "3"], "elmo neighbors ", "option --top_k; did you mean -k?"),
         (["embed", "-output", "b.npz"], "elmo embed ", "option -output; did you mean --output?"),
         (["score", "--gpu"], "elmo score ", "unknown option --gpu\n"),
         (["--bilm", "base", "embed"], "elmo COMMAND", "options of a command stand after its name"),
         (["xyz"], "elmo COMMAND", "elmo: unknown command xyz; `elmo help` lists them"),
-        (["embed", "--precison", "int8"], "elmo embed ", "option --precison; did you mean --precision?"),
         (["embed", "a", "b", "--prec", "int8", "--top"], "elmo embed ", "unknown option --prec; did you"),
         (["probe", "tiny", "a"], "elmo probe ", "required: TEST"),
         (["score", "nre", "a"], "elmo score ", "invalid choice: 'nre'"),
-        (["neighbors", "tiny", "a", "b", "--device", "gpu"], "elmo neighbors ", "expected cpu, cuda or"),
         (["neighbors", "tiny", "a", "b", "-k", "0"], "elmo neighbors ", "expected at least 1, got 0"),
         (["--quite", "embed"], "elmo COMMAND", "unknown option --quite; did you mean --quiet?"),
     ],
@@ -108,11 +96,8 @@ def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
     "arguments",
     [
         ["predict", "no.tar.gz", "text"],
-        ["demo", "no.tar.gz"],
         ["weights", "."],
-        ["ensemble", "text.txt", "text.txt", "-o", "a.tar.gz"],
         ["neighbors", "tiny", "no.txt", "word"],
-        ["perplexity", "tiny", "no*.txt"],
         ["sweep", "no.jsonnet:variant", "-s", "runs"],
         ["port", "no.jsonnet"],
         ["score", "squad", "text.txt"],
@@ -133,12 +118,9 @@ def test_a_wrong_file_has_status_2(
     ("words", "json_path", "texts"),
     [
         (["--json", "ner", "a text"], "/dev/stdout", ["a text"]),
-        (["--json", "x.json", "ner", "a text"], "x.json", ["a text"]),
-        (["ner", "a text", "--json"], "/dev/stdout", ["a text"]),
         (["ner", "a text", "--json", "-"], "/dev/stdout", ["a text"]),
         (["ner", "a text", "--json", "x.jsonl", "b"], "x.jsonl", ["a text", "b"]),
         (["ner", "--json=x", "a text"], "x", ["a text"]),
-        (["ner", "--json", "--trust", "a text"], "/dev/stdout", ["a text"]),
         (["ner", "--", "--json"], None, ["--json"]),
     ],
 )
@@ -155,17 +137,10 @@ def test_quiet_and_verbose_stand_on_both_sides(loud: str) -> None:
     assert before == after and before.quiet != before.verbose
 
 
-@pytest.mark.parametrize("device", ["cuda:99", "cuda:999999999999999999999"])
+@pytest.mark.parametrize("device", ["cuda:99", "cuda:999999999999999999999", "gpu", "cuda:-1", "0", "CPU"])
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["predict", "ner", "Ada."],
-        ["embed", "-", "a.npz"],
-        ["neighbors", "tiny", __file__, "a"],
-        ["perplexity", "tiny", __file__],
-        ["probe", "tiny", __file__, __file__],
-        ["senses", "tiny", __file__, __file__],
-    ],
+    [["predict", "ner", "Ada."], ["embed", "-", "a.npz"], ["senses", "tiny", __file__, __file__]],
     ids=lambda arguments: arguments[0],
 )
 def test_a_missing_gpu_is_found_before_anything_is_imported(
@@ -185,12 +160,6 @@ def test_a_missing_gpu_is_found_before_anything_is_imported(
 )
 def test_seeds_are_counted_or_listed(text: str, numbers: list[int]) -> None:
     assert seeds(text) == numbers
-
-
-@pytest.mark.parametrize("text", ["gpu", "cuda:", "cuda:-1", "cuda:a", "0", "-1", "", "CPU"])
-def test_other_devices_are_refused(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="expected cpu, cuda or cuda:N, got"):
-        device(text)
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04"])

@@ -66,14 +66,6 @@ def test_the_archive_of_another_task_is_refused(tagger_archives: list[Path], tmp
         run("predict", tagger_archives[0], "--squad", DATA, "-o", tmp_path / "answers.json")
 
 
-@pytest.mark.parametrize("arguments", [["text", "--squad", DATA], []], ids=["both", "neither"])
-def test_either_texts_or_a_file_of_questions_is_read(
-    arguments: list[Any], tagger_archives: list[Path]
-) -> None:
-    with pytest.raises(ConfigurationError, match="expected TEXT, or --squad FILE"):
-        run("predict", tagger_archives[0], *arguments)
-
-
 @pytest.mark.parametrize("command", ["predict", "ensemble"])
 def test_only_trusted_archives_run_code(command: str, tagger_archives: list[Path], tmp_path: Path) -> None:
     shutil.copytree(tagger_archives[0].parent, tmp_path / "run")
@@ -90,6 +82,8 @@ def test_only_trusted_archives_run_code(command: str, tagger_archives: list[Path
     ("arguments", "message"),
     [
         (["texts.txt", "texts.txt"], "texts.txt is a file; its lines are read if it is the only TEXT"),
+        (["a text", "--squad", "texts.txt"], "expected TEXT, or --squad FILE"),
+        ([], "expected TEXT, or --squad FILE"),
         (["missing.txt"], "TEXT: file not found: missing.txt"),
         (["folder"], "TEXT: folder is a directory"),
         (

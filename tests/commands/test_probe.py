@@ -36,20 +36,6 @@ def test_each_layer_is_probed_with_its_control_task(
     assert "selectivity" in capsys.readouterr().out
 
 
-@pytest.mark.slow
-def test_controls_are_probed_and_a_cache_changes_nothing(tmp_path: Path) -> None:
-    train = tagged(tmp_path, "train.txt", SENTENCES * 20)
-    written = tmp_path / "probe.json"
-    arguments = ["probe", "tiny", train, train, "--seeds", 1, "--json", written]
-    run(*arguments, "--controls")
-    layers = json.loads(written.read_text())["layers"]
-    for _ in range(2):
-        run(*arguments, "--cache", tmp_path / "cache")
-        assert json.loads(written.read_text())["layers"].items() <= layers.items()
-    assert layers["bag of characters"]["accuracies"] == layers["random biLM, token"]["accuracies"]
-    assert layers["bag of characters"]["accuracies"] == [pytest.approx(8 / 9)]  # "play" is one of two
-
-
 def test_data_without_anything_to_learn_are_refused(tmp_path: Path) -> None:
     good = tagged(tmp_path, "good.txt", SENTENCES)
     with pytest.raises(ConfigurationError, match=r"empty.txt: no words in this file"):

@@ -1,6 +1,7 @@
 """The command that shows the mixing weights of archives."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -33,20 +34,20 @@ def test_prints_and_writes_what_the_archives_have(
         for mix in mixes
     ]
     assert list(map(" ".join, rows)) == expected
-    assert json.loads(file.read_text()) == [
-        {
-            "archive": str(path),
-            "placement": mix.placement,
-            "layers": mix.layers,
-            "normalized_weights": mix.normalized_weights,
-            "gamma": mix.gamma,
-        }
-        for path in (archive, run)
-        for mix in mixes
-    ]
+    written = [{"archive": str(path), **mix._asdict()} for path in (archive, run) for mix in mixes]
+    assert json.loads(file.read_text()) == written
+
+
+def test_draws_a_column_for_each_placement_of_a_model(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    run_command("weights", run / "model.tar.gz", "--plot", tmp_path / "figure.svg")
+    columns = re.findall("<!-- (.+), (.+) -->", (tmp_path / "figure.svg").read_text())
+    assert columns == [(run.name, "input"), (run.name, "output")]
 
 
 def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not figure\.jpeg"):
+        run_command("weights", run, "--plot", "figure.jpeg")
     with pytest.raises(ConfigurationError, match="archive no-such: file not found"):
         run_command("weights", "no-such")
     bilm = write_training(tmp_path / "bilm", random_bilm())

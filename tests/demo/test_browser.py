@@ -36,14 +36,6 @@ pytestmark = [
 ]
 Browser = Any
 PICTURES = ("ner", "coref", "bilm")  # that docs/demo.md shows
-LABELS_ON_ANOTHER_LINE = """
-return [...document.querySelectorAll("mark")].filter(mark => {
-  const words = document.createRange();
-  words.selectNodeContents(mark.firstChild);
-  const last = [...words.getClientRects()].pop();
-  return Math.abs(last.top - mark.querySelector(".label").getBoundingClientRect().top) > 12;
-}).length
-"""
 NARROW = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
 
 
@@ -107,9 +99,7 @@ def save(browser: Browser, name: str) -> None:
 
 
 @pytest.mark.parametrize("tab", [*sorted(trained_models().keys() & TABS.keys() - {"srl_predicates"}), "bilm"])
-def test_each_tab_shows_its_example_also_in_a_narrow_or_dark_window(
-    browser: Browser, address: str, tab: str
-) -> None:
+def test_each_tab_shows_its_example_also_in_a_narrow_window(browser: Browser, address: str, tab: str) -> None:
     browser.get(f"{address}/{tab}")
     assert browser.find_elements(By.CSS_SELECTOR, ".marked, .bars, .map") and not texts(browser, ".error")[0]
     assert browser.execute_script("return [document.activeElement.tagName, scrollY]") == ["BODY", 0]
@@ -122,14 +112,6 @@ def test_each_tab_shows_its_example_also_in_a_narrow_or_dark_window(
     for mark in browser.find_elements(By.CSS_SELECTOR, "mark")[:1]:
         browser.execute_script("arguments[0].dispatchEvent(new MouseEvent('mouseover'))", mark)
         assert "lit" in mark.get_attribute("class")
-    for width in (320, 500, 700) if tab == "ner" else ():
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**NARROW, "width": width})
-        assert browser.execute_script(LABELS_ON_ANOTHER_LINE) == 0
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", NARROW)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
-    background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
-    assert background != "rgb(255, 255, 255)"
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -63,15 +63,12 @@ def test_a_mistake_is_one_sentence(arguments: list[str], message: str) -> None:
         main(["demo", *arguments])
 
 
-@pytest.mark.parametrize("package", ["starlette", "uvicorn", "jinja2"])
-def test_a_missing_package_is_named_with_what_to_install(
-    package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("elmo_plugin.demo.server", "elmo_plugin.demo.app"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    for name in [each for each in sys.modules if each.partition(".")[0] == package]:
+    for name in [each for each in sys.modules if each.partition(".")[0] == "jinja2"]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(SystemExit, match=rf"this needs {package}.*: pip install 'elmo_plugin\[demo\]'"):
+    with pytest.raises(SystemExit, match=r"this needs jinja2.*: pip install 'elmo_plugin\[demo\]'"):
         main(["demo", "--bilm", "tiny"])
 
 

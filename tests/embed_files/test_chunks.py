@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import io
-import lzma
 import os
 import threading
 from hashlib import blake2b
@@ -56,12 +55,10 @@ def test_standard_input_and_pipes_are_read(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"one\ntwo\n\xff\n", r"a\.txt, line 3: not UTF-8 text"),
         (bz2.compress(TEXT), r"expected text in .*, got bzip2"),
-        (lzma.compress(TEXT), r"got xz"),
-        (gzip.compress(TEXT, mtime=0), r"got gzip without .gz"),
-        (zstandard.compress(TEXT), r"got zstd without .zst"),
         ("one".encode("utf-16"), r"got UTF-16"),
+        (b"one\ntwo\n\xff\n", r"a\.txt, line 3: not UTF-8 text"),
+        (gzip.compress(TEXT, mtime=0), r"got gzip without .gz"),
         (b"one\ntw\0o\n", r"a\.txt, line 2: not text, as it has the character NUL"),
     ],
 )

@@ -55,15 +55,6 @@ def test_the_error_of_a_file_is_raised_when_the_others_are_done(
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["b.txt.gz.hdf5", "c.txt.hdf5"]
 
 
-@pytest.mark.slow
-def test_without_a_scheduler_processes_of_this_machine_do_it(
-    corpus: Path, settings: EmbedSettings, tmp_path: Path
-) -> None:
-    pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
-    outputs = embed_shards(f"{corpus}/*", tmp_path / "out", settings, workers=2)
-    assert all(output.exists() for output in outputs)
-
-
 def test_files_that_cannot_be_told_apart_or_are_not_there_are_named(
     corpus: Path, settings: EmbedSettings, tmp_path: Path
 ) -> None:

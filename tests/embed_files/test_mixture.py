@@ -60,11 +60,3 @@ def test_a_model_with_several_placements_needs_one_named(
         embed_file(text, tmp_path / "out.hdf5", EmbedSettings(archive, "mix"))
     with pytest.raises(BiLmError, match="--placement: expected one of input, output, got 'middle'"):
         embed_file(text, tmp_path / "out.hdf5", EmbedSettings(archive, "mix", "middle"))
-
-
-def test_a_model_without_elmo_has_no_mixture(text: Path, tmp_path: Path) -> None:
-    config = tagger_config("tiny", placements=[])
-    del config["dataset_reader"]["token_indexers"]["elmo"]
-    train(config, tmp_path / "run")
-    with pytest.raises(BiLmError, match="expected a model with ELMo"):
-        embed_file(text, tmp_path / "out.hdf5", EmbedSettings(str(tmp_path / "run"), "mix"))

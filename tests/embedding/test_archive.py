@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import sanitize
 from allennlp.data import DatasetReader, TextFieldTensors, Vocabulary
 from allennlp.models import Model, load_archive
@@ -213,15 +212,3 @@ def test_a_training_is_recovered_without_the_files(run: Run) -> None:
     run.bilm.unlink()
     model = train(tagger_config(str(run.bilm)), run.folder, recover=True)
     assert_same_predictions(predictions(model), run.predictions)
-
-
-def test_before_there_are_weights_the_files_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="biLM not found: absent"):
-        train(tagger_config("absent"), tmp_path / "run")
-
-
-def test_each_model_has_one_bilm_of_its_own_for_all_placements(run: Run) -> None:
-    run.bilm.unlink()
-    models = [load_archive(run.folder).model for _ in range(2)]
-    bilms = [{part for part in model.modules() if isinstance(part, BiLm)} for model in models]
-    assert [len(each) for each in bilms] == [1, 1] and not bilms[0] & bilms[1]

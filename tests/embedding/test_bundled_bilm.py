@@ -36,10 +36,6 @@ def test_frozen_bilm_of_the_package_is_not_stored_and_comes_back(precision: str)
     assert torch.equal(loaded["elmo"](ids).representations[0], model["elmo"](ids).representations[0])
 
 
-def test_trained_bilm_is_stored() -> None:
-    assert stored_bilm(elmo(requires_grad=True))
-
-
 def test_frozen_bilm_with_other_weights_is_stored() -> None:
     changed = elmo()
     with torch.no_grad():
@@ -62,11 +58,4 @@ def test_weights_of_another_version_are_refused_by_the_version_that_has_them() -
     state = elmo().state_dict()
     state[EXTRA_STATE] = metadata(state)._replace(digest="00", version="9.9").to_tensor()
     with pytest.raises(ConfigurationError, match=r"biLM 'tiny': install elmo_plugin==9\.9"):
-        elmo().load_state_dict(state)
-
-
-def test_state_names_no_file_to_read() -> None:
-    state = elmo().state_dict()
-    state[EXTRA_STATE] = metadata(state)._replace(source="nowhere.tar.gz", digest="00").to_tensor()
-    with pytest.raises(ConfigurationError, match="other weights of the biLM 'tiny'"):
         elmo().load_state_dict(state)

@@ -39,12 +39,6 @@ def test_it_has_the_records_that_were_used_last(room: int, steps: list[tuple[boo
                 used = [*(other for other in used if other != key), key]
 
 
-def test_a_record_that_is_too_large_drops_no_other() -> None:
-    store = MemoryStore(max_bytes=RECORD.nbytes + OVERHEAD)
-    store.write([b"a", b"b"], [record_of(b"a"), np.zeros((3, 9, 2), np.float32)])
-    assert read(store, [b"a", b"b"])[0] == [1]
-
-
 def test_a_copy_starts_empty() -> None:
     store = MemoryStore(max_bytes=10_000)
     store.write([b"a"], [record_of(b"a")])

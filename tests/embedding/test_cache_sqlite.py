@@ -1,13 +1,11 @@
 """The store in SQLite: many processes, killed ones, files that are full, damaged or out of reach."""
 
-import copy
 import multiprocessing
 import os
 import random
 import resource
 import signal
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo_plugin.embedding.cache import SqliteCache
 from elmo_plugin.embedding.sqlite_store import NAME, PAGE_SIZE, SqliteStore
 
 fork = multiprocessing.get_context("fork")
@@ -62,12 +59,6 @@ def in_process(work: Callable[..., None], *arguments: object) -> Iterator[multip
     finally:
         process.kill()
         process.join()
-
-
-def assert_works_in_process(work: Callable[..., None], *arguments: object) -> None:
-    with in_process(work, *arguments) as process:
-        process.join(60)
-        assert process.exitcode == 0
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -223,32 +214,6 @@ def test_a_file_of_another_format_is_left_as_it_is(tmp_path: Path, caplog: pytes
     assert (tmp_path / NAME).read_bytes() == content
 
 
-@pytest.mark.slow
-def test_a_process_may_fork_while_other_threads_read_and_write(tmp_path: Path) -> None:
-    store, stop = begun(tmp_path), threading.Event()
-    write(store, 1)
-
-    def read_and_write(number: int) -> None:
-        while not stop.is_set():
-            write(store, number)
-            assert found(store, 1, number) == {1, number}
-
-    threads = [threading.Thread(target=read_and_write, args=(10 + number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(20):
-            assert_works_in_process(read_own, store)
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-
-
-def read_own(store: SqliteStore) -> None:
-    assert found(store, 1) == {1}
-
-
 def test_a_damaged_record_is_missing_until_it_is_written_again(tmp_path: Path) -> None:
     store = begun(tmp_path)
     write(store, *range(100))
@@ -273,22 +238,3 @@ def test_where_there_can_be_no_folder_it_has_nothing_and_warns_once(
 ) -> None:
     (tmp_path / "file").touch()
     assert_computes(begun(tmp_path / "file" / "cache"), caplog)
-
-
-def test_a_path_may_be_relative_or_in_the_home_of_the_user(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert SqliteCache("some/cache").store.folder == tmp_path / "some" / "cache"
-    assert SqliteCache("~/cache").store.folder == tmp_path / "home" / "cache"
-    assert SqliteCache("some/../cache") == SqliteCache("cache")
-
-
-def test_copies_use_the_same_file(tmp_path: Path) -> None:
-    cache = SqliteCache(str(tmp_path))
-    write(cache.store, 1)
-    other = copy.deepcopy(cache)
-    assert other == cache and found(other.store, 1) == {1}
-    write(other.store, 2)
-    assert found(cache.store, 1, 2) == {1, 2}

@@ -1,7 +1,5 @@
-import pytest
 import torch
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
 from allennlp.data.fields import TextField
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
@@ -41,11 +39,6 @@ def test_batch_is_padded_with_zeros_that_the_mask_sees() -> None:
     tokens = batch.as_tensor_dict()["tokens"]
     assert tokens["elmo"]["elmo_tokens"].shape == (3, 3, 50)
     assert get_text_field_mask(tokens).tolist() == [[True, True, False], [False] * 3, [True] * 3]
-
-
-def test_too_few_characters_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="max_characters_per_token"):
-        ElmoTokenIndexer(max_characters_per_token=2)
 
 
 def test_comes_from_params_and_counts_no_vocabulary() -> None:

@@ -11,7 +11,6 @@ from allennlp.common import Params
 
 import elmo_plugin.plugin  # noqa: F401 (registers the command)
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.commands.export import export
 from tests.bilm.manylangs.model_folder import write_model
 from tests.embedding.test_archive import assert_same_predictions, predictions, predictions_of_archive
 from tests.trained_tagger import tagger_config, train
@@ -66,9 +65,3 @@ def test_its_training_goes_on_as_a_language_model(
     tuned = BiLm.from_pretrained(str(tmp_path / "run" / "model.tar.gz"))
     vectors, expected = tuned.embed([["the", "言語"]])[0], model.bilm.eval().embed([["the", "言語"]])[0]
     torch.testing.assert_close(vectors, expected)
-
-
-def test_it_cannot_be_exported(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(BiLmError, match="the published layout cannot hold the lexicons"):
-        export(str(folder), tmp_path / "out")
-    assert not any((tmp_path / "out").glob("*"))

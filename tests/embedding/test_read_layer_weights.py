@@ -6,11 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from elmo_plugin.embedding import ElmoRepresentations, LayerWeights, layer_name, read_layer_weights
+from elmo_plugin.embedding import ElmoRepresentations, LayerWeights, read_layer_weights
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.embedding.representations import ScalarMix
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
-from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm
 
 
@@ -61,12 +60,3 @@ def test_the_mixes_of_an_elmo_in_plain_torch_are_numbered() -> None:
     mixes = read_layer_weights(model.state_dict())
     assert [mix.placement for mix in mixes] == ["elmo.mixes.0", "elmo.mixes.1"]
     assert_is(mixes[1], "elmo.mixes.1", [0, 1, 2], [1 / 3] * 3, 1.0)
-
-
-def test_a_model_without_elmo_has_no_mixes() -> None:
-    assert read_layer_weights(nn.Linear(2, 3).state_dict()) == []
-
-
-def test_layers_have_their_usual_names() -> None:
-    number_of_layers = small_options()["lstm"]["n_layers"] + 1
-    assert [layer_name(number) for number in range(number_of_layers)] == ["token", "LSTM 1", "LSTM 2"]

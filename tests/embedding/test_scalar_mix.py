@@ -10,13 +10,6 @@ from elmo_plugin.embedding.representations import ScalarMix
 from tests.close import assert_near
 
 
-def test_parameters_are_one_vector_of_zeros_and_gamma_one() -> None:
-    parameters = dict(ScalarMix(3).named_parameters())
-    assert set(parameters) == {"weights", "gamma"}
-    assert parameters["weights"].tolist() == [0, 0, 0]
-    assert parameters["gamma"].item() == 1
-
-
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=5), st.floats(-3, 3), st.integers(0, 1000))
 def test_equals_the_formula_in_float64_and_allennlp(weights: list[float], gamma: float, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
@@ -34,17 +27,6 @@ def test_equals_the_formula_in_float64_and_allennlp(weights: list[float], gamma:
     assert_near(mix(layers), theirs(list(layers)))
 
 
-def test_gradients_of_weights_and_gamma_are_right() -> None:
-    mix = ScalarMix(3).double()
-    layers = torch.randn(3, 2, 2, 4, dtype=torch.float64)
-    assert torch.autograd.gradcheck(lambda *_: mix(layers), tuple(mix.parameters()))
-
-
-def test_initial_weights_are_shares() -> None:
-    mix = ScalarMix(3, initial_weights=[0.25, 0.5, 0.25])
-    torch.testing.assert_close(mix.normalized_weights(), torch.tensor([0.25, 0.5, 0.25]))
-
-
 def test_a_share_of_zero_leaves_a_layer_out_and_stays_finite() -> None:
     mix = ScalarMix(3, initial_weights=[0, 1, 0])
     layers = torch.randn(3, 2, 3, 4)
@@ -59,10 +41,6 @@ def test_a_share_of_zero_leaves_a_layer_out_and_stays_finite() -> None:
 def test_what_cannot_be_shares_is_refused(shares: list) -> None:
     with pytest.raises(BiLmError, match="3 numbers"):
         ScalarMix(3, initial_weights=shares)
-
-
-def test_untrainable_mix_has_no_gradients() -> None:
-    assert not any(parameter.requires_grad for parameter in ScalarMix(2, trainable=False).parameters())
 
 
 @pytest.mark.parametrize("name", ["weights", "gamma"])

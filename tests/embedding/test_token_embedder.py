@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,10 +9,7 @@ from allennlp.data.fields import ListField, TextField
 from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.modules import TextFieldEmbedder, TokenEmbedder
-from allennlp.nn.regularizers import L2Regularizer, RegularizerApplicator
-from torch import nn
 
-from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder, ElmoTokenIndexer
 from tests.close import assert_near
 
@@ -72,31 +68,6 @@ def test_is_concatenated_with_word_vectors_and_in_nested_fields(bilm_files: dict
     assert_near(wrapped[0, :, :, :10], flat[:, :, :10])
 
 
-def test_lambda_is_allennlps_regularizer_on_the_mixing_weights(bilm_files: dict[str, str]) -> None:
-    made = embedder(bilm_files)
-    with torch.no_grad():
-        for name, parameter in made.named_parameters():
-            if name.endswith("scalar_mix.weights"):
-                parameter.copy_(torch.tensor([1.0, 2.0, 3.0]))
-    applicator = RegularizerApplicator([(r"scalar_mix\.weights", L2Regularizer(alpha=0.1))])
-    assert applicator(made).item() == pytest.approx(0.1 * 14)
-
-
-@pytest.mark.parametrize(
-    ("bilm", "message"),
-    [
-        ("no such model", "no such model"),
-        ({"options": "here/options.json", "weights": "here/weights.hdf5"}, "here/options.json"),
-        ({"options": "here/options.json"}, "expected a name, a path, a URL or"),
-    ],
-)
-def test_a_bilm_that_cannot_be_loaded_is_a_configuration_error(
-    bilm: str | dict[str, str], message: str
-) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        TokenEmbedder.from_params(Params({"type": "elmo", "bilm": bilm}))
-
-
 def test_options_that_do_not_fit_the_bilm_are_configuration_errors(bilm_files: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match="a layer from 0 to 2"):
         embedder(bilm_files, layers=3)
@@ -106,28 +77,3 @@ def test_options_that_do_not_fit_the_bilm_are_configuration_errors(bilm_files: d
         embedder(bilm_files, precision="float16")
     with pytest.raises(ConfigurationError, match="a biLM is fine-tuned in float32, not in int8"):
         embedder(bilm_files, precision="int8", requires_grad=True)
-
-
-def test_ids_with_another_number_of_characters_are_refused(bilm_files: dict[str, str]) -> None:
-    ids = elmo_tokens(SENTENCES, ElmoTokenIndexer(max_characters_per_token=20))
-    with pytest.raises(BiLmError, match="; a token indexer needs max_characters_per_token 50"):
-        embedder(bilm_files)(ids)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda embedder: embedder.train(),
-        lambda embedder: embedder.requires_grad_(True),
-        lambda embedder: embedder.double(),
-        lambda embedder: nn.init.zeros_(embedder._elmo.bilm.token_encoder.projection.weight),
-    ],
-)
-def test_two_embedders_of_one_source_share_nothing(
-    bilm_files: dict[str, str], change: Callable[[TokenEmbedder], object]
-) -> None:
-    one, other = (embedder(bilm_files, dropout=0).eval() for _ in range(2))
-    expected = one(elmo_tokens(SENTENCES))
-    change(other)
-    assert torch.equal(one(elmo_tokens(SENTENCES)), expected)
-    assert not one._elmo.bilm.is_trainable

@@ -6,14 +6,13 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import load
 
 from elmo_plugin.embedding import word_table
 from elmo_plugin.embedding.word_table import (
     WordTable,
-    quantize,
     read_table,
     read_text_table,
-    stored_keys,
     table_from_bytes,
     word_key,
 )
@@ -72,38 +71,26 @@ def test_missing_file_is_refused_by_name(tmp_path: Path) -> None:
         read_text_table(str(tmp_path / "missing.txt"))
 
 
-@given(st.lists(st.lists(st.floats(-9, 9, width=32), min_size=3, max_size=3), min_size=1, max_size=9))
-def test_8_bit_vectors_are_within_half_a_step(rows: list[list[float]]) -> None:
-    words = [f"word{number}" for number in range(len(rows))]
-    table = table_from_bytes(quantize(words, torch.tensor(rows)), "test")
-    for word, row in zip(words, rows, strict=True):
-        place = table.keys.tolist().index(word_key(word))
-        step = max(map(abs, row)) / 127
-        read = table.vectors[place].double() * table.scales[place].double()
-        assert (read - torch.tensor(row).double()).abs().max() <= step * 0.5001 + 1e-9
-
-
-def test_damaged_table_is_refused() -> None:
-    content = quantize(["the", "play"], torch.eye(2))
-    with pytest.raises(ConfigurationError, match="damaged"):
-        table_from_bytes(content[:-1], "english")
-
-
 @given(st.text(), st.text())
 def test_keys_are_those_of_words_alone(first: str, second: str) -> None:
     assert (word_key(first) == word_key(second)) == (first == second)
     assert -(2**63) <= word_key(first) < 2**63 and word_key(first) != 0
 
 
-def test_the_bundled_table_has_the_keys_of_its_words_and_hashes_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = (word_table.BUNDLED / "words" / "english" / "vectors.safetensors").read_bytes()
-    hashed = table_from_bytes(content, "english")
-    monkeypatch.delattr(word_table, "word_key")
-    for found, expected in zip(read_table("english")[0], hashed, strict=True):
-        assert torch.equal(found, expected)
+FOLDER = word_table.BUNDLED / "words" / "english"
 
 
-def test_keys_of_other_content_and_cut_ones_are_not_used() -> None:
-    words, content, other = ["the", "play"], quantize(["the", "play"], torch.eye(2)), torch.ones(2, 2)
-    for stored in [stored_keys(["a", "b"], quantize(["a", "b"], other)), stored_keys(words, content)[:-8]]:
-        assert table_from_bytes(content, "test", stored).keys.tolist() == sorted(map(word_key, words))
+def test_the_bundled_table_has_the_keys_and_the_vectors_of_its_words() -> None:
+    table, tensors = read_table("english")[0], load((FOLDER / "vectors.safetensors").read_bytes())
+    words = bytes(tensors["words"].numpy()).decode().split("\n")
+    for number in range(0, len(words), 1000):
+        row = table.keys.tolist().index(word_key(words[number]))
+        assert torch.equal(table.vectors[row], tensors["vectors"][number])
+        assert table.scales[row] == tensors["scales"][number]
+
+
+def test_a_damaged_table_is_refused() -> None:
+    content, keys = ((FOLDER / name).read_bytes() for name in ("vectors.safetensors", word_table.KEYS_NAME))
+    for wrong in ((content[:-1], keys), (content, keys[:-8]), (content, b"?" + keys[1:])):
+        with pytest.raises(ConfigurationError, match="english: the word vectors are damaged"):
+            table_from_bytes(*wrong, "english")

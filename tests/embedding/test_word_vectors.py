@@ -85,11 +85,3 @@ def test_trained_vectors_of_the_package_are_stored(tmp_path: Path) -> None:
     torch.save(embedder.state_dict(), tmp_path / "weights.th")
     loaded = WordVectorsEmbedder(trainable=True, serialization_dir=tmp_path)
     assert loaded.vectors.abs().max() == 0
-
-
-def test_bundled_vectors_know_frequent_words() -> None:
-    embedder = WordVectorsEmbedder()
-    words = ["the", "film", "London", "comedy", "doctor"]
-    embedded = embedder(keys(words))
-    assert embedded.shape == (1, 5, 100)
-    assert embedded.norm(dim=-1).min() > 0.5

@@ -70,17 +70,6 @@ def test_gradients_are_those_of_a_padded_convolution_of_every_token(
     torch.testing.assert_close(gradients(cnn, vectors), gradients(cnn, expected), rtol=1e-10, atol=1e-12)
 
 
-def test_many_words_of_many_lengths_are_equal_to_the_padded_convolution() -> None:
-    """More words than are convolved at a time."""
-    torch.manual_seed(0)
-    token_characters = torch.randint(1, CHARACTERS, (5, 80, 12))
-    token_characters *= torch.arange(12) < torch.randint(0, 13, (5, 80, 1))
-    cnn = character_cnn([2, 5])
-    vectors, expected = cnn(token_characters), by_padded_convolution(cnn, token_characters)
-    torch.testing.assert_close(vectors, expected, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(gradients(cnn, vectors), gradients(cnn, expected), rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 0), (2, 0, 4), (0, 3, 4), (2, 3, 4, 5)])
 def test_where_there_are_no_words_there_are_zeros(shape: tuple[int, ...]) -> None:
     cnn = character_cnn([3])
@@ -90,14 +79,6 @@ def test_where_there_are_no_words_there_are_zeros(shape: tuple[int, ...]) -> Non
     if vectors.numel() > 0:
         vectors.sum().backward()
     assert not any(parameter.grad is not None and parameter.grad.any() for parameter in cnn.parameters())
-
-
-def test_each_distinct_word_is_embedded_once() -> None:
-    cnn = character_cnn([3])
-    embedded = []
-    cnn.embedding.register_forward_hook(lambda _, inputs, __: embedded.append(len(inputs[0])))
-    cnn(ids([[[1, 2], [3], [1, 2]], [[3], [1]]]))
-    assert embedded == [4]  # with padding
 
 
 def test_dropout_is_of_the_characters_numbers_and_the_same_for_all_occurrences_of_a_word() -> None:

@@ -88,11 +88,6 @@ def test_elmo_without_its_indexer_is_an_error_that_names_it(bilm_files: dict[str
         encoder(text(elmo=False))
 
 
-def test_elmo_without_a_placement_is_an_error(bilm_files: dict[str, str]) -> None:
-    with pytest.raises(ConfigurationError, match="expected a placement"):
-        elmo_at(bilm_files)
-
-
 def with_both_placements(bilm_files: dict[str, str]) -> tuple[ContextualEncoder, BiLm]:
     elmo = elmo_at(bilm_files, "input", "output")
     return ContextualEncoder(embedder(), BILSTM, elmo=elmo).eval(), elmo.bilm
@@ -125,14 +120,6 @@ def test_two_placements_and_two_text_fields_run_the_bilm_once(bilm_files: dict[s
     for batch, order in enumerate((texts, texts[::-1]), start=1):
         encoder.encode_together(order)
         assert len(runs) == batch
-
-
-def test_text_fields_encoded_together_are_as_each_alone(bilm_files: dict[str, str]) -> None:
-    encoder, _ = with_both_placements(bilm_files)
-    texts = [text(), text_of_other_words(), text()]
-    for together, alone in zip(encoder.encode_together(texts), map(encoder, texts), strict=True):
-        assert together[1].equal(alone[1])
-        torch.testing.assert_close(together[0], alone[0])
 
 
 @pytest.fixture
@@ -191,13 +178,6 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
             }
             alone, _ = encoder_with_features(sentence, features[place][None, :length])
             assert_near(encoded[place][:length], alone[0])
-
-
-def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:
-    encoder = ContextualEncoder(embedder(), dropout=0.5)
-    kept = encoder(text(elmo=False))[0] != 0
-    assert (kept == kept[:, :1]).all() and not kept.all()
-    assert encoder.eval()(text(elmo=False))[0].all()
 
 
 def test_features_of_words_join_before_the_encoder() -> None:

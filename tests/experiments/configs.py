@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import _jsonnet
+import pytest
 import torch
 from allennlp.common import Params
 from allennlp.data import Batch, DatasetReader, Vocabulary
@@ -20,6 +21,12 @@ FIXTURES = REPOSITORY / "tests" / "fixtures"
 def bilm_in(folder: Path) -> dict[str, str]:
     """Returns the two files of a biLM."""
     return {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
+
+
+def each_file(folder: str) -> pytest.MarkDecorator:
+    """Runs a test with each `file` of a folder of fixtures."""
+    files = sorted((FIXTURES / folder).iterdir())
+    return pytest.mark.parametrize("file", files, ids=[file.name for file in files])
 
 
 BILM = bilm_in(FIXTURES / "bilm")

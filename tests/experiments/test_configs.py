@@ -1,7 +1,8 @@
-"""The Jsonnet library: the results of `elmo.at`, `words` and the functions of the tasks."""
+"""The Jsonnet library: the results of `elmo.at`, `words` and the functions of the tasks, and all variants."""
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from allennlp.common import Params
 from allennlp.data import DatasetReader
 
 from elmo_plugin.tasks.sst import SstPredictor
+from tests.conftest import REPOSITORY
 from tests.experiments.configs import (
     DATA,
     ELMO,
@@ -20,9 +22,11 @@ from tests.experiments.configs import (
     OUTPUT,
     OUTPUT_WEIGHTS,
     SIZES,
+    elmo_at,
     evaluate,
     flat,
     model_and_batch,
+    parameters,
     read_config,
     small_config,
 )
@@ -134,30 +138,6 @@ WORDS = f"{EMBEDDERS}.tokens"
 WORD_INDEXER = "dataset_reader.token_indexers.tokens"
 
 
-def test_learned_words_are_those_of_the_training_data() -> None:
-    config = flat(evaluate("ner(data='data') + words.learned(30, min_count=3, lowercase=false)"))
-    expected = {
-        f"{WORDS}.embedding_dim": 30,
-        f"{WORD_INDEXER}.lowercase_tokens": False,
-        "vocabulary.min_count.tokens": 3,
-        "datasets_for_vocab_creation": ["train"],
-    }
-    assert config.items() >= expected.items()
-    assert f"{WORDS}.pretrained_file" not in config
-
-
-def test_glove_vectors_are_for_the_words_of_all_data() -> None:
-    config = flat(evaluate("ner(data='data') + words.glove('glove.txt', dim=100)"))
-    expected = {
-        f"{WORDS}.embedding_dim": 100,
-        f"{WORDS}.pretrained_file": "glove.txt",
-        f"{WORDS}.trainable": False,
-        f"{WORD_INDEXER}.lowercase_tokens": False,
-    }
-    assert config.items() >= expected.items()
-    assert not {"datasets_for_vocab_creation", "vocabulary.min_count.tokens"} & config.keys()
-
-
 def test_without_words_nothing_is_left_of_them() -> None:
     config = flat(evaluate("ner(data='data') + words.none() + elmo.at(['input'], bilm='tiny')"))
     assert not [path for path in config if path.startswith((WORDS, WORD_INDEXER))]
@@ -215,69 +195,13 @@ def test_options_of_readers_are_added_to_the_tasks_own(task: str) -> None:
     assert config["validation_dataset_reader"] == validating
 
 
-def test_the_last_layer_of_semantic_roles_is_orthogonal_before_training() -> None:
-    model, _ = model_and_batch(small_config("srl", "elmo.none"), DATA["srl"])
-    weight = model.tag_projection.weight  # more rows than columns
-    torch.testing.assert_close(weight.T @ weight, torch.eye(weight.size(1)))
-
-
-LSTM = "variational_bilstm"
-PAPER = {
-    "ner_conll2003": {
-        f"{EMBEDDERS}.token_characters.num_filters": 128,
-        "model.contextual_encoder.encoder.hidden_sizes": [200, 100],
-        "model.regularizer.regexes": [[INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}]],
-        f"{INPUT}.dropout": 0,
-        "data_loader.batch_sampler.batch_size": 64,
-        "trainer.optimizer.lr": 0.001,
-    },
-    "snli": {
-        **flat({"type": LSTM, "hidden_sizes": [300], "dropout": 0.5}, "model.contextual_encoder.encoder"),
-        **flat({"type": LSTM, "hidden_sizes": [300], "dropout": 0.5}, "model.inference_encoder"),
-        **{f"{path}.layer_norm": True for path in (INPUT, OUTPUT)},
-        **{f"{path}.dropout": 0 for path in (INPUT, OUTPUT)},
-        "trainer.optimizer.lr": 0.0004,
-        "data_loader.batch_sampler.batch_size": 32,
-    },
-    "sst": {
-        "dataset_reader.min_phrase_length": 4,
-        "model.contextual_encoder.encoder.hidden_sizes": [300],
-        "model.integrator.hidden_sizes": [300],
-        **{f"{path}.dropout": 0.5 for path in (INPUT, OUTPUT)},
-        "data_loader.batch_sampler.batch_size": 100,
-    },
-    "coref_conll2012": {
-        f"{INPUT}.dropout": 0.5,
-        f"{OUTPUT}.layers": None,
-        "model.contextual_encoder.encoder.hidden_sizes": [200],
-        "model.contextual_encoder.encoder.recurrent_dropout": 0.2,
-        "model.max_span_width": 10,
-        "model.spans_per_word": 0.4,
-        "model.max_antecedents": 250,
-        "model.hidden_dim": 150,
-        "trainer.learning_rate_scheduler.num_batches": 100,
-    },
-    "squad": {
-        "model.contextual_encoder.encoder.hidden_size": 90,
-        "model.self_attention_encoder.hidden_size": 90,
-        "model.attention_projection.hidden_dims": 180,
-        "model.self_attention_projection.hidden_dims": 180,
-        "model.max_answer_words": 17,
-        **{f"{path}.dropout": 0.5 for path in (INPUT, OUTPUT)},
-        "data_loader.batch_sampler.batch_size": 45,
-        "trainer.moving_average.decay": 0.999,
-        "trainer.moving_average.numerator": 1,
-        "trainer.moving_average.denominator": 1,
-    },
-    "srl_conll2012": {
-        f"{OUTPUT}.layers": None,
-        f"{INPUT}.dropout": 0.1,
-        "model.predicate_dim": 100,
-        "model.contextual_encoder.encoder.num_layers": 8,
-        "model.contextual_encoder.encoder.hidden_size": 300,
-        "model.contextual_encoder.encoder.recurrent_dropout": 0.1,
-        "trainer.optimizer.rho": 0.95,
-    },
+PAPER: dict[str, dict[str, Any]] = {
+    "ner_conll2003": {"encoder.hidden_sizes": [200, 100], "data_loader.batch_sampler.batch_size": 64},
+    "snli": {"encoder.hidden_sizes": [300], "optimizer.lr": 0.0004, "elmo.output.layer_norm": True},
+    "sst": {"min_phrase_length": 4, "model.integrator.hidden_sizes": [300], "elmo.output.dropout": 0.5},
+    "coref_conll2012": {"spans_per_word": 0.4, "max_antecedents": 250, "encoder.recurrent_dropout": 0.2},
+    "squad": {"self_attention_encoder.hidden_size": 90, "moving_average.decay": 0.999, "batch_size": 45},
+    "srl_conll2012": {"encoder.num_layers": 8, "encoder.hidden_size": 300, "optimizer.rho": 0.95},
 }
 PENALTIES = {
     "coref_conll2012": [],
@@ -292,7 +216,9 @@ PENALTIES = {
 @pytest.mark.parametrize("name", PAPER)
 def test_a_configuration_of_the_paper_has_the_papers_sizes(name: str) -> None:
     config = flat(read_config(f"training_config/{name}.jsonnet"))
-    assert {path: config.get(path) for path in PAPER[name]} == PAPER[name]
+    for end, expected in PAPER[name].items():
+        found = [value for path, value in config.items() if path.endswith(end) and "validation" not in path]
+        assert found and all(value == expected for value in found), end
     strengths = [penalty["alpha"] for _, penalty in config.get("model.regularizer.regexes", [])]
     assert strengths == PENALTIES[name]
 
@@ -311,3 +237,80 @@ def test_a_classifier_with_allennlps_reader_learns_and_predicts(
     assert model(**batch)["loss"] > 0
     predictor = SstPredictor(model.eval(), reader)
     assert predictor.predict_json(inputs)["probabilities"].keys() == {"praise", "question"}
+
+
+@pytest.mark.parametrize("placements", [[], ["input"]], ids=str)
+def test_l2_of_snli_penalises_lstms_and_layers_next_to_lambda(placements: list[str]) -> None:
+    config = small_config("snli", elmo_at(placements), "l2=0.01")
+    model, _ = model_and_batch(config, DATA["snli"])
+    mixes = parameters(model, "scalar_mix.weights").values()
+    lstms = [
+        weight for name, weight in model.named_parameters() if "weight_ih" in name or "weight_hh" in name
+    ]
+    layers = [model.projection, model.classifier]
+    matrices = [*lstms, model.output_logits.weight, *(layer._linear_layers[0].weight for layer in layers)]
+    assert len(mixes) == len(placements) and len(lstms) == 2 * 4
+    with torch.no_grad():
+        for weight in mixes:
+            weight.uniform_(-1, 1)
+        expected = 0.1 * sum(map(squared_norm, mixes)) + 0.01 * sum(map(squared_norm, matrices))
+        assert float(model.get_regularization_penalty()) == pytest.approx(float(expected))
+
+
+def squared_norm(weight: torch.Tensor) -> torch.Tensor:
+    return weight.double().square().sum()
+
+
+EXPERIMENTS = REPOSITORY / "experiments"
+FILES = sorted([*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")])
+OF_EVERY_TASK = (
+    "baseline elmo base top lambda_1 token_layer base_no_words static_base static_base_elmo bfloat16"
+)
+OF_ONE_TASK = {
+    "coref": "output both no_speakers no_genre may_cross",
+    "ner": "output both lambda_0.001",
+    "snli": "input output",
+    "squad": "input output no_self_attention no_moving_average any_length",
+    "srl": "output both",
+    "sst": "input output",
+}
+
+
+@pytest.fixture(scope="module")
+def variants() -> dict[str, Any]:
+    return read_config("experiments/variants.jsonnet")
+
+
+def test_there_is_every_variant_and_no_two_are_the_same(variants: dict[str, Any]) -> None:
+    names = {
+        f"{task}_{name}"
+        for task, others in OF_ONE_TASK.items()
+        for name in (OF_EVERY_TASK + " " + others).split()
+    }
+    assert variants.keys() == names
+    assert all(variants[a] != variants[b] for a in variants for b in variants if a < b)
+
+
+@pytest.mark.parametrize("variant", [f"{task}_{one}" for task in OF_ONE_TASK for one in ("baseline", "base")])
+def test_a_variant_learns_its_words_and_is_otherwise_the_file_of_its_task(
+    variant: str, variants: dict[str, Any]
+) -> None:
+    learned = flat(variants[variant])
+    name = variant.removesuffix("base") + "elmo" if variant.endswith("base") else variant
+    file = flat(read_config(f"experiments/{name}.jsonnet"))
+    different = {key for key in learned.keys() | file.keys() if learned.get(key) != file.get(key)}
+    length = {"trainer.num_epochs", "trainer.patience"} if variant.startswith("ner") else set()
+    assert {key for key in different if ".tokens" not in key} == length
+    assert (learned[f"{WORDS}.type"], file[f"{WORDS}.vectors"]) == ("embedding", "english")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_head_has_paper_deviation_scores_and_hardware_and_retypes_no_score(file: Path) -> None:
+    head = re.split(r"\n(?!//)", file.read_text(encoding="utf-8"))[0]
+    entries = dict(re.findall(r"^// ([A-Z][a-z]+): +(.*(?:\n//  +.*)*)", head, re.MULTILINE))
+    assert list(entries)[:4] == ["Paper", "Here", "Expected", "Hardware"]
+    if file.parent == EXPERIMENTS:
+        assert len(re.findall(r"docs/results/\w+\.json", entries["Expected"])) == 1
+        assert not re.search(
+            r"\d %|\d F1|\d\.\d", entries["Expected"] + entries["Here"].split("a rate of")[0]
+        )

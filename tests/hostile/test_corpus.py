@@ -22,7 +22,7 @@ from elmo_plugin.archives import default_predictor, load_archive
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.config_check import PASSED, options_of
-from tests.hostile.fork_server import Forked
+from tests.hostile.fork_server import run_forked
 from tests.hostile.watched import Watch
 
 Case = tuple[str, dict[str, Any]]
@@ -178,7 +178,7 @@ def try_all(cases: list[Case], here: Path) -> None:
                 wrong.append(f"{case}: {error[:200]} {found}")
         assert not wrong, f"{len(wrong)} of {len(cases)}: " + "\n".join(wrong[:40])
 
-    ended = Forked(work, here).wait(600)
+    ended = run_forked(work, here, 600)
     assert ended.status == 0, ended.error[-6000:]
     assert not list(here.rglob("ran"))
 

@@ -5,6 +5,7 @@ import json
 import shutil
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,9 +81,14 @@ def with_config(**changes: Any) -> Callable[[Files], None]:
 
 
 def flip_weights(files: Files) -> None:
+    """
+    Flips one bit of a tensor. A fifth of the file is names and padding, where a flip changes nothing; which
+    byte is in the middle of the file depends on the length of the biLM's path, which a tensor has.
+    """
     content = bytearray(files["weights.th"])
-    for part in (2, 3, 5):  # one of them may be in the padding of the file
-        content[len(content) // part] ^= 1
+    with zipfile.ZipFile(io.BytesIO(content)) as records:
+        largest = max(records.infolist(), key=lambda record: record.file_size)
+        content[content.index(records.read(largest)) + largest.file_size // 2] ^= 1
     files["weights.th"] = bytes(content)
 
 
@@ -110,6 +116,7 @@ def deep(levels: int) -> list[Any]:
         (lambda files: files.update({"config.json": b"{}"}), "config.json: expected a model"),
         (lambda files: files.update({"config.json": b'{"model": std.extVar("HOME")}'}), "not JSON"),
         (with_config(model__contextual_encoder__dropout="x"), "dropout"),
+        (with_config(vocabulary="from_files"), "expected a model and a vocabulary, as objects"),
         (lambda files: files.update({"weights.th": b"none"}), "weights"),
         (with_config(model__x="a/" * 3000), "model|x"),
         (with_config(dataset_reader__x=[deep(900)]), "recursion|x"),
@@ -207,6 +214,13 @@ def test_members_of_an_ensemble_have_no_caches(tmp_path: Path) -> None:
     assert config == {"model": {"members": [[{"y": 1}], {"encoder": {"y": 1}}]}}
 
 
+def test_an_archive_starts_no_processes(training: Path, tmp_path: Path) -> None:
+    change = with_config(data_loader__num_workers=10_000, validation_data_loader__num_workers=10_000)
+    config = load_archive(changed(training, tmp_path, change)).config
+    for key in ("data_loader", "validation_data_loader"):  # without workers AllenNLP reads in its own process
+        assert "num_workers" not in config[key].params
+
+
 def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> None:
     cache = {"type": "sqlite", "path": str(tmp_path / "cache")}
     keys = "model__contextual_encoder__elmo__cache"
@@ -221,14 +235,6 @@ def test_a_bilm_that_the_weights_lack_is_not_read_from_a_file(training: Path, tm
     path = changed(training, tmp_path, with_config(**{keys: files}))
     with pytest.raises(BiLmError, match="is not in the weights"):
         load_archive(path)
-
-
-def test_a_good_archive_and_its_folder_give_the_same_model(training: Path, temporary: Path) -> None:
-    packed, unpacked = (load_archive(path).model for path in (training / "model.tar.gz", training))
-    for name, values in packed.state_dict().items():
-        if isinstance(values, torch.Tensor):
-            assert torch.equal(values, unpacked.state_dict()[name])
-    assert not list(temporary.iterdir())
 
 
 @pytest.mark.parametrize("name", ["best.th", "config.json", "meta.json", "vocabulary/tags.txt"])
@@ -262,11 +268,6 @@ def test_code_in_weights_is_not_run_by_a_torch_that_would(
         with pytest.raises(BiLmError, match=f"archive {path}: "):
             load_archive(path)
     assert not (tmp_path / "ran").exists()
-
-
-def test_a_predictor_that_does_not_fit_is_one_sentence(training: Path) -> None:
-    with pytest.raises(BiLmError, match=f"^archive {training}: .*"):
-        load_predictor(training, predictor="elmo_squad", max_words="many", nonsense=1)
 
 
 def test_only_a_bilm_itself_may_name_what_its_training_began_with(tmp_path: Path) -> None:

@@ -28,13 +28,6 @@ def embed(pair: dict[str, str], *sentences: list[str]) -> np.ndarray:
     return np.concatenate([each.mean(dim=0).numpy() for each in layers])
 
 
-def test_the_words_are_those_of_spacy(pair: dict[str, str]) -> None:
-    doc = pipeline(pair)(TEXTS[0])
-    words = ["The", "play", "'s", "over", ".", " ", "Really", "?"]
-    assert [token.text for token in doc] == words
-    np.testing.assert_allclose(doc._.elmo, embed(pair, words), atol=1e-5)
-
-
 def test_sentences_are_read_by_themselves_where_they_are_known(pair: dict[str, str]) -> None:
     nlp = pipeline(pair)
     nlp.add_pipe("sentencizer", before="elmo")
@@ -144,8 +137,3 @@ def test_the_vectors_of_other_tokens_are_not_taken_for_theirs(pair: dict[str, st
     nlp.get_pipe("elmo")(doc)
     words = ["I", "saw", "New York", "City", "to", "day", "."]
     np.testing.assert_allclose(doc._.elmo, embed(pair, words), atol=1e-5)
-
-
-def test_wrong_settings_are_named(pair: dict[str, str]) -> None:
-    with pytest.raises(BiLmError, match="biLM not found: huge"):
-        spacy.blank("en").add_pipe("elmo", config={"bilm": "huge"})(spacy.blank("en")("Hello"))

@@ -3,38 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from elmo_plugin.bilm import BiLm, BiLmError, precision_on
+from elmo_plugin.bilm import BiLmError, precision_on
 from elmo_plugin.integrations.word_vectors import WordVectors
 from tests.small_bilm import loud_bilm, write_pair
 
 SENTENCES = [["The", "play", "ended", "."], [], ["Hello"]]
-
-
-@pytest.mark.parametrize(
-    ("layers", "weights"),
-    [
-        ("mean", [1 / 3, 1 / 3, 1 / 3]),
-        ([0.25, 0, 0.75], [0.25, 0, 0.75]),
-        ("token", [1, 0, 0]),
-        (1, [0, 1, 0]),
-        ("top", [0, 0, 1]),
-    ],
-    ids=str,
-)
-def test_a_word_has_the_weighted_mean_of_its_layers(
-    layers: Any, weights: list[float], pair: dict[str, str]
-) -> None:
-    bilm = BiLm.from_files(pair["options"], pair["weights"])
-    vectors = WordVectors(pair, layers)
-    assert vectors.num_features == 12
-    for actual, all_layers in zip(vectors.embed(SENTENCES), bilm.embed(SENTENCES), strict=True):
-        assert actual.dtype == np.float32
-        expected = sum(weight * layer.double() for weight, layer in zip(weights, all_layers, strict=True))
-        np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
 def test_a_digest_tells_biLMs_and_settings_apart(pair: dict[str, str], tmp_path: Path) -> None:

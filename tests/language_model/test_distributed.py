@@ -187,16 +187,6 @@ def nodes_in(folder: Path) -> list[dict[str, Any]]:
     return [{**config_in(folder), "distributed": dict(distributed)} for _ in range(2)]
 
 
-@pytest.mark.slow
-def test_two_nodes_learn_what_one_process_does(tmp_path: Path) -> None:
-    train(with_rows(config_in(tmp_path), 6), tmp_path / "one")
-    multiprocessing.spawn(train_node, args=(nodes_in(tmp_path), tmp_path), nprocs=2)
-    nodes = [tmp_path / "node_0", tmp_path / "node_1"]
-    assert_all_learned_the_same(tmp_path / "one", *nodes)
-    for node in nodes:
-        assert len(list(node.glob("model_state*"))) == 2, "each node removes its old checkpoints"
-
-
 def test_nodes_with_different_texts_are_an_error(tmp_path: Path) -> None:
     nodes = nodes_in(tmp_path)
     other = tmp_path / "other.txt"

@@ -4,12 +4,7 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
 
-from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.language_model.model import BiLmLanguageModel
-from tests.bilm.direction import run_direction
-from tests.conftest import BILM_SENTENCES
 from tests.language_model.small_models import (
     evaluate,
     gradients_of,
@@ -21,37 +16,6 @@ from tests.language_model.small_models import (
 from tests.small_bilm import small_options
 
 PERPLEXITIES = {"forward_perplexity", "backward_perplexity", "perplexity"}
-
-
-def _nats(model: BiLmLanguageModel, vocab: Vocabulary, step: int) -> float:
-    """The mean over all tokens, from the whole text as one stream that is read at once, in float64."""
-    lm = (model.bilm.forward_lm if step > 0 else model.bilm.backward_lm).double()
-    encoder, softmax = model.bilm.token_encoder, model.softmax.double()
-    inputs, targets = [], []
-    for sentence in (BILM_SENTENCES * 4)[::step]:
-        words = ["<S>", *sentence.split(), "</S>"][::step]
-        inputs += words[:-1]
-        targets += [vocab.get_token_index(word, "words") for word in words[1:]]
-    vectors = encoder(torch.from_numpy(sentences_to_character_ids([inputs])[0])).double()
-    hidden = run_direction(lm, vectors, [1] * len(inputs))[0][-1]
-    losses = torch.log_softmax(hidden @ softmax.weight.T + softmax.bias, dim=1)
-    result = -losses[torch.arange(len(targets)), targets].mean().item()
-    model.float()
-    return result
-
-
-def test_perplexities_are_those_of_the_whole_text_read_at_once(bilm_config: dict[str, Any]) -> None:
-    model, vocab = make_model(bilm_config)
-    model.eval()
-    with torch.no_grad():
-        forward, backward = _nats(model, vocab, 1), _nats(model, vocab, -1)
-    for steps in (3, 7, 200):
-        metrics = evaluate(model, vocab, make_loader(bilm_config, batch_size=1, unroll_steps=steps))
-        assert metrics == {
-            "forward_perplexity": pytest.approx(math.exp(forward), rel=1e-4),
-            "backward_perplexity": pytest.approx(math.exp(backward), rel=1e-4),
-            "perplexity": pytest.approx(math.exp((forward + backward) / 2), rel=1e-4),
-        }
 
 
 def test_the_loss_is_the_mean_of_the_two_directions_even_if_one_has_run_out(

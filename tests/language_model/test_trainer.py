@@ -1,11 +1,8 @@
 """Training that is killed at any point and continued ends as it would have without."""
 
-import io
 import json
-import multiprocessing.connection
 import os
 import random
-from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,18 +13,14 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
-from torch import distributed
 
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.language_model.trainer import BiLmTrainer
 from elmo_plugin.training.resumable import random_states, set_random_states
 from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel, make_trainer
+from tests.training.kills import KILLED, exit_at, exit_code, no_wait
 
 load_state = partial(load_plain, name="a state")
-
-# A process that is forked from one that has used a GPU cannot train.
-PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
-KILLED = 9
 
 needs_scaler = pytest.mark.skipif(not hasattr(torch.amp, "GradScaler"), reason="torch scales on GPUs only")
 
@@ -50,45 +43,10 @@ def figures(metrics: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metrics.items() if "memory" not in name and "duration" not in name}
 
 
-def no_wait(descriptor: int) -> None:
-    """Stands for `os.fsync`, which takes most of the time and changes nothing that a process can see."""
-
-
 def train_and_exit_at(event: int, folder: Path, options: dict[str, Any]) -> None:
     """Trains, but ends the process just before the event of this number: a batch, or a change of a file."""
-    happened = count(1)
-
-    def counted(function: Callable) -> Callable:
-        def counted_function(*args: Any, **kwargs: Any) -> Any:
-            if next(happened) == event:
-                os._exit(KILLED)
-            return function(*args, **kwargs)
-
-        return counted_function
-
-    def torch_save(state: Any, file: Any, **options: Any) -> None:
-        if isinstance(file, io.BufferedWriter):
-            file.write(b"half of it")
-            file.flush()
-            if next(happened) == event:
-                os._exit(KILLED)
-            file.seek(0)
-        save(state, file, **options)
-
-    torch.set_num_threads(1)
-    save, torch.save = torch.save, torch_save
-    for name in ("replace", "remove", "link"):
-        setattr(os, name, counted(getattr(os, name)))
-    os.fsync = no_wait
-    StatefulModel.forward = counted(StatefulModel.forward)
+    exit_at(event, (StatefulModel, "forward"))
     make_trainer(folder, **options).train()
-
-
-def exit_code(event: int, folder: Path, options: dict[str, Any]) -> int | None:
-    process = PROCESSES.Process(target=train_and_exit_at, args=(event, folder, options))
-    process.start()
-    process.join()
-    return process.exitcode
 
 
 @pytest.mark.parametrize(
@@ -123,7 +81,7 @@ def test_whatever_moment_it_is_killed_at_training_ends_the_same(
     every = (2 if options else 1) if request.config.getoption("--slow") else 11
     for event in count(1 + len(options), every):
         folder = tmp_path / str(event)
-        if exit_code(event, folder, options) == 0:
+        if exit_code(train_and_exit_at, event, folder, options) == 0:
             break
         again = result(folder, options)
         assert again == expected, f"killed at event {event}"
@@ -179,101 +137,19 @@ def test_a_checkpoint_of_the_plain_trainer_is_taken_with_a_warning(
 
 def test_training_goes_on_in_a_folder_that_was_moved(tmp_path: Path) -> None:
     expected = result(tmp_path / "whole", {"patience": 2})
-    assert exit_code(60, tmp_path / "before", {"patience": 2}) == KILLED
+    assert exit_code(train_and_exit_at, 60, tmp_path / "before", {"patience": 2}) == KILLED
     (tmp_path / "before").rename(tmp_path / "after")
     assert result(tmp_path / "after", {"patience": 2}) == expected
 
 
-def stop_at(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has training in this process end with `Stopped` at the batch of this number."""
-    batches, forward = count(1), StatefulModel.forward
-
-    def stopping_forward(self: StatefulModel, **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
-        if next(batches) == batch:
-            raise Stopped
-        return forward(self, **inputs)
-
-    monkeypatch.setattr(StatefulModel, "forward", stopping_forward)
-
-
-@needs_scaler
-@pytest.mark.parametrize("grad_norm", [False, 3.0])
-def test_a_scaled_loss_gives_the_weights_of_one_that_is_not(tmp_path: Path, grad_norm: float | bool) -> None:
-    options = {"optimizer": torch.optim.SGD, "grad_norm": grad_norm}
-    expected = result(tmp_path / "plain", options)
-    scaled = result(tmp_path / "scaled", {**options, "scales": True})
-    assert scaled["weights"].keys() == expected["weights"].keys()
-    for name, weight in expected["weights"].items():
-        np.testing.assert_allclose(scaled["weights"][name], weight, rtol=1e-5, atol=1e-6)
-
-
-class Stopped(Exception):
-    pass
-
-
 @pytest.mark.cuda
-def test_the_scale_of_mixed_precision_and_the_random_state_of_a_gpu_are_restored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scale_of_mixed_precision_and_the_random_state_of_a_gpu_are_restored(tmp_path: Path) -> None:
     options = {"cuda_device": 0, "use_amp": True}
     expected = result(tmp_path / "whole", options)
-    with monkeypatch.context() as patch, pytest.raises(Stopped):
-        stop_at(12, patch)
-        make_trainer(tmp_path / "run", **options).train()
+    assert exit_code(train_and_exit_at, 40, tmp_path / "run", options) == KILLED
     assert result(tmp_path / "run", options) == expected
     scalers = [
         load_state(tmp_path / run / "training_state_e3_b0.th")["exact_resume"]["scaler"]
         for run in ("whole", "run")
     ]
     assert scalers[0] == scalers[1] != torch.cuda.amp.GradScaler().state_dict()
-
-
-def train_in_a_process_of_two(rank: int, folder: Path, event: int | None) -> None:
-    torch.set_num_threads(1)
-    distributed.init_process_group(
-        "gloo", init_method=f"file://{folder}/meet_{event}", rank=rank, world_size=2
-    )
-    options = {
-        "distributed": True,
-        "local_rank": rank,
-        "world_size": 2,
-        "checkpoints": {"save_every_num_batches": 2},
-    }
-    if event:
-        train_and_exit_at(event, folder / "run", options)
-    else:
-        make_trainer(folder / "run", **options).train()
-    distributed.barrier()
-    distributed.destroy_process_group()
-
-
-def train_in_two(folder: Path, event: int | None = None) -> None:
-    """Trains with two processes, both of which are killed when one has come to the event."""
-    folder.mkdir(exist_ok=True)
-    processes = [
-        PROCESSES.Process(target=train_in_a_process_of_two, args=(rank, folder, event)) for rank in (0, 1)
-    ]
-    for process in processes:
-        process.start()
-    multiprocessing.connection.wait([process.sentinel for process in processes], timeout=60)
-    if event is None:
-        for process in processes:
-            process.join(60)
-            assert process.exitcode == 0
-    for process in processes:
-        process.kill()
-        process.join()
-
-
-@pytest.mark.slow
-def test_two_processes_go_on_as_they_would_have(tmp_path: Path) -> None:
-    train_in_two(tmp_path / "whole")
-    train_in_two(tmp_path / "killed", event=25)
-    assert {path.name for path in (tmp_path / "killed" / "run").glob("model_state*")} == {
-        "model_state_e0_b4.th",
-        "model_state_e1_b0.th",
-    }
-    train_in_two(tmp_path / "killed")
-    for name in ("model_state_e3_b0.th", "best.th"):
-        expected, again = (load_state(tmp_path / run / "run" / name) for run in ("whole", "killed"))
-        assert all(torch.equal(again[weight], expected[weight]) for weight in expected)

@@ -92,26 +92,6 @@ def ner_of_version_1() -> Config:
     return of_version_1(ner(label_encoding="BIOUL"), checkpointer={"num_serialized_models_to_keep": 3})
 
 
-def fine_grained_ner() -> Config:
-    old = ner("ontonotes_ner", constraint_type="BIOUL")
-    del old["dataset_reader"]["tag_label"]
-    old["model"]["encoder"] = {"type": "stacked_bidirectional_lstm", "input_size": 262, "hidden_size": 5,
-        "num_layers": 2, "recurrent_dropout_probability": 0.5, "use_highway": True}
-    old["model"]["initializer"] = [[".*tag_projection_layer.*weight", NORMAL]]
-    return old
-
-
-
-
-
-
-def simple_tagger() -> Config:
-    return config({"type": "conll2003", "tag_label": "pos", "token_indexers": ELMO_ONLY, "lazy": False},
-        {"type": "simple_tagger", "text_field_embedder": {"elmo": EMBEDDER}, "encoder": lstm(ELMO_DIM)},
-        bucket("tokens", biggest_batch_first=True, cache_instances=True), "+accuracy", cuda_device=-1,
-        learning_rate_scheduler=PLATEAU)
-
-
 def bidaf() -> Config:
     return config({"type": "squad", "token_indexers": INDEXERS}, {"type": "bidaf",
         "text_field_embedder": embed(tokens=WORDS, elmo=EMBEDDER,
@@ -169,8 +149,6 @@ def parser(embedder: Config = EMBEDDER) -> Config:
         "gamma": 0.8}, optimizer={"type": "adadelta", "lr": 1.0, "rho": 0.95})
 
 
-
-
 def srl(**model: Any) -> Config:
     return config({"type": "srl", "token_indexers": ELMO_ONLY}, {"type": "srl",
         "text_field_embedder": embed(elmo=EMBEDDER), "initializer": [["tag_projection_layer.*weight",
@@ -179,18 +157,6 @@ def srl(**model: Any) -> Config:
         "binary_feature_dim": 4, "regularizer": [[".*scalar_parameters.*", {"type": "l2", "alpha": 0.001}]],
         **model}, bucket("tokens"), "+f1-measure-overall", grad_clipping=1.0, optimizer={"type": "adadelta",
         "rho": 0.95})
-
-
-def coref() -> Config:
-    width = 4 + ELMO_DIM + 2
-    return config({"type": "coref", "token_indexers": INDEXERS, "max_span_width": 3}, {"type": "coref",
-        "text_field_embedder": embed(tokens=WORDS, token_characters=CHARACTERS, elmo=EMBEDDER),
-        "context_layer": lstm(width), "mention_feedforward": feedforward(20 + width + 2, 6, 6),
-        "antecedent_feedforward": feedforward(3 * (20 + width + 2) + 2, 6, 6),
-        "initializer": [[".*linear_layers.*weight", NORMAL], ["_distance_embedding.weight", NORMAL]],
-        "lexical_dropout": 0.5, "feature_size": 2, "max_span_width": 3, "spans_per_word": 0.4,
-        "max_antecedents": 10}, bucket("text", size=1, padding_noise=0.0), "+coref_f1",
-        learning_rate_scheduler=PLATEAU)
 
 
 def dialog_qa() -> Config:
@@ -214,17 +180,6 @@ def classifier(encoder: Config, **reader: Any) -> Config:
         "feedforward": feedforward(encoder.get("embedding_dim", 10), 6),
         "initializer": [[".*linear_layers.*weight", NORMAL]]}, bucket("tokens"), "+accuracy",
         histogram_interval=10)
-
-
-def dependency_parser() -> Config:
-    return config({"type": "universal_dependencies", "token_indexers": ELMO_ONLY},
-        {"type": "biaffine_parser", "text_field_embedder": {"elmo": EMBEDDER},
-        "pos_tag_embedding": {"embedding_dim": 3, "vocab_namespace": "pos", "sparse": True},
-        "encoder": {"type": "stacked_bidirectional_lstm", "input_size": ELMO_DIM + 3, "hidden_size": 5,
-        "num_layers": 2, "recurrent_dropout_probability": 0.3, "use_highway": True},
-        "use_mst_decoding_for_validation": True, "arc_representation_dim": 6, "tag_representation_dim": 6,
-        "dropout": 0.3, "initializer": [[".*feedforward.*weight", NORMAL], [".*weight_hh.*", ORTHOGONAL]]},
-        bucket("words"), "+LAS", optimizer={"type": "dense_sparse_adam", "betas": [0.9, 0.9]})
 
 
 def language_model() -> Config:
@@ -262,41 +217,23 @@ def callback_trainer() -> Config:
     return old
 
 
-
-
-def quarel() -> Config:
-    old = simple_tagger()
-    old["dataset_reader"] = {"type": "quarel", "lazy": False, "question_token_indexers": ELMO_ONLY}
-    old["model"] = {"type": "quarel_parser", "question_embedder": {"elmo": EMBEDDER},
-        "encoder": lstm(ELMO_DIM)}
-    return old
-
-
 CONFIGS: dict[str, Callable[[], Config]] = {
     "ner, flat": ner_flat,
     "ner": lambda: ner(label_encoding="BIOUL"),
     "ner, trainer callback": callback_trainer,
     "ner, 1.x": ner_of_version_1,
-    "fine-grained ner": fine_grained_ner,
-    "simple tagger": simple_tagger,
     "bidaf": bidaf,
     "bidaf, 1.x": lambda: of_version_1(bidaf(), num_gradient_accumulation_steps=2),
     "bcn": bcn,
     "bcn, both, 1.x": lambda: of_version_1(bcn(input=True, output=True)),
     "esim": esim,
-    "esim, 1.x": lambda: of_version_1(esim(), tensorboard_writer={"summary_interval": 5}),
     "decomposable attention": decomposable_attention,
     "constituency parser": parser,
-    "constituency parser, 1.x": lambda: of_version_1(parser(), opt_level=None),
     "srl": srl,
     "srl, 1.x": lambda: of_version_1(srl(), epoch_callbacks=["track_epoch_callback"]),
-    "coref": coref,
     "dialog qa": dialog_qa,
     "classifier": lambda: classifier(lstm(4 + ELMO_DIM), type="textcat"),
-    "bag of embeddings": lambda: classifier({"type": "boe", "embedding_dim": 4 + ELMO_DIM}),
-    "dependency parser": dependency_parser,
     "language model": language_model,
-    "quarel": quarel,
 }
 
 WORDS_OF_CONLL = (

@@ -70,6 +70,15 @@ def test_an_iterator_is_a_data_loader(old: Any, new: Config) -> None:
     assert ported(validation_iterator=old) == {"validation_data_loader": new}
 
 
+@pytest.mark.parametrize(("old", "text"), [
+    ({"iterator": {"batch_size": 4, "maximum_samples_per_batch": ["num_tokens", 90]}},
+    "to be done: iterator.maximum_samples_per_batch: now `max_tokens` alone"),
+    ({"dataset_reader": {"type": "conll2003", "coding_scheme": "IOB1"}},
+    "dataset_reader.coding_scheme: now the default")])
+def test_what_is_lost_is_said(old: Config, text: str) -> None:
+    assert [str(note) for note in port_config(old)[1] if str(note).startswith(text)]
+
+
 @pytest.mark.parametrize(("kind", "text"), [("homogeneous_batch", "'homogeneous_batch' was removed; batches"),
     ("ie_batch", "'ie_batch' is not AllenNLP's: write it as a `BatchSampler`; batches")])
 def test_an_iterator_without_counterpart_is_to_be_done(kind: str, text: str) -> None:

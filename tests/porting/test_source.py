@@ -46,10 +46,6 @@ def test_variables_stay_and_the_environment_is_not_read(monkeypatch: pytest.Monk
     assert new == old
 
 
-def test_a_variable_that_is_given_has_its_value() -> None:
-    assert read(OLD, DIR="d", PATH_OF_DEV="e") == {"b": "d/train", "a": "e", "c": "x"}
-
-
 COMPUTED = [
     '{"a": std.parseInt(std.extVar("N"))}',
     '{"a": if std.extVar("N") == "3" then 3 else 4}',

@@ -11,9 +11,9 @@ from elmo_plugin.sweeps.scores import Metric, summary, table
 
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=9))
 def test_a_summary_is_the_mean_and_the_sample_deviation(scores: list[float]) -> None:
-    mean, deviation = map(float, summary(scores, digits=6).split(" ± "))
-    assert mean == pytest.approx(np.mean(scores), abs=1e-6)
-    assert deviation == pytest.approx(np.std(scores, ddof=1), abs=1e-6)
+    mean, deviation = map(float, summary(scores).split(" ± "))
+    assert mean == pytest.approx(np.mean(scores), abs=0.006)
+    assert deviation == pytest.approx(np.std(scores, ddof=1), abs=0.006)
 
 
 def test_a_table_has_a_row_for_each_configuration() -> None:

@@ -202,32 +202,6 @@ class TaskContract:
 class OnceContract(TaskContract):
     """What every task gets from its bases, so one task shows it."""
 
-    @classmethod
-    def train_under_autocast(cls, config: dict[str, Any], dtype: torch.dtype) -> tuple[float, float]:
-        """
-        Trains as AllenNLP does with `use_amp`, which it refuses without a GPU; in float32 without autocast.
-        Predicts, and returns the losses before and after.
-        """
-        model, batch = cls.model_and_batch(config)
-        optimizer = torch.optim.Adam((p for p in model.parameters() if p.requires_grad), lr=0.002)
-        # From the default scale the first steps would be left out.
-        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**8, enabled=dtype == torch.float16)
-        autocast = torch.autocast("cpu", dtype, enabled=dtype != torch.float32)
-        losses = []
-        for _ in range(10):
-            with autocast:
-                loss = model.train()(**batch)["loss"]
-            optimizer.zero_grad()
-            scaler.scale(loss).backward()
-            scaler.step(optimizer)
-            scaler.update()
-            losses.append(loss.item())
-        with autocast:
-            model.eval().forward_on_instances(cls.instances(config))
-            with torch.no_grad():
-                losses.append(model(**batch)["loss"].item())
-        return losses[0], losses[-1]
-
     @pytest.mark.parametrize("placements", PLACEMENTS[1:], ids=str)
     def test_each_placement_changes_the_loss_and_runs_the_bilm_no_more_often(
         self, placements: list[str]
@@ -254,15 +228,6 @@ class OnceContract(TaskContract):
         model(**batch)["loss"].backward()
         assert bilm_parameters(model)
         assert all(parameter.grad is not None for parameter in bilm_parameters(model).values())
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("requires_grad", [False, True])
-    def test_training_under_autocast_ends_near_the_loss_of_float32(self, requires_grad: bool) -> None:
-        config = self.config(BOTH, requires_grad=requires_grad)
-        first, last = self.train_under_autocast(config, torch.float32)
-        assert last < first
-        for dtype in (torch.bfloat16, torch.float16):
-            assert self.train_under_autocast(config, dtype) == pytest.approx((first, last), rel=0.02)
 
     def test_lambda_counts_once_for_each_placement(self) -> None:
         at = f"bilm={json.dumps(bilm_in(FIXTURES / 'bilm'))}, dropout=0"

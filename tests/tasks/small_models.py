@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from allennlp.data import Batch, Instance, Vocabulary
-from allennlp.models import Model
 from allennlp.modules import Embedding
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 
@@ -19,14 +17,3 @@ def tensors_of(instances: Sequence[Instance], vocab: Vocabulary) -> dict[str, An
     batch = Batch(instances)
     batch.index_instances(vocab)
     return batch.as_tensor_dict()
-
-
-def fit(model: Model, tensors: dict[str, Any], learning_rate: float) -> None:
-    """Trains on a batch 30 times. The model is then in evaluation mode, and its metrics are empty."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
-    for _ in range(30):
-        optimizer.zero_grad()
-        model(**tensors)["loss"].backward()
-        optimizer.step()
-    model.get_metrics(reset=True)
-    model.eval()

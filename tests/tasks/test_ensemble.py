@@ -10,7 +10,7 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.models import Model
 from torch import Tensor, nn
 
-from elmo_plugin.tasks import Classifier, Ensemble, average_probabilities
+from elmo_plugin.tasks import Classifier, Ensemble
 from elmo_plugin.tasks.ner import NerBiLstmCrf
 from tests.tasks.ner.test_model import instances_in, tagger, tensors_of
 
@@ -43,13 +43,6 @@ def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
     names = ensemble.make_output_human_readable(output)["label"]
     assert names == [VOCABULARY.get_token_from_index(int(row.argmax()), "labels") for row in expected]
     assert "loss" not in ensemble(vectors=vectors)
-
-
-def test_probabilities_that_are_far_apart_or_zero_have_their_mean() -> None:
-    inf = float("inf")
-    one, other = torch.tensor([7.0, -inf, -inf]), torch.tensor([-200.0, 5.0, -inf])
-    expected = torch.tensor([0.5, 0.5, 0.0]).log()
-    torch.testing.assert_close(average_probabilities([one, other]), expected)
 
 
 def taggers(instances: list[Instance], number: int) -> list[NerBiLstmCrf]:

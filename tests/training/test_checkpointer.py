@@ -6,12 +6,10 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.training.checkpointer import AtomicCheckpointer
-from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel
 from tests.payload import Payload
 
 
@@ -56,8 +54,6 @@ def test_the_latest_checkpoints_are_kept_and_the_last_is_read(tmp_path: Path) ->
         "training_state_e1_b0.th",
     ]
     assert loaded(tmp_path) == (1, 0)
-    saved(tmp_path, *((1, batches) for batches in range(1, 12)), keep_most_recent_by_count=10)
-    assert len(names(tmp_path)) == 20 and "model_state_e1_b10.th" in names(tmp_path)
 
 
 def test_a_checkpoint_without_one_of_its_files_is_not_there(tmp_path: Path) -> None:
@@ -148,21 +144,3 @@ def test_a_full_disk_is_named_and_the_last_good_checkpoint_is_left(
         saved(tmp_path, (0, 4), keep_most_recent_by_count=1)
     assert names(tmp_path) == before
     assert loaded(tmp_path) == (0, 2)
-
-
-def test_it_works_with_the_plain_trainer(tmp_path: Path) -> None:
-    model = StatefulModel()
-    for num_epochs in (1, 2):
-        trainer = GradientDescentTrainer(
-            model,
-            torch.optim.SGD(model.parameters(), lr=0.1),
-            PlaceKeepingLoader(),
-            validation_data_loader=PlaceKeepingLoader(),
-            num_epochs=num_epochs,
-            serialization_dir=str(tmp_path),
-            checkpointer=AtomicCheckpointer(tmp_path),
-            cuda_device=-1,
-            enable_default_callbacks=False,
-        )
-        assert trainer.train()["epoch"] == num_epochs - 1
-    assert (tmp_path / "best.th").exists()

@@ -43,15 +43,3 @@ def test_the_average_is_the_same_with_and_without_a_stop(decay: float, stop: int
     assert resumed_weight.item() == pytest.approx(closed_form(VALUES, decay))
     resumed.restore()
     assert resumed_weight.item() == (VALUES[-1])
-
-
-def test_with_a_numerator_equal_to_the_denominator_the_decay_is_constant() -> None:
-    weight = torch.nn.Parameter(torch.ones(1))
-    average = ResumableMovingAverage([("weight", weight)], decay=0.999, numerator=1, denominator=1)
-    for number in range(1, len(VALUES) + 1):
-        step(average, weight, number)
-    average.assign_average_value()
-    expected = 0.999 ** len(VALUES) + 0.001 * sum(
-        value * 0.999 ** (len(VALUES) - number) for number, value in enumerate(VALUES, start=1)
-    )
-    assert weight.item() == pytest.approx(expected)

@@ -136,7 +136,9 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
     for i, (width, n) in enumerate(cnn.filters):
         filters, bias = (f"{encoder}.convolutions.{i}.weight",), (f"{encoder}.convolutions.{i}.bias",)
         windows = (1, width, cnn.embedding_dim, n)
-        yield TensorMapping(f"CNN/W_cnn_{i}", filters, windows, _filters_to_ours, _filters_to_theirs)
+        # Ours: (filters, dim, width)
+        to_ours, to_theirs = lambda w: w[0].permute(2, 1, 0), lambda w: w.permute(2, 1, 0)[None]
+        yield TensorMapping(f"CNN/W_cnn_{i}", filters, windows, to_ours, to_theirs)
         yield TensorMapping(f"CNN/b_cnn_{i}", bias, (n,))
     for k in range(cnn.n_highway):
         for part in ("transform", "carry"):
@@ -171,14 +173,6 @@ def _linear(group: str, name: str, ours: str, sizes: tuple[int, int]) -> Iterato
 
 def _add_padding(rows: Tensor) -> Tensor:
     return torch.cat([rows.new_zeros(1, rows.size(1)), rows])
-
-
-def _filters_to_ours(filters: Tensor) -> Tensor:
-    return filters.squeeze(0).permute(2, 1, 0)  # Shape: (filters, dim, width)
-
-
-def _filters_to_theirs(filters: Tensor) -> Tensor:
-    return filters.permute(2, 1, 0).unsqueeze(0)
 
 
 def _split_gates(gates: Tensor) -> tuple[Tensor, ...]:

@@ -152,10 +152,7 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
 
 
 def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
-    """
-    Returns the file of the network's configuration, and its content. A path of another machine is looked up
-    by its name, in the folder and in `configs` next to it.
-    """
+    """Finds the network's file by its name, also in `configs` beside the folder; reads it."""
     name = config_path.replace("\\", "/").rpartition("/")[2]
     files: list[AnyPath] = [folder / name]
     if isinstance(folder, Path):

@@ -48,10 +48,7 @@ def read_archive(
 
 
 def read_state(archive: str | Path) -> dict[str, Any]:
-    """
-    Reads the weights of any model from an archive or a serialization directory, on the
-    CPU. Raises `BiLmError` if there are none, or they are damaged.
-    """
+    """Reads the weights of any model's archive or training on the CPU; raises `BiLmError` if it cannot."""
     path = archive_path(archive)
     return _state(_read(path, lambda file: False), _name(path))
 
@@ -65,10 +62,7 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
-    """
-    Raises `BiLmError`, beginning with `name`, unless these are all the weights of a biLM of these sizes,
-    without NaN or infinite numbers.
-    """
+    """Raises `BiLmError`, beginning with `name`, unless these are finite weights of a biLM of these sizes."""
     with torch.device("meta"):  # takes no memory, whatever the sizes
         lstm = DirectionalLstm(options.lstm)
         parts = {"token_encoder": make_token_encoder(options), "forward_lm": lstm, "backward_lm": lstm}

@@ -61,7 +61,7 @@ class ZippedPath(zipfile.Path):
 
     @classmethod
     def folders(cls, path: Path) -> "list[ZippedPath]":
-        """Returns the folders of an archive that have files, without those of macOS."""
+        """Returns the folders of an archive that have files, without macOS's."""
         with _naming(path, "zip"):
             archive = zipfile.ZipFile(path)
             names = Counter(archive.namelist())

@@ -10,6 +10,7 @@ from elmo_plugin.common.formats.text_files import compression, decode, read_line
 from elmo_plugin.common.typography import Word
 
 _KNOWN = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # in the training data of SeqVec
+_BASES, _LEAST_BASES = {*"ACGT"}, 30  # a protein of so many letters has others too
 _WRONG = re.compile(r"[^A-Za-z*?.~\s-]")
 
 
@@ -45,17 +46,19 @@ def residues(text: str) -> list[Word]:
 def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Protein]:
     """
     Yields the records of the file `source`, or of its lines. Raises `BiLmError`, naming the line,
-    unless it is FASTA: for a record without a name, two of one name, or characters that stand for no residue.
+    unless it is FASTA: for a record without a name, two of one name, one of DNA, or characters that stand for
+    no residue.
     """
     seen: dict[str, int] = {}
     name, place, parts = "", "", list[str]()
-    number = 0
     for number, raw in enumerate(read_lines(source) if lines is None else lines, start=1):
         here = f"{source}, line {number}"
         line = decode(raw, here).strip()
+        if "\r" in line:
+            raise BiLmError(f"{here}: expected lines that end in \\n, got \\r within one")
         if line.startswith(">"):
             if place:
-                yield Protein(name, "".join(parts), place)
+                yield _checked(Protein(name, "".join(parts), place))
             name, place, parts = line[1:].strip().partition(" ")[0].partition("\t")[0], here, []
             if not name:
                 raise BiLmError(f"{here}: expected a name after >")
@@ -69,7 +72,14 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
             parts.append("".join(line.split()))
     if not place:
         raise BiLmError(f"{source}: expected FASTA, a record that begins with > and its name")
-    yield Protein(name, "".join(parts), place)
+    yield _checked(Protein(name, "".join(parts), place))
+
+
+def _checked(protein: Protein) -> Protein:
+    letters = {*protein.letters.upper().replace("U", "T")}
+    if len(protein.letters) >= _LEAST_BASES and _BASES <= letters <= _BASES | {*"N*-"}:
+        raise BiLmError(f"{protein.place}: expected a protein, got the letters of DNA or RNA alone")
+    return protein
 
 
 def count_residues(source: str) -> int:

@@ -5,6 +5,7 @@ import math
 import signal
 import threading
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ import h5py
 import numpy as np
 
 from elmo_plugin.common.errors import BiLmError, raise_stop
-from elmo_plugin.common.files import checksum, reason
+from elmo_plugin.common.files import reason
 from elmo_plugin.common.formats.archives import AnyPath
 
 MAX_BYTES = 2**27  # that a dataset of a small file may take
@@ -45,10 +46,7 @@ def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
 
 
 class DeferringFile(io.FileIO):
-    """
-    A file on which writing never fails: the first error is stored in `error`, and later writes are dropped.
-    HDF5 crashes with a segmentation fault if a write fails.
-    """
+    """Stores the first error of writing in `error`, and drops later writes: HDF5 crashes if one fails."""
 
     error: OSError | None = None
 
@@ -72,10 +70,7 @@ class DeferringFile(io.FileIO):
 
 @contextmanager
 def _defer_signals(target: DeferringFile) -> Iterator[None]:
-    """
-    Makes Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end. HDF5 crashes if
-    an exception is raised while it calls the file.
-    """
+    """Makes Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end."""
     came: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -112,13 +107,13 @@ def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, Defe
 def write_dataset(file: h5py.File, name: str, values: np.ndarray, **options: Any) -> None:
     """Writes numbers, with their checksum in an attribute."""
     dataset = file.create_dataset(name, data=values, **options)
-    dataset.attrs[_CHECKSUM] = np.uint32(checksum(values))
+    dataset.attrs[_CHECKSUM] = np.uint32(zlib.crc32(np.ascontiguousarray(values).data))
 
 
 def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
     """
-    Writes strings without NUL characters as UTF-8 bytes, each followed by a zero. HDF5's own type for strings
-    of any length is not used, because reading damaged ones may never end.
+    Writes strings as UTF-8 bytes, each followed by a zero. Reading damaged ones of HDF5's own type may never
+    end.
     """
     content = b"".join(string.encode() + b"\0" for string in strings)
     write_dataset(file, name, np.frombuffer(content, np.uint8))
@@ -126,9 +121,8 @@ def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
 
 def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
-    Returns the dataset of this name, if there is one. Raises `BiLmError` if it does not hold floating-point
-    numbers, or numbers that are not in this file (HDF5 reads zeros for them), or takes far more memory than
-    the file.
+    Returns the dataset of this name, if there is one. Raises `BiLmError` unless it holds floating-point
+    numbers, all in this file (HDF5 reads zeros for others), and is not far larger than the file.
     """
     dataset = _find(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
@@ -148,7 +142,7 @@ def read_numbers(dataset: h5py.Dataset) -> np.ndarray:
     """Reads a dataset. Raises `BiLmError` if it has a checksum and does not match it."""
     values = dataset[()]
     written = dataset.attrs.get(_CHECKSUM)
-    if written is not None and written != checksum(values):
+    if written is not None and written != zlib.crc32(np.ascontiguousarray(values).data):
         raise BiLmError(f"the dataset {dataset.name} is damaged: wrong checksum")
     return values
 

@@ -15,9 +15,8 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False) -> Any:
     """
-    Parses JSON text. Raises `BiLmError`, beginning with `name` and, unless `is_line`, the line, if it is not
-    JSON, is nested too deeply, repeats a key (if it may, the last value counts), has a number that is NaN,
-    infinite or too large, or half of a surrogate pair (UTF-8 cannot encode it).
+    Parses JSON. Raises `BiLmError`, beginning with `name` and, unless `is_line`, the line, also if it is
+    nested too deeply, repeats a key, has a number beyond float, or half of a surrogate pair.
     """
     pairs: Callable[..., Any] | None = None if repeated_keys else _unique
     try:

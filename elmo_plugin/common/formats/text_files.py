@@ -1,6 +1,7 @@
 """The lines of a text file, compressed or not, with errors that name the file and the line."""
 
 import gzip
+import logging
 import re
 import sys
 import zlib
@@ -16,6 +17,8 @@ from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
+
+logger = logging.getLogger(__name__)
 
 MAX_LINE_BYTES = 2**28
 MAX_BLANK_LINES = 1_000_000  # in a row
@@ -40,9 +43,8 @@ def compression(path: str) -> str:
 
 def read_lines(path: str) -> Iterator[bytes]:
     """
-    Yields the lines of a file or URL with their line feeds, without a byte order mark. A name in `.gz` or
-    `.zst` is decompressed. Raises `BiLmError` if the file cannot be read or decompressed, or is not text, but
-    binary, an endless line or a million blank lines.
+    Yields the lines of a file or URL, maybe in `.gz` or `.zst`, without a byte order mark. Raises `BiLmError`
+    if it cannot be read, or is not text, but binary, an endless line or a million blank lines.
     """
     kind = compression(path)
     opener = gzip.open if kind == ".gz" else open
@@ -60,7 +62,11 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 _SNIFFED = 20  # lines
+_READS = {"columns": "--column N reads the words in one, from 0", "FASTA": "name its file .fasta"}
+_MOST_WORDS = 500
+_HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
+_FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
 
 
@@ -75,15 +81,13 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
         return
     first = list(islice(lines, _SNIFFED))
     if kind := _kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first]):
-        reads = (
-            "--column N reads the words in one, from 0" if "columns" in kind else "write its texts to a file"
-        )
+        reads = next((_READS[part] for part in _READS if part in kind), "write its texts to a file")
         raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {reads}")
     yield from chain(first, lines)
 
 
 def _kind_of_data(lines: list[str]) -> str:
-    """Returns what the first lines of a file are if they are plainly no sentences, or nothing."""
+    """Returns the format of the first lines of a file if they are plainly no sentences, or nothing."""
     texts = [line for line in lines if line.strip()]
     rows = [line for line in texts if not line.startswith(("#", "-DOCSTART-"))]
     if not texts:
@@ -94,6 +98,10 @@ def _kind_of_data(lines: list[str]) -> str:
         return "XML or HTML"
     if re.match(r"\(\S* ?\(", texts[0]):
         return "trees"
+    if len(texts) > 1 and texts[0][0] == ">" and all(map(_FASTA.fullmatch, texts)):
+        return "FASTA"
+    if texts[0][0] == "@" and [text[0] for text in texts[2:3]] == ["+"]:
+        return "FASTQ"
     tabs = {row.count("\t") for row in rows}
     if len(tabs) == 1 and (max(tabs) > 4 or (max(tabs) and len(rows) > 1)):
         return "columns between tabs" + ", CoNLL-U" * (max(tabs) == 9)
@@ -107,18 +115,28 @@ def _kind_of_data(lines: list[str]) -> str:
 
 def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator[bytes]:
     words: list[bytes] = []
-    for number, line in enumerate(chain(lines, [b"\n"]), start=1):
+    first = list(islice(lines, _SNIFFED))
+    width = next((len(line.split()) for line in first if line[:1] != b"#" and line.strip()), 0)
+    for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
         fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
+        is_word = b"\t" in line or (len(fields) == width and _HASH.match(line))
         if not line.strip() or line.startswith(b"-DOCSTART-"):
             if words:
+                warn_of_long_sentence(name, len(words))
                 yield b" ".join(words) + b"\n"
             words = []
-        elif (line.startswith(b"#") and b"\t" not in line) or re.fullmatch(rb"\d+[-.]\d+", fields[0]):
-            continue  # comments, and contracted words and empty nodes of CoNLL-U
+        elif (line[:1] == b"#" and not is_word) or (column and re.fullmatch(rb"\d+[-.]\d+", fields[0])):
+            continue  # also contracted words and empty nodes of CoNLL-U
         elif not -len(fields) <= column < len(fields):
             raise BiLmError(f"{name}, line {number}: expected column {column} of {len(fields)}, from 0")
         else:
             words.append(b"_".join(fields[column].split()))
+
+
+def warn_of_long_sentence(name: str, words: int) -> None:
+    """Warns of a sentence in a table that is likely a whole document."""
+    if words > _MOST_WORDS:
+        logger.warning("%s: a sentence of %d words; a blank line ends a sentence", name, words)
 
 
 def standard_input_lines() -> Iterator[bytes]:
@@ -183,9 +201,8 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
 
 def decode(text: bytes, location: str, encoding: str = "utf-8", keep_marks: bool = False) -> str:
     """
-    Decodes text; drops byte order marks, wherever they are, unless `keep_marks`. Raises a `BiLmError` that
-    begins with `location`, the file and line, if it is not in this encoding or has the character NUL, as
-    binary data has.
+    Decodes text, and drops byte order marks unless `keep_marks`. Raises `BiLmError`, beginning with the
+    `location`, if it is not in this encoding or has the character NUL.
     """
     if b"\0" in text:
         raise BiLmError(f"{location}: not text, as it has the character NUL")

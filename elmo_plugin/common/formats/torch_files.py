@@ -22,10 +22,9 @@ _TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     """
-    Reads what `torch.save` wrote (a path, or its content) onto the CPU: tensors and plain values only, so no
-    code is run. Compares the checksums: torch writes them but does not read them. Raises `BiLmError`,
-    beginning with `name`, if it is missing or damaged, or has anything else, or tensors that are sparse,
-    quantized, of 8-bit floating point or far larger than the file.
+    Reads tensors and plain values of `torch.save` (a path, or its content) onto the CPU; no code is run.
+    Raises `BiLmError`, beginning with `name`, if it is missing, differs from its checksums, or has anything
+    else, or tensors that are sparse, quantized, of 8-bit floating point or far larger than the file.
     """
     check_tensors(file, name)
     try:
@@ -41,14 +40,14 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     """Compares the checksums in a file of torch. Raises `BiLmError`, naming it, if it is damaged."""
     opened = _opened(file)
+    if isinstance(opened, Path) and not opened.exists():
+        raise BiLmError(f"{name}: file not found")
     try:
         if not zipfile.is_zipfile(opened):
             return
         with zipfile.ZipFile(opened) as records:
             _check_size(sum(record.file_size for record in records.infolist()), file, name)
             damaged = records.testzip()
-    except FileNotFoundError:
-        raise BiLmError(f"{name}: file not found") from None
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except BiLmError:
@@ -62,10 +61,8 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
 
 def check_before_load(file: str | os.PathLike[str], name: str) -> None:
     """
-    Checks a file that another library's `torch.load` is about to read: its checksums and, before torch 2.6
-    (its default runs code), that `load_plain` can read it.
-
-    Raises `BiLmError`, beginning with `name`, if it should not be read.
+    Raises `BiLmError`, beginning with `name`, if another library's `torch.load` should not read a file: for
+    its checksums or, before torch 2.6 (whose default runs code), if `load_plain` cannot.
     """
     if _TORCH < (2, 6):
         load_plain(file, name)
@@ -86,10 +83,7 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
 
 
 def check_finite(name: str, values: Any) -> Any:
-    """
-    Returns the content of a file. Raises `BiLmError`, beginning with `name`, if it is a tensor with a
-    number that is NaN or infinite, or would be infinite in float32.
-    """
+    """Returns the values; raises `BiLmError` for a tensor with numbers that float32 has not."""
     if not isinstance(values, Tensor):
         return values
     if values.is_complex():
@@ -111,10 +105,7 @@ def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None
 
 
 def json_to_tensor(content: Any) -> Tensor:
-    """
-    Returns the UTF-8 bytes of JSON text, shape (bytes,). They are float32, without loss, because tools for
-    weights, such as `allennlp diff`, compute with all tensors.
-    """
+    """Returns the bytes of JSON, shape (bytes,), in float32, as tools for weights compute with tensors."""
     return torch.frombuffer(bytearray(json.dumps(content).encode()), dtype=torch.uint8).float()
 
 

@@ -33,7 +33,6 @@ class AntecedentScorer(nn.Module):
         *,
         span_dim: int,
         hidden_dim: int,
-        num_layers: int,
         max_antecedents: int,
         feature_dim: int,
         num_genres: int,
@@ -48,7 +47,7 @@ class AntecedentScorer(nn.Module):
         num_features = 1 + use_speakers + bool(num_genres)
         self._sizes = [span_dim, span_dim, span_dim, num_features * feature_dim]
         self.first_layer = nn.Linear(sum(self._sizes), hidden_dim)
-        self.further_layers = further_layers(hidden_dim, num_layers, dropout)
+        self.further_layers = further_layers(hidden_dim, dropout)
         self._max_antecedents = max_antecedents
 
     def add_genres(self, num_genres: int) -> None:

@@ -11,10 +11,8 @@ from allennlp.data.fields import LabelField, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
-from elmo_plugin.common.errors import check_choice
 from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
-from elmo_plugin.tasks.coref.conll import FORMATS, parse_documents
-from elmo_plugin.tasks.coref.documents import CorefDocument
+from elmo_plugin.tasks.coref.documents import CorefDocument, parse_documents
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 
 logger = logging.getLogger(__name__)
@@ -51,8 +49,6 @@ class CorefReader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    format : `str`, optional (default = `"auto"`)
-        "conll2012" or "jsonl"; by default jsonl for a file that begins with `{`.
     genre_pattern : `str`, optional (default = `None`)
         A regex whose first group, found in the name of a document, is the genre, such as "gum/([^_]+)" for
         OntoGUM. By default the genre is the part of the name before the first "/", as in OntoNotes.
@@ -65,16 +61,9 @@ class CorefReader(TaskDatasetReader):
     folder_patterns = FOLDER_PATTERNS
 
     def __init__(
-        self,
-        token_indexers: dict[str, TokenIndexer],
-        *,
-        format: str = "auto",
-        genre_pattern: str | None = None,
-        **kwargs: Any,
+        self, token_indexers: dict[str, TokenIndexer], *, genre_pattern: str | None = None, **kwargs: Any
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        check_choice("format", format, FORMATS, ConfigurationError)
-        self._format = format
         try:
             self._genre_pattern = re.compile(genre_pattern) if genre_pattern else None
         except re.error as error:
@@ -85,7 +74,7 @@ class CorefReader(TaskDatasetReader):
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
         """Yields the documents of a file."""
         documents, has_clusters = 0, False
-        for document in parse_documents(lines, format=self._format, needs_clusters=self.needs_labels):
+        for document in parse_documents(lines, needs_clusters=self.needs_labels):
             documents, has_clusters = documents + 1, has_clusters or bool(document.clusters)
             if self._genre_pattern is not None:
                 match = self._genre_pattern.search(document.name)

@@ -1,7 +1,6 @@
 """Antecedents: their loss, the clusters that they make, and how people read these."""
 
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -9,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo_plugin.tasks.coref.documents import CorefDocument
+from elmo_plugin.tasks.predictor import join_words
 from elmo_plugin.tasks.spans import Span
 
 
@@ -114,9 +114,7 @@ def describe(
     words = [word for sentence in document.typed_sentences for word in sentence]
     text, places = document.text, document.places
     if text is None or places is None:
-        text = " ".join(words)
-        ends = list(accumulate(words, lambda end, word: end + 1 + len(word), initial=-1))
-        places = [(end + 1, next_end) for end, next_end in pairwise(ends)]
+        text, places = join_words(words)
 
     def describe_mention(mention: Span) -> dict[str, Any]:
         start, end, _ = mention

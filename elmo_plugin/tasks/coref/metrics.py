@@ -10,8 +10,7 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 from scipy.optimize import linear_sum_assignment
 
-from elmo_plugin.tasks.coref.conll import read_documents
-from elmo_plugin.tasks.coref.documents import CorefDocument
+from elmo_plugin.tasks.coref.documents import CorefDocument, read_documents
 from elmo_plugin.tasks.counting import CountingMetric, Figures, harmonic_mean
 
 logger = logging.getLogger(__name__)
@@ -172,7 +171,6 @@ def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
     Scores the clusters of a system, the response, against the gold clusters, the key, both in CoNLL-2012's
     format. As in the reference scorer, a document that the response lacks counts as empty, and a document
     that the key lacks is skipped, each with a warning.
-
     Returns the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
 
     Raises `ConfigurationError`, naming file and line, if a file is malformed, a document occurs twice or has

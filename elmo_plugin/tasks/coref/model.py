@@ -1,13 +1,14 @@
-"""The span ranking model of Lee et al. (2017), as Peters et al. (2018) use it."""
+"""The span ranking model of Lee et al. (2017), as Peters et al. (2018) use it, and its predictor."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
+from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.data import DatasetReader, Instance, TextFieldTensors, Vocabulary
 from allennlp.models import Model
-from allennlp.nn import InitializerApplicator
+from allennlp.predictors import Predictor
 from overrides import overrides
 from torch import LongTensor, Tensor, nn
 from torch.nn import functional
@@ -16,8 +17,8 @@ from elmo_plugin.bilm import Dropout
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.antecedents import AntecedentScorer
-from elmo_plugin.tasks.coref.dataset_reader import GENRES
-from elmo_plugin.tasks.coref.documents import CorefDocument
+from elmo_plugin.tasks.coref.dataset_reader import GENRES, CorefReader
+from elmo_plugin.tasks.coref.documents import CorefDocument, check_speakers, check_words
 from elmo_plugin.tasks.coref.links import (
     AntecedentLogits,
     antecedent_indices,
@@ -29,8 +30,10 @@ from elmo_plugin.tasks.coref.links import (
 )
 from elmo_plugin.tasks.coref.metrics import CorefConll
 from elmo_plugin.tasks.coref.span_encoder import SpanEncoder, best_spans, further_layers, spans_in_sentences
+from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
+from elmo_plugin.tasks.tokenizers import EnglishRules
 
 
 def average_documents(logits: Sequence[list[AntecedentLogits]]) -> list[AntecedentLogits]:
@@ -68,9 +71,7 @@ class CorefSpanRanking(TaskModel):
     max_antecedents : `int`, optional (default = `250`)
         The number of kept spans before a span that are scored: the nearest.
     hidden_dim : `int`, optional (default = `150`)
-        The size of the feed-forward layers.
-    num_layers : `int`, optional (default = `2`)
-        The number of these layers.
+        The size of the two feed-forward layers of each scorer.
     feature_dim : `int`, optional (default = `20`)
         The size of the vectors of width, distance, speaker and genre.
     dropout : `float`, optional (default = `0.2`)
@@ -82,8 +83,6 @@ class CorefSpanRanking(TaskModel):
         Use these as features of a pair of spans.
     may_cross : `bool`, optional (default = `False`)
         Keep spans that cross others.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
     """
 
     default_predictor = "elmo_coref"
@@ -100,14 +99,12 @@ class CorefSpanRanking(TaskModel):
         min_spans: int = 8,
         max_antecedents: int = 250,
         hidden_dim: int = 150,
-        num_layers: int = 2,
         feature_dim: int = 20,
         dropout: float = 0.2,
         max_training_sentences: int = 50,
         use_speakers: bool = True,
         use_genre: bool = True,
         may_cross: bool = False,
-        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         options = locals()
@@ -126,11 +123,10 @@ class CorefSpanRanking(TaskModel):
         )
         span_dim = self.span_encoder.get_output_dim()
         self.mention_first_layer = nn.Linear(span_dim, hidden_dim)
-        self.mention_further_layers = further_layers(hidden_dim, num_layers, dropout)
+        self.mention_further_layers = further_layers(hidden_dim, dropout)
         self.antecedent_scorer = AntecedentScorer(
             span_dim=span_dim,
             hidden_dim=hidden_dim,
-            num_layers=num_layers,
             max_antecedents=max_antecedents,
             feature_dim=feature_dim,
             num_genres=vocab.get_vocab_size(GENRES) if use_genre else 0,
@@ -144,7 +140,7 @@ class CorefSpanRanking(TaskModel):
         self._max_training_sentences = max_training_sentences
         self._may_cross = may_cross
         self.metric = CorefConll()
-        self.initialize(initializer)
+        self.initialize()
 
     @overrides
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
@@ -249,3 +245,57 @@ def _speaker_ids(document: CorefDocument, start: int, length: int) -> Tensor:
     speakers = [speaker for names in document.speakers[start : start + length] for speaker in names]
     ids = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
     return torch.tensor([ids[speaker] for speaker in speakers])
+
+
+@Predictor.register("elmo_coref")
+class CorefPredictor(TaskPredictor):
+    """
+    Finds the mentions of each person or thing in `{"document": "Anna waved. She laughed."}`, which spaCy's
+    rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."], …]}`, used unchanged.
+    Both may have a `"genre"` of the training data and, with sentences, the `"speakers"` of their words. A
+    prediction has the `sentences` and
+
+        {"clusters": [[{"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]},
+                       {"text": "She", "start": 3, "end": 4, "characters": [12, 15]}]],
+         "antecedents": [{"mention": {"text": "She", …}, "antecedent": {"text": "Anna", …},
+                          "probability": 0.97}],
+         "marked": "[Anna]0 waved . [She]0 laughed ."}
+
+    Words and characters are counted from the beginning of the document, or of its words joined by spaces.
+
+    Registered as a `Predictor` with name "elmo_coref". `max_words` is 20,000 by default.
+    """
+
+    name = "elmo_coref"
+    default_max_words = 20_000
+
+    def __init__(self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None) -> None:
+        super().__init__(model, dataset_reader, max_words=max_words)
+        self._rules = EnglishRules("sentencizer")
+
+    def predict(self, document: str) -> JsonDict:
+        """Returns the prediction for a plain text."""
+        return self.predict_json({"document": document})
+
+    @overrides
+    def to_instance(self, json_dict: JsonDict) -> Instance:
+        reader = cast(CorefReader, self._dataset_reader)
+        return reader.text_to_instance(self._read(json_dict), has_answers=False)
+
+    def _read(self, json_dict: JsonDict) -> CorefDocument:
+        genre = json_dict.get("genre", "")
+        if not isinstance(genre, str):
+            raise ConfigurationError(f'elmo_coref: "genre" must be text, not {genre!r}')
+        if "sentences" in json_dict:
+            try:
+                sentences = check_words(json_dict["sentences"])
+                speakers = check_speakers(json_dict.get("speakers"), sentences)
+            except ValueError as error:
+                raise ConfigurationError(f"elmo_coref: {error}") from None
+            return CorefDocument("document", "000", sentences, speakers, genre, [])
+        text = text_from_json(json_dict, ["document"], self.name)
+        word_lists = self._rules.sentences(text)
+        sentences = [[word.text for word in words] for words in word_lists]
+        speakers = check_speakers(None, sentences)
+        places = [(word.start, word.end) for words in word_lists for word in words]
+        return CorefDocument("document", "000", sentences, speakers, genre, [], text=text, places=places)

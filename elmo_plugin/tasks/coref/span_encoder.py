@@ -119,14 +119,10 @@ class SpanEncoder(nn.Module):
         return logits.unsqueeze(1).masked_fill(~inside, float("-inf")).softmax(dim=-1)
 
 
-def further_layers(hidden_dim: int, num_layers: int, dropout: float) -> nn.Sequential:
-    """
-    Returns the layers of a scorer after its first linear layer: ReLU layers, and a linear one to the score.
-    """
-    layers: list[nn.Module] = [nn.ReLU(), Dropout(dropout)]
-    for _ in range(num_layers - 1):
-        layers += [nn.Linear(hidden_dim, hidden_dim), nn.ReLU(), Dropout(dropout)]
-    return nn.Sequential(*layers, nn.Linear(hidden_dim, 1))
+def further_layers(hidden_dim: int, dropout: float) -> nn.Sequential:
+    """Returns the layers of a scorer after its first linear layer, up to the score."""
+    hidden = [nn.ReLU(), Dropout(dropout), nn.Linear(hidden_dim, hidden_dim), nn.ReLU(), Dropout(dropout)]
+    return nn.Sequential(*hidden, nn.Linear(hidden_dim, 1))
 
 
 def _windows(words: Tensor, max_width: int) -> Tensor:

@@ -2,5 +2,4 @@
 
 from elmo_plugin.tasks.ner.dataset_reader import Conll2003Reader
 from elmo_plugin.tasks.ner.metrics import score_tagged
-from elmo_plugin.tasks.ner.model import NerBiLstmCrf
-from elmo_plugin.tasks.ner.predictor import NerPredictor
+from elmo_plugin.tasks.ner.model import NerBiLstmCrf, NerPredictor

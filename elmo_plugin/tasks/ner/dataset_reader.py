@@ -14,6 +14,7 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_plugin.common.errors import check_choice
+from elmo_plugin.common.formats.text_files import warn_of_long_sentence
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
@@ -182,6 +183,7 @@ class Conll2003Reader(TaskDatasetReader):
             numbers, fields = zip(*rows, strict=True)
             tags = [] if tag is None else [row[tag] for row in fields]
             sentences.append(TaggedSentence(list(numbers), [row[word] for row in fields], tags))
+        warn_of_long_sentence(file, max(map(len, table.sentences)))
         found = "" if tag is None else f", tags in column {table.name(tag)!r}"
         return sentences, f"words in column {table.name(word)!r}{found}"
 

@@ -1,25 +1,30 @@
-"""The named entity tagger of Peters et al. (2018), biLSTM layers and a CRF, for tags of any kind."""
+"""The named entity tagger of Peters et al. (2018), biLSTM layers and a CRF, and its predictor."""
 
 import copy
+import re
 from collections.abc import Collection, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
+from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.data import DatasetReader, Instance, TextFieldTensors, Vocabulary
+from allennlp.data.fields import MetadataField
 from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
-from allennlp.nn import InitializerApplicator
+from allennlp.predictors import Predictor
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.common.errors import check_choice
-from elmo_plugin.encoders import ContextualEncoder, forward_sums, viterbi
+from elmo_plugin.encoders import ContextualEncoder, viterbi
+from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import parse_tags
-from elmo_plugin.tasks.spans import Span, parse_tag, tags_to_spans
+from elmo_plugin.tasks.predictor import SentencePredictor, typed_places
+from elmo_plugin.tasks.spans import Span, parse_tag, spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.task_model import TaskModel, grown, with_labels
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
 ILLEGAL = -10_000.0  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
 
@@ -53,8 +58,6 @@ class NerBiLstmCrf(TaskModel):
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The encoding of the tags: "BIO" or "BIOUL", as in the dataset reader; "plain" for tags of any kind, or
         `None` to find it from `vocab`.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
 
     Raises `ConfigurationError` if the tags in `vocab` are in another encoding, or are plain.
     """
@@ -68,7 +71,6 @@ class NerBiLstmCrf(TaskModel):
         *,
         contextual_encoder: ContextualEncoder,
         tag_encoding: str | None = "BIOUL",
-        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -79,7 +81,7 @@ class NerBiLstmCrf(TaskModel):
         self.has_entities = self._tag_encoding != "plain"
         self.crf = self._make_crf()
         self.metric = NerF1(has_entities=self.has_entities)
-        self.initialize(initializer)
+        self.initialize()
 
     def _make_crf(self) -> ConditionalRandomField:
         labels = self.vocab.get_index_to_token_vocabulary("labels")
@@ -173,31 +175,26 @@ class NerBiLstmCrf(TaskModel):
             )
         return output_dict
 
-    def _probabilities(self, tags: Sequence[str], spans: Sequence[Span], *logits: Tensor) -> list[float]:
-        """Returns the probability of each entity of a sentence, by the sums of legal sequences of tags."""
-        if not spans:
-            return []
-        emissions, transitions, first_tag, end = (each.double() for each in logits)
-        before = forward_sums(emissions, transitions, first_tag)
-        after = forward_sums(emissions.flip(0), transitions.T, end).flip(0)
-        total = (before[-1] + end).logsumexp(dim=0)
+    def _probabilities(
+        self, tags: Sequence[str], spans: Sequence[Span], emissions: Tensor, *logits: Tensor
+    ) -> list[float]:
+        """Returns the part of each entity of a sentence in the sum of all legal sequences of tags."""
         indices = self.vocab.get_token_to_index_vocabulary("labels")
-        path = [indices[tag] for tag in tags]
-
-        def probability(first: int, path: Sequence[int]) -> float:
-            """Returns the probability of these tags from the word `first` on."""
-            words = range(first + 1, first + len(path))
-            steps = sum(transitions[pair] for pair in pairwise(path)) + emissions[words, path[1:]].sum()
-            rest = after[first + len(path) - 1, path[-1]] - emissions[first + len(path) - 1, path[-1]]
-            return float((before[first, path[0]] + steps + rest - total).exp())
-
-        found = []
-        for start, stop, kind in spans:
+        transitions, first_tag, end = (each.double() for each in logits)
+        # Shape: (1 + entities, time, tags), of all sequences and of those that have each entity.
+        allowed = emissions.double().repeat(1 + len(spans), 1, 1)
+        for row, (start, stop, kind) in enumerate(spans, start=1):
+            allowed[row, start:stop] = -torch.inf
+            path = [indices[tag] for tag in tags[start:stop]]
+            allowed[row, range(start, stop), path] = allowed[0, range(start, stop), path]
             inner = indices.get(f"I-{kind}" if kind else "I")
-            found.append(probability(start, path[start:stop]))
-            if inner is not None and stop < len(path):  # in BIO, it may go on
-                found[-1] -= probability(start, [*path[start:stop], inner])
-        return found
+            if inner is not None and stop < len(tags):  # in BIO, it may go on
+                allowed[row, stop, inner] = -torch.inf
+        sums = first_tag + allowed[:, 0]
+        for word in allowed.unbind(dim=1)[1:]:
+            sums = (sums.unsqueeze(2) + transitions).logsumexp(dim=1) + word
+        totals = (sums + end).logsumexp(dim=1)
+        return list((totals[1:] - totals[0]).exp().tolist())
 
 
 def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tensor, Tensor]:
@@ -231,3 +228,89 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is {encoding}"
         )
     return encoding if letters else tag_encoding or "plain"
+
+
+_SPACES = re.compile(r"[ \t\n\r\f\v]+")
+
+
+@Predictor.register("elmo_ner")
+class NerPredictor(SentencePredictor):
+    """
+    Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for English,
+    or of a list of `"words"`. A prediction has the `words`, their `tags`, the `gold_tags` of a file
+    (`--use-dataset-reader`), both in the encoding of the training data, and, unless the tags are plain, the
+    `entities`, with their places in the sentence as typed, or in the words joined by spaces:
+
+        {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["B-PER", "O", "O", "B-LOC", "O"],
+         "entities": [{"type": "PER", "text": "Ada", "start_char": 0, "end_char": 3,
+                       "start": 0, "end": 1, "probability": 0.97}, …]}
+
+    Registered as a `Predictor` with name "elmo_ner".
+
+    # Parameters
+
+    output_format : `str`, optional (default = `"json"`)
+        The output of `allennlp predict`: "json", or "columns": a line for each word with its gold tag, if
+        there is one (`--use-dataset-reader`), and its predicted tag, in BIO, between spaces, as
+        `elmo score ner` and conlleval.pl read them. Spaces inside a word become "_".
+    **kwargs
+        Options of `SentencePredictor`.
+    """
+
+    name = "elmo_ner"
+    default_tokenizer = SpacyRulesTokenizer
+
+    def __init__(
+        self, model: Model, dataset_reader: DatasetReader, *, output_format: str = "json", **kwargs: Any
+    ) -> None:
+        super().__init__(model, dataset_reader, **kwargs)
+        check_choice(f"{self.name}: output_format", output_format, ("json", "columns"), ConfigurationError)
+        self._output_format = output_format
+
+    @overrides
+    def to_instance(self, json_dict: JsonDict) -> Instance:
+        instance = super().to_instance(json_dict)
+        instance.add_field("text", MetadataField(None if "words" in json_dict else json_dict["sentence"]))
+        return instance
+
+    @overrides
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        return self._as_read(instance, super().predict_instance(instance))
+
+    @overrides
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        return list(map(self._as_read, instances, super().predict_batch_instance(instances)))
+
+    def _as_read(self, instance: Instance, outputs: JsonDict) -> JsonDict:
+        """Returns tags in the encoding of the training data, and entities with their characters."""
+        if "entities" not in outputs:
+            return outputs
+        vocab = self._model.vocab
+        known = vocab.get_namespaces() & {ENCODING_TAGS}
+        encoding = next(iter(vocab.get_token_to_index_vocabulary(ENCODING_TAGS)), "BIO") if known else "BIO"
+        for name in {"tags", "gold_tags"} & outputs.keys():
+            tags = outputs[name]
+            outputs[name] = spans_to_tags(tags_to_spans(tags), len(tags), encoding)
+        text, places = typed_places(instance)
+        for entity in outputs["entities"]:
+            start, end = places[entity["start"]][0], places[entity["end"] - 1][1]
+            entity |= {"start_char": start, "end_char": end, "characters": [start, end]}
+            entity["text"] = text[start:end]
+        return outputs
+
+    @overrides
+    def dump_line(self, outputs: JsonDict) -> str:
+        if self._output_format == "json":
+            return super().dump_line(outputs)
+        return "\n".join([*self.format_lines(outputs), ""])
+
+    def format_lines(self, outputs: JsonDict) -> list[str]:
+        """Returns the columns of a prediction."""
+        columns = [outputs["words"]]
+        for tags in (outputs.get("gold_tags"), outputs["tags"]):
+            if tags and "entities" in outputs:
+                with_letters = [tag if parse_tag(tag) else f"I-{tag}" for tag in tags]
+                tags = spans_to_tags(tags_to_spans(with_letters), len(tags), "BIO")
+            columns += [tags] if tags else []
+        lines = [" ".join(_SPACES.sub("_", field) for field in row) for row in zip(*columns, strict=True)]
+        return [*lines, ""]

@@ -33,14 +33,14 @@ def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
 
 
 def looks_like_entities(values: Sequence[str]) -> bool:
-    """Returns whether at least half of the tags of a column are those of entities, and one has a type."""
+    """Returns whether at least half of the tags of a column mark entities, and one has a type."""
     tags = {value: tag for value in set(values) if (tag := parse_tag(value))}
     return 2 * sum(value in tags for value in values) >= len(values) and any(t.kind for t in tags.values())
 
 
 def find_kind(tags: Sequence[str]) -> str:
     """
-    Returns what the tags of a file are: "auto", with letters, or in doubt; "IO", the types of entities; or
+    Returns the kind of the tags of a file: "auto", with letters, or in doubt; "IO", the types of entities; or
     "plain". Most words are in no entity.
     """
     counts = Counter(tags)

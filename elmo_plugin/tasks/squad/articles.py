@@ -73,7 +73,7 @@ def read_squad(
 def parse_squad(
     lines: Iterable[Line], skipped: Skipped, skip_unanswerable: bool = False
 ) -> Iterator[Paragraph]:
-    """Yields the paragraphs of the lines of a file, and logs what is `skipped` in the end."""
+    """Yields the paragraphs of the lines of a file, and logs the `skipped` ones in the end."""
     ids: set[str] = set()
     for place, paragraph in _paragraphs(lines, skipped):
         try:

@@ -1,6 +1,5 @@
 """Questions about paragraphs as instances, and batches of them."""
 
-import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, cast
 
@@ -15,8 +14,6 @@ from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_
 from elmo_plugin.tasks.records import Skipped, UnusableExample
 from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
-
-logger = logging.getLogger(__name__)
 
 
 class TokenizedParagraph(NamedTuple):
@@ -34,10 +31,8 @@ class TokenizedParagraph(NamedTuple):
 @DatasetReader.register("squad_v1")
 class SquadReader(TaskDatasetReader):
     """
-    Makes an instance of each question of SQuAD 1.1, or of JSON lines with `id`, `context`, `question` and
-    `answers`, as Hugging Face's data sets have them (see `read_squad`). An answer becomes the span of words
-    that its characters touch. An answer that begins or ends inside a word is trained as the words that cover
-    it, and scored by its own text.
+    Makes an instance of each question of a file (see `read_squad`). An answer is trained as the words that
+    its characters touch, and scored by its own text.
 
     Registered as a `DatasetReader` with name "squad_v1".
 
@@ -87,9 +82,9 @@ class SquadReader(TaskDatasetReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
-        """Yields each question with its paragraph and its words. Logs what is skipped."""
+        """Yields each question with its paragraph and its words. Logs the skipped ones."""
         skipped = Skipped(self.options["skip_bad"])
-        too_long = 0
+        limit = self._max_paragraph_words
         tokenized: TokenizedParagraph | None = None
         for paragraph in parse_squad(lines, skipped, self.options["skip_unanswerable"]):
             if tokenized is None or tokenized.text != paragraph.text:
@@ -98,11 +93,11 @@ class SquadReader(TaskDatasetReader):
                 except ConfigurationError as error:
                     skipped.skip_or_raise(error, paragraph.location, paragraph.location)
                     continue
-                too_long += self._is_too_long(tokenized)
-            if self._is_too_long(tokenized):
-                continue
             for question in paragraph.questions:
                 name, place = str(question.id), f"{paragraph.location}, question {question.id}"
+                if limit is not None and len(tokenized.tokens) > limit:
+                    skipped.add(f"about a paragraph of more than {limit} words", name)
+                    continue
                 if not question.answers and self.options["skip_unanswerable"]:
                     skipped.add("without an answer", name)
                     continue
@@ -118,11 +113,6 @@ class SquadReader(TaskDatasetReader):
                     skipped.skip_or_raise(error, place, name)
                 else:
                     yield tokenized, question, words
-        if too_long:
-            logger.info("skipped %d paragraphs of more than %d words", too_long, self._max_paragraph_words)
-
-    def _is_too_long(self, paragraph: TokenizedParagraph) -> bool:
-        return self._max_paragraph_words is not None and len(paragraph.tokens) > self._max_paragraph_words
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
         """Splits a paragraph into words (at least one), with their places."""

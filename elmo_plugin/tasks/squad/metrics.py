@@ -74,9 +74,8 @@ class SquadEmAndF1(CountingMetric):
 def score_squad(data_path: str, predictions_path: str) -> dict[str, Any]:
     """
     Scores a JSON object with the answer to each question, by its id, against the JSON of SQuAD 1.1. As in the
-    official script, a question without a prediction scores nothing.
-
-    Returns `exact_match`, `f1`, `total` and `missing`.
+    official script, a question without a prediction scores nothing. Returns `exact_match`, `f1`, `total` and
+    `missing`.
     """
     predictions = _read_predictions(predictions_path)
     metric = SquadEmAndF1()

@@ -9,7 +9,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, InputVariationalDropout, Seq2SeqEncoder
-from allennlp.nn import InitializerApplicator
 from allennlp.predictors import Predictor
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
@@ -57,8 +56,6 @@ class SquadBidafSelfAttention(TaskModel):
         The most words of an answer in prediction; `null` for any number.
     train_on : `str`, optional (default = `"all"`)
         "all", the probability of all correct answers together, or "first", of the first one.
-    initializer : `InitializerApplicator`, optional (default = `None`)
-        Initial values of parameters.
     """
 
     default_predictor = "elmo_squad"
@@ -77,7 +74,6 @@ class SquadBidafSelfAttention(TaskModel):
         dropout: float = 0.2,
         max_answer_words: int | None = 17,
         train_on: str = "all",
-        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -107,7 +103,7 @@ class SquadBidafSelfAttention(TaskModel):
         self._max_answer_words = max_answer_words
         self._train_on = train_on
         self.metric = SquadEmAndF1()
-        self.initialize(initializer)
+        self.initialize()
 
     def compute_logits(
         self,

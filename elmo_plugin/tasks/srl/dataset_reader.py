@@ -1,7 +1,8 @@
 """Predicates and their arguments as instances, one for each predicate, or one for each sentence."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, dropwhile
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain
 from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
@@ -18,17 +19,21 @@ from elmo_plugin.tasks.dataset_reader import (
     read_text_lines,
     sentence_fields,
 )
-from elmo_plugin.tasks.records import Record, is_json, parse_records
+from elmo_plugin.tasks.records import Record, columns_or_json
 from elmo_plugin.tasks.spans import spans_to_tags
-from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012, parse_props, sentence_in
-
-FORMATS = ("auto", "conll2012", "jsonl")
+from elmo_plugin.tasks.srl.sentences import (
+    SrlSentence,
+    parse_conll2012,
+    parse_props,
+    parse_universal,
+    sentence_in,
+)
 
 
 class SrlSentenceReader(TaskDatasetReader):
     """
     The base of the two readers of PropBank annotation. They read a file, or all files below a folder, in one
-    of two formats:
+    of two formats, or a file of CoNLL-U Plus, see `parse_universal`:
 
     conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`, or else in `auto_conll` or
         `.conll`; see `parse_conll2012`
@@ -61,13 +66,14 @@ class SrlSentenceReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        check_choice("format", format, FORMATS, ConfigurationError)
+        check_choice("format", format, ("auto", "conll2012", "jsonl"), ConfigurationError)
         self._format = format
         self._verbs_only = verbs_only
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         """Yields the sentences of a file, with the predicates that count."""
-        for sentence in _parse(lines, self._format, parse_conll2012, self.needs_labels):
+        parse_record = sentence_in if self.needs_labels else _sentence_to_predict
+        for sentence in columns_or_json(lines, _parse_columns, parse_record, self._format):
             chosen = [each for each in sentence.predicates if each.is_verb or not self._verbs_only]
             yield sentence._replace(predicates=chosen)
 
@@ -77,42 +83,27 @@ def read_sentences(path: str) -> Iterator[SrlSentence]:
     Reads a file to score: propositions (see `parse_props`), columns of CoNLL-2012, or JSON lines. Raises
     `ConfigurationError`, naming file and line, if a line is malformed.
     """
-    return _parse(read_text_lines(path), "auto", _parse_columns)
+    return columns_or_json(read_text_lines(path), partial(_parse_columns, may_be_props=True), sentence_in)
 
 
-def _parse(
-    lines: Iterable[Line],
-    format: str,
-    parse_columns: Callable[[Iterable[Line]], Iterator[SrlSentence]],
-    needs_frames: bool = True,
-) -> Iterator[SrlSentence]:
-    """Yields the sentences of a file: those of its columns, or of JSON lines."""
-    lines = dropwhile(lambda line: not line.text.strip(), lines)
-    for first in lines:
-        lines = chain([first], lines)
-        if format == "jsonl" or (format == "auto" and is_json(first)):
-            yield from map(sentence_in, _records(lines, needs_frames))
-        else:
-            yield from parse_columns(lines)
-
-
-def _records(lines: Iterable[Line], needs_frames: bool) -> Iterator[Record]:
-    """Yields the records of a file; those without frames have the predicates that they name, if any."""
-    for line, fields in parse_records(lines, format="jsonl"):
-        words = fields.get("words")
-        if not needs_frames and isinstance(words, list) and not {"frames", "verbs"} & fields.keys():
-            unknown = {"tags": ["O"] * len(words)}
-            fields |= {"frames": [{"index": index, **unknown} for index in fields.get("predicates") or ()]}
-        yield line, fields
-
-
-def _parse_columns(lines: Iterable[Line]) -> Iterator[SrlSentence]:
-    """Yields the sentences of CoNLL-2012 or of propositions, as the first line looks."""
-    rest = iter(lines)
-    first = next(rest)
+def _parse_columns(lines: Iterator[Line], may_be_props: bool = False) -> Iterator[SrlSentence]:
+    """Yields the sentences of CoNLL-U Plus, of CoNLL-2012 or of propositions, as the first line looks."""
+    first = next(lines)
     is_2012 = len(first.columns) >= FIXED_COLUMNS and first.columns[2].isdecimal()
-    parse = parse_conll2012 if is_2012 or first.text.startswith("#") else parse_props
-    return parse(chain([first], rest))
+    parse = parse_props if may_be_props and not is_2012 else parse_conll2012
+    if first.text.startswith("#"):
+        parse = parse_universal if first.text.startswith("# global.columns") else parse_conll2012
+    return parse(chain([first], lines))
+
+
+def _sentence_to_predict(record: Record) -> SrlSentence:
+    """Returns the sentence of a record; one without frames has the predicates that it names, if any."""
+    line, fields = record
+    words = fields.get("words")
+    if isinstance(words, list) and not {"frames", "verbs"} & fields.keys():
+        unknown = {"tags": ["O"] * len(words)}
+        fields |= {"frames": [{"index": index, **unknown} for index in fields.get("predicates") or ()]}
+    return sentence_in((line, fields))
 
 
 @DatasetReader.register("srl_conll2012")

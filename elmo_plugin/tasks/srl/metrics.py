@@ -73,7 +73,6 @@ def score_srl(gold_path: str, system_path: str) -> dict[str, Any]:
     Scores the propositions of a system against the gold propositions, both of the same sentences, see
     `read_sentences`. As in srl-eval.pl, predicates that the gold file lacks are skipped with a warning. If
     the system lacks a predicate, or has another lemma for it, all its arguments are missed, with a warning.
-
     Returns the counts and percentages of "Overall" and of each role.
 
     Raises `ConfigurationError`, naming file and line, if a file is malformed or the sentences differ.

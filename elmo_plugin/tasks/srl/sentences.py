@@ -28,8 +28,9 @@ from elmo_plugin.tasks.spans import (
 )
 
 VERB = "V"  # the role of the predicate itself
-NO_PREDICATE = "-"
 _AUXILIARIES = {"be.03", "have.01", "do.01"}
+_UNIVERSAL = ("ID", "FORM", "UP:PRED", "UP:ARGSPANS")
+_UNIVERSAL_SPAN = re.compile(r"([^|]+):(\d+)-(\d+)")
 _LABEL = re.compile(r"(?:\((?P<opened>[^*()\s]+))?\*(?P<closes>(?P<closed>[^*()\s]*)\))?")
 
 
@@ -101,13 +102,48 @@ def _check_format(rows: list[Row]) -> None:
     is_shifted = re.fullmatch(r"\d+([-.]\d+)?", first[0]) or (len(rows) > 1 and _are_counting(words))
     if len(first) < FIXED_COLUMNS or (is_shifted and not _are_counting(numbers)):
         raise ConfigurationError(
-            f"{line.location}: expected CoNLL-2012 (document, part, word number, word, …, {FIXED_COLUMNS} "
-            f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …"
+            f"{line.location}: expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
+            f"{FIXED_COLUMNS} columns and those of predicates), got {len(first)}, {' '.join(first[:4])!r} …"
         )
 
 
 def _are_counting(numbers: Sequence[str]) -> bool:
     return all(map(str.isdecimal, numbers)) and all(int(b) == int(a) + 1 for a, b in pairwise(numbers))
+
+
+def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
+    """
+    Reads CoNLL-U Plus of Universal Propositions: the columns that its first line names, with arguments such
+    as `A0:1-1|A1:3-7`, by the numbers of their first and last words. All predicates are verbs.
+
+    Raises `ConfigurationError`, naming file and line, if a column is missing or a line is malformed.
+    """
+    first, *others = lines
+    names = first.text.partition("=")[2].split()
+    if not set(_UNIVERSAL) <= set(names):
+        raise ConfigurationError(
+            f"{first.location}: expected the columns {', '.join(_UNIVERSAL)}, got {', '.join(names)}; "
+            "Universal Propositions come without words: their tool merge_ud_up.py adds the words"
+        )
+    for _, group in groupby(others, key=lambda line: line.text.isspace()):
+        rows = [(line, line.text.strip("\r\n").split("\t")) for line in group]
+        rows = [row for row in rows if row[1][0].isdecimal()]  # no comments, contracted words or empty nodes
+        check_columns(rows, len(names), ", ".join(names))
+        words, frames = [], []
+        for index, (line, row) in enumerate(rows):
+            number, word, frame, spans = (row[names.index(name)] for name in _UNIVERSAL)
+            arguments = _UNIVERSAL_SPAN.findall(spans)
+            if number != str(index + 1) or _UNIVERSAL_SPAN.sub("", spans).strip("|_"):
+                raise ConfigurationError(
+                    f"{line.location}: expected word {index + 1} of a sentence, with arguments such as "
+                    f"A0:1-1|A1:3-7, got {number} and {spans!r}; a blank line ends a sentence"
+                )
+            words.append(word)
+            if frame not in NO_ANNOTATION:
+                roles = [{"role": r, "start": int(start) - 1, "end": int(end)} for r, start, end in arguments]
+                frames.append({"index": index, "roles": roles})
+        if rows:
+            yield sentence_in((rows[0][0], {"words": words, "frames": frames}))
 
 
 def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
@@ -124,13 +160,9 @@ def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
     first, first_columns = rows[0]
-    if line_kind(first) == "begin":
-        raise ConfigurationError(
-            f"{first.location}: expected CoNLL-2005's propositions, got {first.text:.30}"
-        )
     check_columns(rows, len(first_columns), f"as in line {first.number} of this sentence")
     lemmas, *columns = zip(*(row for _, row in rows), strict=True)
-    words = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]
+    words = [word for word, lemma in enumerate(lemmas) if lemma != "-"]
     if len(words) != len(columns):
         raise ConfigurationError(
             f"{first.location}: the sentence that begins here has {len(words)} predicates, but "
@@ -141,12 +173,6 @@ def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
         with locate_label_errors(rows, f"column {number}: "):
             predicates.append(Predicate(word, lemmas[word], parse_labels(labels)))
     return SrlSentence([""] * len(rows), predicates, first.location)
-
-
-def _misplaced_verb(arguments: Iterable[Span], word: int) -> int | None:
-    """Returns the first word of `V` if it is not at the predicate."""
-    verbs = [argument for argument in arguments if argument.label == VERB]
-    return verbs[0].start if verbs and not any(verb.start <= word < verb.end for verb in verbs) else None
 
 
 def sentence_in(record: Record) -> SrlSentence:
@@ -191,12 +217,13 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
         raise ValueError(
             f'expected "frames" with {len(words)} "tags" or with "roles", got {tags or list(frame)!r:.100}'
         )
-    if index is None:
-        index = next((start for start, _, role in arguments if role == VERB), None)
+    verbs = [argument for argument in arguments if argument.label == VERB]
+    if index is None and verbs:
+        index = verbs[0].start
     if type(index) is not int or not 0 <= index < len(words):
         raise ValueError(f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}')
-    if (verb := _misplaced_verb(arguments, index)) is not None:
-        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verb]!r}")
+    if verbs and not any(start <= index < end for start, end, _ in verbs):
+        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}")
     if not any(start <= index < end for start, end, _ in arguments):
         arguments.append(Span(index, index + 1, VERB))
     return Predicate(index, str(frame.get("lemma") or words[index]), checked_spans(arguments, len(words)))

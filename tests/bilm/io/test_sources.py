@@ -41,11 +41,6 @@ def _pack(folder: Path, archive: Path) -> None:
             tar.add(path, arcname=path.name)
 
 
-def test_a_pair_of_files_is_loaded(files: dict[str, str], make_bilm: BiLmMaker) -> None:
-    bilm = BiLm.from_pretrained(files)
-    assert _same(bilm, make_bilm()) and not bilm.training
-
-
 def test_the_precision_reaches_the_bilm(files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path) -> None:
     _write_training(tmp_path, make_bilm())
     for source in (files, str(tmp_path), "tiny"):
@@ -80,27 +75,6 @@ def test_an_archive_of_another_model_is_refused(make_bilm: BiLmMaker, tmp_path: 
     _write_training(tmp_path, make_bilm(), type="ner_bilstm_crf")
     with pytest.raises(BiLmError, match="expected a model of type 'bilm', got 'ner_bilstm_crf'"):
         BiLm.from_pretrained(str(tmp_path))
-
-
-def test_an_archive_without_weights_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
-    (tmp_path / "packed").mkdir()
-    _write_training(tmp_path / "packed", make_bilm())
-    (tmp_path / "packed" / "weights.th").unlink()
-    _pack(tmp_path / "packed", tmp_path / "model.tar.gz")
-    with pytest.raises(BiLmError, match=r"archive .*model\.tar\.gz: weights\.th or best\.th is missing"):
-        BiLm.from_pretrained(str(tmp_path / "model.tar.gz"))
-    with pytest.raises(BiLmError, match=r"directory .*packed: weights\.th or best\.th is missing"):
-        BiLm.from_pretrained(str(tmp_path / "packed"))
-
-
-def test_a_truncated_archive_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
-    (tmp_path / "packed").mkdir()
-    _write_training(tmp_path / "packed", make_bilm())
-    archive = tmp_path / "model.tar.gz"
-    _pack(tmp_path / "packed", archive)
-    archive.write_bytes(archive.read_bytes()[:300])
-    with pytest.raises(BiLmError, match=f"archive {archive}: not a whole tar archive"):
-        BiLm.from_pretrained(str(archive))
 
 
 @pytest.mark.parametrize(

@@ -32,28 +32,6 @@ def test_the_softmax_has_the_numbering_of_allennlps_vocabulary(
     assert torch.equal(softmax.weight, expected.weight) and torch.equal(softmax.bias, expected.bias)
 
 
-def test_the_padding_has_the_name_that_the_configuration_gives_it(tmp_path: Path) -> None:
-    vocab = Vocabulary({"words": dict(COUNTS)}, padding_token="<pad>")
-    write_training(tmp_path / "run", random_bilm(), vocab)
-    config = json.loads((tmp_path / "run" / "config.json").read_text())
-    config["vocabulary"] = {"padding_token": "<pad>"}
-    (tmp_path / "run" / "config.json").write_text(json.dumps(config))
-    softmax = read_archive(tmp_path / "run")[2]
-    assert softmax is not None and softmax.words == words_of(vocab)
-
-
-def test_an_archive_without_a_softmax_has_none(run: Path) -> None:
-    state = torch.load(run / "best.th")
-    torch.save({name: state[name] for name in state if not name.startswith("softmax.")}, run / "best.th")
-    assert read_archive(run)[2] is None
-
-
-def test_a_missing_vocabulary_is_named(run: Path) -> None:
-    (run / "vocabulary" / "words.txt").unlink()
-    with pytest.raises(BiLmError, match=r"directory .*run: vocabulary/words\.txt is missing"):
-        read_archive(run)[2]
-
-
 def test_a_vocabulary_of_another_size_is_refused(run: Path) -> None:
     (run / "vocabulary" / "words.txt").write_text("@@UNKNOWN@@\nthe\n")
     with pytest.raises(BiLmError, match=r"softmax has 9 words, but vocabulary/words\.txt has 2"):
@@ -67,20 +45,6 @@ def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -
     assert softmax is None
     assert options == bilm.options
     assert set(weights) == set(bilm.state_dict())
-
-
-def test_weights_without_the_options_are_refused(run: Path) -> None:
-    state = torch.load(run / "best.th")
-    del state["_extra_state"]
-    torch.save(state, run / "best.th")
-    with pytest.raises(BiLmError, match=r"directory .*run: the options of the biLM are missing"):
-        read_archive(run)
-
-
-def test_a_configuration_that_is_no_json_is_named(run: Path) -> None:
-    (run / "config.json").write_text("{")
-    with pytest.raises(BiLmError, match=r"directory .*run, its config\.json, line 1: not JSON"):
-        read_archive(run)
 
 
 def test_weights_that_do_not_fit_are_named() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from allennlp.modules.elmo_lstm import ElmoLstm
 from torch import Tensor
 
 MARKS = ["<oov>", "<pad>", "<bos>", "<eos>"]
@@ -118,7 +119,7 @@ def write_model(
 
 
 class Recomputation:
-    """A model by its formulas, in float64, one word, one window and one time step after the other."""
+    """A model by its formulas, in float64, one word and one window after the other, and AllenNLP's LSTM."""
 
     def __init__(self, folder: Path) -> None:
         config_path = json.loads((folder / "config.json").read_text())["config_path"]
@@ -133,13 +134,18 @@ class Recomputation:
         """Shape (layers, words, 2 * projection_dim)."""
         limit = self.sizes["max_characters_per_token"] - 2
         tokens = ["<bos>", *(word[:limit] for word in words), "<eos>"]
-        inputs = [self.token_vector(token) for token in tokens]
-        forward = self.run("forward", inputs)
-        backward = [outputs[::-1] for outputs in self.run("backward", inputs[::-1])]
-        layers = [torch.stack([torch.cat([vector, vector]) for vector in inputs])]
-        for ahead, behind in zip(forward, backward, strict=True):
-            layers.append(torch.cat([torch.stack(ahead), torch.stack(behind)], dim=1))
-        return torch.stack(layers)[:, 1:-1]
+        inputs = torch.stack([self.token_vector(token) for token in tokens])
+        sizes = (
+            self.lstm["projection_dim"],
+            self.lstm["projection_dim"],
+            self.lstm["dim"],
+            self.lstm["n_layers"],
+        )
+        clips = [self.lstm[f"{part}_clip"] for part in ("cell", "proj")]
+        lstm = ElmoLstm(*sizes, False, 0.0, *clips).double()
+        lstm.load_state_dict(self.encoder)
+        outputs = lstm(inputs[None], torch.ones(1, len(tokens), dtype=torch.bool))[:, 0]
+        return torch.cat([torch.cat([inputs, inputs], dim=1)[None], outputs])[:, 1:-1]
 
     def token_vector(self, token: str) -> Tensor:
         parts = []
@@ -169,33 +175,3 @@ class Recomputation:
             gate = torch.sigmoid(both[len(vector) :])
             vector = gate * vector + (1 - gate) * torch.relu(both[: len(vector)])
         return vector
-
-    def run(self, direction: str, inputs: list[Tensor]) -> list[list[Tensor]]:
-        """Each layer's outputs, in the order of reading."""
-        layers = []
-        for number in range(self.lstm["n_layers"]):
-            outputs = self.run_layer(f"{direction}_layer_{number}", inputs)
-            if number > 0:
-                outputs = [output + vector for output, vector in zip(outputs, inputs, strict=True)]
-            layers.append(outputs)
-            inputs = outputs
-        return layers
-
-    def run_layer(self, layer: str, inputs: list[Tensor]) -> list[Tensor]:
-        hidden = torch.zeros(self.lstm["projection_dim"], dtype=torch.float64)
-        memory = torch.zeros(self.lstm["dim"], dtype=torch.float64)
-        outputs = []
-        for vector in inputs:
-            gates = self.encoder[f"{layer}.input_linearity.weight"] @ vector
-            gates += self.encoder[f"{layer}.state_linearity.weight"] @ hidden
-            gates += self.encoder[f"{layer}.state_linearity.bias"]
-            input_gate, forget_gate, new, output_gate = gates.chunk(4)
-            memory = torch.sigmoid(input_gate) * torch.tanh(new) + torch.sigmoid(forget_gate) * memory
-            memory = self.clipped(memory, "cell_clip")
-            hidden = torch.sigmoid(output_gate) * torch.tanh(memory)
-            hidden = self.clipped(self.encoder[f"{layer}.state_projection.weight"] @ hidden, "proj_clip")
-            outputs.append(hidden)
-        return outputs
-
-    def clipped(self, values: Tensor, bound: str) -> Tensor:
-        return values.clamp(-self.lstm[bound], self.lstm[bound]) if self.lstm[bound] else values

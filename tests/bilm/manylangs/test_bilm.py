@@ -1,6 +1,7 @@
 """Models of ELMoForManyLangs as biLMs: their activations, and all ways to run and to keep one."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -21,7 +22,8 @@ from tests.bilm.paths import PATHS, ComputePath, take, with_marks
 from tests.close import assert_near
 
 NO_CLIPS = network(encoder={"cell_clip": None, "proj_clip": 0, "n_layers": 3})
-KINDS = {"both": None, "only words": ONLY_WORDS, "only characters": ONLY_CHARACTERS, "no clips": NO_CLIPS}
+TANH = network({"activation": "tanh", "n_highway": 1, "max_characters_per_token": 5})
+KINDS = [None, ONLY_WORDS, ONLY_CHARACTERS, NO_CLIPS, TANH]
 
 
 @pytest.fixture
@@ -29,9 +31,9 @@ def folder(tmp_path: Path) -> Path:
     return write_model(tmp_path / "model")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_activations_are_those_of_the_formulas(kind: str, tmp_path: Path) -> None:
-    folder = write_model(tmp_path / "model", KINDS[kind])
+@pytest.mark.parametrize("config", KINDS, ids=["both", "words", "characters", "no clips", "tanh"])
+def test_activations_are_those_of_the_formulas(config: dict[str, Any] | None, tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "model", config)
     recomputation = Recomputation(folder)
     bilm = BiLm.from_pretrained(str(folder))
     assert not bilm.training and not any(parameter.requires_grad for parameter in bilm.parameters())

@@ -2,8 +2,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import word_to_character_ids
@@ -62,21 +60,9 @@ def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None
         read_lexicon(tmp_path / "char.dic", [])
 
 
-@settings(max_examples=40)
-@given(st.text(max_size=60), st.integers(3, 50))
-def test_a_words_bytes_are_turned_back_into_its_first_characters(word: str, slots: int) -> None:
-    assert lookup(slots).words(ids_of(word, slots=slots)) == [word[: slots - 2]]
-
-
-def test_words_are_looked_up_as_they_are_cut() -> None:
-    texts = lookup().words(ids_of("dog", "Dog", "a" * 8, "a" * 20, "言語", "\u3000", "", "<S>", "</S>"))
-    expected = ["dog", "<oov>", "a" * 8, "a" * 8, "言語", "\u3000", "<oov>", "<bos>", "<eos>"]
-    assert [WORDS[row] for row in lookup().word_ids(texts).tolist()] == expected
-
-
 def test_characters_are_between_marks_that_are_the_wrong_way_round() -> None:
-    texts = lookup().words(ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>"))
-    rows = [[CHARACTERS[row] for row in ids] for ids in lookup().character_ids(texts).tolist()]
+    encoder, ids = lookup(), ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>")
+    rows = [[CHARACTERS[row] for row in encoder.character_rows(encoder.word(each))] for each in ids.tolist()]
     assert rows == [
         ["<eow>", "d", "o", "g", "<bow>", *["<pad>"] * 5],
         ["<eow>", "т", "<oov>", "🙂", "<bow>", *["<pad>"] * 5],

@@ -41,20 +41,6 @@ def test_the_network_of_the_released_models_need_not_be_there(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("config", "absent"),
-    [(ONLY_WORDS, "char.dic"), (ONLY_CHARACTERS, "word.dic")],
-    ids=["words", "characters"],
-)
-def test_a_model_of_words_or_characters_needs_one_lexicon(
-    config: dict[str, Any], absent: str, tmp_path: Path
-) -> None:
-    folder = write_model(tmp_path / "model", config)
-    assert not (folder / absent).exists()
-    encoder = read_options(folder).char_cnn
-    assert [bool(encoder.characters), bool(encoder.words)] == [absent != "char.dic", absent != "word.dic"]
-
-
-@pytest.mark.parametrize(
     ("config", "message"),
     [
         (network({"name": "lstm"}), r"net\.json: token_embedder\.name: expected 'cnn', got 'lstm'"),

@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import Phase, example, given, settings
-from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.io.manylangs import read_folder
 from tests.bilm.manylangs.model_folder import write_model
 from tests.payload import Payload
 
@@ -28,13 +25,6 @@ def change(path: Path, change_state: Callable[[dict[str, Any]], Any]) -> None:
     torch.save(state, path)
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_a_missing_file_is_named(file: str, folder: Path) -> None:
-    (folder / file).unlink()
-    with pytest.raises(BiLmError, match=f"weight file not found: {folder / file}"):
-        BiLm.from_pretrained(str(folder))
-
-
 @pytest.mark.parametrize("legacy", [True, False])
 @pytest.mark.parametrize("file", FILES)
 def test_no_code_is_run(file: str, legacy: bool, folder: Path) -> None:
@@ -43,34 +33,6 @@ def test_no_code_is_run(file: str, legacy: bool, folder: Path) -> None:
     with pytest.raises(BiLmError, match=f"weight file {folder / file}: its weights are not plain tensors"):
         BiLm.from_pretrained(str(folder))
     assert not (folder / "ran").exists()
-
-
-@pytest.fixture(scope="module", params=[True, False], ids=["legacy", "zip"])
-def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
-    """A model, and what is in one of its files while it is whole."""
-    folder = write_model(tmp_path_factory.mktemp("damaged") / "model", legacy_pickle=request.param)
-    return folder, (folder / "encoder.pkl").read_bytes()
-
-
-@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
-@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
-@example(changes=[(257, 125), (1116, 188)], share=1.0)  # torch raises a TypeError
-@given(
-    changes=st.lists(st.tuples(st.integers(0, 1500), st.integers(0, 255)), min_size=1, max_size=3),
-    share=st.floats(0.1, 1) | st.just(1.0),
-)
-def test_a_damaged_file_is_read_or_refused_by_name(
-    whole: tuple[Path, bytes], changes: list[tuple[int, int]], share: float
-) -> None:
-    folder, content = whole
-    damaged = bytearray(content[: int(share * len(content))])
-    for at, byte in changes:
-        damaged[at % len(damaged)] = byte
-    (folder / "encoder.pkl").write_bytes(damaged)
-    try:
-        read_folder(folder)
-    except BiLmError as error:
-        assert f"weight file {folder / 'encoder.pkl'}" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -64,18 +64,13 @@ def test_files_come_out_as_they_were_put_in(
         [member("../out", b"x")],
         [member("/tmp/elmo_plugin_out", b"x")],
         [member("..\\out", b"x")],
-        [member("C:\\out", b"x")],
         [member("link", kind=tarfile.SYMTYPE, link=".."), member("link/out", b"x")],
-        [member("link", kind=tarfile.SYMTYPE, link="/tmp"), member("link/elmo_plugin_out", b"x")],
         [member("link", kind=tarfile.LNKTYPE, link="/etc/hostname")],
         [member("pipe", kind=tarfile.FIFOTYPE)],
         [member("device", kind=tarfile.CHRTYPE)],
     ],
-    ids=[
-        "up", "root", "up-on-windows", "root-on-windows", "link", "link-to-root",
-        "hard-link", "pipe", "device",
-    ],
-)  # fmt: skip
+    ids=["up", "root", "up-on-windows", "link", "hard-link", "pipe", "device"],
+)
 def test_nothing_is_written_outside_the_folder(members: list[Member], tmp_path: Path, folder: Path) -> None:
     path = tmp_path / "model.tar.gz"
     path.write_bytes(gzip.compress(tar([*PLAIN, *members])))

@@ -18,6 +18,12 @@ def test_records_are_joined_whatever_wrote_the_file(tmp_path: Path) -> None:
     assert count_residues(str(file)) == 13
 
 
+@pytest.mark.parametrize("letters", ["ACGT" * 7, "GA" * 30, "ACGTS" * 20])
+def test_few_letters_and_few_kinds_of_them_may_be_a_protein(tmp_path: Path, letters: str) -> None:
+    (tmp_path / "a.faa").write_text(f">a\n{letters}\n")
+    assert count_residues(str(tmp_path / "a.faa")) == len(letters)
+
+
 def test_letters_are_capitals_and_what_is_none_is_x_at_its_place() -> None:
     words = residues(" mU*\n-bjX")
     assert [word.text for word in words] == list("MUXXBXX")
@@ -32,6 +38,8 @@ def test_letters_are_capitals_and_what_is_none_is_x_at_its_place() -> None:
         (">\nMKT\n", "a.faa, line 1: expected a name after >"),
         (">a\nMKT\n>b\nM\n>a\nM\n", "a.faa, line 5: the name a is that of line 1 too"),
         (">a\nMKT\n1 MKT\n", "a.faa, line 3: expected letters of amino acids, got '1'"),
+        (">a\rMKT\r>b\rMM\r", r"a.faa, line 1: expected lines that end in \\n, got \\r within one"),
+        (">a\nMKT\n>b\n" + "acgu-N\nTT\n" * 4, "a.faa, line 3: expected a protein, got the letters of DNA"),
         (">a\nMÄ\n", "a.faa, line 2: expected letters of amino acids, got 'Ä'"),
     ],
 )

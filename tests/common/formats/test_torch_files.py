@@ -97,11 +97,6 @@ def test_numbers_that_are_none_are_named(value: float, dtype: torch.dtype) -> No
     values[1, 2] = value
     with pytest.raises(BiLmError, match=r"the tensor a has (NaN|an infinite number) in it"):
         check_finite("the tensor a", values)
-
-
-def test_what_has_no_such_numbers_passes() -> None:
-    for values in (torch.zeros(0), torch.ones(3, dtype=torch.int64), torch.ones(2, dtype=torch.bool), "text"):
-        check_finite("a", values)
     with pytest.raises(BiLmError, match="a has complex numbers"):
         check_finite("a", torch.ones(1, dtype=torch.complex64))
 

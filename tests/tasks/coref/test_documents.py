@@ -1,21 +1,228 @@
-"""Documents in JSON lines: the shapes in which people have them."""
+"""Documents of CoNLL-2012 and of JSON lines, the brackets of their clusters, and their instances."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elmo_plugin.tasks.coref import CorefReader, score_coref
-from elmo_plugin.tasks.coref.documents import CorefDocument, document_in
+from elmo_plugin.tasks.coref.dataset_reader import GENRES
+from elmo_plugin.tasks.coref.documents import (
+    CorefDocument,
+    document_in,
+    parse_clusters,
+    parse_documents,
+    read_documents,
+)
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.spans import Span
+from elmo_plugin.tasks.spans import LabelError, Span
+from tests.experiments.configs import FIXTURES, each_file
+
+TWO = """\
+#begin document (bn/news); part 000
+bn/news 0 0 Bark NN * - - - Ann * (0
+bn/news 0 1 -RRB- -RRB- * - - - Ann * -
+bn/news 0 2 dogs NN * - - - Ann * 0)
+
+bn/news 0 0 They PRP * - - - Bob * * * (0)|(1
+bn/news 0 1 ran VB * run 01 1 Bob * (ARG0*) (V*) 1)
+#end document
+#begin document (bn/news); part 001
+bn/news 1 0 `` `` * - - - - * -
+
+#end document
+"""
+DOCUMENTS = [
+    CorefDocument(
+        "bn/news",
+        "000",
+        [["Bark", ")", "dogs"], ["They", "ran"]],
+        [["Ann"] * 3, ["Bob"] * 2],
+        "bn",
+        [[Span(0, 3), Span(3, 4)], [Span(3, 5)]],
+        "f.conll",
+        1,
+    ),
+    CorefDocument("bn/news", "001", [['"']], [["-"]], "bn", [], "f.conll", 9),
+]
+
+
+def lines(text: str) -> list[Line]:
+    return [Line(line, "f.conll", number) for number, line in enumerate(text.split("\n"), start=1)]
+
+
+def test_a_document_has_its_words_speakers_and_clusters() -> None:
+    assert list(parse_documents(lines(TWO))) == DOCUMENTS
+    assert [document.title for document in DOCUMENTS] == ["(bn/news); part 000", "(bn/news); part 001"]
+    assert [document.length for document in DOCUMENTS] == [5, 1]
+    assert DOCUMENTS[1].location == "f.conll, line 9"
+
+
+@each_file("coref/columns")
+@pytest.mark.parametrize("end_of_line", ["\n", " \r\n"])
+def test_some_columns_are_enough_for_words_and_clusters(file: Path, end_of_line: str) -> None:
+    for mark in ("#{} document", "# {} document"):
+        begin = f"{mark.format('begin')} (d);"
+        text = "\n".join([begin, file.read_text("utf-8").strip("\n"), mark.format("end")])
+        (document,) = parse_documents(lines(text.replace("\n", end_of_line)))
+        assert document.sentences == [["Mira", "Solt"], ["She", "1"]]
+        assert document.clusters == [[Span(0, 2), Span(2, 3)]]
+        assert (document.title, document.genre) == ("(d);", "")
+
+
+@pytest.mark.parametrize("last", ["(PERSON)|*", "(PERSON)|*|(V*)|(A0*)", "*|*|(V*)|(A0*)|-|-", "*|*||"])
+def test_entities_and_predicates_are_no_mentions(last: str) -> None:
+    columns = list(last.split("|"))
+    rows = [["d", "0", str(n), "word", "X", "*", "-", "-", "-", "Ann", *columns[n::2]] for n in (0, 1)]
+    for separator in "\t " if "" not in columns else "\t":
+        text = "\n".join(["#begin document d", *map(separator.join, rows), "#end document"])
+        (document,) = parse_documents(lines(text))
+        assert (document.speakers, document.clusters) == ([["Ann", "Ann"]], [])
+
+
+def test_speakers_and_names_have_spaces_between_tabs() -> None:
+    rows = [f"a play|0|{n}|word|NN|*|-|-|-|Mira {name}|*|-" for n, name in enumerate(["Solt", "Pole"])]
+    text = "\n".join(["#begin document (a play); part 003", *rows, "#end document"]).replace("|", "\t")
+    (document,) = parse_documents(lines(text))
+    assert (document.name, document.speakers) == ("a play", [["Mira Solt", "Mira Pole"]])
+
+
+@pytest.mark.slow
+def test_real_documents_have_the_numbers_that_are_known(shared: Path) -> None:
+    found = list(read_documents(shared / "data" / "coref" / "dev.gold_conll"))
+    clusters = [cluster for document in found for cluster in document.clusters]
+    words = sum(document.length for document in found)
+    assert (len(found), words, sum(map(len, clusters)), len(clusters)) == (30, 28_119, 3_815, 855)
+    assert {document.genre for document in found} == {"gum"}
+
+
+ROW = "a 0 0 b NN * - - - - * -"
+QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (TWO.replace("* 0)", "* -"), 2, r"'\(0' opens a mention of cluster 0 that is never closed"),
+        (TWO.replace("(V*) 1)", "1)"), 7, "expected 14 columns .*, got 13"),
+        ("#begin document (a); part 000\nb NN (0)\n#end document", 2, "expected a word, alone or after"),
+        ("#begin document (a); part 000\n0 (0)\n1 -\n#end document", 2, "expected a word, alone or after"),
+        (TWO.replace("`` ``", "[WORD] ``"), 10, r"the words are missing, \[WORD\]"),
+        (TWO.replace("- Ann *", "- Ann Lee *"), 2, "expected the speaker and the named entity in columns 10"),
+        (TWO.replace("- Ann * 0)", "- Ann Lee * 0)"), 4, "expected 12 columns .* by tabs.*, got 13"),
+        (TWO.replace("#end document\n#b", "#b"), 1, "the document that begins here lacks #end document"),
+        (TWO.removesuffix("#end document\n"), 9, "the document that begins here lacks #end document"),
+        (TWO.replace(QUOTE, ""), 9, "the document that begins here is empty"),
+        (TWO.replace("(bn/news); part 001", ""), 9, r"expected #begin document \(NAME\); part 000"),
+        (f"# a\n{ROW}\n", 2, r"expected #begin document \(NAME\); part 000, got 'a'"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^f.conll, line {line}: {message}"):
+        list(parse_documents(lines(text)))
+
+
+def test_numbers_of_words_that_begin_again_without_a_blank_line_are_an_error() -> None:
+    text = "#begin document (d)\nd 0 Mira -\nd 1 left -\nd 0 She -\nd 1 ran -\n#end document"
+    with pytest.raises(ConfigurationError, match=r"f\.conll, line 4: expected a blank line before word 0"):
+        list(parse_documents(lines(text)))
+
+
+LABELS = [
+    "-",
+    "_",
+    "(1",
+    "1)",
+    "(1)",
+    "(2",
+    "2)",
+    "(1)|(2",
+    "1)|(1",
+    "(1|(2",
+    "2)|1)",
+    "(2)|2)",
+    "(1|(1)|1)",
+    "(1(2",
+    "2)1)",
+]
+
+
+def places(clusters: list[list[Span]]) -> list[list[tuple[int, int]]]:
+    return [[mention[:2] for mention in cluster] for cluster in clusters]
+
+
+def read_as_the_reference_scorer(labels: list[str]) -> dict[str, list[tuple[int, int]]]:
+    """The mentions of each cluster, their last words in them, by striking brackets off each label."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    starts: dict[str, list[int]] = {}
+    for row, label in enumerate(labels):
+        for cluster in re.findall(r"\((\d+)\)", label):
+            found.setdefault(cluster, []).append((row, row))
+        rest = re.sub(r"\(\d+\)", "", label)
+        for cluster in re.findall(r"\((\d+)", rest):
+            starts.setdefault(cluster, []).append(row)
+        for cluster in re.findall(r"(\d+)\)", re.sub(r"\(\d+", "", rest)):
+            found.setdefault(cluster, []).append((starts[cluster].pop(), row))
+    return found
+
+
+@given(st.lists(st.sampled_from(LABELS), max_size=9))
+def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:
+    """By counting brackets: never are more closed than open at the end of a word, and none is left."""
+    is_legal = True
+    for cluster in "12":
+        depths = [0]
+        for label in labels:
+            depths.append(depths[-1] + label.count(f"({cluster}") - label.count(f"{cluster})"))
+        is_legal = is_legal and min(depths) == depths[-1] == 0
+    try:
+        clusters = parse_clusters(labels)
+    except LabelError as error:
+        assert not is_legal and 0 <= error.row < len(labels)
+        return
+    assert is_legal
+    expected = [
+        [(start, last + 1) for start, last in sorted(mentions)]
+        for mentions in read_as_the_reference_scorer(labels).values()
+    ]
+    assert sorted(places(clusters)) == sorted(expected)
+
+
+def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeated_mentions() -> None:
+    assert places(parse_clusters(["(5", "(2", "2)", "5)"])) == [[(0, 4)], [(1, 3)]]
+    assert places(parse_clusters(["(5|(2)", "5)"])) == [[(0, 1)], [(0, 2)]]
+
+
+def test_clusters_may_have_names() -> None:
+    assert places(parse_clusters(["(person-1(place-2)", "*", "", "person-1)"])) == [[(0, 1)], [(0, 4)]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "row", "message"),
+    [
+        ("- (1 - (2) -", 1, "'(1' opens a mention of cluster 1 that is never closed"),
+        ("(1 - 2)", 2, "'2)' closes a mention of cluster 2, but none is open"),
+        ("- 12", 1, "'12' is not a coreference label"),
+        ("(1||(2)", 0, "'(1||(2)' is not a coreference label"),
+        ("(0a)", 0, "'(0a)' is not a coreference label"),  # a part of a mention in the scorer's v8.02
+        ("(\u0661)", 0, "'(\u0661)' is not a coreference label"),
+    ],
+)
+def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, message: str) -> None:
+    with pytest.raises(LabelError, match=re.escape(message)) as caught:
+        parse_clusters(labels.split())
+    assert caught.value.row == row
+
 
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
 SENTENCES = [["My", "aunt", "rang"], ["She", "sang"]]
-WORDS = ["My", "aunt", "rang", "She", "sang"]
 CLUSTERS = [[Span(0, 2), Span(3, 4)], [Span(0, 1)]]
 INCLUSIVE = [[[start, end - 1] for start, end, _ in cluster] for cluster in CLUSTERS]
 SPEAKERS = [["Bo", "Bo", "Bo"], ["-", "-"]]
@@ -44,10 +251,7 @@ def test_readers_and_scorer_take_json_lines(tmp_path: Path) -> None:
     records = [{"clusters": INCLUSIVE, **SHAPES[shape], "doc_key": shape} for shape in SHAPES]
     path = tmp_path / "a.jsonl"
     path.write_text("\n\n".join(map(json.dumps, records)))
-    names = [
-        instance["document"].metadata.name
-        for instance in CorefReader(INDEXERS, format="jsonl").read(tmp_path)
-    ]
+    names = [instance["document"].metadata.name for instance in CorefReader(INDEXERS).read(tmp_path)]
     assert names == list(SHAPES)
     assert score_coref(str(path), str(path))["average_f1"] == 100
 
@@ -72,10 +276,7 @@ def test_data_without_clusters_is_a_warning(tmp_path: Path, caplog: pytest.LogCa
         ({"clusters": [[[1, 0]]]}, r"the mention \[1, 0\] is not in"),
         ({"clusters": [[{"start": 1, "end": 1}]]}, r"the mention .* is not in"),
         ({"clusters": [[["She"]]]}, r"expected a mention as \[first, last\]"),
-        (
-            {"clusters": [[[0, 1]] * 10]},
-            "expected the first and the last word of each mention, got 10 mentions",
-        ),
+        ({"clusters": [[[0, 1]] * 10]}, "expected the first and the last word .*, got 10 mentions"),
     ],
 )
 def test_another_shape_is_an_error_with_file_and_line(changes: dict[str, Any], message: str) -> None:
@@ -83,6 +284,38 @@ def test_another_shape_is_an_error_with_file_and_line(changes: dict[str, Any], m
         read({"sentences": SENTENCES, "clusters": INCLUSIVE, **changes})
 
 
-def test_another_format_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="format: expected one of auto, conll2012, jsonl, got 'csv'"):
-        CorefReader(INDEXERS, format="csv")
+FIXTURE = FIXTURES / "coref" / "documents.gold_conll"
+
+
+def test_each_document_is_an_instance_of_sentences_and_clusters() -> None:
+    first, second, third = CorefReader(INDEXERS).read(FIXTURE)
+    assert [[token.text for token in field] for field in first["sentences"]] == [
+        ["Anna", "met", "her", "brother", "."], ["He", "waved", "."], ["She", "laughed", "."],
+    ]  # fmt: skip
+    assert first["clusters"].metadata == [
+        [Span(0, 1), Span(2, 3), Span(8, 9)], [Span(2, 4), Span(5, 6)],
+    ]  # fmt: skip
+    assert second["document"].metadata.speakers == [["Tom"] * 3, ["Eve"] * 4]
+    assert third["clusters"].metadata == []
+
+
+def test_the_genre_comes_from_the_name() -> None:
+    instances = list(CorefReader(INDEXERS).read(FIXTURE))
+    assert [instance["genre"].label for instance in instances] == ["nw", "bc", "bc"]
+    by_pattern = CorefReader(INDEXERS, genre_pattern="/(t)").read(FIXTURE)
+    assert [instance["genre"].label for instance in by_pattern] == ["", "t", "t"]
+
+
+def test_a_genre_that_is_unknown_has_an_index_of_its_own() -> None:
+    instances = list(CorefReader(INDEXERS).read(FIXTURE))
+    vocab = Vocabulary.from_instances(instances[1:])
+    assert vocab.get_token_to_index_vocabulary(GENRES) == {"bc": 0}
+    for instance in instances:
+        instance.index_fields(vocab)
+    assert [int(instance["genre"].as_tensor({})) for instance in instances] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("pattern", ["gum/", "("])
+def test_a_pattern_without_a_group_is_refused(pattern: str) -> None:
+    with pytest.raises(ConfigurationError, match="genre_pattern"):
+        CorefReader(INDEXERS, genre_pattern=pattern)

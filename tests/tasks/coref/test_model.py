@@ -57,27 +57,6 @@ def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(instances: li
             assert sentence_of[start] == sentence_of[end - 1]
 
 
-def test_a_short_text_keeps_more_than_its_share(instances: list[Instance]) -> None:
-    vocab = Vocabulary.from_instances(instances)
-    model = model_of(vocab, spans_per_word=0.1, min_spans=5).eval()
-    assert [len(each.spans) for each in logits_of(model, tensors_of(instances, vocab))] == [5] * len(
-        instances
-    )
-
-
-@pytest.mark.parametrize("training", [True, False])
-def test_encoded_words_have_dropout_before_spans_are_made_of_them(
-    training: bool, instances: list[Instance], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vocab = Vocabulary.from_instances(instances)
-    model, seen = model_of(vocab, dropout=0.5).train(training), []
-    project = model.span_encoder.project
-    monkeypatch.setattr(model.span_encoder, "project", lambda *args: seen.append(args[0]) or project(*args))
-    model(**tensors_of(instances, vocab))
-    dropped = (torch.cat(seen) == 0).float().mean()
-    assert 0.4 < dropped < 0.6 if training else dropped == 0
-
-
 @pytest.mark.parametrize(
     "name", ["max_span_width", "min_spans", "max_antecedents", "max_training_sentences", "spans_per_word"]
 )
@@ -105,35 +84,6 @@ def test_training_sees_a_window_of_the_sentences_at_its_place_in_the_document() 
     assert windows == {(0, 4), (3, 8), (4, 10), (8, 15)}
     (whole,) = logits_of(model.eval(), tensors)
     assert (whole.spans[0].start, max(span.end for span in whole.spans)) == (0, 15)
-
-
-def test_logits_are_the_sum_of_both_mentions_and_of_the_pair(instances: list[Instance]) -> None:
-    vocab = Vocabulary.from_instances(instances)
-    model, tensors = model_of(vocab).eval(), tensors_of(instances[:1], vocab)
-    before = logits_of(model, tensors)[0].logits
-    torch.nn.init.constant_(model.mention_further_layers[-1].bias, 100.0)
-    shift = model.mention_further_layers[-1].bias - model_of(vocab).mention_further_layers[-1].bias
-    after = logits_of(model, tensors)[0].logits
-    there = before[:, 1:].isfinite()
-    torch.testing.assert_close(after[:, 1:][there] - before[:, 1:][there], (2 * shift).expand(there.sum()))
-    assert not after[:, 0].any()
-
-
-@pytest.mark.parametrize("feature", ["use_speakers", "use_genre"])
-def test_speakers_and_genre_change_scores_where_they_are_used(
-    instances: list[Instance], feature: str
-) -> None:
-    vocab = Vocabulary.from_instances(instances)
-    for used in (True, False):
-        model, tensors = model_of(vocab, **{feature: used}).eval(), tensors_of(instances[1:2], vocab)
-        (before,) = logits_of(model, tensors)
-        if feature == "use_speakers":
-            silent = [[["-"] * len(words) for words in each.sentences] for each in tensors["document"]]
-            tensors["document"] = [tensors["document"][0]._replace(speakers=silent[0])]
-        else:
-            tensors["genre"] = 1 - tensors["genre"]
-        (after,) = logits_of(model, tensors)
-        assert before.logits.equal(after.logits) != used
 
 
 def test_scores_are_counted_in_evaluation_and_not_in_training(instances: list[Instance]) -> None:

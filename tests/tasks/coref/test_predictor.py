@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
@@ -74,24 +73,6 @@ def test_speakers_and_genre_reach_the_model(reader: CorefReader, instances: list
     assert seen == [([bc], [["-", "-"], ["-", "-"]]), ([2], [["x"] * 4])]
 
 
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ({}, '"document"'),
-        ({"document": "  "}, '"document" must be text'),
-        ({"document": "a", "genre": 3}, '"genre" must be text'),
-        ({"sentences": [["a"], []]}, '"sentences" must be a list'),
-        ({"sentences": [["a", ""]]}, '"sentences" must be a list'),
-        ({"sentences": [["a", "b"]], "speakers": [["x"]]}, '"speakers" must have one name for each word'),
-    ],
-)
-def test_other_input_is_refused(
-    reader: CorefReader, instances: list[Instance], inputs: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ConfigurationError, match=f"elmo_coref: .*{message}"):
-        predictor(reader, instances).predict_json(inputs)
-
-
 def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
     reader: CorefReader, instances: list[Instance], tmp_path: Path
 ) -> None:
@@ -107,14 +88,3 @@ def test_nested_mentions_are_marked_from_the_outside() -> None:
     words = ["her", "brother", "waved"]
     assert mark(words, [[(0, 1)], [(0, 2), (2, 3)]]) == "[[her]0 brother]1 [waved]1"
     assert mark(words, []) == "her brother waved"
-
-
-def test_the_words_of_all_sentences_are_limited(reader: CorefReader, instances: list[Instance]) -> None:
-    short = predictor(reader, instances, max_words=7)
-    assert len(short.predict_json({"sentences": [["a"] * 4, ["b"] * 3]})["sentences"]) == 2
-    for inputs in ({"sentences": [["a"] * 4] * 2}, {"document": "a b c . d e f g"}):
-        with pytest.raises(ConfigurationError, match="a text of 8 words is longer than max_words, 7"):
-            short.predict_json(inputs)
-    with pytest.raises(ConfigurationError, match="a text of 141 characters is longer than 140, 20 for each"):
-        short.predict_json({"document": "a" + " " * 140})
-    assert short.predict_batch_json([]) == []

@@ -1,48 +1,156 @@
-"""The tagger's figures against AllenNLP's and those of conlleval."""
+"""Whole chunks, against conlleval's figures, a re-statement of it, and AllenNLP's."""
+
+import gzip
+import json
+import re
+from collections import Counter
+from itertools import chain
+from pathlib import Path
 
 import pytest
-import torch
-from allennlp.data import Vocabulary
-from allennlp.training.metrics import SpanBasedF1Measure
+from allennlp.common.checks import ConfigurationError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.ner.metrics import NerF1, parse_tagged, score_tagged
 
-TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
-FIGURES = ("precision", "recall", "f1-measure")
-
-
-SENTENCE = st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), min_size=1, max_size=6)
+TAGS = ["O", "."] + [f"{prefix}-{kind}" for prefix in "BIES[]" for kind in ("PER", "ORG-1")] + ["B", "I", "S"]
 
 
-@settings(max_examples=50)
-@given(st.lists(SENTENCE, min_size=1, max_size=4), st.sampled_from(["BIO", "BIOUL"]))
-def test_figures_are_those_of_allennlp(sentences: list[list[tuple[str, str]]], encoding: str) -> None:
-    vocab = Vocabulary()
-    ours, theirs = NerF1(), SpanBasedF1Measure(vocab, "labels", label_encoding=encoding)
-    for sentence in sentences:
-        columns = [
-            spans_to_tags(tags_to_spans(list(tags)), len(tags), encoding)
-            for tags in zip(*sentence, strict=True)
-        ]
-        predicted, gold = (
-            torch.tensor([vocab.add_token_to_namespace(t, "labels") for t in c]) for c in columns
-        )
-        one_hot = torch.nn.functional.one_hot(predicted, vocab.get_vocab_size("labels"))
-        theirs(one_hot[None], gold[None])
-        ours(columns[:1], columns[1:])
-    expected = theirs.get_metric()
-    actual = ours.get_metric()
-    assert actual.pop("accuracy") is not None
-    assert actual == pytest.approx(expected, abs=1e-9)
+def lines(text: str) -> list[Line]:
+    return [Line(line, "f.txt", number) for number, line in enumerate(text.splitlines(True), start=1)]
 
 
-def test_accuracy_is_over_words() -> None:
-    f1 = NerF1()
-    f1([["O", "B-PER"], ["O"]], [["O", "O"], ["B-LOC"]])
-    assert f1.get_metric(reset=True)["accuracy"] == pytest.approx(1 / 3)
-    assert f1.get_metric() == {"accuracy": 0.0, **{f"{name}-overall": 0.0 for name in FIGURES}}
-    f1([["B-PER", "L-PER"]], [["U-PER", "U-PER"]])
-    assert f1.get_metric()["accuracy"] == 0.0
+def count(sentences: list[list[tuple[str, str]]]) -> NerF1:
+    blocks = ["".join(f"word {gold} {system}\n" for gold, system in sentence) for sentence in sentences]
+    metric = NerF1()
+    metric.add(parse_tagged(lines("\n".join(blocks))))
+    return metric
+
+
+def starts(before: str, tag: str, type_before: str, kind: str) -> bool:
+    if before in ("B", "I", "O") and tag == "B":
+        return True
+    if (before, tag) in (("O", "I"), ("E", "E"), ("E", "I"), ("O", "E")):
+        return True
+    if tag not in ("O", ".") and type_before != kind:
+        return True
+    return tag in ("[", "]")
+
+
+def ends(before: str, tag: str, type_before: str, kind: str) -> bool:
+    if before in ("B", "I") and tag in ("B", "O"):
+        return True
+    if before == "E" and tag in ("E", "I", "O"):
+        return True
+    if before not in ("O", ".") and type_before != kind:
+        return True
+    return before in ("[", "]")
+
+
+def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """The types of all chunks, and of those that are correct, as the loop of conlleval.pl finds them."""
+    found: dict[str, list[str]] = {"gold": [], "predicted": [], "correct": []}
+    last_correct = last_guessed = "O"
+    last_correct_type = last_guessed_type = ""
+    in_correct = False
+    for gold, system in words:
+        correct, correct_type = re.fullmatch("([^-]*)-?(.*)", gold).groups()
+        guessed, guessed_type = re.fullmatch("([^-]*)-?(.*)", system).groups()
+        of_gold = last_correct, correct, last_correct_type, correct_type
+        of_system = last_guessed, guessed, last_guessed_type, guessed_type
+        if in_correct:
+            if ends(*of_gold) and ends(*of_system) and last_guessed_type == last_correct_type:
+                in_correct = False
+                found["correct"].append(last_correct_type)
+            elif ends(*of_gold) != ends(*of_system) or guessed_type != correct_type:
+                in_correct = False
+        if starts(*of_gold) and starts(*of_system) and guessed_type == correct_type:
+            in_correct = True
+        if starts(*of_gold):
+            found["gold"].append(correct_type)
+        if starts(*of_system):
+            found["predicted"].append(guessed_type)
+        last_correct, last_correct_type = correct, correct_type
+        last_guessed, last_guessed_type = guessed, guessed_type
+    if in_correct:
+        found["correct"].append(last_correct_type)
+    return found
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(
+        st.lists(
+            st.one_of(
+                st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)),
+                st.sampled_from(TAGS).map(lambda tag: (tag, tag)),
+            ),
+            min_size=1,
+            max_size=6,
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_random_tags_have_the_chunks_that_conlleval_finds(sentences: list[list[tuple[str, str]]]) -> None:
+    words = list(chain.from_iterable([*sentence, ("O", "O")] for sentence in sentences))
+    counts = count(sentences).counts
+    for name, types in conlleval(words).items():
+        assert counts[name] == Counter(types)
+    counted = [pair for sentence in sentences for pair in sentence]
+    assert counts["words"]["all"] == len(counted)
+    assert counts["words"]["correct"] == sum(gold == system for gold, system in counted)
+
+
+def test_figures_and_printed_lines_are_those_of_conlleval(shared: Path) -> None:
+    folder = shared / "parity" / "ner"
+    expected = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    figures = score_tagged(str(folder / "tagged.txt"))
+    assert figures == expected
+    assert figures["raw"] == expected.pop("raw")
+    metric = NerF1()
+    blocks = (folder / "tagged.txt").read_text(encoding="utf-8").strip("\n").split("\n\n")
+    for block in blocks:
+        _, gold, system = zip(*(line.split(" ") for line in block.split("\n")), strict=True)
+        metric([system], [gold])
+    measured = metric.get_metric()
+    for kind, row in expected.items():
+        found = [measured[f"{name}-{kind}"] for name in ("precision", "recall", "f1-measure")]
+        assert [round(100 * figure, 2) for figure in found] == [row[n] for n in ("precision", "recall", "f1")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a B-X B-X\nb I-X I-X\n\nc I-X I-X\n",
+        "a\tB-X\tB-X\nb  I-X\tI-X\r\n \n\nc I-X I-X",
+        "a B-X B-X\nb I-X I-X\n-X- O O\nc I-X I-X\n",
+        "a B-X B-X\nb I-X I-X\n-X- - B-Y O\nc I-X I-X\n",
+        "# id 5 domain=dev\na B-X B-X\nb L-X I-X\n\n# text = c U-X\nc U-X U-X\n",
+        "word gold predicted\na B-X B-X\nb I-X I-X\n-DOCSTART-\n# I-X I-X\n",
+    ],
+)
+def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) -> None:
+    (tmp_path / "f.txt.gz").write_bytes(gzip.compress(text.encode()))
+    figures = score_tagged(str(tmp_path / "f.txt.gz"))
+    assert figures["raw"][0] == "processed 3 tokens with 2 phrases; found: 2 phrases; correct: 2."
+    assert figures["X"] == {"precision": 100.0, "recall": 100.0, "f1": 100.0, "found": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a O O\n\nb O\n", ", line 3: expected 3 columns (as in line 1), got 2"),
+        (b"a O O\nb x O O\n", ", line 2: expected 3 columns"),
+        (b"\na\n", ", line 2: expected at least 2 columns (gold tag, predicted tag), got 1"),
+        (b"a O O\nb X-X O\n", ", line 2: expected a tag that begins with B, I, E, S or O, got 'X-X'"),
+        (b"a O PER\n", ", line 1: expected a tag that begins with B, I, E, S or O, got 'PER'"),
+        (b" \n\n-X- O O\n", ": no words in this file"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: bytes, message: str) -> None:
+    (tmp_path / "f.txt").write_bytes(text)
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(str(tmp_path / 'f.txt') + message)}"):
+        score_tagged(str(tmp_path / "f.txt"))

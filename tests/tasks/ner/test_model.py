@@ -54,26 +54,6 @@ def test_predictions_are_legal_tags_and_their_entities(encoding: str) -> None:
             )
 
 
-def test_the_loss_is_the_negative_log_likelihood_of_the_tags_among_all_sequences() -> None:
-    instances = instances_in("BIO")[2:]
-    vocab = Vocabulary.from_instances(instances)
-    model = tagger(vocab, "BIO").double().eval()
-    tensors = tensors_of(instances, vocab)
-    encoded, _ = model.contextual_encoder(tensors["tokens"])
-    scores = model.tag_projection(encoded)[0]
-    crf, right = model.crf, tuple(tensors["tags"][0].tolist())
-
-    def score(path: tuple[int, ...]) -> torch.Tensor:
-        steps = sum(crf.transitions[pair] for pair in pairwise(path))
-        ends = crf.start_transitions[path[0]] + crf.end_transitions[path[-1]]
-        return steps + ends + sum(scores[time, tag] for time, tag in enumerate(path))
-
-    paths = product(range(vocab.get_vocab_size("labels")), repeat=len(right))
-    every = torch.stack([score(path) for path in paths])
-    expected = every.logsumexp(0) - score(right)
-    torch.testing.assert_close(model(**tensors)["loss"], expected)
-
-
 @torch.no_grad()
 @ENCODINGS
 def test_the_probability_of_an_entity_is_its_share_of_all_legal_sequences(encoding: str) -> None:
@@ -102,22 +82,6 @@ def test_the_probability_of_an_entity_is_its_share_of_all_legal_sequences(encodi
             assert entity["probability"] == pytest.approx(share / sum(weights.values()))
 
 
-def test_entities_of_types_that_training_lacks_are_missed_and_have_no_part_in_the_loss() -> None:
-    with_places = instances_in("BIOUL")
-    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
-    without = reader.text_to_instance([Token("Ann"), Token("sat")], ["U-PER", "O"])
-    reader.apply_token_indexers(without)
-    vocab = Vocabulary.from_instances([without])
-    model = tagger(vocab, "BIOUL").eval()
-    loss = model(**tensors_of([without, *with_places], vocab))["loss"]
-    figures = model.get_metrics(reset=True)
-    assert figures["_recall-LOC"] == 0.0
-    torch.testing.assert_close(loss, model(**tensors_of([without], vocab))["loss"])
-    model.get_metrics(reset=True)
-    model(**tensors_of(with_places, vocab))["loss"].backward()
-    assert model.get_metrics()["_recall-LOC"] == 0.0
-
-
 @ENCODINGS
 def test_all_sentences_of_a_batch_are_decoded_at_once_as_allennlps_crf_decodes_each(
     encoding: str, monkeypatch: pytest.MonkeyPatch
@@ -137,14 +101,6 @@ def test_all_sentences_of_a_batch_are_decoded_at_once_as_allennlps_crf_decodes_e
         with monkeypatch.context() as patch:
             patch.delattr(type(crf), "viterbi_tags")  # which has a loop over sentences
             assert model(**tensors)["tags"] == expected
-
-
-def test_in_training_nothing_is_decoded() -> None:
-    instances = instances_in("BIOUL")
-    vocab = Vocabulary.from_instances(instances)
-    model = tagger(vocab, "BIOUL")
-    output = model.make_output_human_readable(model(**tensors_of(instances, vocab)))
-    assert set(output) == {"words", "loss"} and model.get_metrics() == {}
 
 
 @pytest.mark.parametrize(("encoding", "other"), [("BIO", "BIOUL"), ("BIOUL", "BIO")])

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.ner import Conll2003Reader
-from tests.tasks.ner.test_formats import read
+from tests.tasks.ner.test_dataset_reader import read
 
 TEXT = "Ola met Ruth Bay in Oslo."
 WORDS = ["Ola", "met", "Ruth", "Bay", "in", "Oslo", "."]
@@ -147,25 +146,3 @@ def test_the_lines_of_words_and_of_tags_in_two_files_fit(tmp_path: Path) -> None
     (tmp_path / "f.out").write_text("B-PER O O\n")
     with pytest.raises(ConfigurationError, match=r"f.in, line 1: expected a tag for each word in .*f.out"):
         read(tmp_path / "f.in", "Ola ran\n")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("f.txt", "Ola\nran\n\nOla\n"),
-        ("f.txt", "1 Ola _\n2 ran _\n\n1 Ola _\n"),
-        ("f.conllu", "1\tOla{0}\n2\tran{0}\n\n1\tOla{0}\n".format("\t_" * 8)),
-        ("f.csv", "sentence_id,word\n1,Ola\n1,ran\n2,Ola\n"),
-        ("f.jsonl", '{"tokens": ["Ola", "ran"]}\n{"tokens": ["Ola"]}\n'),
-        ("f.jsonl", '{"text": "Ola ran"}\n{"text": "Ola"}\n'),
-    ],
-)
-def test_files_without_tags_are_read_for_predictions_only(tmp_path: Path, name: str, text: str) -> None:
-    (tmp_path / name).write_text(text)
-    with pytest.raises(ConfigurationError, match=r"one column|tag_column"):
-        list(Conll2003Reader({}).read(tmp_path / name))
-    reader = Conll2003Reader({})
-    reader.needs_labels = False
-    found = list(reader.read(tmp_path / name))
-    assert [each["words"].metadata for each in found] == [["Ola", "ran"], ["Ola"]]
-    assert not any("tags" in each.fields for each in found)

@@ -1,17 +1,15 @@
 """The predictor: plain and pre-tokenized sentences, and what is neither."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from elmo_plugin.common.typography import normalize_text
-from elmo_plugin.predictions.views import views
+from elmo_plugin.predictions.views import view
 from elmo_plugin.tasks.ner import Conll2003Reader, NerPredictor, score_tagged
 from elmo_plugin.tasks.ner.metrics import NerF1
 from tests.tasks.ner.test_model import SENTENCES, tagger
@@ -37,25 +35,6 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
     assert output["words"] == words and len(output["tags"]) == 4
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ({"sentence": ""}, "no words in"),
-        ({"words": []}, "no words in"),
-        ({"text": "Ada"}, 'expected "words" or "sentence" in'),
-        ({"sentence": 3}, '"sentence" must be text, not 3'),
-        ({"words": "Ada"}, "\"words\" must be a list of words .*, not 'Ada'"),
-        ({"words": ["Ada", ""]}, r"\"words\" must be a list of words .*, not \['Ada', ''\]"),
-        (["Ada"], r"expected a JSON object, got \['Ada'\]"),
-        ({"sentence": "a \ud800"}, '"sentence": half of a surrogate pair, .* is not a character'),
-    ],
-)
-def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"elmo_ner: {message}") as error:
-        predictor.predict_json(line)
-    assert "\n" not in str(error.value)
-
-
 def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor: NerPredictor) -> None:
     endless = {"words": ["a"] * (predictor.default_max_words + 1)}
     message = "a text of 5,001 words is longer than max_words, 5,000"
@@ -69,15 +48,6 @@ def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor:
         NerPredictor(predictor._model, predictor._dataset_reader, max_words=0)
     with pytest.raises(ConfigurationError, match="max_words: expected a whole number, at least 1, got '9'"):
         NerPredictor(predictor._model, predictor._dataset_reader, max_words="9")  # type: ignore[arg-type]
-
-
-def test_characters_are_limited_before_a_tokenizer_runs(
-    predictor: NerPredictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(predictor, "_tokenizer", None)
-    for predict in (predictor.predict, lambda text: predictor.predict_batch_json([{"sentence": text}])):
-        with pytest.raises(ConfigurationError, match="100,002 characters is longer than 100,000"):
-            predict("a " * 50_001)
 
 
 def entity_predictor(path: Path) -> NerPredictor:
@@ -119,12 +89,6 @@ def test_tags_are_in_the_encoding_of_the_training_data(
     assert output["tags"] == output["gold_tags"] == tags.split()
 
 
-def test_another_tokenizer_may_be_given(predictor: NerPredictor) -> None:
-    for tokenizer in (WhitespaceTokenizer(), "whitespace", {"type": "whitespace"}):
-        other = NerPredictor(predictor._model, predictor._dataset_reader, tokenizer=tokenizer)
-        assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
-
-
 @pytest.mark.parametrize("batched", [False, True])
 def test_columns_have_gold_and_predicted_tags_in_bio_that_the_scorer_reads(
     predictor: NerPredictor, tmp_path: Path, batched: bool
@@ -155,11 +119,6 @@ def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
     assert all(len(line.split(" ")) == 2 for line in lines[:2])
 
 
-def test_an_unknown_output_format_is_an_error_that_names_the_option(predictor: NerPredictor) -> None:
-    with pytest.raises(ConfigurationError, match="output_format: expected one of json, columns, got 'conll'"):
-        NerPredictor(predictor._model, predictor._dataset_reader, output_format="conll")
-
-
 def test_plain_tags_are_predicted_shown_and_measured_without_entities(tmp_path: Path) -> None:
     (tmp_path / "pos.txt").write_text("the DT\ndog NN\nran VBD\n\nit PRP\nran VBD\n")
     reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
@@ -172,7 +131,7 @@ def test_plain_tags_are_predicted_shown_and_measured_without_entities(tmp_path: 
     output = plain.predict_batch_instance(instances)[0]
     assert set(output) == {"words", "tags", "gold_tags"}
     assert set(model.get_metrics()) == {"accuracy"}
-    ((part,),) = views("ner", [output], {})
+    (part,) = view("ner", output, {})
     assert [span.label for span in part.spans] == output["tags"]
     assert [line.split(" ")[:2] for line in plain.dump_line(output).split("\n")[:2]] == [
         ["the", "DT"],

@@ -12,7 +12,7 @@ from torch import nn
 from elmo_plugin.encoders import masked_attention
 from elmo_plugin.tasks.snli import SnliEsim
 from tests.tasks.small_models import tensors_of
-from tests.tasks.snli.small_esim import embedder, instances, small_esim
+from tests.tasks.snli.test_model import embedder, instances, small_esim
 
 esim = pytest.importorskip("allennlp_models.pair_classification.models.esim", reason="needs allennlp-models")
 

@@ -1,17 +1,48 @@
-"""ESIM: what it computes, against the formulas written out, and how it learns."""
+"""ESIM against the formulas written out, and its predictor."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.data import Vocabulary
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from allennlp.common import Lazy
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.modules import Embedding, FeedForward
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import Tensor, nn
 
-from elmo_plugin.encoders import masked_attention
+from elmo_plugin.encoders.bidirectional import VariationalBiLstm
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.tasks.snli import SnliEsim, SnliPredictor, SnliReader
 from tests.tasks.small_models import tensors_of
-from tests.tasks.snli.small_esim import instances, small_esim
+
+PAIRS = Path(__file__).parents[2] / "fixtures" / "snli" / "pairs.jsonl"
+
+
+def instances() -> list[Instance]:
+    return list(SnliReader({"tokens": SingleIdTokenIndexer()}).read(PAIRS))
+
+
+def embedder(vocab: Vocabulary) -> BasicTextFieldEmbedder:
+    embedding = Embedding(5, vocab.get_vocab_size("tokens"))
+    nn.init.normal_(embedding.weight)
+    return BasicTextFieldEmbedder({"tokens": embedding})
+
+
+def small_esim(vocab: Vocabulary, dropout: float = 0.0) -> SnliEsim:
+    torch.manual_seed(0)
+    return SnliEsim(
+        vocab,
+        contextual_encoder=ContextualEncoder(
+            embedder(vocab), Lazy(VariationalBiLstm, hidden_sizes=[4], dropout=dropout)
+        ),
+        projection=Lazy(FeedForward, num_layers=1, hidden_dims=3, activations=nn.ReLU()),
+        inference_encoder=Lazy(VariationalBiLstm, hidden_sizes=[6], dropout=dropout),
+        classifier=Lazy(FeedForward, num_layers=1, hidden_dims=7, activations=nn.ReLU()),
+        dropout=dropout,
+    )
 
 
 @pytest.fixture
@@ -54,33 +85,32 @@ def test_is_the_model_of_the_paper(vocab: Vocabulary) -> None:
         torch.testing.assert_close(logits[row], logits_by_the_formulas(model, *words))
 
 
-@given(
-    words=st.integers(1, 4),
-    others=st.integers(1, 5),
-    padding=st.integers(0, 3),
-    scale=st.sampled_from([0.0, 1.0, 1e3]),
-    seed=st.integers(0, 999),
-)
-@settings(max_examples=50)
-def test_attention_is_a_mean_of_the_other_words_whatever_their_similarity(
-    words: int, others: int, padding: int, scale: float, seed: int
-) -> None:
-    torch.manual_seed(seed)
-    similarity = (torch.randn(1, words, others + padding) - 2) * scale
-    vectors = torch.randn(1, others + padding, 3)
-    mask = (torch.arange(others + padding) < others)[None]
-    weights = similarity[..., :others].double().softmax(dim=-1)
-    expected = torch.einsum("bwo,bod->bwd", weights, vectors[:, :others].double())
-    torch.testing.assert_close(
-        masked_attention(similarity, vectors, mask), expected.float(), rtol=1e-4, atol=1e-5
-    )
+PREMISE, HYPOTHESIS = "A dog doesn't run.", "An animal is running."
 
 
-def test_dropout_is_behind_the_attention_and_before_the_last_two_layers(vocab: Vocabulary) -> None:
-    model = small_esim(vocab)
-    widths = []
-    model.dropout = nn.Dropout(0.5)
-    model.dropout.register_forward_hook(lambda _, inputs, output: widths.append(output.shape[-1]))
-    model(**tensors_of(instances(), vocab))
-    enhanced, pooled, hidden = 4 * (2 * 4), 4 * (2 * 6), 7
-    assert widths == [enhanced, enhanced, pooled, hidden]
+@pytest.fixture(scope="module")
+def predictor() -> SnliPredictor:
+    reader = SnliReader({"tokens": SingleIdTokenIndexer()})
+    return SnliPredictor(small_esim(Vocabulary.from_instances(reader.read(PAIRS))).eval(), reader)
+
+
+def test_a_prediction_is_a_label_and_the_probability_of_each(predictor: SnliPredictor) -> None:
+    output = predictor.predict(PREMISE, HYPOTHESIS)
+    assert output["probabilities"].keys() == {"entailment", "neutral", "contradiction"}
+    assert sum(output["probabilities"].values()) == pytest.approx(1)
+    assert output["probabilities"][output["label"]] == max(output["probabilities"].values())
+    assert "loss" not in output
+
+
+def test_the_keys_may_be_those_of_snli(predictor: SnliPredictor) -> None:
+    line = {"sentence1": PREMISE, "sentence2": HYPOTHESIS, "gold_label": "-"}
+    assert predictor.predict_json(line) == predictor.predict(PREMISE, HYPOTHESIS)
+
+
+def test_another_tokenizer_replaces_the_readers_in_the_predictor_alone(predictor: SnliPredictor) -> None:
+    reader = predictor._dataset_reader
+    other = SnliPredictor(predictor._model, reader, tokenizer="just_spaces")
+    pair = other._json_to_instance({"premise": "ฉัน กิน", "hypothesis": HYPOTHESIS})
+    assert [token.text for token in pair["premise"]] == ["ฉัน", "กิน"]
+    with pytest.raises(ConfigurationError, match="Thai is written without spaces"):
+        predictor.predict("ฉันกิน", HYPOTHESIS)

@@ -1,6 +1,9 @@
-"""The question answering model: what it encodes, trains on and measures."""
+"""The question answering model: what it encodes, attends to, trains on, predicts and measures."""
 
 import copy
+import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +13,13 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.models import Model
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
 
-from elmo_plugin.tasks.squad import SquadReader
-from elmo_plugin.tasks.squad.spans import BoundaryLogits
+from elmo_plugin.tasks.squad import SquadPredictor, SquadReader
+from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
+from elmo_plugin.tasks.squad.spans import BoundaryLogits, average_boundary_logits, best_answers, span_loss
 from tests.tasks.small_models import tensors_of
 from tests.tasks.squad.test_dataset_reader import FIXTURE
 
@@ -102,3 +109,132 @@ def test_half_of_a_self_attention_is_refused(instances: list[Instance], missing:
     both = "give both self_attention_encoder and self_attention_projection, or neither"
     with pytest.raises(ConfigurationError, match=both):
         model_of(instances, **{missing: None})
+
+
+DIM = 3
+BIAS = 0.7  # that of the original's biattention, which changes nothing
+
+
+def softmax(values: list[Tensor]) -> Tensor:
+    exponentials = torch.stack(values).exp()
+    return exponentials / exponentials.sum()
+
+
+def similarity_of(model: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
+    """Seo et al. (2017), section 2, for two vectors."""
+    first, second = model.similarity.first_projection.weight[0], model.similarity.second_projection.weight[0]
+    return lambda x, y: first @ x + second @ y + model.similarity.product_weight @ (x * y)
+
+
+@pytest.fixture
+def texts() -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    torch.manual_seed(0)
+    paragraph = torch.randn(2, 5, DIM, dtype=torch.float64)
+    question = torch.randn(2, 4, DIM, dtype=torch.float64)
+    p_mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
+    q_mask = torch.tensor([[True] * 2 + [False] * 2, [True] * 4])
+    return paragraph, question, p_mask, q_mask
+
+
+def test_biattention_is_that_of_each_word(texts: tuple[Tensor, ...]) -> None:
+    paragraph, question, p_mask, q_mask = texts
+    model = TrilinearBiattention(DIM).double()
+    similarity = similarity_of(model)
+    found = model(*texts)
+    for row in range(2):
+        p, q = paragraph[row][p_mask[row]], question[row][q_mask[row]]
+        scores = [[similarity(x, y) + BIAS for y in q] for x in p]
+        back = softmax([max(each) for each in scores]) @ p
+        for place, x in enumerate(p):
+            attended = softmax(scores[place]) @ q
+            expected = torch.cat([x, attended, x * attended, x * back])
+            torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
+
+
+def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(texts: tuple[Tensor, ...]) -> None:
+    """Nothing is one more vector, of zeros, whose score is a parameter, as in the original."""
+    words, _, mask, _ = texts
+    model = TrilinearSelfAttention(DIM).double()
+    assert model.nothing == -1
+    nn.init.constant_(model.nothing, 0.4)
+    similarity = similarity_of(model)
+    found = model(words, mask)
+    for row in range(2):
+        text = words[row][mask[row]]
+        for place, x in enumerate(text):
+            others = [y for other, y in enumerate(text) if other != place]
+            scores = [similarity(x, y) for y in others]
+            attended = softmax([*scores, model.nothing]) @ torch.stack([*others, torch.zeros_like(x)])
+            expected = torch.cat([x, attended, x * attended])
+            torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
+
+
+def test_a_word_that_is_alone_attends_to_nothing() -> None:
+    word = torch.randn(1, 2, DIM)
+    found = TrilinearSelfAttention(DIM)(word, torch.tensor([[True, False]]))[0, 0]
+    assert found.equal(torch.cat([word[0, 0], torch.zeros(2 * DIM)]))
+
+
+def logits_of(seed: int, lengths: list[int]) -> BoundaryLogits:
+    torch.manual_seed(seed)
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)
+    start, end = torch.randn(2, *mask.shape, dtype=torch.float64)
+    return BoundaryLogits(start, end, mask)
+
+
+def probabilities(logits: BoundaryLogits, row: int) -> tuple[Tensor, Tensor]:
+    there = logits.mask[row]
+    return logits.start[row][there].softmax(dim=0), logits.end[row][there].softmax(dim=0)
+
+
+@given(
+    st.integers(0, 1000), st.lists(st.integers(1, 9), min_size=1, max_size=3), st.integers(1, 12),
+    st.integers(1, 6),
+)  # fmt: skip
+def test_the_best_spans_are_those_of_all_spans(
+    seed: int, lengths: list[int], max_words: int, count: int
+) -> None:
+    logits = logits_of(seed, lengths)
+    for row, found in enumerate(best_answers(logits, max_words, count)):
+        start, end = probabilities(logits, row)
+        spans = [
+            ((start[first] * end[last]).item(), first, last)
+            for first in range(lengths[row])
+            for last in range(first, min(first + max_words, lengths[row]))
+        ]
+        expected = sorted(spans, reverse=True)[:count]
+        assert [(span.first, span.last) for span in found] == [each[1:] for each in expected]
+        assert [span.probability for span in found] == pytest.approx([each[0] for each in expected])
+
+
+def test_the_loss_is_that_of_all_right_spans_together() -> None:
+    logits = logits_of(0, [6, 4])
+    answers = torch.tensor([[[1, 2], [1, 3]], [[0, 0], [-1, -1]]])
+    (start, end), (other_start, other_end) = (probabilities(logits, row) for row in (0, 1))
+    expected = -math.log(start[1] * end[2] + start[1] * end[3]) - math.log(other_start[0] * other_end[0])
+    assert span_loss(logits, answers).item() == pytest.approx(expected / 2)
+
+
+def test_the_average_is_that_of_probabilities() -> None:
+    one, other = logits_of(0, [5, 3]), logits_of(1, [5, 3])
+    average = average_boundary_logits([one, other])
+    assert average.start.isfinite().all()
+    for row in range(2):
+        for found, first, second in zip(
+            *(probabilities(each, row) for each in (average, one, other)), strict=True
+        ):
+            torch.testing.assert_close(found, (first + second) / 2)
+
+
+@pytest.fixture
+def predictor() -> SquadPredictor:
+    reader = SquadReader({"tokens": SingleIdTokenIndexer()})
+    instances: list[Instance] = list(reader.read(FIXTURE))
+    return SquadPredictor(model_of(instances), reader)
+
+
+def test_instances_of_a_file_are_answered_by_id(predictor: SquadPredictor, tmp_path: Path) -> None:
+    instances = list(predictor._dataset_reader.read(FIXTURE))
+    outputs = predictor.predict_batch_instance(instances)
+    assert [output["id"] for output in outputs] == ["a1", "a2", "a3", "b1"]
+    assert predictor.predict_instance(instances[0])["answer"] == outputs[0]["answer"]

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.common.checks import ConfigurationError
 from allennlp.models import Archive, load_archive
 from allennlp.predictors import Predictor
 
@@ -65,7 +64,7 @@ def test_each_of_several_predicates_has_a_frame_and_a_sentence_may_have_none(lab
 def test_many_frames_are_predicted_in_parts(labeller: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = [JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}]
     expected = predictor(labeller).predict_batch_json(sentences)
-    monkeypatch.setattr("elmo_plugin.tasks.srl.predictor.MAX_BATCH_WORDS", 7)
+    monkeypatch.setattr("elmo_plugin.tasks.srl.model.MAX_BATCH_WORDS", 7)
     srl = predictor(labeller)
     sizes: list[int] = []
     hook = srl._model.register_forward_pre_hook(
@@ -82,20 +81,6 @@ def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Archive, ta
     assert srl.predict_json(plain) == srl.predict_json(JUDGE) == srl.predict(plain["sentence"])
     both = srl.predict_batch_json([plain, {"words": ["Dogs", "bark"], "predicates": [1]}])
     assert [[frame["index"] for frame in output["frames"]] for output in both] == [[2], [1]]
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ({"sentence": "Dogs bark."}, 'expected "predicates", the indices of words'),
-        ({"sentence": "Dogs bark.", "predicates": [3]}, r"from 0 to 2, not \[3\]"),
-        ({"sentence": "Dogs bark.", "predicates": [True]}, r"from 0 to 2, not \[True\]"),
-        ({"sentence": "Dogs bark.", "predicates": [1, 1]}, r"different words, from 0 to 2, not \[1, 1\]"),
-    ],
-)
-def test_what_is_no_input_is_an_error(labeller: Archive, line: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"elmo_srl: .*{message}"):
-        predictor(labeller).predict_json(line)
 
 
 def test_the_tagger_tells_probabilities(tagger: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from nltk.tree import Tree
 
-from elmo_plugin.tasks.sst import SstTreesReader
+from elmo_plugin.tasks.sst import SstTreesReader, read_phrases
+from tests.experiments.configs import FIXTURES, each_file
 
-TREES = Path(__file__).parents[2] / "fixtures" / "sst" / "trees.txt"
+TREES = FIXTURES / "sst" / "trees.txt"
 
 
 def reader(**options: Any) -> SstTreesReader:
@@ -52,39 +52,19 @@ def test_binary_labels_leave_out_what_is_neutral() -> None:
     ]
 
 
-@pytest.mark.parametrize("min_phrase_length", [1, 2, 3, 5, 100])
-def test_phrases_are_nltks_subtrees(min_phrase_length: int) -> None:
-    names = ["very negative", "negative", "neutral", "positive", "very positive"]
-    expected = []
-    for line in TREES.read_text(encoding="utf-8").splitlines():
-        for place, part in enumerate(Tree.fromstring(line).subtrees() if line else []):
-            if place == 0 or len(part.leaves()) >= min_phrase_length:
-                words = [{"-LRB-": "(", "-RRB-": ")"}.get(word, word) for word in part.leaves()]
-                expected.append((" ".join(words).replace("\\/", "/"), names[int(part.label())]))
-    assert read(TREES, min_phrase_length=min_phrase_length) == expected
-
-
-def test_binary_phrases_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> None:
+def test_phrases_have_a_number_of_words_and_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> None:
     path = tmp_path / "trees.txt"
     path.write_text("(2 (4 superb) (2 (2 but) (0 dreadful)))\n")
+    assert read(path, min_phrase_length=2) == [
+        ("superb but dreadful", "neutral"),
+        ("but dreadful", "neutral"),
+    ]
     assert read(path, binary=True, min_phrase_length=1) == [("superb", "positive"), ("dreadful", "negative")]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("x.csv", 'text,label\n"Wet, cold",bad mood\nDry,1\n'),
-        ("x.tsv", "sentence\tlabel\nWet, cold\tbad mood\nDry\t1\n"),
-        ("x.jsonl", '{"text": "Wet, cold", "label": "bad mood"}\n{"text": "Dry", "label": 1}\n\n'),
-        ("x.csv", "Review;Sentiment\nWet, cold;bad mood\nDry;1.0\n"),
-        ("x.txt", "(bad Wet , cold)\n(good Dry)\n"),
-        ("x.txt", "(1 Wet, cold)\n(4 Dry)\n"),
-        ("x.txt", "__label__bad Wet, cold\n__label__good Dry\n"),
-    ],
-)
-def test_texts_with_any_labels_in_other_shapes(tmp_path: Path, name: str, content: str) -> None:
-    (tmp_path / name).write_text(content)
-    texts, labels = zip(*read(tmp_path / name), strict=True)
+@each_file("sst/formats")
+def test_texts_with_any_labels_in_other_shapes(file: Path) -> None:
+    texts, labels = zip(*read(file), strict=True)
     assert texts == ("Wet , cold", "Dry")
     assert labels in [("bad mood", "1"), ("bad", "good"), ("negative", "very positive")]
 
@@ -111,11 +91,9 @@ def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
         (b"text,label\nWet,bad\n", ", line 1: expected a tree, .* the option format reads other files"),
         ("(1 ฉันกิน)\n".encode(), ", line 1: Thai is written without spaces between words: set tokenizer"),
         (b"(1 Wet)\n(l Dry)\n", ", line 2: a label is a number from 0 to 4, not 'l'"),
-        (b"", ": no texts in this file"),
         (b"\n \n", ": no texts in this file"),
         (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced: expected '\\)'"),
         (b"(2 a)\r\n(7 b)\r\n", ", line 2: a label is a number from 0 to 4, not '7'"),
-        (b"(2 a)\n(2 caf\xe9)\n", ", line 2: not UTF-8 text"),
     ],
 )
 def test_a_bad_file_is_an_error_that_names_file_and_line(
@@ -126,12 +104,6 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(
     with pytest.raises(ConfigurationError, match=re.escape(str(path)) + message) as error:
         list(reader().read(path))
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("length", [0, -1])
-def test_phrases_have_a_word_at_least(length: int) -> None:
-    with pytest.raises(ConfigurationError, match=f"min_phrase_length: expected at least 1, got {length}"):
-        reader(min_phrase_length=length)
 
 
 @pytest.mark.parametrize(
@@ -162,22 +134,47 @@ def test_a_text_with_its_aspect_and_label_has_three_lines(tmp_path: Path) -> Non
         read(tmp_path / "x.raw")
 
 
+def test_phrases_are_the_subtrees_whatever_the_layout() -> None:
+    phrases = [("3", ["Not", "a\u00a0b", "\u2028", "("]), ("2", ["Not"])]
+    phrases += [("1", ["a\u00a0b", "\u2028", "("]), ("2", ["a\u00a0b", "\u2028"]), ("0", ["("])]
+    tree = "(3 (2 Not) (1 (2 a\u00a0b \u2028) (0 -LRB-)))"
+    for text in (tree, tree.replace(" ", "\t  "), tree.replace("(", "( "), tree.replace(" (", "(")):
+        assert read_phrases(text, "here") == phrases
+
+
+def test_the_innermost_brackets_may_have_several_words_and_alone_a_label_word() -> None:
+    assert read_phrases("(1 A good film .)", "here") == [("1", ["A", "good", "film", "."])]
+    assert read_phrases("(good A good film)", "here") == [("good", ["A", "good", "film"])]
+    assert read_phrases("(3 (2 Not that) (1 bad))", "here")[1:] == [("2", ["Not", "that"]), ("1", ["bad"])]
+
+
 @pytest.mark.parametrize(
-    ("name", "content", "options"),
+    ("tree", "message"),
     [
-        ("x.txt", "Not bad.\n", {}),
-        ("x.csv", "text\nNot bad.\n", {}),
-        ("x.csv", "Not bad.\n", {"columns": ["label", "text"]}),
-        ("x.jsonl", '{"text": "Not bad.", "label": null}\n', {}),
+        ("(2 (2 a) (2 b)", "brackets are not balanced: expected '\\)' but got 'end-of-string'"),
+        ("(2 (2 a) (2 b)))", "brackets are not balanced: expected 'end-of-string' but got .*"),
+        ("(2 a) (2 b)", "brackets are not balanced: expected 'end-of-string' but got .*"),
+        ("(2 a) b", r"brackets are not balanced: expected '\(' but got 'b'"),
+        ("(2)", "brackets without a word in them"),
+        ("(2 a (3 b))", "the word 'a' lacks brackets"),
+        ("(2 (3 a b) (good c))", "a label is a number from 0 to 4, not 'good'"),
+        ("(2 (3 b) a)", "the word 'a' lacks brackets"),
+        ("(5 a)", "a label is a number from 0 to 4, not '5'"),
+        ("(\u0663 a)", "a label is a number from 0 to 4, not '\u0663'"),
+        ("()", "brackets without a word in them"),
+        ("((2 a))", "a label is a number from 0 to 4, not ''"),
     ],
 )
-def test_texts_without_labels_are_read_for_predictions_only(
-    tmp_path: Path, name: str, content: str, options: dict[str, Any]
-) -> None:
-    (tmp_path / name).write_text(content)
-    with pytest.raises(ConfigurationError):
-        read(tmp_path / name, **options)
-    predicting = reader(**options)
-    predicting.needs_labels = False
-    (instance,) = predicting.read(tmp_path / name)
-    assert instance["words"].metadata == ["Not", "bad", "."] and "label" not in instance.fields
+def test_what_is_no_tree_is_an_error_that_says_why(tree: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^data.txt, line 7: {message}$"):
+        read_phrases(tree, "data.txt, line 7")
+
+
+@pytest.mark.parametrize("depth", [500, 501, 20_000])
+def test_a_tree_is_not_deeper_than_it_takes_time(depth: int) -> None:
+    tree = "(2 (2 a) " * (depth - 1) + "(2 a)" + ")" * (depth - 1)
+    if depth == 500:
+        assert len(read_phrases(tree, "here")[0].words) == 500
+    else:
+        with pytest.raises(ConfigurationError, match="here: the tree is more than 500 brackets deep"):
+            read_phrases(tree, "here")

@@ -18,7 +18,7 @@ from elmo_plugin.encoders import pool, self_biattention
 from elmo_plugin.encoders.bidirectional import VariationalBiLstm
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
-from tests.tasks.small_models import fit, tensors_of, word_embedder
+from tests.tasks.small_models import word_embedder
 
 REPOSITORY = Path(__file__).parents[3]
 TREES = REPOSITORY / "tests" / "fixtures" / "sst" / "trees.txt"
@@ -101,22 +101,6 @@ def test_padding_takes_no_part_whatever_the_scores(size: float) -> None:
         sentence, mask = vectors[row : row + 1, :length], MASK[row : row + 1, :length]
         alone = pool(self_biattention(sentence, mask), scores[row : row + 1, :length], mask)
         torch.testing.assert_close(together[row : row + 1], alone)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"classifier": CLASSIFIER}, {"maxout": Lazy(Maxout, num_layers=2, output_dims=10, pool_sizes=3)}],
-    ids=["feed-forward", "maxout"],
-)
-def test_learns_the_training_sentences(options: dict[str, Any]) -> None:
-    data = instances()
-    vocab = Vocabulary.from_instances(data)
-    model = classifier(vocab, **options)
-    tensors = tensors_of(data, vocab)
-    fit(model, tensors, learning_rate=0.05)
-    assert all(parameter.grad is not None for parameter in model.parameters())
-    model(**tensors)
-    assert model.get_metrics() == {"accuracy": 1.0}
 
 
 @pytest.mark.parametrize(

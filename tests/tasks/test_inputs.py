@@ -1,0 +1,49 @@
+"""Inputs that are none: the predictors of all tasks say so before a model runs."""
+
+from typing import Any
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader
+from allennlp.predictors import Predictor
+from torch import nn
+
+import elmo_plugin.register  # noqa: F401
+
+READERS = {"elmo_ner": "ner_conll2003", "elmo_snli": "snli_jsonl", "elmo_squad": "squad_v1"}
+READERS |= {"elmo_coref": "coref_conll2012", "elmo_srl": "srl_conll2012"}
+PAIR, DOGS = {"premise": "A dog runs.", "hypothesis": "It runs."}, {"sentence": "Dogs bark."}
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "message"),
+    [
+        ("elmo_ner", {"sentence": ""}, "no words in"),
+        ("elmo_ner", {"words": []}, "no words in"),
+        ("elmo_ner", {"text": "Ada"}, 'expected "words" or "sentence" in'),
+        ("elmo_ner", {"sentence": 3}, '"sentence" must be text, not 3'),
+        ("elmo_ner", {"words": "Ada"}, "\"words\" must be a list of words .*, not 'Ada'"),
+        ("elmo_ner", {"words": ["Ada", ""]}, r"\"words\" must be a list of words .*, not \['Ada', ''\]"),
+        ("elmo_ner", ["Ada"], r"expected a JSON object, got \['Ada'\]"),
+        ("elmo_ner", {"sentence": "a \ud800"}, '"sentence": half of a surrogate pair, .* is not a character'),
+        ("elmo_snli", {"hypothesis": "It runs."}, 'expected "premise" or "sentence1" in'),
+        ("elmo_snli", PAIR | {"premise": "\u200b"}, '"premise" must be text that is not blank'),
+        ("elmo_snli", PAIR | {"hypothesis": 3}, '"hypothesis" must be text that is not blank, not 3'),
+        ("elmo_squad", {"question": "Who?"}, 'expected "passage" or "paragraph" or "context" in'),
+        ("elmo_squad", {"passage": "Ansel.", "question": " "}, '"question" must be text'),
+        ("elmo_coref", {}, 'expected "document" in'),
+        ("elmo_coref", {"document": "a", "genre": 3}, '"genre" must be text'),
+        ("elmo_coref", {"sentences": [["a"], []]}, '"sentences" must be a list'),
+        ("elmo_coref", {"sentences": [["a", ""]]}, '"sentences" must be a list'),
+        ("elmo_coref", {"sentences": [["a", "b"]], "speakers": [["x"]]}, '"speakers" must have one name for'),
+        ("elmo_srl", DOGS, 'expected "predicates", the indices of words'),
+        ("elmo_srl", DOGS | {"predicates": [3]}, r"from 0 to 2, not \[3\]"),
+        ("elmo_srl", DOGS | {"predicates": [True]}, r"from 0 to 2, not \[True\]"),
+        ("elmo_srl", DOGS | {"predicates": [1, 1]}, r"different words, from 0 to 2, not \[1, 1\]"),
+    ],
+)
+def test_what_is_no_input_is_an_error_of_one_line(name: str, line: Any, message: str) -> None:
+    predictor = Predictor.by_name(name)(nn.Linear(1, 1), DatasetReader.by_name(READERS[name])({}))
+    with pytest.raises(ConfigurationError, match=f"^{name}: .*{message}") as error:
+        predictor.predict_json(line)
+    assert "\n" not in str(error.value)
