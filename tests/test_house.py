@@ -10,22 +10,22 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 869,
+    "(files at the top)": 865,
     "allennlp_api": 670,
     "analysis": 468,
-    "bilm": 2737,
+    "bilm": 2695,
     "commands": 1322,
-    "common": 1280,
+    "common": 1273,
     "demo": 360,
     "embed_files": 665,
-    "embedding": 828,
+    "embedding": 827,
     "encoders": 563,
     "integrations": 324,
     "language_model": 1339,
-    "porting": 586,
+    "porting": 583,
     "predictions": 514,
     "sweeps": 270,
-    "tasks": 4533,
+    "tasks": 4496,
     "training": 464,
 }
 WHOLE = 17_792

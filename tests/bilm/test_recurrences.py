@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
 from elmo_plugin.bilm.batching import LstmState, map_state
-from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, Pass, lstm_layers, zero_state
 from elmo_plugin.bilm.lstm_cell import LstmLayer
 from tests.bilm.direction import run_direction
 
@@ -119,9 +119,9 @@ def test_all_recurrences_give_what_the_reference_gives(
     state = map_state(lambda *parts: torch.stack(parts, dim=1), *states)
     before = map_state(Tensor.clone, state)
     with torch.no_grad():
-        expected = lstm_layers(lms, inputs, batch_sizes, state, "reference", keep_state=True)
-        actual = lstm_layers(lms, inputs, batch_sizes, state, name, keep_state=True)
-        without_state = lstm_layers(lms, inputs, batch_sizes, state, name)
+        expected = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence="reference", keep_state=True))
+        actual = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence=name, keep_state=True))
+        without_state = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence=name))
     torch.testing.assert_close(actual, expected)
     torch.testing.assert_close(without_state, (expected[0], None))
     torch.testing.assert_close(state, before)  # the given state stays as it was
@@ -132,4 +132,4 @@ def test_gradients_in_another_precision_than_float32_are_refused() -> None:
     with pytest.raises(BiLmError, match="float32, not in bfloat16"):
         inputs = torch.zeros(1, 4).double()
         state = zero_state(lm.options, inputs, 1, directions=1)
-        lstm_layers([lm], [inputs], [1], state, precision=PRECISIONS["bfloat16"])
+        lstm_layers([lm], [inputs], [1], state, Pass(PRECISIONS["bfloat16"]))

@@ -78,7 +78,8 @@ CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
     ("name", "changes", "arguments", "message"),
     [
         ("simple tagger", {}, ["--dry-run"], "^dry run: .*gone.tsv"),
-        ("quarel", {}, ["--dry-run"], "^dry run: dataset_reader.type: 'quarel' was removed: .*; model.type"),
+        ("simple tagger", {"dataset_reader": {"type": "quarel"}}, ["--dry-run"],
+            "^dry run: dataset_reader.type: 'quarel' was removed: "),
         ("bcn", {}, ["--dry-run"], "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is"),
         ("ner", {}, ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
         ("simple tagger", {"train_data_path": "_ _ _ _\n", "dataset_reader": CONLL}, ["--dry-run"],

@@ -24,9 +24,8 @@ with open(sys.argv[1], "w") as file:
 """
 
 
-@pytest.mark.parametrize("closed", ["2>&-", "0<&- 1>&- 2>&-"])
-def test_what_is_printed_into_closed_streams_goes_nowhere(closed: str, tmp_path: Path) -> None:
-    shell = f'"$0" -c "$1" "$2" {closed}'
+def test_what_is_printed_into_closed_streams_goes_nowhere(tmp_path: Path) -> None:
+    shell = '"$0" -c "$1" "$2" 0<&- 1>&- 2>&-'
     arguments = ["sh", "-c", shell, sys.executable, PROGRAM, tmp_path / "file"]
     ended = subprocess.run(arguments, capture_output=True)
     assert ended.returncode == 0, ended.stderr

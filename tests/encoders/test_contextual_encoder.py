@@ -1,6 +1,5 @@
 """The contextual encoder: how its parts come together, and where ELMo is put."""
 
-import copy
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -91,18 +90,6 @@ def test_elmo_without_its_indexer_is_an_error_that_names_it(bilm_files: dict[str
 def with_both_placements(bilm_files: dict[str, str]) -> tuple[ContextualEncoder, BiLm]:
     elmo = elmo_at(bilm_files, "input", "output")
     return ContextualEncoder(embedder(), BILSTM, elmo=elmo).eval(), elmo.bilm
-
-
-def test_a_configuration_gives_each_placement_its_own_mix_of_one_bilm(bilm_files: dict[str, str]) -> None:
-    elmo = {"bilm": bilm_files, "input": {"layers": [2, 0], "dropout": 0.1}, "output": {"layer_norm": True}}
-    config = {"text_field_embedder": {"token_embedders": {}}, "elmo": elmo}
-    encoders = [ContextualEncoder.from_params(Params(copy.deepcopy(config))) for _ in range(2)]
-    for encoder in encoders:
-        assert len([module for module in encoder.modules() if isinstance(module, BiLm)]) == 1
-        at_input, at_output = encoder.elmo.mixes.values()
-        assert (at_input.layer_numbers, at_input.layer_norm, at_input.dropout.p) == ([2, 0], False, 0.1)
-        assert (at_output.layer_numbers, at_output.layer_norm, at_output.dropout.p) == ([0, 1, 2], True, 0.5)
-    assert encoders[0].elmo.bilm is not encoders[1].elmo.bilm
 
 
 def text_of_other_words() -> TextFieldTensors:

@@ -162,15 +162,6 @@ def test_words_that_stand_in_the_same_places_are_alike(
     assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "two.txt").read_bytes()
 
 
-def test_a_text_without_frequent_words_is_refused(
-    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("gensim")
-    with pytest.raises(ConfigurationError, match=r"text.txt: no word is there 1000 times"):
-        experiment_module("static_vectors", monkeypatch).train([text], tmp_path / "out.txt", 8, 1, 1000, 1)
-    assert not (tmp_path / "out.txt").exists()
-
-
 def test_each_weight_is_the_mean_of_those_of_the_archives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
