@@ -10,9 +10,8 @@ when you start it again, and writes the same file.
 import argparse
 import os
 from pathlib import Path
-from typing import Any
 
-from elmo_plugin.commands.options import OutputPath, StreamPath, add, add_shared, output_paths, positive_int
+from elmo_plugin.commands.options import OutputPath, TextPattern, add, add_shared, output_paths, positive_int
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import target_of
 from elmo_plugin.common.streams import show
@@ -20,34 +19,15 @@ from elmo_plugin.common.streams import show
 NEEDS = "torch"
 
 
-class TextStream(StreamPath):
-    """A text that is read once, line by line; with --dask a pattern of texts."""
-
-    kind = "text"
-
-    def _is_found(self) -> bool:
-        return super()._is_found() or bool(set("*?[") & set(self))
-
-
-class _OneOutput(argparse.Action):
-    """Stores OUTPUT, which is named once, with --output or without."""
-
-    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
-        if namespace.output is not None:
-            parser.error("OUTPUT and --output: name one file")
-        namespace.output = OutputPath(values)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = (
         "one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); - for standard "
         "input; with --dask a quoted pattern"
     )
-    add(parser, "text TEXT", about, TextStream)
+    add(parser, "text TEXT", about, TextPattern)
     about = "a file, .hdf5, .safetensors, .npz or .csv; with --dask a folder"
-    # Without a default, a missing OUTPUT keeps the value of --output.
-    add(parser, "output OUTPUT", about, action=_OneOutput, nargs="?", default=argparse.SUPPRESS)
-    add_shared(parser, "--output", action=_OneOutput)
+    add(parser, "output OUTPUT", about, OutputPath, nargs="?")
+    add_shared(parser, "--output", dest="named_output")
 
     group = parser.add_argument_group("the output for a sentence (one of these)")
     layers = group.add_mutually_exclusive_group()
@@ -100,8 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_arguments(args: argparse.Namespace) -> None:
-    if args.output is None:
-        raise BiLmError("expected OUTPUT, a file to write")
+    if (args.output is None) == (args.named_output is None):
+        raise BiLmError("expected one file to write, as OUTPUT or with --output")
     if (args.options_file is None) != (args.weight_file is None):
         raise BiLmError("--options-file and --weight-file go together")
     if [args.bilm, args.options_file, args.mix].count(None) < 2:
@@ -113,7 +93,7 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 
 
 def resume_path(args: argparse.Namespace) -> Path:
-    path = args.output or os.devnull
+    path = args.output or args.named_output or os.devnull
     return Path(path if args.dask is not None else f"{target_of(path)}.unfinished")
 
 
@@ -123,6 +103,7 @@ def run(args: argparse.Namespace) -> None:
     pair = args.options_file and {"options": args.options_file, "weights": args.weight_file}
     args.bilm = next((each for each in (args.bilm, pair, args.mix) if each is not None), "base")
     args.layers = "mix" if args.mix is not None else args.layers
+    args.output = args.output or args.named_output
     args.gzip = 4 if args.compression else None
     settings = EmbedSettings(**{name: getattr(args, name) for name in EmbedSettings.__dataclass_fields__})
     source_format = "fasta" if "fasta" in args.format else None

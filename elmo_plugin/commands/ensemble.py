@@ -6,14 +6,11 @@ predict`. They need the same vocabularies and dataset readers: train them with d
 """
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import Any
 
 from elmo_plugin.commands.options import add_shared
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
-
-if TYPE_CHECKING:
-    from allennlp.models import Archive
 
 NEEDS = "allennlp"
 
@@ -44,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     show(f"wrote {args.output}, an ensemble of {len(loaded)} models")
 
 
-def _check_same(first_path: str, first: "Archive", path: str, archive: "Archive") -> None:
+def _check_same(first_path: str, first: Any, path: str, archive: Any) -> None:
     """Raises `BiLmError` if a model cannot be in one ensemble with the first."""
     configs = [each.config.as_dict(quiet=True) for each in (first, archive)]
     types = [config["model"]["type"] for config in configs]

@@ -8,15 +8,11 @@ their vectors. Text is split into words by spaCy's rules, without a model.
 import argparse
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elmo_plugin.commands.options import TextPath, add, add_shared, positive_int
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
-
-if TYPE_CHECKING:
-    from elmo_plugin.analysis.neighbors import Occurrence
-    from elmo_plugin.common.typography import Word
 
 NEEDS = "torch"
 
@@ -55,7 +51,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
-def _query(text: str, split: "Callable[[str], list[Word]]") -> "Occurrence":
+def _query(text: str, split: Callable[[str], list[Any]]) -> Any:
     """Reads a sentence with one word in brackets, or of one word."""
     from elmo_plugin.analysis.neighbors import Occurrence
 

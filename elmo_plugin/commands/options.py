@@ -12,7 +12,6 @@ from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 
 STANDARD_OUTPUT = "/dev/stdout"
-_MODEL_FILES = ("config.json", "best.th", "weights.th", "options.json")  # one of them is in a model's folder
 
 
 class InputPath(str):
@@ -46,11 +45,13 @@ class TextPath(InputPath):
     kind = "text"
 
 
-class TextPattern(TextPath):
-    """A text, or a pattern of texts."""
+class TextPattern(StreamPath):
+    """A text, standard input, or a pattern of texts."""
+
+    kind = "text"
 
     def _is_found(self) -> bool:
-        return any(map(os.path.isfile, iglob(self, recursive=True)))
+        return super()._is_found() or any(map(os.path.isfile, iglob(self, recursive=True)))
 
 
 class ArchivePath(InputPath):
@@ -64,19 +65,8 @@ class ArchivePath(InputPath):
     def check(self) -> None:
         if is_url(self):
             return
-        path = archive_path(str(self))  # not `self`: a name of this package may also be a file here
-        if not path.exists():
+        if not archive_path(str(self)).exists():  # not `self`: a name of this package may also be a file here
             raise BiLmError(f"{self.kind} not found: {self}")
-        if path.is_dir():
-            if not any((path / name).exists() for name in _MODEL_FILES):
-                raise BiLmError(
-                    f"{self}: expected the folder of a training, found no {_MODEL_FILES[0]} in it"
-                )
-        elif path.is_file():
-            with open(path, "rb") as file:
-                start = file.read(262)
-            if start[:2] != b"\x1f\x8b" and start[257:] != b"ustar":
-                raise BiLmError(f"{self}: expected an archive such as model.tar.gz, got another file")
 
 
 class OutputPath(str):

@@ -10,16 +10,12 @@ import os
 import sys
 import tempfile
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
-
-if TYPE_CHECKING:
-    from elmo_plugin.config_check import Mistake
-    from elmo_plugin.porting import Note
 
 NEEDS = "allennlp"
 
@@ -120,7 +116,7 @@ def _print(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _to_number(config: Any, mistake: "Mistake") -> "Note":
+def _to_number(config: Any, mistake: Any) -> Any:
     """Replaces text by its number, and a variable by one that is read as a number."""
     from elmo_plugin.porting import Note
     from elmo_plugin.porting.source import NUMBER_VARIABLE

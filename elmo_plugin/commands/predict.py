@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import Any
 
 from elmo_plugin.commands.options import (
     STANDARD_OUTPUT,
@@ -32,12 +32,6 @@ from elmo_plugin.common.process import cuda_number
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show
 from elmo_plugin.predictions import FORMATS
-
-if TYPE_CHECKING:
-    from allennlp.data import Instance
-
-    from elmo_plugin.predictions.files import Input
-    from elmo_plugin.tasks.squad import SquadPredictor
 
 NEEDS = "allennlp"
 _FILE = re.compile(r"\S+\.(txt|tsv|csv|jsonl?|ndjson)(\.gz|\.zst)?", re.IGNORECASE)
@@ -94,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
     options = {"predicates": args.predicates} if args.predicates else {}
     number = cuda_number(args.device)
     predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust, **options)
-    inputs: Iterable[Input] = inputs_of(args.texts, predictor.task)
+    inputs: Iterable[Any] = inputs_of(args.texts, predictor.task)
     is_read_slowly = args.texts == ["-"]
     if not args.output:
         with ExitStack() as stack:
@@ -141,14 +135,13 @@ def _answer_file(args: argparse.Namespace) -> None:
     show(f"{output}: {len(answers):,} answers, {len(skipped):,} questions skipped", file=sys.stderr)
 
 
-def _read_questions(path: str, predictor: "SquadPredictor") -> "tuple[list[Instance], list[str]]":
+def _read_questions(path: str, predictor: Any) -> tuple[list[Any], list[str]]:
     """Returns an instance of each question without its answers, and why others cannot be read."""
     from allennlp.common.checks import ConfigurationError
 
-    from elmo_plugin.tasks.squad import SquadReader, read_squad
+    from elmo_plugin.tasks.squad import read_squad
 
     reader = predictor._dataset_reader
-    assert isinstance(reader, SquadReader)
     instances, skipped = [], []
     for paragraph in read_squad(path, **reader.options):
         for question in paragraph.questions:

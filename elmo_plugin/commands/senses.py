@@ -7,14 +7,11 @@ each layer, of their mean, and of the first sense of all words.
 """
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elmo_plugin.commands.options import InputPath, TextPath, add, add_shared
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
-
-if TYPE_CHECKING:
-    from elmo_plugin.analysis.nearest_sense import SenseScore
 
 NEEDS = "allennlp"
 
@@ -37,7 +34,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
     first_sense = read_first_senses(args.first_senses).get if args.first_senses else wordnet_first_senses()
     options = args.controls, args.precision, args.device, args.cache
-    scores: dict[str, list[SenseScore]] = {test: [] for test in args.tests}
+    scores: dict[str, list[Any]] = {test: [] for test in args.tests}
     for representations in load_representations(args.bilm, args.mix, args.trust, *options):
         model = NearestSense(representations)
         if not model.fit(read_senses(args.train)):

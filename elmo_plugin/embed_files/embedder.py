@@ -75,16 +75,12 @@ class Embedder:
         layers = (self._bilm.num_layers,) if self._settings.layers == "all" else ()
         return (*layers, self._bilm.output_dim)
 
-    @property
-    def chunk_bytes(self) -> int:
-        """The size of a chunk of text whose vectors take about `CHUNK_VECTOR_BYTES`."""
+    def chunk_size(self, has_proteins: bool) -> int:
+        """Returns how many bytes or residues a chunk has, whose vectors take about `CHUNK_VECTOR_BYTES`."""
+        if has_proteins:
+            return max(CHUNK_VECTOR_BYTES // (4 * math.prod(self.row_shape)), 1)
         vector_bytes = 4 * self._bilm.num_layers * self._bilm.output_dim
         return max(CHUNK_VECTOR_BYTES * _BYTES_PER_WORD // vector_bytes, 1)
-
-    @property
-    def chunk_words(self) -> int:
-        """The number of words whose vectors in the output take about `CHUNK_VECTOR_BYTES`."""
-        return max(CHUNK_VECTOR_BYTES // (4 * math.prod(self.row_shape)), 1)
 
     def digest(self) -> str:
         """Returns a hash of the biLM's content, and of the mix."""

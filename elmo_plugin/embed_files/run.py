@@ -71,7 +71,7 @@ def embed_file(
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
     digest = blake2b(digest_size=16)
-    chunk_size = embedder.chunk_words if has_proteins else embedder.chunk_bytes
+    chunk_size = embedder.chunk_size(has_proteins)
     chunks = read_chunks(source, chunk_size, digest, settings.column, has_proteins)
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)

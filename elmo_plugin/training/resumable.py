@@ -5,9 +5,7 @@ import logging
 import os
 import random
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from types import SimpleNamespace
 from typing import Any, cast
@@ -69,10 +67,6 @@ class EpochProgress(TrainerCallback):
     @overrides
     def on_epoch(self, *args: Any, **kwargs: Any) -> None:
         self.totals: dict[str, Any] = {"batches": 0, "loss": 0.0, "reg_loss": 0.0}
-
-
-class _CachesAreFilled(Exception):
-    pass
 
 
 @dataclass
@@ -285,28 +279,15 @@ class ResumableTrainer(GradientDescentTrainer):
             see(batch)
 
     def _fill_caches(self, batch: TensorDict) -> None:
-        """Runs the model until each frozen ELMo in it has run."""
+        """Runs the model as in the first epoch, if it has a frozen ELMo; counts and draws nothing."""
         elmos = [each for each in self.model.modules() if isinstance(each, ElmoRepresentations)]
-        frozen = [each for each in elmos if not each.bilm.is_trainable]
-        ran: set[ElmoRepresentations] = set()
-
-        def run_and_leave(elmo: ElmoRepresentations, *args: Any) -> Any:
-            output = type(elmo).run_bilm(elmo, *args)
-            ran.add(elmo)
-            if ran.issuperset(frozen):
-                raise _CachesAreFilled
-            return output
-
-        if not frozen:
+        if all(each.bilm.is_trainable for each in elmos):
             return
-        with ExitStack() as stack:
-            for elmo in frozen:
-                elmo.run_bilm = partial(run_and_leave, elmo)  # type: ignore[method-assign]
-                stack.callback(delattr, elmo, "run_bilm")
-            stack.enter_context(suppress(_CachesAreFilled))
-            stack.enter_context(torch.no_grad())
-            stack.enter_context(torch.autocast("cuda", enabled=self._use_amp))
+        states = random_states(self.cuda_device)
+        with torch.no_grad(), torch.autocast("cuda", enabled=self._use_amp):
             self.model(**batch)
+        self.model.get_metrics(reset=True)
+        set_random_states(states, self.cuda_device)  # the data loader may draw from them
 
     def _reach_checkpoint(self) -> None:
         assert self._resumed is not None

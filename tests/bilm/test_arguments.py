@@ -23,11 +23,6 @@ METHODS = {
         ("from_pretrained", {"model_name_or_path": "base"}, "did you mean source, the first argument?"),
         ("from_pretrained", {"source": "tiny", "torch_dtype": "half"}, 'did you mean precision="bfloat16"?'),
         ("from_pretrained", {"source": "tiny", "cache_dir": "a"}, "; the variable ALLENNLP_CACHE_ROOT names"),
-        (
-            "from_pretrained",
-            {"source": "tiny", "weight_file": "a"},
-            "did you mean BiLm.from_files(options_file,",
-        ),
         ("encode", {"texts": "a", "layer": 2}, """'layer'; did you mean layers="top" or layers=2?"""),
         ("encode", {"texts": "a", "convert_to_numpy": True}, 'did you mean output="numpy"?'),
         (

@@ -10,9 +10,8 @@ from allennlp.commands.subcommand import Subcommand
 from elmo_plugin import __version__
 from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.options import ArchivePath, seeds
+from elmo_plugin.commands.options import seeds
 from elmo_plugin.commands.parser import make_parser, parse
-from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.meanings import meanings
 
 
@@ -160,13 +159,6 @@ def test_a_missing_gpu_is_found_before_anything_is_imported(
 )
 def test_seeds_are_counted_or_listed(text: str, numbers: list[int]) -> None:
     assert seeds(text) == numbers
-
-
-@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04"])
-def test_a_file_that_is_no_archive_is_refused(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(content)
-    with pytest.raises(BiLmError, match=r"file: expected an archive such as model\.tar\.gz"):
-        ArchivePath(str(tmp_path / "file")).check()
 
 
 def test_standard_output_stands_for_a_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,6 @@ import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import logger as tqdm_logger
-from allennlp.common.util import SigTermReceived
 from filelock import FileLock
 
 from elmo_plugin.common.provenance import provenance
@@ -106,19 +105,6 @@ def test_a_training_that_fails_is_named_and_the_others_are_done(
     (result,) = json.loads(file.read_text()).items()
     assert (result[0], result[1]["scores"]) == ("ner_large", [5.0, 10.0, 15.0])
     assert {name: result[1][name] for name in ("commit", "date", "machine")} == provenance()
-
-
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, SigTermReceived])
-def test_who_stops_the_sweep_stops_all_of_it(
-    stop: type[BaseException], configs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def train_model(*_: Any, **__: Any) -> None:
-        raise stop
-
-    monkeypatch.setattr(trainings, "train_model", train_model)
-    with pytest.raises(stop):
-        sweep(configs, tmp_path / "runs", 1)
-    assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,10 @@ def workers_of(process: int) -> set[int]:
 
 
 # To start a process anew ("spawn") takes long: it imports torch again.
+@pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_two_workers_write_the_bytes_of_one(
-    method: str, settings: EmbedSettings, tmp_path: Path, short_chunks: None, monkeypatch: pytest.MonkeyPatch
+    method: str, settings: EmbedSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if method == "fork":
         monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
@@ -43,10 +44,11 @@ def test_the_error_of_a_worker_is_raised(
         embed_file(text, tmp_path / "out.hdf5", replace(settings, max_words=3), workers=2)
 
 
+@pytest.mark.usefixtures("short_chunks")
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
 def test_workers_end_when_the_process_that_started_them_is_killed(
-    settings: EmbedSettings, tmp_path: Path, short_chunks: None
+    settings: EmbedSettings, tmp_path: Path
 ) -> None:
     text = write_text(tmp_path / "text.txt", LINES * 300)
     process = PROCESSES.Process(target=embed_silently, args=(text, tmp_path / "out.hdf5", settings, 2))
@@ -64,22 +66,18 @@ def test_workers_end_when_the_process_that_started_them_is_killed(
         time.sleep(0.1)
 
 
+@pytest.mark.usefixtures("short_chunks")
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
-@pytest.mark.parametrize("has_begun", [True, False])
 def test_a_killed_worker_ends_the_run_with_one_sentence_and_the_rest_goes_on(
-    has_begun: bool, settings: EmbedSettings, tmp_path: Path, short_chunks: None
+    settings: EmbedSettings, tmp_path: Path
 ) -> None:
-    text = write_text(tmp_path / "text.txt", LINES * (150 if has_begun else 1))
+    text = write_text(tmp_path / "text.txt", LINES * 150)
     output = tmp_path / "out.hdf5"
     process = PROCESSES.Process(target=embed_silently, args=(text, output, settings, 2))
     process.start()
     assert process.pid is not None
-    while (
-        not list(tmp_path.glob("out.hdf5.unfinished/*.npz"))
-        if has_begun
-        else len(workers_of(process.pid)) < 2
-    ):
+    while not list(tmp_path.glob("out.hdf5.unfinished/*.npz")):
         time.sleep(0.05)
     os.kill(max(workers_of(process.pid)), signal.SIGKILL)
     process.join(20)

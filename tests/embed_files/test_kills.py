@@ -56,9 +56,8 @@ def check_kills(
     assert not list(folder.glob("*.unfinished")), "nothing else is left"
 
 
+@pytest.mark.usefixtures("short_chunks")
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kills"), [("out.hdf5", 20), ("out.safetensors", 8)])
-def test_many_kills_change_no_byte(
-    name: str, kills: int, settings: EmbedSettings, tmp_path: Path, short_chunks: None
-) -> None:
+def test_many_kills_change_no_byte(name: str, kills: int, settings: EmbedSettings, tmp_path: Path) -> None:
     check_kills(name, settings, tmp_path, seed=0, kills=kills)

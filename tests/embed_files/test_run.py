@@ -29,9 +29,10 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize("layers", ["all", "top", "mean"])
 def test_each_line_has_the_vectors_of_its_words(
-    layers: str, bilm: BiLm, settings: EmbedSettings, text: Path, tmp_path: Path, short_chunks: None
+    layers: str, bilm: BiLm, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     assert embed_file(text, tmp_path / "out.hdf5", replace(settings, layers=layers))
     found = vectors_in(tmp_path / "out.hdf5")
@@ -125,14 +126,10 @@ def begin(source: Path, output: Path, settings: EmbedSettings, monkeypatch: pyte
         embed_file(source, output, settings)
 
 
+@pytest.mark.usefixtures("short_chunks")
 @EVERY_FORMAT
 def test_what_was_begun_goes_on_to_the_same_bytes(
-    name: str,
-    settings: EmbedSettings,
-    text: Path,
-    tmp_path: Path,
-    short_chunks: None,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embed_file(text, tmp_path / f"whole_{name}", settings)
     begin(text, tmp_path / name, settings, monkeypatch)
@@ -157,20 +154,6 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     assert not folder.exists()
 
 
-def test_other_arguments_cannot_go_on_and_the_same_can(
-    settings: EmbedSettings, text: Path, tmp_path: Path, short_chunks: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
-    other = replace(settings, bilm="tiny", dtype="float16")
-    difference = r"dtype was float32, not float16; bilm was .*, not .*"
-    expected = (
-        rf"out\.hdf5\.unfinished was made with other arguments \({difference}\).*remove it to start over"
-    )
-    with pytest.raises(BiLmError, match=expected):
-        embed_file(text, tmp_path / "out.hdf5", other)
-    assert embed_file(text, tmp_path / "out.hdf5", settings)
-
-
 def test_two_processes_do_not_write_the_same_output(
     settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
@@ -184,8 +167,9 @@ def test_two_processes_do_not_write_the_same_output(
 # What goes wrong
 
 
+@pytest.mark.usefixtures("short_chunks")
 def test_bad_text_leaves_what_is_done_and_nothing_where_nothing_is_done(
-    settings: EmbedSettings, tmp_path: Path, short_chunks: None
+    settings: EmbedSettings, tmp_path: Path
 ) -> None:
     (tmp_path / "text.txt").write_bytes(b"\xff\n")
     with pytest.raises(BiLmError, match=r"text\.txt, line 1: not UTF-8 text"):
@@ -199,14 +183,10 @@ def test_bad_text_leaves_what_is_done_and_nothing_where_nothing_is_done(
     assert embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", settings)
 
 
+@pytest.mark.usefixtures("short_chunks")
 @EVERY_FORMAT
 def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
-    name: str,
-    settings: EmbedSettings,
-    text: Path,
-    tmp_path: Path,
-    short_chunks: None,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         kind = OUTPUT_FORMATS[name.removeprefix("out.")]

@@ -167,14 +167,6 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
             assert_near(encoded[place][:length], alone[0])
 
 
-def test_features_of_words_join_before_the_encoder() -> None:
-    encoder = ContextualEncoder(embedder(), BILSTM, feature_dim=2)
-    features = torch.randn(2, 3, 2)
-    embedded = encoder.text_field_embedder(text(elmo=False))
-    expected = encoder.encoder(torch.cat([embedded, features], dim=-1), MASK)
-    torch.testing.assert_close(encoder(text(elmo=False), features)[0], expected)
-
-
 @pytest.mark.parametrize(
     ("feature_dim", "features", "found"),
     [(2, None, "none"), (2, torch.ones(2, 3), r"\(2, 3\)"), (0, torch.ones(2, 3, 1), r"\(2, 3, 1\)")],

@@ -101,47 +101,24 @@ def weights(path: Path) -> dict[str, torch.Tensor]:
     return {name: value for name, value in load_state(path).items() if isinstance(value, torch.Tensor)}
 
 
-def assert_all_learned_the_same(one: Path, *two: Path) -> None:
-    """
-    `one` is the folder of a training with one process, each of `two` the folder of a process with half of the
-    rows.
-    """
-    expected = weights(one / "weights_of_0.th")
-    for process, folder in enumerate(two):
-        learned = weights(folder / f"weights_of_{process}.th")
-        torch.testing.assert_close(learned, expected, rtol=0, atol=1e-6)
-        assert figures(folder) == pytest.approx(figures(one), rel=1e-6)
-    first, second = (weights(folder / f"weights_of_{process}.th") for process, folder in enumerate(two))
-    assert all(torch.equal(first[name], second[name]) for name in expected)
-
-
-def check_two_processes(config: dict[str, Any], folder: Path, find_unused_parameters: bool) -> None:
-    """Trains with one process, and with two that have half of the rows each."""
-    one, two = folder / "one", folder / "two"
-    train(with_rows(config, 6), one)
-    accelerator = {"type": "torch", "find_unused_parameters": find_unused_parameters}
-    config["data_loader"]["num_workers"] = 1
-    train({**with_rows(config, 3), "distributed": {**TWO, "ddp_accelerator": accelerator}}, two)
-    assert_all_learned_the_same(one, two, two)
-    logs = [(two / f"out_worker{process}.log").read_text() for process in (0, 1)]
-    assert ["tokens/s" in log for log in logs] == [True, False], "only the first process tells the progress"
-
-
-@pytest.mark.slow
-def test_two_processes_learn_what_one_with_twice_the_rows_does(
-    config: dict[str, Any], tmp_path: Path
-) -> None:
-    check_two_processes(config, tmp_path, find_unused_parameters=False)
-    assert ("metrics.json", "training_perplexity") in figures(tmp_path / "two")
-
-
 @pytest.mark.slow
 def test_two_processes_learn_what_one_does_with_a_sampled_softmax_warm_up_and_accumulation(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
     config["model"] |= {"num_negatives": 4, "warm_up_batches": 3}
     config["trainer"]["num_gradient_accumulation_steps"] = 2
-    check_two_processes(config, tmp_path, find_unused_parameters=True)
+    one, two = tmp_path / "one", tmp_path / "two"
+    train(with_rows(config, 6), one)
+    accelerator = {"type": "torch", "find_unused_parameters": True}
+    config["data_loader"]["num_workers"] = 1
+    train({**with_rows(config, 3), "distributed": {**TWO, "ddp_accelerator": accelerator}}, two)
+    expected = weights(one / "weights_of_0.th")
+    first, second = (weights(two / f"weights_of_{process}.th") for process in (0, 1))
+    torch.testing.assert_close(first, expected, rtol=0, atol=1e-6)
+    assert all(torch.equal(first[name], second[name]) for name in expected)
+    assert figures(two) == pytest.approx(figures(one), rel=1e-6)
+    logs = [(two / f"out_worker{process}.log").read_text() for process in (0, 1)]
+    assert ["tokens/s" in log for log in logs] == [True, False], "only the first process tells the progress"
     assert ("metrics.json", "training_sampled_loss") in figures(tmp_path / "two")
 
 

@@ -12,7 +12,7 @@ import torch
 # A process that is forked from one that has used a GPU cannot train.
 PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
 KILLED = 9
-NAMES = ("replace", "remove", "link", "mkdir", "rmdir")
+NAMES = ("replace", "remove", "link")
 
 
 def no_wait(descriptor: int) -> None:

@@ -56,15 +56,6 @@ def test_the_latest_checkpoints_are_kept_and_the_last_is_read(tmp_path: Path) ->
     assert loaded(tmp_path) == (1, 0)
 
 
-def test_a_checkpoint_without_one_of_its_files_is_not_there(tmp_path: Path) -> None:
-    saved(tmp_path, (0, 2), (0, 4), (0, 6), keep_most_recent_by_count=None)
-    (tmp_path / "training_state_e0_b6.th").unlink()
-    (tmp_path / "model_state_e0_b4.th").unlink()
-    latest = AtomicCheckpointer(tmp_path).find_latest_checkpoint()
-    assert latest == (str(tmp_path / "model_state_e0_b2.th"), str(tmp_path / "training_state_e0_b2.th"))
-    assert loaded(tmp_path) == (0, 2)
-
-
 def test_what_a_killed_process_has_left_is_removed(tmp_path: Path) -> None:
     saved(tmp_path, (0, 2))
     complete = names(tmp_path)
