@@ -19,10 +19,12 @@ from machine import MEGABYTE, in_fresh_process, peak_memory, peak_of_process, se
 from material import Sentences, model_files, read_sentences, write_model
 from run import conditions, make_parser
 
+from elmo_plugin.bilm.io import DTYPES
 from elmo_plugin.bilm.precision import PRECISIONS
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.provenance import provenance
-from elmo_plugin.embed_files import DTYPES, LAYERS, OUTPUT_FORMATS, EmbedSettings
+from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings
+from elmo_plugin.embed_files.settings import LAYERS
 
 PASSED_ON = ("size", "precision", "layers", "dtype", "format")
 

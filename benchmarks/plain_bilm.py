@@ -34,9 +34,8 @@ class PlainBiLm(nn.Module):
                 character_ids,
                 [types.t().flatten() for types in (forward_types, backward_types)],
                 pack(torch.full((batch,), steps), character_ids.device),
+                self.bilm.settings(keep_state=True),
                 None if stream_starts else self._state,
-                keep_state=True,
-                dropout=self.training,
             )
             self._state = output.state and map_state(Tensor.detach, output.state)
             targets = torch.cat([part.t().flatten() for part in (forward_targets, backward_targets)])

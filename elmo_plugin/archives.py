@@ -8,7 +8,6 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -64,15 +63,7 @@ def import_all_plugins(subject: str) -> None:
     from elmo_plugin import shims
 
     shims.never_install()
-    _import_plugins(os.getcwd())
-
-
-@cache
-def _import_plugins(folder: str) -> None:
-    """Searches for plugins once in each working directory."""
-    from elmo_plugin.shims import import_plugins
-
-    import_plugins()
+    shims.import_plugins(os.getcwd())
 
 
 def load_archive(
@@ -108,7 +99,7 @@ def load_archive(
 
     with _folder(path) as (folder, name), one_sentence(name):
         config = _read_config(folder, name)
-        archived = _weights(folder, name)  # without them a biLM would be read from where the archive says
+        archived = find_weights(folder, name)  # without them a biLM would be read from where the archive says
         weights = Path(weights_file) if weights_file else archived
         check_before_load(weights, name)
         if isinstance(overrides, str):
@@ -142,6 +133,14 @@ def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
     return [TrainedMix(mix.placement, *pair) for mix, pair in zip(mixes, pairs, strict=True)]
 
 
+def find_weights(folder: Path, name: str) -> Path:
+    """Returns the file of weights in the folder of an archive. Raises `BiLmError` if there is none."""
+    for file in map(folder.joinpath, WEIGHTS_NAMES):
+        if file.is_file():
+            return file
+    raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} not found")
+
+
 def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path) -> None:
     """Writes a model and its configuration as `allennlp train` does."""
     from allennlp.common.meta import META_NAME, Meta
@@ -171,11 +170,11 @@ def check_config(
     model = {**config["model"]}
     if model.get("type") == "bilm":  # whose sizes come from the weights
         model.pop("initial", None)
-    given = tuple(f"{key}." for key in Params({**(overrides or {})}).as_flat_dict())
+    given = [tuple(key.split(".")) for key in Params({**(overrides or {})}).as_flat_dict()]
     for keys, reason in refused({**config, "model": model}, folder):
-        place = ".".join(map(str, keys))
-        if not f"{place}.".startswith(given):
-            raise BiLmError(f"{name}: {place}: {reason}; {TRUST}")
+        place = tuple(map(str, keys))
+        if not any(place[: len(each)] == each for each in given):
+            raise BiLmError(f"{name}: {'.'.join(place)}: {reason}; {TRUST}")
 
 
 @contextmanager
@@ -252,13 +251,6 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
             if isinstance(part.get("cache"), dict) and part["cache"].get("type") in ("memory", "sqlite"):
                 del part["cache"]
     return config
-
-
-def _weights(folder: Path, name: str) -> Path:
-    found = [folder / file for file in WEIGHTS_NAMES if (folder / file).is_file()]
-    if not found:
-        raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} not found")
-    return found[0]
 
 
 @contextmanager

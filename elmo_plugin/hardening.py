@@ -26,7 +26,7 @@ from allennlp.predictors import Predictor, predictor
 
 from elmo_plugin import archives, shims
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
-from elmo_plugin.common.outputs import check_outputs
+from elmo_plugin.common.files import check_outputs
 from elmo_plugin.config_check import MISSING, mistakes
 from elmo_plugin.porting import first_old_key
 

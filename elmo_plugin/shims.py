@@ -6,11 +6,11 @@ With AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `el
 
 import inspect
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import cache
 from importlib import import_module, invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
@@ -121,12 +121,13 @@ def _import_with_submodules(package_name: str, exclude: set[str] | None = None) 
             _import_with_submodules(f"{package_name}.{found.name}", exclude)
 
 
-def import_plugins() -> None:
+@cache
+def import_plugins(here: str) -> None:
     """
-    Imports AllenNLP and its plugins as its own function does, except that a folder of the working directory
+    Imports AllenNLP and its plugins as its own function does, once in each working directory. A folder there
     is a plugin only if `.allennlp_plugins` names it, and the path stays the same.
     """
-    here, path = os.getcwd(), sys.path[:]
+    path = sys.path[:]
     sys.path[:] = [each for each in path if Path(each).resolve() != Path(here).resolve()]
     try:
         _import_with_submodules("allennlp", {"allennlp.sanity_checks", "allennlp.tools"})

@@ -1,25 +1,86 @@
-"""Work in forked processes, which may hang."""
+"""Runs work in copies of this process, which has imported everything: a start takes milliseconds."""
 
+import logging
 import os
+import resource
+import select
+import signal
+import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+SECONDS = 20  # that a case may take
+MEMORY = 6 * 2**30  # bytes of addresses that it may take beyond what this process has
 
 
-def ends_well_in_a_fork(work: Callable[[], object], seconds: float = 20.0) -> bool:
-    """Whether a forked process does the work in time, without an error."""
-    child = os.fork()
-    if child == 0:
-        status = 1
+class Ended(NamedTuple):
+    """
+    status: of the process; negative for the signal that ended it, as SIGKILL after too long
+    error: what it wrote to its standard error
+    """
+
+    status: int
+    error: str
+
+    @property
+    def last_line(self) -> str:
+        lines = [line for line in self.error.splitlines() if line.strip()]
+        return lines[-1] if lines else ""
+
+
+def run_forked(work: Callable[[], object], folder: Path, seconds: float = SECONDS) -> Ended:
+    """
+    Does the work in a copy of this process, which ends as a program does: with status 0, or with an error
+    that `sys.excepthook` shows. Its working directory is `folder`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reader, writer = os.pipe()
+    number = os.fork()
+    if number == 0:
+        status = 99
         try:
-            work()
-            status = 0
+            status = _child(work, folder, writer)
         finally:
             os._exit(status)
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if (ended := os.waitpid(child, os.WNOHANG)) != (0, 0):
-            return ended[1] == 0
-        time.sleep(0.01)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return False
+    os.close(writer)
+    said, deadline = b"", time.monotonic() + seconds
+    while True:
+        if not select.select([reader], [], [], max(deadline - time.monotonic(), 0))[0]:
+            os.kill(number, signal.SIGKILL)
+            break
+        if not (part := os.read(reader, 1 << 16)):  # nobody can write any more
+            break
+        said += part
+    os.close(reader)
+    return Ended(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]), said.decode(errors="replace"))
+
+
+def _child(work: Callable[[], object], folder: Path, error: int) -> int:
+    os.dup2(error, 2)
+    os.close(error)
+    os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.chdir(folder)
+    logging.getLogger().handlers.clear()  # what earlier trainings of this process have put there
+    try:
+        work()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        with suppress(BaseException):
+            sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        return 1
+    return 0
+
+
+def ends_well_in_a_fork(work: Callable[[], object], seconds: float = SECONDS) -> bool:
+    """Whether a forked process does the work in time, without an error."""
+    return run_forked(work, Path.cwd(), seconds).status == 0

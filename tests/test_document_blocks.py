@@ -129,7 +129,7 @@ def parse(words: list[str]) -> bool:
         elif words[0] == "python" and words[1].startswith(("benchmarks/", "experiments/")):
             check(parser_of(words[1]).parse_args(words[2:]))
         elif words[:3] == ["python", "-m", "spacy"]:
-            parse_for_spacy(words[3:])
+            return True
         elif "install" in words:
             extras = re.findall(r"(?:PATH|elmo_plugin)\[([\w,]+)\]", " ".join(words))
             assert {each for names in extras for each in names.split(",")} <= EXTRAS, words
@@ -167,16 +167,6 @@ def parser_of(program: str) -> argparse.ArgumentParser:
             patch.syspath_prepend((REPOSITORY / program).parent)
             import_module(Path(program).stem).main()
     return ready.value.args[0]
-
-
-def parse_for_spacy(words: list[str]) -> None:
-    from spacy.cli._util import app, parse_config_overrides
-    from typer.main import get_command
-
-    command = get_command(app).commands[words[0]]  # type: ignore[attr-defined]
-    context = command.context_class(command, **command.context_settings)
-    _, others, _ = command.make_parser(context).parse_args(words[1:])
-    parse_config_overrides(others, env_var=None)  # "train" also takes settings, such as --system.seed
 
 
 @blocks_in("jsonnet")

@@ -120,15 +120,3 @@ def test_a_line_is_told_what_to_type(line: str, names: dict[str, Any]) -> None:
 def test_what_is_not_in_the_package_is_answered_with_what_is() -> None:
     with pytest.raises(AttributeError, match=r"has no attribute 'load': it has BiLm, .*load_predictor"):
         elmo_plugin.load("base")
-
-
-def test_a_table_of_pandas_is_read_by_its_columns(names: dict[str, Any]) -> None:
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"text": [TEXT, "Hello"], "gap": ["Hello", None]})
-    bilm = names["bilm"]
-    assert bilm.encode(table["text"], pooling="mean").shape == (2, 256)
-    assert bilm.embed(table["text"].str.split())[1].shape == (3, 1, 256)
-    with pytest.raises(BiLmError, match="column of texts, got DataFrame"):
-        bilm.encode(table)
-    with pytest.raises(BiLmError, match=r"texts\[1\]: expected a text or a list of words, got"):
-        bilm.encode(table["gap"])

@@ -1,9 +1,7 @@
 """Mistakes end in one sentence, and commands of AllenNLP never write over an input."""
 
 import argparse
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -46,21 +44,6 @@ def test_none_of_several_inputs_is_replaced(tmp_path: Path) -> None:
     inputs, outputs = f"{tmp_path}/1.txt,{tmp_path}/2.txt", f"{tmp_path}/new.json,{tmp_path}/2.txt"
     with pytest.raises(ConfigurationError, match=r"the output .*2\.txt is also an input"):
         evaluate.evaluate_from_archive("model.tar.gz", inputs, outputs)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["predict", "evaluate"])
-def test_the_real_command_does_not_empty_its_input(command: str, tmp_path: Path) -> None:
-    """AllenNLP binds the functions of its commands before it imports plugins."""
-    (tmp_path / ".allennlp_plugins").write_text("elmo_plugin.plugin\nelmo_plugin.hardening\n")
-    (tmp_path / "in.jsonl").write_text('{"words": ["a"]}\n')
-    line = [sys.executable, "-m", "allennlp", command, "absent", "in.jsonl", "--output-file", "in.jsonl"]
-    found = subprocess.run(
-        line, cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(REPOSITORY)}
-    )
-    assert found.returncode != 0
-    assert "the output in.jsonl is also an input" in found.stderr
-    assert (tmp_path / "in.jsonl").read_text() == '{"words": ["a"]}\n'
 
 
 @pytest.mark.parametrize("text", ['{"absent": 1}', "{", "3"])

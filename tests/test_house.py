@@ -10,25 +10,25 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 869,
+    "(files at the top)": 865,
     "allennlp_api": 670,
     "analysis": 468,
-    "bilm": 2737,
-    "commands": 1287,
-    "common": 1280,
+    "bilm": 2694,
+    "commands": 1285,
+    "common": 1273,
     "demo": 360,
-    "embed_files": 663,
-    "embedding": 828,
+    "embed_files": 662,
+    "embedding": 827,
     "encoders": 563,
     "integrations": 324,
-    "language_model": 1339,
-    "porting": 586,
+    "language_model": 1336,
+    "porting": 583,
     "predictions": 514,
     "sweeps": 270,
-    "tasks": 4533,
+    "tasks": 4496,
     "training": 449,
 }
-WHOLE = 17_792
+WHOLE = 17_639
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

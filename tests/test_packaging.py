@@ -150,7 +150,3 @@ def test_no_file_names_a_package_registry() -> None:
 
 def test_no_file_names_a_path_of_the_machine_that_it_was_made_on() -> None:
     assert offending_lines(MACHINE_PATH) == []
-
-
-def test_the_lock_file_with_its_registry_addresses_is_not_tracked() -> None:
-    assert REPOSITORY / "uv.lock" not in files_to_publish()

@@ -144,7 +144,7 @@ def test_plugins_are_those_that_are_named_and_the_path_stays_as_it_is(
     for path in ([str(tmp_path), *sys.path], ["", *sys.path], sys.path[:]):
         monkeypatch.setattr(sys, "path", path[:])
         monkeypatch.delitem(sys.modules, "named_plugin", raising=False)
-        shims.import_plugins()
+        shims.import_plugins.__wrapped__(str(tmp_path))
         assert sys.path == path
     assert [each.name for each in tmp_path.iterdir() if not each.suffix and each.name[0] != "."] == [
         "named_plugin"

@@ -143,14 +143,8 @@ def cosine_similarities(first: Any, second: Any) -> Any:
         ) from None
     if not cosines.isfinite().all():
         raise BiLmError("similarity: a vector has NaN or an infinite number in it")
-    return cosines.numpy(force=True) if _is_array(first) and _is_array(second) else cosines
-
-
-def _is_array(vectors: Any) -> bool:
-    """Returns whether vectors are numpy's, in an array or a list."""
-    if isinstance(vectors, list | tuple):
-        return bool(vectors) and all(map(_is_array, vectors))
-    return isinstance(vectors, np.ndarray)
+    are_arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
+    return cosines.numpy(force=True) if are_arrays else cosines
 
 
 def _rows(vectors: Any) -> Tensor:

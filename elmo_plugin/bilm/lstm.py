@@ -5,7 +5,7 @@ The backward language model is the same layers over reversed sentences; `BiLm` r
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,24 @@ RECURRENCES: dict[str, tuple[Callable[..., Any], Callable[..., LayerOutput]]] = 
     "batched_directions": (pack_batched, run_frozen),
     "sequential": (pack_sequential, run_frozen),
 }
+
+
+class Pass(NamedTuple):
+    """
+    The settings of a pass through the network.
+
+    precision: of products without gradients
+    derived: stores packed weights and vectors of words, if the weights are frozen
+    recurrence: a key of `RECURRENCES`, or "auto" for the fastest on this device, with gradients if needed
+    keep_state: whether the final state is needed
+    dropout: whether dropout acts
+    """
+
+    precision: Precision = FLOAT32
+    derived: DerivedValues | None = None
+    recurrence: str = "auto"
+    keep_state: bool = False
+    dropout: bool = False
 
 
 class DirectionalLstm(nn.Module):
@@ -56,20 +74,13 @@ def lstm_layers(
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     state: LstmState,
-    recurrence: str = "auto",
-    *,
-    keep_state: bool = False,
-    precision: Precision = FLOAT32,
-    derived: DerivedValues | None = None,
-    dropout: bool = False,
+    settings: Pass,
 ) -> tuple[list[list[Tensor]], LstmState | None]:
     """
     Runs the layers one after the other over packed rows, of shape (rows, projection_dim) for each direction.
-    `recurrence` is a key of `RECURRENCES`, or "auto" for the fastest on this device, with gradients if they
-    are needed. `derived` stores packed weights.
-
-    Returns the outputs of each layer, and in it of each direction, and the final state if `keep_state`.
+    Returns the outputs of each layer, and in it of each direction, and the final state if it is needed.
     """
+    precision, derived, recurrence, keep_state, dropout = settings
     options = directions[0].options
     needs_gradient = torch.is_grad_enabled() and any(
         tensor.requires_grad for tensor in chain(inputs, state, *(lstm.parameters() for lstm in directions))

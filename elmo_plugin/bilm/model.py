@@ -145,19 +145,20 @@ class BiLm(BiLmNetwork):
         if cache is not None and not hasattr(cache, "run"):
             raise BiLmError(f"cache: expected a cache such as MemoryCache, got {cache!r:.60}")
         sentences = as_sentences(sentences)
-        precision, derived = self.computed_precision(), self.derived_values()
+        settings = self.settings()._replace(dropout=False)
         lengths = list(map(len, sentences))
         by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
         device = self.boundaries.device
         vectors: list[Any] = [None] * len(sentences)
         for chunk in split_by_tokens([lengths[number] for number in by_length], self.max_batch_tokens):
             some = [sentences[number] for number in by_length[chunk]]
-            if cache is not None and derived is not None:
-                layers = self.forward_cached(self.character_ids(some), precision.name, cache=cache).layers
+            if cache is not None and settings.derived is not None:
+                name = settings.precision.name
+                layers = self.forward_cached(self.character_ids(some), name, cache=cache).layers
             else:
                 with without_gradients(device):
                     batch = number_words(some, self.options.char_cnn.max_characters_per_token, device)
-                    layers = self.forward_batch(batch, precision=precision, derived=derived).layers
+                    layers = self.forward_batch(batch, settings).layers
             for row, number in enumerate(by_length[chunk]):
                 vectors[number] = layers[:, row, : lengths[number]].clone()
         return vectors

@@ -20,11 +20,11 @@ from elmo_plugin.bilm.batching import (
     unique_rows,
 )
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, sentences_to_character_ids
-from elmo_plugin.bilm.derived import DerivedValues, DerivingModule, derive_once
+from elmo_plugin.bilm.derived import DerivingModule, derive_once
 from elmo_plugin.bilm.inputs import untraced
 from elmo_plugin.bilm.io import weights_digest
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
-from elmo_plugin.bilm.lstm import DirectionalLstm, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm import DirectionalLstm, Pass, lstm_layers, zero_state
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.precision import Precision, get_precision, precision_on
 from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
@@ -126,6 +126,11 @@ class BiLmNetwork(DerivingModule):
         """Returns the precision of this name, by default the biLM's, or float32 if the device lacks it."""
         return precision_on(self.boundaries.device, name or self.precision)
 
+    def settings(self, precision: str | None = None, keep_state: bool = False) -> Pass:
+        """Returns the settings of a pass without gradients, or with those of weights that are trained."""
+        computed, derived = self.computed_precision(precision), self.derived_values()
+        return Pass(computed, derived, self.recurrence, keep_state, derived is None and self.training)
+
     @untraced
     def forward(
         self,
@@ -160,31 +165,26 @@ class BiLmNetwork(DerivingModule):
                 "a biLM is called with character ids: use bilm.encode for text, bilm.embed for lists of words"
             )
         lengths = sentence_lengths(character_ids, self.options.char_cnn.max_characters_per_token)
-        derived = self.derived_values()
+        settings = self.settings(precision, keep_state)
         before, rest = state, None
         if state is not None:  # rows without a state start from zero; those beyond the batch keep theirs
             extent = 0, 0, 0, len(lengths) - state.cell.size(2)
             before = map_state(lambda part: nn.functional.pad(part, extent), state)
             rest = map_state(lambda part: part[:, :, len(lengths) :], state)
-        if torch.is_grad_enabled() and (derived is None or any(part.requires_grad for part in state or ())):
+        is_frozen = settings.derived is not None and not any(part.requires_grad for part in state or ())
+        if torch.is_grad_enabled() and not is_frozen:
             mode: AbstractContextManager[None] = nullcontext()
-            computed, chunks = get_precision(precision or self.precision), [slice(0, len(lengths))]
+            settings = settings._replace(precision=get_precision(precision or self.precision))
+            chunks = [slice(0, len(lengths))]
         else:
-            mode, computed = without_gradients(character_ids.device), self.computed_precision(precision)
+            mode = without_gradients(character_ids.device)
             chunks = split_by_tokens(lengths.tolist(), max_batch_tokens or self.max_batch_tokens)
         outputs = []
         with mode:
             for chunk in chunks or [slice(0, 0)]:
-                output = self.forward_batch(
-                    find_words(character_ids[chunk], lengths[chunk]),
-                    before and LstmState(before.hidden[:, :, chunk], before.cell[:, :, chunk]),
-                    precision=computed,
-                    derived=derived,
-                    keep_state=keep_state,
-                    boundaries=boundaries,
-                    dropout=derived is None and self.training,
-                )
-                outputs.append(output)
+                batch = find_words(character_ids[chunk], lengths[chunk])
+                start = before and LstmState(before.hidden[:, :, chunk], before.cell[:, :, chunk])
+                outputs.append(self.forward_batch(batch, settings, start, boundaries))
         layers, mask, final = outputs[0]
         if len(outputs) > 1:
             layers = torch.cat([output.layers for output in outputs], dim=1)
@@ -195,15 +195,7 @@ class BiLmNetwork(DerivingModule):
         return BiLmOutput(layers, mask, final)
 
     def forward_batch(
-        self,
-        batch: WordBatch,
-        state: LstmState | None = None,
-        *,
-        precision: Precision,
-        derived: DerivedValues | None,
-        keep_state: bool = False,
-        boundaries: bool = False,
-        dropout: bool = False,
+        self, batch: WordBatch, settings: Pass, state: LstmState | None = None, boundaries: bool = False
     ) -> BiLmOutput:
         """
         Runs sentences, see `forward`: packs their words, runs both directions over the rows, unpacks these.
@@ -212,18 +204,19 @@ class BiLmNetwork(DerivingModule):
         """
         words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
         copies = None
+        dropout = settings.dropout
         if state is None and not dropout and not torch.is_grad_enabled() and len(lengths) > 1:
             distinct, which = unique_rows(word_ids)
             if len(distinct) < len(lengths):  # equal sentences are computed once
                 word_ids, lengths, copies = distinct, (distinct >= 0).sum(dim=1).cpu(), which
-        reads_boundaries = keep_state or boundaries or dropout or state is not None
+        reads_boundaries = settings.keep_state or boundaries or dropout or state is not None
         if reads_boundaries:
             begin, end = len(words), len(words) + 1
             words = torch.cat([words, self.boundaries.to(words.dtype)])
             word_ids = add_boundaries(word_ids, lengths, begin, end)  # Shape: (batch, time + 2)
             lengths = lengths + 2
         else:
-            after_begin = self.state_after_boundary(precision, derived)
+            after_begin = self.state_after_boundary(settings)
             state = map_state(lambda part: part.expand(-1, -1, len(lengths), -1), after_begin)
         packing = pack(lengths)
         batch_size, time = word_ids.shape
@@ -231,21 +224,13 @@ class BiLmNetwork(DerivingModule):
         onward = packing.sentence * time + packing.time
         backward = packing.sentence * time + lengths[packing.sentence] - 1 - packing.time
         positions = [onward.to(word_ids.device), backward.to(word_ids.device)]  # each (rows,)
-        output = self.forward_packed(
-            words,
-            [word_ids.flatten()[rows] for rows in positions],
-            packing,
-            state,
-            keep_state=keep_state,
-            precision=precision,
-            derived=derived,
-            dropout=dropout,
-        )
+        rows = [word_ids.flatten()[places] for places in positions]
+        output = self.forward_packed(words, rows, packing, settings, state)
         shape = self.num_layers, batch_size * time, 2, self.options.lstm.projection_dim
         layers = output.layers[0][0].new_zeros(shape)
         for number, outputs in enumerate(output.layers):
-            for direction, rows in enumerate(outputs):  # each (rows, projection_dim)
-                layers[number, positions[direction], direction] = rows
+            for direction, values in enumerate(outputs):  # each (rows, projection_dim)
+                layers[number, positions[direction], direction] = values
         layers = layers.view(self.num_layers, batch_size, time, self.output_dim)
         mask = (torch.arange(time) < lengths[:, None]).to(layers.device)  # Shape: (batch, time)
         if reads_boundaries and not boundaries:
@@ -261,12 +246,8 @@ class BiLmNetwork(DerivingModule):
         character_ids: Tensor,
         word_ids: Sequence[Tensor],
         packing: Packing,
+        settings: Pass,
         state: LstmState | None = None,
-        *,
-        keep_state: bool = False,
-        precision: Precision | None = None,
-        derived: DerivedValues | None = None,
-        dropout: bool = False,
     ) -> PackedOutput:
         """
         Encodes distinct words, shape (words, characters), and runs both directions over packed rows of them,
@@ -274,39 +255,31 @@ class BiLmNetwork(DerivingModule):
         row for the forward and the backward direction, shape (rows,). `state` is before the first token of
         each sentence of the batch.
         """
-        precision = precision or self.computed_precision()
-        vectors = self.token_encoder(character_ids, precision, derived)  # Shape: (words, projection_dim)
+        # Shape: (words, projection_dim)
+        vectors = self.token_encoder(character_ids, settings.precision, settings.derived)
         inputs = [nn.functional.embedding(rows, vectors) for rows in word_ids]  # each (rows, projection_dim)
         order = packing.sentences.to(vectors.device)
         if state is None:
             state = zero_state(self.options.lstm, self.token_encoder.projection.weight, len(order))
-        layers, final = lstm_layers(
-            (self.forward_lm, self.backward_lm),
-            inputs,
-            packing.batch_sizes,
-            LstmState(state.hidden[:, :, order], state.cell[:, :, order]),
-            self.recurrence,
-            keep_state=keep_state,
-            precision=precision,
-            derived=derived,
-            dropout=dropout,
-        )
+        state = LstmState(state.hidden[:, :, order], state.cell[:, :, order])  # the longest sentence first
+        directions = self.forward_lm, self.backward_lm
+        layers, final = lstm_layers(directions, inputs, packing.batch_sizes, state, settings)
         if final is not None:
             inverse = order.argsort()
             final = map_state(lambda part: part[:, :, inverse], final)
         return PackedOutput([inputs, *layers], final)
 
-    def state_after_boundary(self, precision: Precision, derived: DerivedValues | None) -> LstmState:
+    def state_after_boundary(self, settings: Pass) -> LstmState:
         """Returns the state of one sentence after the boundary that each direction reads first."""
 
         def read() -> Any:
             rows = torch.arange(2, device=self.boundaries.device).unsqueeze(1).unbind()
             packing = pack(torch.ones(1, dtype=torch.long), self.boundaries.device)
-            return self.forward_packed(
-                self.boundaries, rows, packing, keep_state=True, precision=precision, derived=derived
-            ).state
+            kept = settings._replace(keep_state=True)
+            return self.forward_packed(self.boundaries, rows, packing, kept).state
 
-        return derive_once(derived, ("begin", precision.name, self.recurrence), read)
+        key = ("begin", settings.precision.name, settings.recurrence)
+        return derive_once(settings.derived, key, read)
 
     def forward_cached(
         self,

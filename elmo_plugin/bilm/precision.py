@@ -202,10 +202,6 @@ def _is_intel_processor() -> bool:
 def autocast_dtype(like: Tensor) -> torch.dtype:
     """Returns the type for products: autocast's if it is on, else the type of `like`."""
     device = like.device.type
-    if not hasattr(torch, "get_autocast_dtype"):  # torch before 2.4
-        if device == "cuda":
-            return torch.get_autocast_gpu_dtype() if torch.is_autocast_enabled() else like.dtype
-        return torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else like.dtype
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else like.dtype
 
 

@@ -51,9 +51,9 @@ class CachedTokenEncoder(nn.Module):
     The base of token encoders: encodes each distinct word once and stores its vector while the weights are
     frozen.
 
-    Subclasses have a `projection`, their last layer, and define `encode_words`, which encodes words of shape
-    (words, characters) to shape (words, projection_dim), whether or not their vectors are stored. Those that
-    read characters also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
+    Subclasses have a `projection`, their last layer, and define `encode_words`: from words of shape (words,
+    characters) to shape (words, projection_dim), whether or not their vectors are stored. Those that read
+    characters also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
 
     The attribute `word_cache_size` is the largest number of stored word vectors; 0 for none. With the default
     and words of 50 characters they take up to 74 MB for vectors of 512 numbers, 24 MB for 128.
@@ -122,20 +122,16 @@ class TokenEncoder(CachedTokenEncoder):
         _check_range(character_ids)
         is_trainable = any(parameter.requires_grad for parameter in self.parameters())
         if is_trainable and (torch.is_grad_enabled() or precision.name == "float32"):
-            vectors, order = self._encode_for_training(character_ids)
+            maxima, order = convolve_by_length(character_ids, self.character_embedding, self.convolutions)
+            features = self.activation(maxima)
+            for highway in self.highways:  # all words at once, for large products
+                features = highway(features)
+            vectors = self.projection(features)
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
                 frozen = derive_once(derived, ("char_cnn", precision.name), FrozenCharCnn, self, precision)
                 vectors, order = by_length(character_ids, self.widest_filter, frozen)
         return vectors[order.argsort()].to(weight.dtype)
-
-    def _encode_for_training(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the vectors, with gradients, and the number of the word that each belongs to."""
-        maxima, order = convolve_by_length(character_ids, self.character_embedding, self.convolutions)
-        features = self.activation(maxima)
-        for highway in self.highways:  # all words at once, for large products
-            features = highway(features)
-        return self.projection(features), order
 
 
 class FrozenCharCnn:
@@ -170,8 +166,7 @@ class FrozenCharCnn:
 def _table(character_vectors: Tensor, convolution: nn.Conv1d) -> Tensor:
     """Shape (width, characters, filters); the rows of a window's first position include the bias."""
     table = torch.einsum("cd,ndk->kcn", character_vectors, convolution.weight).contiguous()
-    if convolution.bias is not None:
-        table[0] += convolution.bias
+    table[0] += cast(Tensor, convolution.bias)
     return table
 
 
@@ -234,44 +229,30 @@ def convolve_by_length(
 
     Returns the maxima, shape (words, filters of all convolutions), and the word of each row, shape (words,).
     """
-    filters, is_grad_enabled = filter_matrix(convolutions), torch.is_grad_enabled()
+    widest_filter = max(convolution.kernel_size[0] for convolution in convolutions)
+    # All filters, padded with zeros to the widest, shape (filters, channels, width), as a matrix.
+    padded = [F.pad(conv.weight, (0, widest_filter - conv.kernel_size[0])) for conv in convolutions]
+    matrix = torch.cat(padded).transpose(1, 2).flatten(1).t()  # Shape: (width * channels, filters)
+    is_grad_enabled = torch.is_grad_enabled()
 
     def convolve(some_ids: Tensor) -> Tensor:
-        characters = embed(some_ids)
-        if some_ids.size(1) == character_ids.size(1):  # perhaps without room for the widest filter
-            return convolution_maxima(characters, convolutions)
-        return WindowMaxima.apply(characters, filters, is_grad_enabled)
+        characters = embed(some_ids)  # Shape: (some words, slots, channels)
+        if some_ids.size(1) < character_ids.size(1):
+            return WindowMaxima.apply(characters, matrix, is_grad_enabled)
+        # Perhaps without room for the widest filter. Windows that share the maximum share its gradient.
+        maxima = [F.conv1d(characters.transpose(1, 2), conv.weight).amax(dim=2) for conv in convolutions]
+        return torch.cat(maxima, dim=1).to(characters.dtype)
 
-    widest_filter = max(convolution.kernel_size[0] for convolution in convolutions)
     maxima, order = by_length(character_ids, widest_filter, convolve)
     biases = cast("list[Tensor]", [convolution.bias for convolution in convolutions])
     return maxima + torch.cat(biases), order
 
 
-def convolution_maxima(characters: Tensor, convolutions: Sequence[nn.Conv1d]) -> Tensor:
-    """
-    Returns the maxima without biases, shape (words, filters of all convolutions), from characters of shape
-    (words, slots, channels). Windows that share the maximum share its gradient.
-    """
-    channels_first = characters.transpose(1, 2)
-    maxima = [F.conv1d(channels_first, conv.weight).amax(dim=2) for conv in convolutions]
-    return torch.cat(maxima, dim=1).to(characters.dtype)
-
-
-def filter_matrix(convolutions: Sequence[nn.Conv1d]) -> Tensor:
-    """
-    Returns all filters, padded with zeros to the widest, as a matrix of shape (width * channels, filters).
-    """
-    widest = max(conv.kernel_size[0] for conv in convolutions)
-    padded = [F.pad(conv.weight, (0, widest - conv.kernel_size[0])) for conv in convolutions]
-    return torch.cat(padded).transpose(1, 2).flatten(1).t()
-
-
 class WindowMaxima(Function):
     """
-    Computes `convolution_maxima` as one product with the filters of `filter_matrix`; under autocast, in its
-    type. Narrower filters see the windows of the widest only, so `width` slots of padding must follow the
-    characters. `is_grad_enabled` tells about the caller: gradients are always disabled here.
+    Computes the maxima of all filters over windows as one product with a matrix of the filters; under
+    autocast, in its type. Narrower filters see the windows of the widest only, so `width` slots of padding
+    must follow the characters. `is_grad_enabled` tells about the caller: gradients are always disabled here.
     """
 
     @staticmethod

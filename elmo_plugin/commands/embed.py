@@ -13,7 +13,7 @@ from pathlib import Path
 
 from elmo_plugin.commands.options import OutputPath, TextPattern, add, add_shared, output_paths, positive_int
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.outputs import target_of
+from elmo_plugin.common.files import target_of
 from elmo_plugin.common.streams import show
 
 NEEDS = "torch"

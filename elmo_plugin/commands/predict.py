@@ -27,8 +27,7 @@ from elmo_plugin.commands.options import (
     output_paths,
 )
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, write_json
-from elmo_plugin.common.outputs import is_special
+from elmo_plugin.common.files import atomic_write, is_special, write_json
 from elmo_plugin.common.process import cuda_number
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show

@@ -24,20 +24,14 @@ TABS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "tabs.json
 
 
 class LoadedArchive:
-    """
-    A trained model, perhaps still loading, that predicts one input after another. `tagger` is the archive of
-    the model that finds the predicates of sentences for semantic roles.
-    """
+    """A trained model, perhaps still loading, and the archive of its `tagger`, if it needs one."""
 
     def __init__(self, path: str, task: Task, predictor: Future[Predictor], tagger: str = "") -> None:
         self.path, self.task, self.tagger, self.predictor = path, task, tagger, predictor
         self._lock = threading.Lock()
 
     def predict(self, inputs: Mapping[str, Any]) -> Prediction:
-        """
-        Waits for the model, and predicts. Raises `BiLmError` or `ConfigurationError` if the model
-        cannot be loaded, or for unusable input.
-        """
+        """Waits for the model, and predicts. Raises `BiLmError` or `ConfigurationError` if it cannot."""
         with self._lock:
             return self.predictor.result().predict_json({**inputs})
 

@@ -11,10 +11,9 @@ from typing import Any
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import check_at_least, check_choice
-from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, target_of
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
 from elmo_plugin.common.formats.text_files import compression
-from elmo_plugin.common.outputs import is_special, refuse_folder, target_of
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files.chunks import (

@@ -144,7 +144,10 @@ class ContextualElmo(ElmoRepresentations, FromParams):
     def get_extra_state(self) -> torch.Tensor:
         """Returns the values stored with the weights, for `archived_bilm` and `read_layer_weights`."""
         layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
-        digest = _digest(self.bilm) if self._is_bundled() else ""
+        digest = ""
+        if self._source in BUNDLED_MODELS and not self.bilm.is_trainable:
+            own = _digest(self.bilm)  # not stored if it is that of the package
+            digest = own if own == _bundled_digest(self._source) else ""
         options = self.bilm.options.to_dict()
         return ElmoMetadata(self._source, options, layers, digest, version("elmo_plugin")).to_tensor()
 
@@ -169,12 +172,6 @@ class ContextualElmo(ElmoRepresentations, FromParams):
                 weights = self._bundled_weights(ElmoMetadata.from_tensor(extra))
                 state_dict.update({f"{prefix}bilm.{name}": weights[name] for name in weights})
         super()._load_from_state_dict(state_dict, prefix, *args)
-
-    def _is_bundled(self) -> bool:
-        """Returns whether the biLM is frozen and has the weights that come with this package."""
-        if self._source not in BUNDLED_MODELS or self.bilm.is_trainable:
-            return False
-        return _digest(self.bilm) == _bundled_digest(self._source)
 
     def _bundled_weights(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
         """Returns the weights that the state lacks. Raises `BiLmError` if this package has others."""

@@ -48,7 +48,7 @@ class VariationalBiLstm(SizedEncoder):
         )
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
-        """Returns shape (batch, time, output_dim), zeros at padding, which comes after the words."""
+        """Returns shape (batch, time, output_dim), zeros at padding after the words."""
         recurrent_dropout = self.recurrent_dropout if self.training else 0.0
         for layer in self.layers:
             inputs = read_both_ways(cast(nn.LSTM, layer), self.dropout(inputs), mask, recurrent_dropout)
@@ -77,5 +77,5 @@ class BidirectionalGru(SizedEncoder):
         self._module = nn.GRU(input_size, hidden_size, bidirectional=True)
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
-        """Returns shape (batch, time, output_dim), zeros at padding, which comes after the words."""
+        """Returns shape (batch, time, output_dim), zeros at padding after the words."""
         return read_both_ways(self._module, inputs, mask)

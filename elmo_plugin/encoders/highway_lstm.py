@@ -75,7 +75,7 @@ class HighwayLstm(SizedEncoder):
         self.layers = nn.ModuleList(HighwayLstmLayer(size, hidden_size, recurrent_dropout) for size in sizes)
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
-        """Returns shape (batch, time, hidden_size), zeros at padding, which comes after the words."""
+        """Returns shape (batch, time, hidden_size), zeros at padding after the words."""
         lengths = mask.sum(dim=1)
         packing = pack(lengths)
         # In the type of the parameters, whatever autocast has made of the inputs.

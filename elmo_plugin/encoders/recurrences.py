@@ -208,8 +208,8 @@ class LstmRecurrence(Function):
         d_h, d_c, h_to_c, forget, d_rows = [
             tensor.split(batch_sizes, dim=-2) for tensor in (d_hidden, d_cells, hidden_to_cell, f, d_gates)
         ]
-        # Shape: (rows, gates, dim)
-        from_c, from_h = [tensor.split(batch_sizes, dim=-3) for tensor in (from_cell, from_hidden)]
+        # Each of the shape (rows, gates, dim).
+        from_c, from_h = from_cell.split(batch_sizes, dim=-3), from_hidden.split(batch_sizes, dim=-3)
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):

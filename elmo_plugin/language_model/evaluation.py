@@ -175,9 +175,8 @@ def _read(
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
     rows = types.to(device).unbind()
-    output = bilm.forward_packed(
-        character_ids, rows, packing, state, keep_state=True, derived=bilm.derived_values()
-    )
+    settings = bilm.settings(keep_state=True)._replace(dropout=False)
+    output = bilm.forward_packed(character_ids, rows, packing, settings, state)
     _, target_losses = softmax(torch.cat(output.layers[-1]), targets.flatten().to(device))
     losses = np.zeros((2, *has_target.shape))
     losses[:, places[0], places[1]] = target_losses.view(2, -1).cpu().numpy()

@@ -162,10 +162,8 @@ class BiLmLanguageModel(Model):
             character_ids,
             rows,
             packing,
+            self.bilm.settings(keep_state=True)._replace(dropout=self.training),
             self._state,
-            keep_state=True,
-            derived=self.bilm.derived_values(),
-            dropout=self.training,
         )
         self._state = output.state and map_state(Tensor.detach, output.state)
         return torch.stack(output.layers[-1])

@@ -6,8 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.archives import load_archive, write_archive
-from elmo_plugin.bilm.io import WEIGHTS_NAMES
+from elmo_plugin.archives import find_weights, load_archive, write_archive
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import unpack
@@ -38,9 +37,7 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
         stored = deepcopy(config)
         sources = _stored_files(stored, folder)
         write_json(folder / _CONFIG, stored)
-        weights = next((path for path in map(folder.joinpath, WEIGHTS_NAMES) if path.exists()), None)
-        if weights is None:
-            raise BiLmError(f"archive {source}: {' or '.join(WEIGHTS_NAMES)} not found")
+        weights = find_weights(folder, f"archive {source}")
         tensors = load_plain(weights, f"archive {source}")
         save_tensors({name.replace(*_RENAMED): tensor for name, tensor in tensors.items()}, weights)
         try:

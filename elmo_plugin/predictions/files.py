@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.files import atomic_write, is_special
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines, standard_input_lines
-from elmo_plugin.common.outputs import is_special
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions import FORMATS
 from elmo_plugin.predictions.prediction import Prediction, Task

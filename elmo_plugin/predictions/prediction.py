@@ -14,10 +14,7 @@ _LONGEST = 300  # characters of a `repr`
 
 
 class Task(NamedTuple):
-    """
-    A task by the name of its predictor without "elmo_", its usual name, and the texts that it reads, with the
-    lines of their text boxes.
-    """
+    """The predictor's name without "elmo_", the usual name, and the texts with the lines of their boxes."""
 
     name: str
     title: str
@@ -74,11 +71,8 @@ TASKS = {
 
 class Prediction(dict[str, Any]):
     """
-    A prediction, a dictionary with the keys that the task's predictor describes, such as "entities".
-    Notebooks show it in color.
-
-    task, inputs: what was predicted, and of what
-    line: the number of its line in a file, or `None`
+    A dictionary with the keys of the task's predictor, such as "entities". Notebooks show it in color.
+    `line` is the number of its line in a file, or `None`.
     """
 
     line: int | None = None

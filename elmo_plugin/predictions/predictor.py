@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from elmo_plugin.archives import default_predictor, load_archive, one_sentence
 from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
-from elmo_plugin.common.outputs import check_outputs
+from elmo_plugin.common.files import check_outputs
 from elmo_plugin.predictions.files import Input, check_format, read_inputs, write_predictions
 from elmo_plugin.predictions.prediction import TASKS, Prediction, Task
 
@@ -152,7 +152,8 @@ def load_predictor(
     tagger = options.get("predicates", tagger_of(path))
     if tagger and isinstance(tagger, str | Path):  # AllenNLP would load it without checks
         options["predicates"] = load_predictor(tagger, None, cuda_device, trust=trust)
-        if task.name != "srl" or options["predicates"].task.name != "srl_predicates":
+        tasks = (task.name, options["predicates"].task.name)
+        if task.name in TASKS and tasks != ("srl", "srl_predicates"):
             why = f"{tagger} does not tag" if task.name == "srl" else f"{path} does not need"
             raise BiLmError(f"predicates: {why} predicates")
     # The configuration of a model `from_archive` does not say which predictor it has.

@@ -145,10 +145,8 @@ def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
 
 def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = False) -> dict[str, Any]:
     """
-    Trains, unless that was done before, and returns the metrics. The training is in
-    `FOLDER.unfinished/training` until it ends; other files of `FOLDER.unfinished` stay there. Safe to kill:
-    rerunning gives the same result. Trainers `resumable` and `bilm` resume from their last checkpoint; others
-    start again, because AllenNLP recovers with other random numbers and may lose the best weights.
+    Trains in `FOLDER.unfinished/training`, unless that was done, and returns the metrics. Safe to kill:
+    trainers `resumable` and `bilm` resume from their last checkpoint; others start again.
 
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """

@@ -33,9 +33,6 @@ class ConllSentence(NamedTuple):
     frames: Sequence[Sequence[str]]
     mentions: Sequence[str]
 
-    def column(self, index: int) -> list[str]:
-        return [columns[index] for _, columns in self.rows]
-
     @property
     def location(self) -> str:
         """File and line of its first word."""
@@ -63,17 +60,14 @@ def split_sentence(lines: Sequence[Line]) -> list[Row]:
     use_tabs = all("\t" in line.text for line in words)
     if use_tabs and words[0].text.count("\t") + 1 < FIXED_COLUMNS:  # a mixture of both?
         use_tabs = len(words[0].columns) <= FIXED_COLUMNS
-    rows = [(line, _split_at_tabs(line) if use_tabs else line.columns) for line in lines]
+    rows = [(line, line.text.strip("\r\n").split("\t") if use_tabs else line.columns) for line in lines]
+    rows = [(line, [column.strip(" ") for column in row]) for line, row in rows]
     lengths = [len(row) for line, row in rows if line in words]
     usual = max(lengths, key=lengths.count)
     rows = [(line, row) for line, row in rows if line.text[0] != "#" or _is_word(row, usual)]
     while rows and not any(row[-1] for _, row in rows):
         rows = [(line, row[:-1]) for line, row in rows]
     return rows
-
-
-def _split_at_tabs(line: Line) -> list[str]:
-    return [column.strip(" \r\n") for column in line.text.split("\t")]
 
 
 def _is_word(columns: list[str], length: int) -> bool:

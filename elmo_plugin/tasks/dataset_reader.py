@@ -137,14 +137,9 @@ class TaskDatasetReader(DatasetReader):
     @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
         for field in instance.fields.values():
-            self._apply_to_texts(field)
-
-    def _apply_to_texts(self, field: Field) -> None:
-        if isinstance(field, TextField):
-            field.token_indexers = self._token_indexers
-        elif isinstance(field, ListField):
-            for part in field.field_list:
-                self._apply_to_texts(part)
+            for part in field.field_list if isinstance(field, ListField) else [field]:
+                if isinstance(part, TextField):
+                    part.token_indexers = self._token_indexers
 
 
 def sentence_fields(tokens: list[Token]) -> dict[str, Field]:

@@ -69,8 +69,7 @@ class TaskPredictor(Predictor):
 
     @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:
-        self.check_length(instance)
-        return super().predict_instance(instance)
+        return self.predict_batch_instance([instance])[0]
 
     @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
@@ -95,6 +95,14 @@ def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> 
         if encoding == "IO":
             tags[start:end] = [label] * (end - start)
     return tags
+
+
+def describe_spans(spans: Iterable[Span], words: Sequence[str], name: str) -> list[dict[str, Any]]:
+    """Returns each span as JSON has it, with its text, and its label by a name such as "type"."""
+    return [
+        {name: label, "start": start, "end": end, "text": " ".join(words[start:end])}
+        for start, end, label in spans
+    ]
 
 
 def checked_spans(spans: Iterable[Span], length: int) -> list[Span]:

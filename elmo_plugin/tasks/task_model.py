@@ -26,7 +26,6 @@ from elmo_plugin.tasks.labeled_texts import number_of_labels
 
 logger = logging.getLogger(__name__)
 
-Logits = TypeVar("Logits")
 Layer = TypeVar("Layer", bound=nn.Module)
 
 
@@ -152,19 +151,18 @@ def grown(new: Layer, old: Layer, labels: int) -> Layer:
     return new.to(next(old.parameters()).device)
 
 
-def in_float32(logits: Logits) -> Logits:
+def in_float32(logits: Any) -> Any:
     """
     Converts 16-bit logits: a tensor, a named tuple with tensors, or a list. Under autocast, layers compute
     them in 16 bits. Losses and decoders need more for their sums, and numpy lacks bfloat16.
     """
     if isinstance(logits, list):
-        return cast(Logits, [in_float32(item) for item in logits])
-    if isinstance(logits, tuple):
-        fields = cast(Any, logits)._asdict()
-        tensors = {name: in_float32(value) for name, value in fields.items() if isinstance(value, Tensor)}
-        return cast(Any, logits)._replace(**tensors)
+        return list(map(in_float32, logits))
+    if hasattr(logits, "_asdict"):
+        tensors = {name: each for name, each in logits._asdict().items() if isinstance(each, Tensor)}
+        return logits._replace(**{name: in_float32(each) for name, each in tensors.items()})
     if isinstance(logits, Tensor) and logits.is_floating_point():
-        return cast(Logits, logits.to(torch.promote_types(logits.dtype, torch.float)))
+        return logits.to(torch.promote_types(logits.dtype, torch.float))
     return logits
 
 
@@ -242,10 +240,8 @@ class Ensemble(Model):
         super().__init__(vocab, **kwargs)
         classes = {type(member) for member in members}
         names = ", ".join(sorted(member_class.__name__ for member_class in classes)) or "none"
-        if len(classes) != 1:
-            raise ConfigurationError(f"ensemble: members must be models of one class, not {names}")
-        if not isinstance(members[0], TaskModel):
-            raise ConfigurationError(f"ensemble: members must be task models, but {names} is not one")
+        if len(classes) != 1 or not isinstance(members[0], TaskModel):
+            raise ConfigurationError(f"ensemble: members must be task models of one class, not {names}")
         self.members = torch.nn.ModuleList(members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]

@@ -3,14 +3,10 @@
 import importlib
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common import plugins
 
 import elmo_plugin
-from tests.allennlp_elmo import allennlps_own_afterwards
 from tests.conftest import REPOSITORY
 from tests.without_allennlp import BLOCK_ALLENNLP
 
@@ -52,22 +48,6 @@ def test_the_package_lists_its_names_and_has_no_others() -> None:
         assert getattr(elmo_plugin, name).__name__.removeprefix("AllenNlp") == name
     with pytest.raises(AttributeError, match="'elmo_plugin' has no attribute 'Elmos'"):
         elmo_plugin.Elmos  # noqa: B018
-
-
-@pytest.mark.parametrize("line", ["elmo_plugin.plugin", "elmo_plugin.dropin"])
-def test_a_line_of_a_plugins_file_imports_that_module(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / ".allennlp_plugins").write_text(f"{line}\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plugins, "import_module_and_submodules", lambda *_arguments, **_options: None)
-    for name in ("elmo_plugin", "elmo_plugin.plugin", "elmo_plugin.dropin"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(Subcommand._registry, Subcommand, {})  # which other tests may have filled
-    with allennlps_own_afterwards():
-        plugins.import_plugins()
-        both = {"elmo_plugin.plugin", "elmo_plugin.dropin"}
-        assert both & sys.modules.keys() == {line}
 
 
 def test_a_package_that_includes_all_modules_names_the_one_to_include(

@@ -7,7 +7,7 @@ import pytest
 import torch
 from allennlp.models import load_archive
 
-from elmo_plugin.analysis.representations import controls, count_bytes, layer_representations, random_bilm
+from elmo_plugin.analysis.representations import controls, layer_representations, random_bilm
 from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
 from elmo_plugin.embedding import ElmoRepresentations
 from tests.small_bilm import loud_bilm
@@ -45,15 +45,6 @@ def test_a_mix_of_another_bilm_is_refused(tmp_path: Path) -> None:
         layer_representations(BiLm.from_pretrained(source), [archive, other])
     with pytest.raises(BiLmError, match="expected a model with ELMo"):
         layer_representations(BiLm.from_pretrained(source), [source])
-
-
-def test_a_bag_of_characters_counts_bytes() -> None:
-    *_, last = count_bytes([["They"], ["Öl", "ooo"]])
-    assert last.shape == (1, 2, 256)
-    assert {byte: int(last[0, 0, byte]) for byte in last[0, 0].nonzero().flatten().tolist()} == {
-        0xC3: 1, 0x96: 1, ord("l"): 1,
-    }  # fmt: skip
-    assert last[0, 1, ord("o")] == last[0, 1].sum() == 3
 
 
 def test_controls_are_a_random_bilm_of_the_same_sizes_and_a_bag_of_characters() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from elmo_plugin.bilm.batching import LstmState, map_state
-from elmo_plugin.bilm.lstm import DirectionalLstm, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm import DirectionalLstm, Pass, lstm_layers, zero_state
 
 
 def run_direction(
@@ -20,8 +20,7 @@ def run_direction(
         state = zero_state(lm.options, inputs, batch_sizes[0] if batch_sizes else 0, directions=1)
     else:
         state = map_state(lambda part: part.unsqueeze(1), state)
-    layers, final = lstm_layers(
-        [lm], [inputs], batch_sizes, state, recurrence, keep_state=True, dropout=lm.training
-    )
+    settings = Pass(recurrence=recurrence, keep_state=True, dropout=lm.training)
+    layers, final = lstm_layers([lm], [inputs], batch_sizes, state, settings)
     assert final is not None
     return [output for (output,) in layers], map_state(lambda part: part.squeeze(1), final)

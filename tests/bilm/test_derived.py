@@ -26,14 +26,6 @@ def load_other_weights(bilm: BiLm) -> None:
     bilm.load_state_dict(BiLm(bilm.options).state_dict())
 
 
-def load_other_weights_from_outside(bilm: BiLm) -> None:
-    nn.ModuleDict({"bilm": bilm}).load_state_dict(nn.ModuleDict({"bilm": BiLm(bilm.options)}).state_dict())
-
-
-def copy_other_weights(bilm: BiLm) -> None:
-    bilm.load_weights(BiLm(bilm.options).state_dict().items())
-
-
 def replace_a_parameter(bilm: BiLm) -> None:
     shape = bilm.forward_lm.layers[0].bias.shape
     bilm.forward_lm.layers[0].bias = nn.Parameter(torch.ones(shape), requires_grad=False)
@@ -42,11 +34,6 @@ def replace_a_parameter(bilm: BiLm) -> None:
 @torch.no_grad()
 def scale(bilm: BiLm) -> None:
     bilm.token_encoder.projection.weight.mul_(2)
-
-
-@torch.no_grad()
-def scale_together(bilm: BiLm) -> None:
-    torch._foreach_mul_(list(bilm.parameters()), 2.0)
 
 
 def scale_data(bilm: BiLm) -> None:
@@ -69,10 +56,6 @@ def transpose_data(bilm: BiLm) -> None:
 
 def initialize_a_part(bilm: BiLm) -> None:
     bilm.apply(lambda module: nn.init.ones_(module.weight) if isinstance(module, nn.Linear) else None)
-
-
-def load_a_part(bilm: BiLm) -> None:
-    bilm.token_encoder.load_state_dict(BiLm(bilm.options).token_encoder.state_dict())
 
 
 def reparametrize(bilm: BiLm) -> None:
@@ -109,17 +92,13 @@ def change_one_value_unseen_and_refresh(bilm: BiLm) -> None:
 
 CHANGES: list[Change] = [
     load_other_weights,
-    load_other_weights_from_outside,
-    copy_other_weights,
     replace_a_parameter,
     scale,
-    scale_together,
     scale_data,
     scale_with_numpy,
     replace_data,
     transpose_data,
     initialize_a_part,
-    load_a_part,
     reparametrize,
     train_a_step,
     step_after_freezing,

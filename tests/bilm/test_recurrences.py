@@ -1,7 +1,5 @@
 """What every recurrence does, whatever its speed."""
 
-import math
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -10,8 +8,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
 from elmo_plugin.bilm.batching import LstmState, map_state
-from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, lstm_layers, zero_state
-from elmo_plugin.bilm.lstm_cell import LstmLayer
+from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, Pass, lstm_layers, zero_state
 from tests.bilm.direction import run_direction
 
 NAMES = list(RECURRENCES)
@@ -35,51 +32,6 @@ def _state(sentences: int, options: LstmOptions) -> LstmState:
         torch.randn(options.n_layers, sentences, options.projection_dim).double(),
         torch.randn(options.n_layers, sentences, options.dim).double(),
     )
-
-
-def _by_the_book(layer: LstmLayer, inputs: Tensor, cell_clip: float, proj_clip: float) -> Tensor:
-    """One sentence, cell by cell, in Python floats."""
-    n_cells, n_hidden = layer.projection_weight.size(1), layer.projection_weight.size(0)
-    cells, hidden, outputs = [0.0] * n_cells, [0.0] * n_hidden, []
-
-    def sigmoid(x: float) -> float:
-        return 1 / (1 + math.exp(-x))
-
-    def clip(x: float, bound: float) -> float:
-        return max(-bound, min(bound, x))
-
-    weights = torch.cat([layer.input_weight, layer.recurrent_weight], dim=1).tolist()
-    for vector in inputs.tolist():
-        gates = [
-            bias + sum(w * x for w, x in zip(row, vector + hidden, strict=True))
-            for row, bias in zip(weights, layer.bias.tolist(), strict=True)
-        ]
-        i, j, f, o = (gates[k * n_cells : (k + 1) * n_cells] for k in range(4))
-        cells = [
-            clip(sigmoid(f[n] + 1) * cells[n] + sigmoid(i[n]) * math.tanh(j[n]), cell_clip)
-            for n in range(n_cells)
-        ]
-        out = [sigmoid(o[n]) * math.tanh(cells[n]) for n in range(n_cells)]
-        hidden = [
-            clip(sum(w * x for w, x in zip(row, out, strict=True)), proj_clip)
-            for row in layer.projection_weight.tolist()
-        ]
-        outputs.append(hidden)
-    return torch.tensor(outputs, dtype=torch.double)
-
-
-@every_recurrence
-@pytest.mark.parametrize(("cell_clip", "proj_clip"), [(None, None), (0.5, None), (None, 0.4), (0.5, 0.4)])
-def test_a_layer_follows_the_formulas_with_and_without_clips(
-    name: str, cell_clip: float | None, proj_clip: float | None
-) -> None:
-    lm = _lm(_options(n_layers=1, cell_clip=cell_clip, proj_clip=proj_clip))
-    inputs = torch.randn(6, 4, dtype=torch.double)
-    (outputs,), _ = run_direction(lm, inputs, [1] * 6, recurrence=name)
-    expected = _by_the_book(lm.layers[0], inputs, cell_clip or math.inf, proj_clip or math.inf)
-    torch.testing.assert_close(outputs, expected)
-    if proj_clip:
-        assert (outputs.abs() == proj_clip).any(), "the test never reached the clip"
 
 
 @every_recurrence
@@ -119,9 +71,9 @@ def test_all_recurrences_give_what_the_reference_gives(
     state = map_state(lambda *parts: torch.stack(parts, dim=1), *states)
     before = map_state(Tensor.clone, state)
     with torch.no_grad():
-        expected = lstm_layers(lms, inputs, batch_sizes, state, "reference", keep_state=True)
-        actual = lstm_layers(lms, inputs, batch_sizes, state, name, keep_state=True)
-        without_state = lstm_layers(lms, inputs, batch_sizes, state, name)
+        expected = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence="reference", keep_state=True))
+        actual = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence=name, keep_state=True))
+        without_state = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence=name))
     torch.testing.assert_close(actual, expected)
     torch.testing.assert_close(without_state, (expected[0], None))
     torch.testing.assert_close(state, before)  # the given state stays as it was
@@ -132,4 +84,4 @@ def test_gradients_in_another_precision_than_float32_are_refused() -> None:
     with pytest.raises(BiLmError, match="float32, not in bfloat16"):
         inputs = torch.zeros(1, 4).double()
         state = zero_state(lm.options, inputs, 1, directions=1)
-        lstm_layers([lm], [inputs], [1], state, precision=PRECISIONS["bfloat16"])
+        lstm_layers([lm], [inputs], [1], state, Pass(PRECISIONS["bfloat16"]))

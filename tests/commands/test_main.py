@@ -104,7 +104,7 @@ def test_a_command_that_needs_allennlp_says_so_if_it_is_missing(
 def test_each_command_has_the_same_options_under_both_names(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elmo_plugin.archives._import_plugins", lambda _: None)
+    monkeypatch.setattr("elmo_plugin.shims.import_plugins", lambda _: None)
     monkeypatch.setattr("allennlp.common.plugins.import_plugins", lambda: None)
     helps = []
     for program in (main, lambda arguments: run_in_allennlp(*arguments)):
@@ -120,7 +120,7 @@ def test_elmo_imports_the_plugins_of_the_project_and_reports_mistakes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     imported = []
-    monkeypatch.setattr("elmo_plugin.archives._import_plugins", lambda _: imported.append("plugins"))
+    monkeypatch.setattr("elmo_plugin.shims.import_plugins", lambda _: imported.append("plugins"))
     (tmp_path / "tagged.txt").write_text("Ada B-PER B-PER\n")
     main(["score", "ner", str(tmp_path / "tagged.txt"), "--json", str(tmp_path / "scores.json")])
     assert "accuracy: 100.00%" in capsys.readouterr().out and (tmp_path / "scores.json").exists()

@@ -94,6 +94,8 @@ CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
     ("make", "changes", "arguments", "message"),
     [
         (simple_tagger, {}, ["--dry-run"], "^dry run: .*gone.tsv"),
+        (simple_tagger, {"dataset_reader": {"type": "quarel"}}, ["--dry-run"],
+            "^dry run: dataset_reader.type: 'quarel' was removed: "),
         (CONFIGS["bcn"], {}, ["--dry-run"],
             "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is"),
         (CONFIGS["ner"], {}, ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),

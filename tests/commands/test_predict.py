@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.squad import score_squad
 from tests.commands.run import run
-from tests.tasks.squad import test_contract
+from tests.tasks import test_contract
 from tests.trained_tagger import train
 
 DATA = test_contract.TestSquad.data

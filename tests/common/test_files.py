@@ -1,11 +1,77 @@
+"""Files are whole, and go into the target of a symlink, into devices and pipes, never over an input."""
+
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import atomic_write, atomic_write_all, check_outputs, write_json
+
+STDOUT = """
+import sys
+from elmo_plugin.common.files import write_json
+print("before")
+write_json(sys.argv[1], [1])
+print("after")
+"""
+
+
+def test_the_target_of_a_symlink_is_replaced_and_the_link_stays(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    target, link, dangling = tmp_path / "far" / "target", tmp_path / "link", tmp_path / "dangling"
+    target.write_text("old")
+    link.symlink_to(target)
+    dangling.symlink_to("far/new")
+    with atomic_write_all([link, dangling]) as temporaries:
+        for temporary in temporaries:
+            temporary.write_text("new")
+    assert link.is_symlink() and dangling.is_symlink()
+    assert target.read_text() == (tmp_path / "far" / "new").read_text() == "new"
+    assert len(list(tmp_path.rglob("*"))) == 5
+
+
+def test_a_pipe_gets_the_content_and_stays(tmp_path: Path) -> None:
+    pipe, found = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: found.append(pipe.read_text()))
+    reader.start()
+    write_json(pipe, "x" * 200_000)
+    reader.join()
+    assert found == [f'"{"x" * 200_000}"\n'] and pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_the_standard_output_gets_the_content_between_what_is_printed(tmp_path: Path) -> None:
+    with open(tmp_path / "out", "w") as output:
+        subprocess.run([sys.executable, "-c", STDOUT, "/dev/stdout"], check=True, stdout=output)
+    assert (tmp_path / "out").read_text() == "before\n[\n  1\n]\nafter\n"
+
+
+def test_an_input_by_any_name_is_no_output(tmp_path: Path) -> None:
+    source = tmp_path / "source.json"
+    source.write_text("{}")
+    (tmp_path / "link").symlink_to(source)
+    os.link(source, tmp_path / "hard")
+    for name in ("source.json", "link", "hard", "../" + tmp_path.name + "/source.json"):
+        for inputs in ([str(source)], [f"{tmp_path}/*.json"], [f"{source}:variant"], [[f"other:{source}"]]):
+            with pytest.raises(BiLmError, match=r"^the output .* is also an input \(.*\)$"):
+                check_outputs([tmp_path / name], inputs)
+    check_outputs([tmp_path / "other"], [str(source), "x" * 5000, "\0", None, 1])
+    check_outputs([os.devnull, os.devnull], [os.devnull])
+    (tmp_path / "config.json").touch()  # so the folder is a model
+    for outputs, message in (
+        ([tmp_path / "source.json"], "is also an input"),
+        ([tmp_path / "new", tmp_path / "new"], "is also another output"),
+        ([tmp_path], "is a directory; name a file to be written"),
+    ):
+        with pytest.raises(BiLmError, match=message):
+            check_outputs(outputs, [str(tmp_path)])
 
 
 def test_a_written_file_takes_its_place(tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ class LanguageModel(nn.Module):
             window.character_ids,
             window.types.transpose(1, 2).flatten(1).unbind(),
             pack(torch.full((batch,), steps), window.types.device),
+            self.bilm.settings(keep_state=True),
             self.state,
-            keep_state=True,
         )
         self.state = map_state(Tensor.detach, output.state)
         hidden = torch.cat(output.layers[-1])

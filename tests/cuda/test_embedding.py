@@ -1,12 +1,11 @@
-"""Embedding: what is kept between batches, states that are carried on, long sequences."""
+"""Embedding on a device: long sequences, waits and numbers."""
 
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, LstmState, sentences_to_character_ids
-from elmo_plugin.embedding.cache import MemoryCache
+from elmo_plugin.bilm import BiLm, sentences_to_character_ids
 from tests.close import assert_near
 from tests.cuda.language_model import medium_bilm
 from tests.cuda.waits import counted_waits
@@ -27,32 +26,6 @@ def _frozen(device: str) -> BiLm:
 
 def _ids(sentences: list[list[str]], device: str) -> Tensor:
     return torch.from_numpy(sentences_to_character_ids(sentences)).to(device)
-
-
-def test_vectors_that_are_kept_are_those_that_were_computed(device: str) -> None:
-    bilm, other = _frozen(device), _frozen("cpu")
-    cache = MemoryCache()
-    for sentences in (*BATCHES, *BATCHES):  # words, and sentences, are known the second time
-        expected = other(_ids(sentences, "cpu")).layers
-        ids = _ids(sentences, device)
-        outputs = [bilm.forward_cached(ids, cache=cache), bilm.forward_cached(ids), bilm(ids)]
-        for output in outputs:
-            assert output.layers.device.type == device
-            assert_near(output.layers.cpu(), expected)
-
-
-def test_states_are_carried_on_as_on_a_cpu_in_float64(device: str) -> None:
-    bilm, other = _frozen(device), _frozen("cpu").double()
-    state: LstmState | None = None
-    expected_state: LstmState | None = None
-    for sentences in BATCHES:
-        found = bilm(_ids(sentences, device), state, keep_state=True)
-        expected = other(_ids(sentences, "cpu"), expected_state, keep_state=True)
-        assert_near(found.layers.cpu(), expected.layers)
-        state, expected_state = found.state, expected.state
-        assert state is not None and expected_state is not None
-        for one, right in zip(state, expected_state, strict=True):
-            assert_near(one.cpu(), right)
 
 
 def test_a_long_sequence_is_that_of_its_ends_and_needs_bounded_memory(device: str) -> None:

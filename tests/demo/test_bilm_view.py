@@ -56,11 +56,6 @@ def test_the_map_keeps_the_distances_of_three_places(tiny: BiLmTab) -> None:
     assert float(points.min()) == 0 and float(points.max()) == pytest.approx(1)
 
 
-def test_equal_vectors_are_said_to_be_equal(tiny: BiLmTab) -> None:
-    layers = view(tiny, "a play .\nthe play ?")["layers"]
-    assert [layer["is_constant"] for layer in layers] == [True, False, False]
-
-
 def test_the_nearest_words_come_first_without_the_word_itself(tiny: BiLmTab) -> None:
     shown = view(tiny, word=10)
     cosines = [each["cosine"] for each in shown["neighbors"]]

@@ -56,14 +56,6 @@ def test_without_a_text_the_first_example_is_filled_in_and_answered_and_the_othe
     assert re.search(r'<p id="error"[^>]* hidden>', page)
 
 
-def test_without_a_text_nothing_is_predicted_where_no_example_is_short_enough_or_known() -> None:
-    page = client(max_characters=20).get("/ner")
-    assert page.status_code == 200 and "<article" not in page.text and "?sentence=" not in page.text
-    archive = stub("ner", first_word_is("PER"))
-    archive.task = archive.task._replace(name="mine")
-    assert "<article" not in client(archive).get("/mine").text
-
-
 FOREIGN = (  # with nothing between two spaces
     "evil.example:8000 127.0.0.1.evil.example  [::1 evil.example@localhost localhost/evil.example "
     "localhost?a localhost#a ::1:80 localhost: localhost. localhost:x localhost:1:2 [localhost] [a::%b] 127.1"

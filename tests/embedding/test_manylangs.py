@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.commands.train import train_model
-from allennlp.common import Params
 
 import elmo_plugin.plugin  # noqa: F401 (registers the command)
 from elmo_plugin.bilm import BiLm, BiLmError
@@ -50,18 +48,3 @@ def test_an_indexer_with_other_slots_is_told_which_ones(folder: Path, tmp_path: 
     message = f"the shape .*{SLOTS}.*, not .*50.*; a token indexer needs max_characters_per_token {SLOTS}"
     with pytest.raises(BiLmError, match=message):
         train(config_of(folder, slots=50), tmp_path / "run")
-
-
-@pytest.mark.slow
-def test_its_training_goes_on_as_a_language_model(
-    folder: Path, bilm_config: dict[str, Any], tmp_path: Path
-) -> None:
-    for loader in ("data_loader", "validation_data_loader"):
-        bilm_config[loader]["max_characters_per_token"] = SLOTS
-    del bilm_config["model"]["options"]
-    bilm_config["model"]["initial"] = str(folder)
-    model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
-    shutil.rmtree(folder)
-    tuned = BiLm.from_pretrained(str(tmp_path / "run" / "model.tar.gz"))
-    vectors, expected = tuned.embed([["the", "言語"]])[0], model.bilm.eval().embed([["the", "言語"]])[0]
-    torch.testing.assert_close(vectors, expected)

@@ -128,18 +128,6 @@ def test_impossible_precisions_are_refused(bilm: BiLm) -> None:
         ElmoRepresentations(bilm, precision="int8", requires_grad=True)
 
 
-def test_autocast_does_not_round_the_mix(bilm: BiLm) -> None:
-    outcomes = []
-    for enabled in (False, True):
-        elmo = ElmoRepresentations(bilm, dropout=0)
-        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
-            representation = elmo(ids(SENTENCES)).representations[0]
-        assert representation.dtype == torch.float32
-        representation.pow(2).sum().backward()
-        outcomes.append([representation.detach(), *(mix.grad for mix in elmo.mixes.parameters())])
-    torch.testing.assert_close(*outcomes, atol=0, rtol=1e-6)
-
-
 def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, layer_norm=True).eval()
     assert elmo(torch.zeros(0, 4, 50, dtype=torch.int16)).representations[0].shape == (0, 4, bilm.output_dim)

@@ -1,6 +1,5 @@
 """The contextual encoder: how its parts come together, and where ELMo is put."""
 
-import copy
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -93,18 +92,6 @@ def with_both_placements(bilm_files: dict[str, str]) -> tuple[ContextualEncoder,
     return ContextualEncoder(embedder(), BILSTM, elmo=elmo).eval(), elmo.bilm
 
 
-def test_a_configuration_gives_each_placement_its_own_mix_of_one_bilm(bilm_files: dict[str, str]) -> None:
-    elmo = {"bilm": bilm_files, "input": {"layers": [2, 0], "dropout": 0.1}, "output": {"layer_norm": True}}
-    config = {"text_field_embedder": {"token_embedders": {}}, "elmo": elmo}
-    encoders = [ContextualEncoder.from_params(Params(copy.deepcopy(config))) for _ in range(2)]
-    for encoder in encoders:
-        assert len([module for module in encoder.modules() if isinstance(module, BiLm)]) == 1
-        at_input, at_output = encoder.elmo.mixes.values()
-        assert (at_input.layer_numbers, at_input.layer_norm, at_input.dropout.p) == ([2, 0], False, 0.1)
-        assert (at_output.layer_numbers, at_output.layer_norm, at_output.dropout.p) == ([0, 1, 2], True, 0.5)
-    assert encoders[0].elmo.bilm is not encoders[1].elmo.bilm
-
-
 def text_of_other_words() -> TextFieldTensors:
     """Three sentences, the longest of two words."""
     words = torch.tensor([[6, 7], [8, 0], [9, 3]])
@@ -178,14 +165,6 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
             }
             alone, _ = encoder_with_features(sentence, features[place][None, :length])
             assert_near(encoded[place][:length], alone[0])
-
-
-def test_features_of_words_join_before_the_encoder() -> None:
-    encoder = ContextualEncoder(embedder(), BILSTM, feature_dim=2)
-    features = torch.randn(2, 3, 2)
-    embedded = encoder.text_field_embedder(text(elmo=False))
-    expected = encoder.encoder(torch.cat([embedded, features], dim=-1), MASK)
-    torch.testing.assert_close(encoder(text(elmo=False), features)[0], expected)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The variational biLSTM against torch's own stacked LSTM, and what its dropout drops."""
+"""What the dropout of the variational biLSTM drops; `test_recurrences.py` has its layers."""
 
 import torch
 from torch import Tensor, nn
@@ -28,20 +28,6 @@ def inputs_of_layers(encoder: VariationalBiLstm, inputs: Tensor, mask: Tensor) -
     with torch.no_grad():  # where torch's own code reads them
         encoder(inputs, mask)
     return seen
-
-
-def test_without_dropout_equals_torch_stacked_lstm() -> None:
-    encoder = encoder_with([4, 4])
-    stacked = nn.LSTM(INPUT_SIZE, 4, num_layers=2, bidirectional=True, batch_first=True)
-    stacked.load_state_dict(
-        {
-            name.replace("_l0", f"_l{number}"): weight
-            for number, layer in enumerate(encoder.layers)
-            for name, weight in layer.state_dict().items()
-        }
-    )
-    inputs = torch.randn(3, 7, INPUT_SIZE)
-    torch.testing.assert_close(encoder(inputs, mask_of([7, 7, 7])), stacked(inputs)[0])
 
 
 def test_dropout_drops_the_same_values_at_every_time_step_but_not_in_every_sentence() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from elmo_plugin.tasks.coref.documents import read_documents
+from elmo_plugin.tasks.coref.conll import read_documents
 from tests.conftest import REPOSITORY
 
 

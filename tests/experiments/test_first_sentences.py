@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from elmo_plugin.common.bundled import archive_path
 from tests.conftest import REPOSITORY
 
 BUNDLED = REPOSITORY / "experiments" / "bundled"
@@ -58,3 +59,15 @@ def test_a_missing_role_and_a_predicate_too_many_are_wrong(score: ModuleType) ->
     assert not is_right({"frames": [ate, frame("apple")]}, expected)
     assert not is_right({"frames": [frame("ate", ARG0="Ann")]}, expected)
     assert not is_right({"frames": []}, expected)
+
+
+@pytest.mark.slow
+def test_an_archive_of_semantic_roles_is_scored_with_the_tagger_of_predicates(
+    score: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = {
+        "sentence": "The boy kicked the ball.",
+        "frames": {"kicked": {"ARG0": "The boy", "ARG1": "the ball"}},
+    }
+    monkeypatch.setattr(score, "read", lambda name: [example])
+    assert score.wrong("srl", archive_path("srl")) == []

@@ -14,7 +14,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
 from allennlp.data.fields import LabelField, MetadataField
 
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io.training_archive import read_archive
+from elmo_plugin.sweeps import trainings
 from elmo_plugin.sweeps.scores import Metric
 from tests.experiments.configs import BILM
 from tests.experiments.programs import experiment_module
@@ -144,6 +146,39 @@ def test_a_text_has_every_sentence_once_and_in_dev_none_of_train(
 TEXT = "the judge ordered a trial .\nthe court ordered a trial .\nit rained today .\n" * 40
 
 
+@pytest.mark.slow
+def test_the_bilm_learns_the_text_once_and_the_task_gets_both(
+    finetune: ModuleType, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = str(write_training(tmp_path / "source", random_bilm()))
+    given = []
+
+    def scores_of_seeds(data: str, bilm: str, seeds: list[int], runs: Path) -> list[float]:
+        given.append(bilm)
+        return [10.0 * seed for seed in seeds]
+
+    monkeypatch.setattr(finetune, "scores_of_seeds", scores_of_seeds)
+    arguments = ["--ner", data, "--nli", data, "--bilm", archive, "--seeds", 1, 2]
+    arguments += ["--json", tmp_path / "out.json", "--runs", tmp_path / "runs"]
+    monkeypatch.setattr(sys, "argv", ["experiments/finetune.py", *map(str, arguments)])
+    finetune.main()
+    results = json.loads((tmp_path / "out.json").read_text())
+    assert results["command"] == f"python {' '.join(sys.argv)}"
+    for task in ("ner", "nli"):
+        before, after = results[task]["text"]["before"], results[task]["text"]["after"]
+        assert after["perplexity"] < before["perplexity"]
+        counts = [name for name in after if "perplexity" not in name]
+        assert [after[name] for name in counts] == [before[name] for name in counts]
+    scores = {"mean": 15, "scores": [10, 20]}
+    assert results["ner"]["f1"] == {"before": scores, "after": scores}
+    assert given == [archive, str(tmp_path / "runs" / "ner" / "bilm")]
+    assert BiLm.from_pretrained(given[1]).output_dim == BiLm.from_pretrained(archive).output_dim
+
+    monkeypatch.setattr(trainings, "train_model", None)
+    finetune.main()
+    assert json.loads((tmp_path / "out.json").read_text()) == results
+
+
 @pytest.fixture
 def text(tmp_path: Path) -> str:
     (tmp_path / "text.txt").write_text(TEXT)
@@ -160,15 +195,6 @@ def test_words_that_stand_in_the_same_places_are_alike(
     vectors = models.KeyedVectors.load_word2vec_format(tmp_path / "one.txt")
     assert vectors.similarity("judge", "court") > vectors.similarity("judge", "rained")
     assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "two.txt").read_bytes()
-
-
-def test_a_text_without_frequent_words_is_refused(
-    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("gensim")
-    with pytest.raises(ConfigurationError, match=r"text.txt: no word is there 1000 times"):
-        experiment_module("static_vectors", monkeypatch).train([text], tmp_path / "out.txt", 8, 1, 1000, 1)
-    assert not (tmp_path / "out.txt").exists()
 
 
 def test_each_weight_is_the_mean_of_those_of_the_archives(

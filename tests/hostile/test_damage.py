@@ -16,7 +16,7 @@ from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io import Source
 from elmo_plugin.commands.export import export
 from tests.conftest import BILM_SENTENCES
-from tests.hostile.fork_server import run_forked
+from tests.forks import run_forked
 from tests.small_bilm import loud_bilm
 from tests.trained_bilm import write_training
 from tests.trained_tagger import tagger_config, train

@@ -207,13 +207,6 @@ def test_only_the_archive_has_a_vocabulary_and_initial_values(training: Path, tm
     assert load_archive(changed(training, tmp_path, change)).model is not None
 
 
-def test_members_of_an_ensemble_have_no_caches(tmp_path: Path) -> None:
-    member = {"cache": {"type": "sqlite", "path": "new"}, "initializer": {}, "pretrained_file": "x", "y": 1}
-    (tmp_path / "config.json").write_text(json.dumps({"model": {"members": [[member], {"encoder": member}]}}))
-    config = archives._read_config(tmp_path, "it")
-    assert config == {"model": {"members": [[{"y": 1}], {"encoder": {"y": 1}}]}}
-
-
 def test_an_archive_starts_no_processes(training: Path, tmp_path: Path) -> None:
     change = with_config(data_loader__num_workers=10_000, validation_data_loader__num_workers=10_000)
     config = load_archive(changed(training, tmp_path, change)).config
@@ -223,6 +216,9 @@ def test_an_archive_starts_no_processes(training: Path, tmp_path: Path) -> None:
 
 def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> None:
     cache = {"type": "sqlite", "path": str(tmp_path / "cache")}
+    members = [[{"cache": cache, "y": 1}], {"encoder": {"initializer": {}, "pretrained_file": "x"}}]
+    (tmp_path / "config.json").write_text(json.dumps({"model": {"members": members}}))
+    assert archives._read_config(tmp_path, "it") == {"model": {"members": [[{"y": 1}], {"encoder": {}}]}}
     keys = "model__contextual_encoder__elmo__cache"
     path = changed(training, tmp_path, with_config(**{keys: cache}))
     load_predictor(path).predict_json({"words": ["Ada"]})
@@ -328,6 +324,17 @@ def test_a_class_of_a_user_takes_no_other_values(more: Any, tmp_path: Path) -> N
     model = {"type": "users_own", "size": 3, "word": "a", "words": [], "more": more}
     with pytest.raises(BiLmError, match=r"it: model\.more"):
         check_config({"model": model}, "it", tmp_path)
+
+
+def test_an_override_excuses_its_own_key_alone(tmp_path: Path) -> None:
+    model = {"type": "users_own", "size": 3, "word": "/x", "words": [], "more": {"a.b": "/x", "c": "/x"}}
+    check_config({"model": {**model, "more": {}}}, "it", tmp_path, {"model.word": "/y"})
+    for overrides in (
+        {"model.word": 1, "model.more.a": 1, "model.more.c": 1},
+        {"model": {"mor": 1, "word": 2}},
+    ):
+        with pytest.raises(BiLmError, match=r"it: model\.more\.(a\.b|c): "):
+            check_config({"model": model}, "it", tmp_path, overrides)
 
 
 def test_texts_of_listed_types_may_look_like_paths(tmp_path: Path) -> None:

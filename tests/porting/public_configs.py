@@ -24,7 +24,6 @@ BYTES = {"byte_encoding": "utf-8", "start_tokens": [259], "end_tokens": [260]}
 INDEXERS = {"tokens": {"type": "single_id", "lowercase_tokens": True},
     "token_characters": {"type": "characters", "character_tokenizer": BYTES, "min_padding_length": 3},
     "elmo": {"type": "elmo_characters"}}
-TWO_INDEXERS = {name: INDEXERS[name] for name in ("tokens", "elmo")}
 ELMO_ONLY = {"elmo": INDEXERS["elmo"]}
 PLATEAU = {"type": "reduce_on_plateau", "factor": 0.5, "mode": "max", "patience": 0}
 NORMAL, ORTHOGONAL = {"type": "xavier_normal"}, {"type": "orthogonal"}
@@ -92,6 +91,13 @@ def ner_of_version_1() -> Config:
     return of_version_1(ner(label_encoding="BIOUL"), checkpointer={"num_serialized_models_to_keep": 3})
 
 
+def simple_tagger() -> Config:
+    return config({"type": "conll2003", "tag_label": "pos", "token_indexers": ELMO_ONLY, "lazy": False},
+        {"type": "simple_tagger", "text_field_embedder": {"elmo": EMBEDDER}, "encoder": lstm(ELMO_DIM)},
+        bucket("tokens", biggest_batch_first=True, cache_instances=True), "+accuracy", cuda_device=-1,
+        learning_rate_scheduler=PLATEAU)
+
+
 def bidaf() -> Config:
     return config({"type": "squad", "token_indexers": INDEXERS}, {"type": "bidaf",
         "text_field_embedder": embed(tokens=WORDS, elmo=EMBEDDER,
@@ -138,17 +144,6 @@ def decomposable_attention() -> Config:
         "+accuracy", no_tqdm=True, grad_clipping=5.0)
 
 
-def parser(embedder: Config = EMBEDDER) -> Config:
-    return config({"type": "ptb_trees", "use_pos_tags": True, "token_indexers": ELMO_ONLY},
-        {"type": "constituency_parser", "text_field_embedder": embed(elmo=embedder),
-        "pos_tag_embedding": {"embedding_dim": 3, "vocab_namespace": "pos"},
-        "initializer": [["encoder._module.weight_ih.*", NORMAL], ["encoder._module.weight_hh.*",
-        ORTHOGONAL]], "encoder": lstm(ELMO_DIM + 3), "feedforward": feedforward(10, 6, dropout=0.1),
-        "span_extractor": {"type": "bidirectional_endpoint", "input_dim": 10}}, bucket("tokens"),
-        "+evalb_f1_measure", learning_rate_scheduler={"type": "multi_step", "milestones": [40, 50],
-        "gamma": 0.8}, optimizer={"type": "adadelta", "lr": 1.0, "rho": 0.95})
-
-
 def srl(**model: Any) -> Config:
     return config({"type": "srl", "token_indexers": ELMO_ONLY}, {"type": "srl",
         "text_field_embedder": embed(elmo=EMBEDDER), "initializer": [["tag_projection_layer.*weight",
@@ -171,15 +166,6 @@ def dialog_qa() -> Config:
         "span_start_encoder": gru | {"input_size": 10}, "text_field_embedder": {"elmo": EMBEDDER,
         "token_characters": CHARACTERS}}, iterator, "+f1")
     return old | {"validation_iterator": iterator | {"batch_size": 3}}
-
-
-def classifier(encoder: Config, **reader: Any) -> Config:
-    return config({"type": "text_classification_json", "token_indexers": TWO_INDEXERS} | reader,
-        {"type": "basic_classifier", "text_field_embedder": embed(tokens={"type": "embedding",
-        "embedding_dim": 4}, elmo=EMBEDDER), "seq2vec_encoder": encoder,
-        "feedforward": feedforward(encoder.get("embedding_dim", 10), 6),
-        "initializer": [[".*linear_layers.*weight", NORMAL]]}, bucket("tokens"), "+accuracy",
-        histogram_interval=10)
 
 
 def language_model() -> Config:
@@ -222,17 +208,16 @@ CONFIGS: dict[str, Callable[[], Config]] = {
     "ner": lambda: ner(label_encoding="BIOUL"),
     "ner, trainer callback": callback_trainer,
     "ner, 1.x": ner_of_version_1,
+    "simple tagger": simple_tagger,
     "bidaf": bidaf,
     "bidaf, 1.x": lambda: of_version_1(bidaf(), num_gradient_accumulation_steps=2),
     "bcn": bcn,
     "bcn, both, 1.x": lambda: of_version_1(bcn(input=True, output=True)),
     "esim": esim,
     "decomposable attention": decomposable_attention,
-    "constituency parser": parser,
     "srl": srl,
     "srl, 1.x": lambda: of_version_1(srl(), epoch_callbacks=["track_epoch_callback"]),
     "dialog qa": dialog_qa,
-    "classifier": lambda: classifier(lstm(4 + ELMO_DIM), type="textcat"),
     "language model": language_model,
 }
 

@@ -2,6 +2,7 @@
 
 import json
 import tarfile
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from allennlp.common import Params
 
 from elmo_plugin.archives import load_archive
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.porting import port_config
 from elmo_plugin.porting.archive import port_archive
 from elmo_plugin.porting.config import Config
 from tests.allennlp_elmo import dropin
@@ -47,20 +49,11 @@ def write_old_archive(folder: Path, weights: dict[str, Any] | None = None) -> Pa
     old = old_config(folder)
     embedder = old["model"]["text_field_embedder"]["elmo"]
     files = {"options_file": "options.json", "weight_file": "weights.hdf5"}
-    new = old | {
-        "dataset_reader": {
-            key: old["dataset_reader"][key] for key in ("type", "tag_label", "token_indexers")
-        },
-        "model": old["model"]
-        | {
-            "text_field_embedder": {
-                "token_embedders": {"elmo": embedder | {key: str(BILM / name) for key, name in files.items()}}
-            }
-        },
-        "data_loader": {"batch_size": 2},
-    }
-    del new["iterator"]
-    model = train_model(Params(json.loads(json.dumps(new))), str(folder / "run"))
+    new = deepcopy(old)
+    local = {key: str(BILM / name) for key, name in files.items()}
+    new["model"]["text_field_embedder"]["elmo"] |= local
+    new, _ = port_config(new)
+    model = train_model(Params(new), str(folder / "run"))
     (folder / "config.json").write_text(json.dumps(old))
     (folder / "files_to_archive.json").write_text(
         json.dumps({KEY.format(key): embedder[key] for key in files})

@@ -45,27 +45,20 @@ def coref_output(text: str, *clusters: list[str]) -> dict[str, Any]:
     }
 
 
+SRL_WORDS = ["She", "wants", "to", "leave"]
+
+
+def frame(index: int, *roles: tuple[str, int, int]) -> dict[str, Any]:
+    found = [
+        {"role": role, "start": start, "end": end, "text": " ".join(SRL_WORDS[start:end])}
+        for role, start, end in roles
+    ]
+    return {"predicate": SRL_WORDS[index], "index": index, "roles": found}
+
+
 SRL = {
-    "words": ["She", "wants", "to", "leave"],
-    "frames": [
-        {
-            "predicate": "wants",
-            "index": 1,
-            "roles": [
-                {"role": "ARG0", "start": 0, "end": 1, "text": "She"},
-                {"role": "V", "start": 1, "end": 2, "text": "wants"},
-                {"role": "ARG1", "start": 2, "end": 4, "text": "to leave"},
-            ],
-        },
-        {
-            "predicate": "leave",
-            "index": 3,
-            "roles": [
-                {"role": "ARG0", "start": 0, "end": 1, "text": "She"},
-                {"role": "V", "start": 3, "end": 4, "text": "leave"},
-            ],
-        },
-    ],
+    "words": SRL_WORDS,
+    "frames": [frame(1, ("ARG0", 0, 1), ("V", 1, 2), ("ARG1", 2, 4)), frame(3, ("ARG0", 0, 1), ("V", 3, 4))],
 }
 SQUAD = {
     "id": "",

@@ -6,7 +6,7 @@ import pytest
 
 from elmo_plugin.predictions.terminal import print_view
 from elmo_plugin.predictions.views import MarkedSpan, MarkedText, view
-from tests.predictions.stubs import PASSAGE, SQUAD, SRL, ner_output
+from tests.predictions.stubs import PASSAGE, SQUAD, SRL
 
 COLOR = re.compile(r"\x1b\[[\d;]*m")
 
@@ -21,11 +21,6 @@ def test_spans_are_in_brackets_before_their_labels(capsys: pytest.CaptureFixture
         "[She]ARG0 wants to [leave]V",
         "[[her]1 old dog]2",
     ]
-
-
-def test_a_sentence_without_names_says_so_and_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    print_view(view("ner", ner_output("It rained"), {}))
-    assert capsys.readouterr().out.splitlines() == ["No names found.", "It rained"]
 
 
 def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,18 +6,8 @@ from elmo_plugin.tasks import Line
 from elmo_plugin.tasks.conll2012 import line_kind, split_sentence, unescape_word
 
 
-def columns_of(text: str) -> list[str]:
-    return Line(text, "data", 1).columns
-
-
 def split(*texts: str) -> list[list[str]]:
     return [columns for _, columns in split_sentence([Line(text, "data", 1) for text in texts])]
-
-
-def test_white_space_of_ascii_separates_columns() -> None:
-    assert columns_of("a  0\tb \r\n") == ["a", "0", "b"]
-    assert columns_of(" \t\n") == []
-    assert columns_of("a\u00a0b c") == ["a\u00a0b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -49,14 +39,6 @@ def test_comments_are_no_words_but_a_number_sign_is(separator: str) -> None:
     assert split(*(text.replace("|", separator) for text in texts)) == [["d", "#", "-"], ["#", "#", "(0)"]]
     assert split("# only a comment") == []
     assert split(f"#{separator}-") == [["#", "-"]]
-
-
-def test_last_columns_that_are_blank_at_all_words_are_none() -> None:
-    assert split("d\t0\tNo\t(0)\t\t\n", "d\t1\tone\t-\t\t\n") == [
-        ["d", "0", "No", "(0)"],
-        ["d", "1", "one", "-"],
-    ]
-    assert split("d\tNo\t(0)", "d\tone\t") == [["d", "No", "(0)"], ["d", "one", ""]]
 
 
 @pytest.mark.parametrize(

@@ -40,13 +40,6 @@ def test_gold_data_without_items_are_reported_once_at_the_end(
     assert len(caplog.messages) == 1
 
 
-def test_plain_tags_lack_no_entities(caplog: pytest.LogCaptureFixture) -> None:
-    metric = NerF1(has_entities=False)
-    metric([["NOUN"]], [["VERB"]])
-    assert metric.get_metric(reset=True) == {"accuracy": 0.0}
-    assert not caplog.messages
-
-
 BATCHES: dict[type[CountingMetric], list[Any]] = {
     NerF1: [
         ([["U-PER", "O"]], [["U-PER", "U-LOC"]]),

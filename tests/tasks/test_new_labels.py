@@ -12,17 +12,14 @@ from allennlp.data import DatasetReader
 from allennlp.models import Model, load_archive
 
 from elmo_plugin.predictions.predictor import load_predictor
+from tests.tasks import test_contract
 from tests.tasks.contract import TaskContract
-from tests.tasks.coref.test_contract import TestCoref as Coref
-from tests.tasks.ner.test_contract import TestNer as Ner
 from tests.tasks.ner.test_tags import are_legal
-from tests.tasks.snli.test_contract import TestSnli as Snli
-from tests.tasks.squad.test_contract import TestSquad as Squad
-from tests.tasks.srl.test_contract import TestSrl as Srl
 from tests.tasks.srl.test_predictor import SrlPredicates
-from tests.tasks.sst.test_contract import TestSst as Sst
 from tests.trained_tagger import train
 
+Coref, Ner, Snli = test_contract.TestCoref, test_contract.TestNer, test_contract.TestSnli
+Squad, Srl, Sst = test_contract.TestSquad, test_contract.TestSrl, test_contract.TestSst
 pytestmark = pytest.mark.usefixtures("without_hardening")
 # Of each task: a text of the training data and what stands for it in the new data, and what grows.
 CHANGES: dict[type[TaskContract], tuple[str, str, set[str]]] = {

@@ -1,7 +1,6 @@
 """Records of JSON lines and tables: what is read, and what is refused by file and line."""
 
 import csv
-import gzip
 import io
 import json
 import re
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.tasks import Line, read_text_lines
 from elmo_plugin.tasks.records import Record, find_field, parse_records
+from tests.experiments.configs import each_file
 
 
 def read(path: Path, content: str | bytes, **options: Any) -> list[tuple[int, dict[str, Any]]]:
@@ -22,33 +22,11 @@ def read(path: Path, content: str | bytes, **options: Any) -> list[tuple[int, di
     return [(line.number, fields) for line, fields in parse_records(read_text_lines(str(path)), **options)]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("x.jsonl", '\ufeff{"text": "Wet, cold", "label": "bad"}\r\n\n'),
-        ("x.txt", '{"text": "Wet, cold", "label": "bad"}\n \n'),
-        ("x.json", '[\n{"text": "Wet, cold", "label": "bad"}\n]\n'),
-        ("x.json", r'[{"text": "\ufeffWet, cold", "label": "bad"}]'),
-        ("x.txt", "\n__label__bad Wet, cold\n \n"),
-        ("x.jsonl", r'{"\ufefftext": "Wet,\uFEFF cold", "label": "\ufeffbad"}'),
-        ("x.csv", '\ufefftext,label\r\n"Wet, cold",bad\r\n\r\n'),
-        ("x.csv", 'text, label\n"Wet, cold", bad\n'),
-        ("x.csv", "text;label\nWet, cold;bad\n"),
-        ("x.csv", "text\tlabel\nWet, cold\tbad\n"),
-        ("x.csv", "'text','label'\n'Wet, cold','bad'\n"),
-        ("x.csv", "text,label\n'Wet, cold','bad'\n"),
-        ("x.json", '{\n"data": [{"text": "Wet, cold",\n "label": "bad"}]}\n'),
-        ("x.csv", '"text";"label"\n"Wet, cold";"bad"\n'),
-        ("x.tsv", "text\tlabel\nWet, cold\tbad"),
-        ("x.tsv", '"text"\t"label"\n"Wet, cold"\t"bad"\n'),
-        ("x.txt", "text\tlabel\nWet, cold\tbad\n"),
-        ("x.csv", ",text,label,,\n0,\"Wet, cold\",bad,,\n"),
-        ("x.csv.gz", gzip.compress(b'text,label\n"Wet, cold",bad\n', mtime=0)),
-    ],
-)  # fmt: skip
-def test_one_record_in_all_shapes(tmp_path: Path, name: str, content: str | bytes) -> None:
-    ((_, fields),) = read(tmp_path / name, content)
-    assert fields == {"text": "Wet, cold", "label": "bad"}
+@each_file("records")
+def test_one_record_in_all_shapes(file: Path) -> None:
+    assert [fields for _, fields in parse_records(read_text_lines(str(file)))] == [
+        {"text": "Wet, cold", "label": "bad"}
+    ]
 
 
 def test_records_name_the_line_where_they_begin(tmp_path: Path) -> None:

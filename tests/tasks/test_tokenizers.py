@@ -30,13 +30,6 @@ def test_divides_like_the_penn_treebank_with_plain_quotation_marks(text: str, wo
     assert [token.text for token in PennTreebankTokenizer().tokenize(text)] == words.split()
 
 
-def test_spacys_rules_need_no_model_and_tell_where_words_are() -> None:
-    text = " Ada didn't  meet\nCharles (in London). "
-    tokens = SpacyRulesTokenizer().tokenize(text)
-    assert " ".join(token.text for token in tokens) == "Ada did n't meet Charles ( in London ) ."
-    assert all(text[token.idx :].startswith(token.text) for token in tokens)
-
-
 def test_spacys_rules_forget_words_that_were_new(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SpacyRules, "max_new_words", 50)
     tokenizer = SpacyRulesTokenizer()

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 from allennlp.commands import train as train_command
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.training import Checkpointer, Trainer
 from allennlp.training.metric_tracker import MetricTracker
 
@@ -69,21 +67,22 @@ def test_a_stopped_training_ends_with_the_same_bytes(
         assert [(folder / name).read_bytes() for name in names] == expected, f"stopped at batch {batch}"
 
 
-@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"PK"), Path.unlink])
+@pytest.mark.parametrize("content", [b"PK", None])
 def test_a_damaged_model_of_an_earlier_epoch_is_an_error_before_the_training_goes_on(
-    damage: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", no_wait)
-    config = tagger_config(str(write_training(tmp_path / "bilm", random_bilm())))
-    config["trainer"] |= {"num_epochs": 4, "cuda_device": -1}
-    folder = tmp_path / "run"
-    with monkeypatch.context() as patch, pytest.raises(Stopped):
-        stop_at(7, patch)
-        train(config, folder)
-    damage(folder / "best.th")
+    config = tagger_config("tiny", placements=())  # ELMo would have read it before
+    del config["dataset_reader"]["token_indexers"]["elmo"]
+    config["trainer"] |= {"num_epochs": 3, "cuda_device": -1}
+    train(config, tmp_path / "run")
+    best = tmp_path / "run" / "best.th"
+    best.unlink()
+    if content is not None:
+        best.write_bytes(content)
     monkeypatch.setattr(MetricTracker, "is_best_so_far", lambda self: False)
-    with pytest.raises((BiLmError, ConfigurationError), match=r"best\.th: (file not found|its weights are)"):
-        train(config, folder, recover=True)
+    with pytest.raises(BiLmError, match=r"best\.th: (file not found|its weights are)"):
+        train(config, tmp_path / "run", recover=True)
 
 
 def test_configurations_without_types_are_resumed_too() -> None:

@@ -24,9 +24,8 @@ from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError, nearest_name
-from elmo_plugin.common.files import atomic_write, atomic_write_all
+from elmo_plugin.common.files import atomic_write, atomic_write_all, refuse_folder
 from elmo_plugin.common.formats.archives import AnyPath, ZippedPath, is_zip
-from elmo_plugin.common.outputs import refuse_folder
 
 OPTIONS_NAME, WEIGHTS_NAME = "options.json", "weights.hdf5"
 _PAIR = f"one *{OPTIONS_NAME} and one *{WEIGHTS_NAME} or other *.hdf5"

@@ -54,10 +54,7 @@ def is_zip(path: Path) -> bool:
 
 
 class ZippedPath(zipfile.Path):
-    """
-    A file or folder in a zip archive, which is read in place: nothing is unpacked. Raises `BiLmError` if a
-    file is encrypted, damaged, a link, or far larger than its part of the archive.
-    """
+    """A file or folder in a zip archive, read in place. Raises `BiLmError` for damaged or huge ones."""
 
     @classmethod
     def folders(cls, path: Path) -> "list[ZippedPath]":

@@ -62,7 +62,7 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 _SNIFFED = 20  # lines
-_READS = {"columns": "--column N reads the words in one, from 0", "FASTA": "name its file .fasta"}
+_READS = {"columns": "--column N reads its words, from 0", "FASTA": "name its file .fasta, or --format fasta"}
 _MOST_WORDS = 500
 _HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")

@@ -12,7 +12,7 @@ from allennlp.data.tokenizers import Token
 from overrides import overrides
 
 from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
-from elmo_plugin.tasks.coref.documents import CorefDocument, parse_documents
+from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 from scipy.optimize import linear_sum_assignment
 
-from elmo_plugin.tasks.coref.documents import CorefDocument, read_documents
+from elmo_plugin.tasks.coref.conll import CorefDocument, read_documents
 from elmo_plugin.tasks.counting import CountingMetric, Figures, harmonic_mean
 
 logger = logging.getLogger(__name__)

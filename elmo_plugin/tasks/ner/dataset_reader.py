@@ -92,11 +92,8 @@ class Conll2003Reader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        for option, value, known in (
-            ("source_encoding", source_encoding, SOURCE_ENCODINGS),
-            ("tag_encoding", tag_encoding, ("BIO", "BIOUL")),
-        ):
-            check_choice(f"ner_conll2003: {option}", value, known, ConfigurationError)
+        check_choice("ner_conll2003: source_encoding", source_encoding, SOURCE_ENCODINGS, ConfigurationError)
+        check_choice("ner_conll2003: tag_encoding", tag_encoding, ("BIO", "BIOUL"), ConfigurationError)
         if separator is not None and len(separator) != 1:
             raise ConfigurationError(f"ner_conll2003: separator: expected one character, got {separator!r}")
         self._source_encoding = source_encoding
@@ -163,9 +160,8 @@ class Conll2003Reader(TaskDatasetReader):
         first, second = next(rest, None), next(rest, None)
         lines = chain(filter(None, (first, second)), rest)
         if first and file.endswith(".in") and Path(other := file.removesuffix("in") + "out").exists():
-            return list(
-                _sentences_of_two_files(list(lines), list(self.read_lines(other)))
-            ), f"tags of {other}"
+            found = _sentences_of_two_files(list(lines), list(self.read_lines(other)))
+            return list(found), f"tags of {other}"
         chosen = (self._word_column, self._tag_column)
         kind = detect_format(first) if first else None
         if kind == "jsonl" or (kind in ("csv", "tsv") and second and _LIST.search(second.text)):
@@ -184,8 +180,8 @@ class Conll2003Reader(TaskDatasetReader):
             tags = [] if tag is None else [row[tag] for row in fields]
             sentences.append(TaggedSentence(list(numbers), [row[word] for row in fields], tags))
         warn_of_long_sentence(file, max(map(len, table.sentences)))
-        found = "" if tag is None else f", tags in column {table.name(tag)!r}"
-        return sentences, f"words in column {table.name(word)!r}{found}"
+        tags_in = "" if tag is None else f", tags in column {table.name(tag)!r}"
+        return sentences, f"words in column {table.name(word)!r}{tags_in}"
 
     def _sentences_of_json(self, lines: Iterable[Line], skipped: Skipped) -> Iterator[TaggedSentence]:
         tokenizer = self.tokenizer or SpacyRulesTokenizer()

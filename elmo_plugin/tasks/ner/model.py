@@ -22,7 +22,7 @@ from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import parse_tags
 from elmo_plugin.tasks.predictor import SentencePredictor, typed_places
-from elmo_plugin.tasks.spans import Span, parse_tag, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.spans import Span, describe_spans, parse_tag, spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.task_model import TaskModel, grown, with_labels
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
@@ -161,18 +161,8 @@ class NerBiLstmCrf(TaskModel):
             spans = tags_to_spans(tags)
             emissions, *transitions = logits
             probabilities = self._probabilities(tags, spans, emissions[row, : len(tags)], *transitions)
-            output_dict["entities"].append(
-                [
-                    {
-                        "type": kind,
-                        "start": start,
-                        "end": end,
-                        "text": " ".join(words[start:end]),
-                        "probability": probability,
-                    }
-                    for (start, end, kind), probability in zip(spans, probabilities, strict=True)
-                ]
-            )
+            entities = zip(describe_spans(spans, words, "type"), probabilities, strict=True)
+            output_dict["entities"].append([entity | {"probability": part} for entity, part in entities])
         return output_dict
 
     def _probabilities(
@@ -272,10 +262,6 @@ class NerPredictor(SentencePredictor):
         instance = super().to_instance(json_dict)
         instance.add_field("text", MetadataField(None if "words" in json_dict else json_dict["sentence"]))
         return instance
-
-    @overrides
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        return self._as_read(instance, super().predict_instance(instance))
 
     @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:

@@ -106,7 +106,7 @@ class SquadReader(TaskDatasetReader):
                         raise UnusableExample(
                             "without an answer", "answer missing; skip_unanswerable skips it"
                         )
-                    words = self._split_question(question)
+                    words = self._split(question.text, "question")
                     for answer in question.answers:
                         answer_words(tokenized, answer)
                 except ConfigurationError as error:
@@ -116,19 +116,16 @@ class SquadReader(TaskDatasetReader):
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
         """Splits a paragraph into words (at least one), with their places."""
-        tokens = self.tokenizer.tokenize(paragraph)
-        if not tokens:
-            raise ConfigurationError(f"no words in the paragraph {paragraph!r}")
+        tokens = self._split(paragraph, "paragraph")
         if any(token.idx is None for token in tokens):
             raise ConfigurationError("squad_v1: the tokenizer does not say where words are in the text")
         places = [(cast(int, token.idx), cast(int, token.idx_end)) for token in tokens]
         return TokenizedParagraph(paragraph, tokens, places)
 
-    def _split_question(self, question: Question) -> list[Token]:
-        words = self.tokenizer.tokenize(question.text)
-        if not words:
-            raise ConfigurationError(f"no words in the question {question.text!r}")
-        return words
+    def _split(self, text: str, what: str) -> list[Token]:
+        if words := self.tokenizer.tokenize(text):
+            return words
+        raise ConfigurationError(f"no words in the {what} {text!r}")
 
     def text_to_instance(
         self, paragraph: TokenizedParagraph, question: Question, words: list[Token] | None = None
@@ -140,7 +137,7 @@ class SquadReader(TaskDatasetReader):
         text = TextField(paragraph.tokens)
         fields: dict[str, Field] = {
             "paragraph": text,
-            "question": TextField(words or self._split_question(question)),
+            "question": TextField(words or self._split(question.text, "question")),
             "metadata": MetadataField({"paragraph": paragraph, "question": question}),
         }
         if question.answers:

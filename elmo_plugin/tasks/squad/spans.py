@@ -22,16 +22,11 @@ class BoundaryLogits(NamedTuple):
         return start.log_softmax(dim=1), end.log_softmax(dim=1)
 
 
-class Span(NamedTuple):
-    """The indices of the first and the last word, and the probability that both are correct."""
-
-    first: int
-    last: int
-    probability: float
-
-
-def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[list[Span]]:
-    """Returns the `count` most probable answers of at most `max_words` to each question, the best first."""
+def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[list[tuple[int, int, float]]]:
+    """
+    Returns the `count` most probable answers of at most `max_words` to each question, the best first: their
+    first and last words, and the probability that both are correct.
+    """
     start, end = logits.log_probabilities()
     widths = min(max_words, start.size(1))
     ends = functional.pad(end, (0, widths - 1), value=float("-inf")).unfold(1, widths, 1)
@@ -39,7 +34,7 @@ def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[lis
     best, indices = scores.topk(min(count, scores.size(1)), dim=1)
     return [
         [
-            Span(index // widths, index // widths + index % widths, math.exp(score))
+            (index // widths, index // widths + index % widths, math.exp(score))
             for score, index in zip(row.tolist(), row_indices.tolist(), strict=True)
             if score > -math.inf  # the others end in padding
         ]

@@ -88,7 +88,7 @@ def score_srl(gold_path: str, system_path: str) -> dict[str, Any]:
         raise ConfigurationError(f"{gold_path}: no sentences in this file")
     rows = zip(metric.numbers().items(), metric.figures(100).values(), strict=True)
     return {
-        role.replace("overall", "Overall"): {"correct": correct, "excess": predicted - correct}
+        "Overall" if role == "overall" else role: {"correct": correct, "excess": predicted - correct}
         | {"missed": gold - correct}
         | figures.rounded()
         for (role, (correct, predicted, gold)), figures in rows

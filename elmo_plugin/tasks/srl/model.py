@@ -20,7 +20,7 @@ from torch.nn import functional
 from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.encoders import ContextualEncoder, bio_transitions, viterbi
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
-from elmo_plugin.tasks.spans import tags_to_spans
+from elmo_plugin.tasks.spans import describe_spans, tags_to_spans
 from elmo_plugin.tasks.srl.dataset_reader import SrlReader
 from elmo_plugin.tasks.srl.metrics import SrlF1
 from elmo_plugin.tasks.task_model import TaskModel, average_probabilities, with_labels
@@ -139,13 +139,7 @@ class SrlHighwayLstm(TaskModel):
         if "tags" not in output_dict:
             return output_dict
         frames = list(zip(output_dict["words"], output_dict["tags"], strict=True))
-        output_dict["roles"] = [
-            [
-                {"role": role, "start": start, "end": end, "text": " ".join(words[start:end])}
-                for start, end, role in tags_to_spans(tags)
-            ]
-            for words, tags in frames
-        ]
+        output_dict["roles"] = [describe_spans(tags_to_spans(tags), words, "role") for words, tags in frames]
         output_dict["description"] = [mark_arguments(words, tags) for words, tags in frames]
         return output_dict
 
@@ -309,7 +303,7 @@ class SrlPredictor(SentencePredictor):
             if self._tagger is None:
                 raise ConfigurationError(
                     f'{self.name}: expected "predicates", the indices of words, in the input; or give the '
-                    "predictor a tagger: predicates, an archive of srl_predicates"
+                    "predictor a tagger by predicates (--predicates), an archive such as srl_predicates"
                 )
             found = iter(self._tagger.predict_batch_json(unknown))
         return [

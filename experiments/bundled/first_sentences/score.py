@@ -72,7 +72,8 @@ def read(name: str) -> list[dict[str, Any]]:
 def wrong(name: str, archive: str | Path | None = None) -> list[tuple[dict[str, Any], Output]]:
     """Returns the sentences of a task that a model has wrong, with its outputs."""
     key, is_right = CHECKS[name]
-    predictor = load_predictor(str(archive or name))
+    options = {"predicates": "srl_predicates"} if name == "srl" else {}
+    predictor = load_predictor(str(archive or name), **options)
     pairs = [(example, predictor.predict_json(example)) for example in read(name)]
     return [(example, output) for example, output in pairs if not is_right(output, example[key])]
 

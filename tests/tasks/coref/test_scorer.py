@@ -31,11 +31,6 @@ def test_figures_are_those_of_the_reference_scorer(shared: Path) -> None:
     assert found == json.loads((folder / "scores.json").read_text(encoding="utf-8"))
 
 
-def test_documents_are_matched_by_their_names(tmp_path: Path) -> None:
-    found = score(tmp_path, A + B, B + A)
-    assert (found["muc"]["recall_numerator"], found["average_f1"]) == (3, 100)
-
-
 def test_a_document_that_the_response_lacks_has_no_clusters(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

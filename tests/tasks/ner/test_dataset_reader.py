@@ -119,13 +119,6 @@ def test_another_file_of_a_data_set_has_the_columns_and_the_kind_of_the_first(
     assert " ".join(tags) == expected
 
 
-def test_plain_tags_after_entities_are_refused(tmp_path: Path) -> None:
-    reader: DatasetReader = Conll2003Reader({})
-    read(tmp_path / "train.txt", "Mira B-PER\n", reader)
-    with pytest.raises(ConfigurationError, match=r"dev.txt, line 1: expected a tag .*, got 'PRP'"):
-        read(tmp_path / "dev.txt", "it PRP\n", reader)
-
-
 def test_conllu_has_universal_parts_of_speech_or_another_column(tmp_path: Path) -> None:
     text = (
         "# text = vamos\n1\tvamos\tir\tVERB\tVB\t_\t0\troot\t_\t_\n2\tya\tya\tADV\tRB\t_\t1\tadvmod\t_\t_\n"
@@ -196,12 +189,6 @@ def test_tags_in_another_encoding_than_chosen_are_an_error_with_the_one_that_rea
     text = "".join(f"word {tag}\n" for tag in tags.split())
     with pytest.raises(ConfigurationError, match=f"data.txt, {message}"):
         read(tmp_path / "data.txt", text, source_encoding=encoding)
-
-
-@pytest.mark.parametrize("option", ["source_encoding", "tag_encoding"])
-def test_an_unknown_encoding_is_an_error_that_names_the_option(option: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"{option}: expected one of .*, got 'BILOU'"):
-        Conll2003Reader({}, **{option: "BILOU"})
 
 
 @pytest.mark.parametrize(("part", "sentences"), [("train", 3394), ("dev", 1009), ("test", 1287)])

@@ -8,45 +8,30 @@ from typing import Any
 import pytest
 from allennlp.common.checks import ConfigurationError
 
+from tests.experiments.configs import each_file
 from tests.tasks.ner.test_dataset_reader import read
 
 TEXT = "Ola met Ruth Bay in Oslo."
 WORDS = ["Ola", "met", "Ruth", "Bay", "in", "Oslo", "."]
 TAGS = ["B-PER", "O", "B-PER", "I-PER", "O", "B-LOC", "O"]
 SPANS = [[0, 3, "PER"], [8, 16, "PER"], [20, 24, "LOC"]]
-NAMED = [{"start": start, "end": end, "label": label} for start, end, label in SPANS]
-REGIONS = [{"value": {"start": s, "end": e, "labels": [t], "text": TEXT[s:e]}} for s, e, t in SPANS]
-POINTS = [{"label": [t], "points": [{"start": s, "end": e - 1, "text": TEXT[s:e]}]} for s, e, t in SPANS]
-OFFSETS = [{"id": n, "label": t, "start_offset": s, "end_offset": e} for n, (s, e, t) in enumerate(SPANS)]
-PREDICTED = [{"start_char": s, "end_char": e, "type": t, "start": 0, "end": 9} for s, e, t in SPANS]
-SHAPES: dict[str, Any] = {
-    "doccano's lists": {"id": 1, "text": TEXT, "label": SPANS},
-    "doccano's objects": {"text": TEXT, "entities": OFFSETS, "relations": []},
-    "Prodigy": {"text": TEXT, "tokens": [{"text": "Ola", "start": 0, "end": 3}], "spans": NAMED},
-    "spaCy's documents": {"text": TEXT, "ents": NAMED},
-    "spaCy's pairs": [TEXT, {"entities": SPANS}],
-    "Label Studio": {"data": {"text": TEXT}, "annotations": [{"result": REGIONS}]},
-    "Label Studio's short form": {"text": TEXT, "label": [region["value"] for region in REGIONS]},
-    "Dataturks": {"content": TEXT, "annotation": POINTS},
-    "Rasa": {"text": TEXT, "entities": [{"start": s, "end": e, "entity": t} for s, e, t in SPANS]},
-    "our predictions": {"sentence": TEXT, "entities": PREDICTED},
-}
+RASA = {"text": TEXT, "entities": [{"start": s, "end": e, "entity": t} for s, e, t in SPANS]}
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_file("ner/offsets")
 def test_entities_as_characters_in_lines_in_a_list_and_after_a_byte_order_mark(
-    tmp_path: Path, shape: str
+    tmp_path: Path, file: Path
 ) -> None:
-    item = SHAPES[shape]
-    assert read(tmp_path / "f.jsonl", f"\ufeff{json.dumps(item)}\r\n") == [(WORDS, TAGS)]
-    for text in (f"{json.dumps(item)}\n" * 2, json.dumps([item] * 2, indent=1)):
+    item = file.read_text()
+    assert read(tmp_path / "f.jsonl", f"\ufeff{item}\r\n") == [(WORDS, TAGS)]
+    for text in (item * 2, json.dumps([json.loads(item)] * 2, indent=1)):
         assert read(tmp_path / "f.json", text) == [(WORDS, TAGS)] * 2
 
 
 @pytest.mark.parametrize(
     ("whole", "number"),
     [
-        ({"rasa_nlu_data": {"common_examples": [SHAPES["Rasa"]]}}, 1),
+        ({"rasa_nlu_data": {"common_examples": [RASA]}}, 1),
         ({"classes": ["PER"], "annotations": [[TEXT, {"entities": SPANS}]] * 2}, 2),
         ({"version": 1, "data": [{"tokens": WORDS, "ner_tags": TAGS}]}, 1),
     ],

@@ -8,8 +8,8 @@ from allennlp.models import Archive, load_archive
 from allennlp.predictors import Predictor
 
 from elmo_plugin.tasks.srl import SrlPredictor
+from tests.tasks import test_contract
 from tests.tasks.contract import FIXTURES, PLACEMENTS, TaskContract
-from tests.tasks.srl import test_contract
 from tests.trained_tagger import train
 
 JUDGE = {"words": ["The", "judge", "ordered", "a", "new", "trial", "."], "predicates": [2]}

@@ -241,22 +241,6 @@ def test_any_bio_tags_stand_for_what_allennlp_reads_in_them(tags: list[str]) -> 
     assert tags_to_spans(tags) == sorted(expected)
 
 
-@pytest.mark.parametrize(
-    ("labels", "row", "message"),
-    [
-        ("* (A0* * *", 1, "'(A0*' is never closed"),
-        ("* *)", 1, "'*)' closes an argument, but none is open"),
-        ("(A0* (V*) *)", 1, "'(V*)' opens inside (A0*"),
-        ("(A0* *A1)", 1, "'*A1)' closes an argument, but the open one is A0"),
-        ("(A0)", 0, "'(A0)' is not one bracket"),
-    ],
-)
-def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, message: str) -> None:
-    with pytest.raises(LabelError, match=re.escape(message)) as caught:
-        parse_labels(labels.split())
-    assert caught.value.row == row
-
-
 FILE = (FIXTURE.parent / "universal.conllup").read_text("utf-8")
 
 

@@ -28,21 +28,6 @@ def read(path: Path, **options: Any) -> list[tuple[str, str]]:
     return contents(list(reader(**options).read(path)))
 
 
-SENTENCES = [
-    ("A superb film .", "very positive"),
-    ("It is n't funny .", "negative"),
-    ("The director ( writer/actor ) speaks .", "neutral"),
-    ("Dull , and utterly worthless .", "very negative"),
-    ("Charming !", "positive"),
-]
-
-
-def test_reads_sentences_and_their_sentiment() -> None:
-    assert read(TREES) == SENTENCES
-    instance = next(iter(reader().read(TREES)))
-    assert [token.text for token in instance["tokens"]] == instance["words"].metadata
-
-
 def test_binary_labels_leave_out_what_is_neutral() -> None:
     assert read(TREES, binary=True) == [
         ("A superb film .", "positive"),

@@ -13,14 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.coref import CorefReader, score_coref
+from elmo_plugin.tasks.coref.conll import CorefDocument, document_in, parse_clusters, parse_documents
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
-from elmo_plugin.tasks.coref.documents import (
-    CorefDocument,
-    document_in,
-    parse_clusters,
-    parse_documents,
-    read_documents,
-)
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import LabelError, Span
 from tests.experiments.configs import FIXTURES, each_file
@@ -92,15 +86,6 @@ def test_speakers_and_names_have_spaces_between_tabs() -> None:
     text = "\n".join(["#begin document (a play); part 003", *rows, "#end document"]).replace("|", "\t")
     (document,) = parse_documents(lines(text))
     assert (document.name, document.speakers) == ("a play", [["Mira Solt", "Mira Pole"]])
-
-
-@pytest.mark.slow
-def test_real_documents_have_the_numbers_that_are_known(shared: Path) -> None:
-    found = list(read_documents(shared / "data" / "coref" / "dev.gold_conll"))
-    clusters = [cluster for document in found for cluster in document.clusters]
-    words = sum(document.length for document in found)
-    assert (len(found), words, sum(map(len, clusters)), len(clusters)) == (30, 28_119, 3_815, 855)
-    assert {document.genre for document in found} == {"gum"}
 
 
 ROW = "a 0 0 b NN * - - - - * -"
@@ -198,10 +183,6 @@ def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str
 def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeated_mentions() -> None:
     assert places(parse_clusters(["(5", "(2", "2)", "5)"])) == [[(0, 4)], [(1, 3)]]
     assert places(parse_clusters(["(5|(2)", "5)"])) == [[(0, 1)], [(0, 2)]]
-
-
-def test_clusters_may_have_names() -> None:
-    assert places(parse_clusters(["(person-1(place-2)", "*", "", "person-1)"])) == [[(0, 1)], [(0, 4)]]
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,7 @@ def _speakers(sentence: ConllSentence, word: int) -> list[str]:
                 f"{line.location}: expected the speaker and the named entity in columns {speaker + 1} and "
                 f"{speaker + 2}, got {' '.join(columns[speaker : speaker + 3])!r}; {TAB_HINT}"
             )
-    return [name or NO_SPEAKER for name in sentence.column(speaker)]
+    return [columns[speaker] or NO_SPEAKER for _, columns in sentence.rows]
 
 
 def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
