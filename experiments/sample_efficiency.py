@@ -49,7 +49,7 @@ class FractionReader(DatasetReader):
     def __init__(self, base_reader: DatasetReader, fraction: float, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if not 0 < fraction <= 1:
-            raise ConfigurationError(f"fraction must be in (0, 1], got {fraction}")
+            raise ConfigurationError(f"fraction: expected a number in (0, 1], got {fraction}")
         self._base_reader = base_reader
         self._fraction = fraction
         self._seed = torch.initial_seed()

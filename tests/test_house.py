@@ -13,7 +13,7 @@ MOST = {
     "(files at the top)": 865,
     "allennlp_api": 670,
     "analysis": 468,
-    "bilm": 2694,
+    "bilm": 2692,
     "commands": 1285,
     "common": 1273,
     "demo": 360,
@@ -25,7 +25,7 @@ MOST = {
     "porting": 583,
     "predictions": 514,
     "sweeps": 270,
-    "tasks": 4496,
+    "tasks": 4498,
     "training": 449,
 }
 WHOLE = 17_639

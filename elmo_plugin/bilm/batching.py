@@ -168,11 +168,11 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
     is_dense = character_ids.layout == torch.strided and not character_ids.is_nested
     if not is_dense or character_ids.is_meta or character_ids.dtype not in _ID_TYPES:
         kind = f"{character_ids.dtype}, {character_ids.layout}, on {character_ids.device}"
-        raise BiLmError(f"character ids must be a dense tensor of integers, not {kind}")
+        raise BiLmError(f"character ids: expected a dense tensor of integers, got {kind}")
     if character_ids.dim() != 3 or character_ids.size(-1) != characters:
         shape = tuple(character_ids.shape)
         hint = f"a token indexer needs max_characters_per_token {characters}"
-        raise BiLmError(f"character ids must have the shape (batch, time, {characters}), not {shape}; {hint}")
+        raise BiLmError(f"character ids: expected the shape (batch, time, {characters}), got {shape}; {hint}")
     mask = (character_ids != 0).any(dim=-1).cpu()
     if (mask[:, 1:] & ~mask[:, :-1]).any():
         raise BiLmError("character ids have rows of zeros before a word: padding must come after the words")

@@ -170,8 +170,8 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     are_layers = all(type(number) is int and 0 <= number < num_layers for number in numbers)
     if not are_layers or not numbers or len(set(numbers)) < len(numbers):
         raise BiLmError(
-            f'layers must be "all", "top", "token", a layer from 0 to {num_layers - 1} or a list of '
-            f"different such layers, not {layers!r}"
+            f'layers: expected "all", "top", "token", a layer from 0 to {num_layers - 1} or a list of '
+            f"different such layers, got {layers!r}"
         )
     return numbers
 
@@ -185,8 +185,8 @@ def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     if not is_number and not (isinstance(layers, str) and layers in LAYER_NAMES):
         last = "" if num_layers is None else f" from 0 to {num_layers - 1}"
         raise BiLmError(
-            f"layers must be {', '.join(LAYER_NAMES)}, a layer's number{last} or a weight for each layer, "
-            f"not {layers!r}"
+            f"layers: expected {', '.join(LAYER_NAMES)}, a layer's number{last} or a weight for each layer, "
+            f"got {layers!r}"
         )
 
 
@@ -220,7 +220,7 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
     if not are_weights or len(weights) != (num_layers or len(weights)) or abs(sum(weights) - 1) > _ROUNDING:
         number = "" if num_layers is None else f"{num_layers} "
         raise BiLmError(
-            f"mixing weights must be {number}numbers, one for each layer, not negative and of sum 1, "
-            f"not {list(weights)}"
+            f"mixing weights: expected {number}numbers, one for each layer, not negative and of sum 1, "
+            f"got {list(weights)}"
         )
     return [weight / sum(weights) for weight in weights]

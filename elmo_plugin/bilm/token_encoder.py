@@ -182,9 +182,7 @@ def _maxima(character_ids: Tensor, table: Tensor) -> Tensor:
 def _check_range(character_ids: Tensor) -> None:
     least, greatest = torch.stack(torch.aminmax(character_ids)).tolist()
     if least < 0 or greatest >= NUM_CHARACTERS:
-        raise BiLmError(
-            f"character ids must be from 0 to {NUM_CHARACTERS - 1}, not from {least} to {greatest}"
-        )
+        raise BiLmError(f"character ids: expected 0 to {NUM_CHARACTERS - 1}, got {least} to {greatest}")
 
 
 def by_length(

@@ -180,5 +180,5 @@ def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tupl
 
 def _bytes(max_gb: float) -> int:
     if not 0 < max_gb < _MOST_GB:
-        raise BiLmError(f"max_gb of a cache must be positive and finite, not {max_gb}")
+        raise BiLmError(f"max_gb of a cache: expected a positive, finite number, got {max_gb}")
     return int(max_gb * GIGABYTE)

@@ -36,7 +36,7 @@ class VariationalBiLstm(SizedEncoder):
     ) -> None:
         if not hidden_sizes or min(hidden_sizes) < 1:
             raise ConfigurationError(
-                f"variational_bilstm: hidden_sizes must have the size of each layer, not {hidden_sizes}"
+                f"variational_bilstm: hidden_sizes: expected the size of each layer, got {hidden_sizes}"
             )
         super().__init__(input_size, 2 * hidden_sizes[-1], is_bidirectional=True)
         self.dropout = InputVariationalDropout(dropout)

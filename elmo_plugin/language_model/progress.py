@@ -35,7 +35,7 @@ class BiLmProgress(TrainerCallback):
     def __init__(self, serialization_dir: str, seconds: float = 60) -> None:
         super().__init__(serialization_dir)
         if not seconds >= 0:
-            raise ConfigurationError(f"bilm_progress: seconds must not be negative, but is {seconds}")
+            raise ConfigurationError(f"bilm_progress.seconds: expected a number from 0, got {seconds}")
         self._seconds = seconds
         self._started: tuple[float, int] | None = None  # time and step after the first step of this process
         self._begin_line()

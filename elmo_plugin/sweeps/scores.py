@@ -29,7 +29,7 @@ class Metric(NamedTuple):
     def parse(cls, text: Any) -> "Metric":
         """Reads the form of a trainer's `validation_metric`, such as `"+accuracy"` or `"-loss"`."""
         if not isinstance(text, str) or text[:1] not in ("+", "-") or len(text) < 2:
-            raise ConfigurationError(f"metric must start with + or -, such as +accuracy, got {text!r}")
+            raise ConfigurationError(f"metric: expected + or - at its start, such as +accuracy, got {text!r}")
         return cls(text[1:], text[0] == "+")
 
     def score(self, metrics: Mapping[str, Any], place: str = "") -> float:

@@ -161,12 +161,14 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
     value = json_dict[key]
     if key == "sentence":
         if not isinstance(value, str):
-            raise ConfigurationError(f'{name}: "sentence" must be text, not {value!r}')
+            raise ConfigurationError(f'{name}: "sentence": expected text, got {value!r}')
         tokens = tokenizer.tokenize(value)
     elif isinstance(value, list) and all(isinstance(word, str) and _without_mark(word) for word in value):
         tokens = [Token(_without_mark(word)) for word in value]
     else:
-        raise ConfigurationError(f'{name}: "{key}" must be a list of words that are not empty, not {value!r}')
+        raise ConfigurationError(
+            f'{name}: "{key}": expected a list of words that are not empty, got {value!r}'
+        )
     if not tokens:
         raise ConfigurationError(f"{name}: no words in the input {json_dict!r:.200}")
     return tokens
@@ -200,7 +202,7 @@ def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
     key = _first_key(json_dict, keys, name)
     text = json_dict[key]
     if not isinstance(text, str) or not normalize_text(text).strip():
-        raise ConfigurationError(f'{name}: "{key}" must be text that is not blank, not {text!r}')
+        raise ConfigurationError(f'{name}: "{key}": expected text that is not blank, got {text!r}')
     return text
 
 

@@ -241,7 +241,7 @@ class Ensemble(Model):
         classes = {type(member) for member in members}
         names = ", ".join(sorted(member_class.__name__ for member_class in classes)) or "none"
         if len(classes) != 1 or not isinstance(members[0], TaskModel):
-            raise ConfigurationError(f"ensemble: members must be task models of one class, not {names}")
+            raise ConfigurationError(f"ensemble.members: expected task models of one class, got {names}")
         self.members = torch.nn.ModuleList(members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]

@@ -32,7 +32,7 @@ def test_layers_are_selected_by_name_number_or_weights(layers: Any, expected: to
     "layers", ["average", 3, -1, True, None, 1.0, [1.0], [0, 0, 2], [-1, 1, 1], ["a"] * 3]
 )
 def test_other_layers_are_rejected(layers: Any) -> None:
-    with pytest.raises(BiLmError, match=r"layers must be|mixing weights must be 3 numbers"):
+    with pytest.raises(BiLmError, match=r"layers: expected|mixing weights: expected 3 numbers"):
         select_layers(VECTORS, layers)
 
 
@@ -46,6 +46,6 @@ def test_a_mix_has_layers_with_numbers(layers: Any, numbers: list[int]) -> None:
 @pytest.mark.parametrize("layers", ["mean", 3, -1, [], [0, 0], [0, 3], True, 1.0, None])
 def test_a_mix_of_other_layers_is_rejected(layers: Any) -> None:
     with pytest.raises(
-        BiLmError, match='layers must be "all", "top", "token", a layer from 0 to 2 or a list'
+        BiLmError, match='layers: expected "all", "top", "token", a layer from 0 to 2 or a list'
     ):
         layer_numbers(layers, 3)

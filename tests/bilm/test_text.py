@@ -106,7 +106,7 @@ def test_similarities_are_cosines(bilm: BiLm) -> None:
 
 
 def test_wrong_arguments_are_rejected_at_once(bilm: BiLm) -> None:
-    with pytest.raises(BiLmError, match="layers must be all, mean, sum, top, token"):
+    with pytest.raises(BiLmError, match="layers: expected all, mean, sum, top, token"):
         bilm.encode("a", layers="average")
     texts = iter("a")
     for option, value in {"pooling": "sum", "output": "list", "tokenizer": "nltk", "batch_size": 0}.items():

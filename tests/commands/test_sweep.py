@@ -128,7 +128,7 @@ def test_mistakes_are_found_before_anything_is_trained(
     mistakes = [
         ([*configs, "nothing.jsonnet"], (), r"nothing\.jsonnet"),
         ([*configs, configs[0]], (), "several configurations have the name ner_small"),
-        (configs, ("--metric", "accuracy"), r"metric must start with \+ or -, .* got 'accuracy'"),
+        (configs, ("--metric", "accuracy"), r"metric: expected \+ or - at its start, .* got 'accuracy'"),
         (configs, ("--metric=+test_f1",), r"on which ner_small is not evaluated; .* evaluate_on"),
         ([configs[0], other], (), r"one --metric .*\+f1-measure-overall of ner_small, -loss of other"),
     ]

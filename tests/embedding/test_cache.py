@@ -155,7 +155,7 @@ def test_a_configuration_names_the_cache_of_an_embedder(
     [
         ({"type": "redis"}, "redis"),
         ({"type": "memory", "dtype": "float64"}, "dtype: expected one of float32, float16, got 'float64'"),
-        ({"type": "memory", "max_gb": 0}, "must be positive and finite, not 0"),
+        ({"type": "memory", "max_gb": 0}, "expected a positive, finite number, got 0"),
         ({"type": "sqlite"}, "path"),
     ],
 )

@@ -71,7 +71,7 @@ def test_is_concatenated_with_word_vectors_and_in_nested_fields(bilm_files: dict
 def test_options_that_do_not_fit_the_bilm_are_configuration_errors(bilm_files: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match="a layer from 0 to 2"):
         embedder(bilm_files, layers=3)
-    with pytest.raises(ConfigurationError, match="mixing weights must be 2 numbers"):
+    with pytest.raises(ConfigurationError, match="mixing weights: expected 2 numbers"):
         embedder(bilm_files, layers=[0, 1], mixing_weights=[1.0])
     with pytest.raises(ConfigurationError, match="one of float32, bfloat16, int8, got 'float16'"):
         embedder(bilm_files, precision="float16")

@@ -64,7 +64,7 @@ def test_parts_are_nested_in_order_and_depend_on_the_seed(program: ModuleType, h
 def test_each_label_has_the_same_part(program: ModuleType) -> None:
     assert Counter(number % 10 == 0 for number in part(program, 0.3)) == {False: 27, True: 3}
     assert Counter(number % 10 == 0 for number in part(program, 0.01)) == {False: 1, True: 1}
-    with pytest.raises(ConfigurationError, match=r"fraction must be in \(0, 1\], got 1.1"):
+    with pytest.raises(ConfigurationError, match=r"fraction: expected a number in \(0, 1\], got 1.1"):
         part(program, 1.1)
 
 

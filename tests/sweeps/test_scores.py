@@ -37,5 +37,7 @@ def test_a_metric_that_should_be_high_is_in_per_cent_and_one_that_should_be_low_
 
 @pytest.mark.parametrize("text", ["accuracy", "+", "", None, ["+accuracy", "-loss"]])
 def test_a_metric_without_its_sign_is_an_error(text: object) -> None:
-    with pytest.raises(ConfigurationError, match=r"metric must start with \+ or -, such as \+accuracy, got"):
+    with pytest.raises(
+        ConfigurationError, match=r"metric: expected \+ or - at its start, such as \+accuracy, got"
+    ):
         Metric.parse(text)

@@ -102,5 +102,5 @@ def test_tags_are_the_best_and_the_loss_the_likelihood_by_mean_potentials() -> N
     ],
 )
 def test_models_that_cannot_be_members_are_refused(members: list[Model], names: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"members must be task models of one class, not {names}"):
+    with pytest.raises(ConfigurationError, match=f"members: expected task models of one class, got {names}"):
         Ensemble(VOCABULARY, members)

@@ -100,7 +100,7 @@ def check_words(sentences: Any) -> list[list[str]]:
     """Returns sentences of words. Raises `ValueError` if they are no lists of texts, none of them empty."""
     if not sentences or not _are_texts(sentences) or not all(sentences):
         raise ValueError(
-            '"sentences" must be a list of lists of words, none of them empty, not ' + str(sentences)[:200]
+            f'"sentences": expected a list of lists of words, none of them empty, got {sentences!s:.200}'
         )
     return [[word.replace(BYTE_ORDER_MARK, "") for word in words] for words in sentences]
 
@@ -112,7 +112,7 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
     if isinstance(speakers, list) and all(isinstance(names, list) for names in speakers):
         speakers = [[name or NO_SPEAKER for name in names] for names in speakers]
     if not _are_texts(speakers) or list(map(len, speakers)) != list(map(len, sentences)):
-        raise ValueError('"speakers" must have one name for each word of each of the "sentences"')
+        raise ValueError('"speakers": expected one name for each word of each of the "sentences"')
     return cast(list[list[str]], speakers)
 
 

@@ -285,7 +285,7 @@ class CorefPredictor(TaskPredictor):
     def _read(self, json_dict: JsonDict) -> CorefDocument:
         genre = json_dict.get("genre", "")
         if not isinstance(genre, str):
-            raise ConfigurationError(f'elmo_coref: "genre" must be text, not {genre!r}')
+            raise ConfigurationError(f'elmo_coref: "genre": expected text, got {genre!r}')
         if "sentences" in json_dict:
             try:
                 sentences = check_words(json_dict["sentences"])

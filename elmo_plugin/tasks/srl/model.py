@@ -319,8 +319,8 @@ class SrlPredictor(SentencePredictor):
             or len(set(indices)) < len(indices)
         ):
             raise ConfigurationError(
-                f'{self.name}: "predicates" must be a list of indices of different words, from 0 to '
-                f"{length - 1}, not {indices!r}"
+                f'{self.name}: "predicates": expected a list of indices of different words, from 0 to '
+                f"{length - 1}, got {indices!r}"
             )
         return list(indices)
 

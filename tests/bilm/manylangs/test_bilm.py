@@ -65,7 +65,7 @@ def test_gradients_reach_all_weights(folder: Path) -> None:
 
 
 def test_words_with_the_slots_of_other_models_are_refused(folder: Path) -> None:
-    with pytest.raises(BiLmError, match=r"must have the shape \(batch, time, 34\), not \(1, 1, 50\)"):
+    with pytest.raises(BiLmError, match=r"expected the shape \(batch, time, 34\), got \(1, 1, 50\)"):
         BiLm.from_pretrained(str(folder))(torch.from_numpy(sentences_to_character_ids([["dog"]])))
 
 

@@ -249,9 +249,9 @@ def test_data_without_clusters_is_a_warning(tmp_path: Path, caplog: pytest.LogCa
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sentences": "She sang"}, '"sentences" must be a list of lists of words'),
-        ({"sentences": [["She"], []]}, '"sentences" must be a list of lists of words'),
-        ({"speakers": [["Bo"]]}, '"speakers" must have one name for each word'),
+        ({"sentences": "She sang"}, '"sentences": expected a list of lists of words'),
+        ({"sentences": [["She"], []]}, '"sentences": expected a list of lists of words'),
+        ({"speakers": [["Bo"]]}, '"speakers": expected one name for each word'),
         ({"clusters": None}, 'expected "clusters", lists of mentions, got None'),
         ({"clusters": [[[0, 5]]]}, r"the mention \[0, 5\] is not in a document of 5 words"),
         ({"clusters": [[[1, 0]]]}, r"the mention \[1, 0\] is not in"),
