@@ -67,7 +67,7 @@ def test_ids_of_no_character_are_an_error() -> None:
         for wrong in (-1, 262, 1000, 2**40):
             ids = ids_of(["to", "be"]).long()
             ids[1, 3] = wrong
-            with pytest.raises(BiLmError, match=rf"from 0 to 261.*{wrong}"):
+            with pytest.raises(BiLmError, match=rf"expected 0 to 261.*{wrong}"):
                 small_encoder().requires_grad_(not frozen)(ids)
 
 

@@ -114,5 +114,5 @@ def test_a_line_does_not_run_into_the_bar(capsys: pytest.CaptureFixture) -> None
 
 
 def test_a_negative_time_is_named() -> None:
-    with pytest.raises(ConfigurationError, match="bilm_progress.seconds: expected a number from 0, got -1"):
+    with pytest.raises(ConfigurationError, match=r"bilm_progress\.seconds: expected a number from 0, got -1"):
         BiLmProgress("folder", seconds=-1)
