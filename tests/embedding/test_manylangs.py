@@ -45,6 +45,6 @@ def test_an_archive_predicts_the_same_without_the_folder(
 
 
 def test_an_indexer_with_other_slots_is_told_which_ones(folder: Path, tmp_path: Path) -> None:
-    message = f"the shape .*{SLOTS}.*, not .*50.*; a token indexer needs max_characters_per_token {SLOTS}"
+    message = f"the shape .*{SLOTS}.*, got .*50.*; a token indexer needs max_characters_per_token {SLOTS}"
     with pytest.raises(BiLmError, match=message):
         train(config_of(folder, slots=50), tmp_path / "run")
