@@ -13,10 +13,11 @@ local files(folder, train, dev, test=null) = {
 };
 local all_epochs(number) = { trainer+: { num_epochs: number, patience: null } };
 local batches(size) = { data_loader+: { batch_sampler+: { batch_size: size } } };
+local averaged = { trainer+: { moving_average: { type: 'exponential', decay: 0.999 } } };
 local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
 {
   ner: (import '../ner_elmo.jsonnet') + files('runs/models/ner', 'train.txt', 'dev.txt') + all_epochs(9) + batches(20),
-  srl: (import '../srl_elmo.jsonnet') + files('data/srl', 'train', 'dev', 'test') + all_epochs(10),
+  srl: (import '../srl_elmo.jsonnet') + files('data/srl', 'train', 'dev', 'test') + all_epochs(10) + averaged,
   srl_predicates:
     (import '../srl_predicates.jsonnet')
     + files('data/srl', 'train', 'dev', 'test')
