@@ -84,7 +84,7 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     return found + [mistake for mistake in _gone(config, ()) if mistake not in found]
 
 
-def _gone(config: Any, keys: tuple[str | int, ...]) -> Iterator[Mistake]:
+def _gone(config: Any, keys: Keys) -> Iterator[Mistake]:
     """Yields the types that AllenNLP 2 lacks, also within types that are not registered."""
     for key, value in config.items() if isinstance(config, Mapping) else enumerate(config):
         if isinstance(value, Mapping | list):
@@ -201,7 +201,11 @@ def _unregistered(kind: str, cls: Any) -> str:
     if nearest := nearest_name(kind, Registrable._registry[cls], 0.85):
         return f"{kind!r} is not registered; did you mean {nearest}?"
     install = "" if find_spec("allennlp_models") else f", or install {_MODELS}"
-    return f"{kind!r} is not registered: list its package in .allennlp_plugins{install}"
+    return f"{_not_registered(kind)}{install}"
+
+
+def _not_registered(kind: Any) -> str:
+    return f"{kind!r} is not registered: list its package in .allennlp_plugins"
 
 
 # Modules and classes that read, run and fetch nothing when they are made; the rest of their packages is
@@ -280,8 +284,7 @@ def _judge(
 def _judge_object(cls: Any, value: Any, keys: Keys, folder: Path) -> Iterator[tuple[Keys, str]]:
     if not isinstance(value, Mapping):
         return  # AllenNLP makes nothing of it
-    kind, types = None, Registrable._registry.get(cls)
-    made = cls
+    kind, made, types = None, cls, Registrable._registry.get(cls)
     if types:
         kind = value.get("type", cls.default_implementation)
         if kind not in list(types):
@@ -295,9 +298,8 @@ def _judge_object(cls: Any, value: Any, keys: Keys, folder: Path) -> Iterator[tu
         yield keys, f"{kind or cls.__name__} reads files, runs programs or loads other models"
         return
     is_users = made.__module__.partition(".")[0] not in _REVIEWED
-    reader = getattr(getattr(made, "from_params", None), "__func__", None)
-    reads_itself = is_users and reader is not FromParams.from_params.__func__  # type: ignore[attr-defined]
-    options = {} if reads_itself else options_of(cls, kind)
+    own = getattr(getattr(made, "from_params", None), "__func__", None)
+    options = {} if is_users and own is not _FROM_PARAMS else options_of(cls, kind)  # or it reads them itself
     for key, item in value.items():
         place = (*keys, key)
         is_passed = key in PASSED and key in options and not is_users
@@ -329,4 +331,4 @@ def _judge_plain(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
 def _unknown(kind: Any) -> str:
     if isinstance(kind, str) and "." in kind:
         return f"{kind} would be imported"
-    return f"{kind!r} is not registered: list its package in .allennlp_plugins"
+    return _not_registered(kind)

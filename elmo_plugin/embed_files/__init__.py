@@ -2,4 +2,4 @@
 
 from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, sentence_key
 from elmo_plugin.embed_files.run import embed_file, embed_shards
-from elmo_plugin.embed_files.settings import DTYPES, LAYERS, EmbedSettings
+from elmo_plugin.embed_files.settings import EmbedSettings
