@@ -24,6 +24,7 @@ import coref_data
 import ner_data
 import snli_data
 import squad_data
+import srl_data
 import sst_data
 import torch
 from first_sentences import score as first_sentences
@@ -41,6 +42,7 @@ WRITERS = {
     "ner": ner_data.write,
     "snli": snli_data.write,
     "squad": squad_data.write,
+    "srl_predicates": srl_data.write,
     "sst": sst_data.write,
 }
 

@@ -2,17 +2,19 @@
 
 import gzip
 import random
+import re
 import sys
 from pathlib import Path
 
-from ner_data import Names, read_names
+from ner_data import Names, read_all_names, words_of
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "data"))
 import cut  # noqa: E402
 
 SEED = 13
-COPIES = 3  # of each pattern, with other names
+COPIES = 2  # of each pattern, with other names
+CHANGES = {str: 0.8, str.lower: 0.1, str.upper: 0.1}  # with the share of made documents that have each
 
 
 def write(data: Path, folder: Path) -> None:
@@ -21,26 +23,33 @@ def write(data: Path, folder: Path) -> None:
     with gzip.open(data / "coref_litbank/train.gold_conll.gz", "rt", encoding="utf-8") as lines:
         novels = lines.read()
     dev = (data / "coref_litbank/dev.gold_conll").read_text(encoding="utf-8")
-    generator, names = random.Random(SEED), read_names(HERE / "names.tsv")
+    generator, names = random.Random(SEED), read_all_names()
     patterns = (HERE / "documents.txt").read_text(encoding="utf-8").splitlines() * COPIES
-    made = [
-        made_document(pattern, f"made{number}", names, generator) for number, pattern in enumerate(patterns)
-    ]
-    cut.write(folder / "train.gold_conll", gum["train"] + novels + "".join(made))
+    changes = generator.choices([*CHANGES], [*CHANGES.values()], k=len(patterns))
+    made = "".join(
+        document(change(fill(pattern, names, generator)), f"made{number}")
+        for number, (pattern, change) in enumerate(zip(patterns, changes, strict=True))
+    )
+    cut.write(folder / "train.gold_conll", gum["train"] + novels + made)
     cut.write(folder / "dev.gold_conll", gum["dev"] + dev)
 
 
-def made_document(pattern: str, name: str, names: Names, generator: random.Random) -> str:
-    """
-    Returns a pattern as a document in the columns of CoNLL-2012. `[1 She]` is a mention in chain 1; a kind of
-    name in braces is the same last name, and another first name, each time.
-    """
-    last = generator.choice(names["LAST"])
-    people = {kind: generator.sample(names[kind], 2) for kind in ("WOMAN", "MAN")}
+def fill(pattern: str, names: Names, generator: random.Random) -> str:
+    """Returns a pattern with names in its slots: the same last name, and another name each time."""
+    last, drawn = generator.choice(names["LAST"]), {kind: generator.sample(names[kind], 3) for kind in names}
+    return re.sub(
+        "{([A-Z]+)}",
+        lambda slot: " ".join(words_of(last if slot[1] == "LAST" else drawn[slot[1]].pop())),
+        pattern,
+    )
+
+
+def document(text: str, name: str) -> str:
+    """Returns a document in the columns of CoNLL-2012. `[1 She]` is a mention in chain 1."""
     lines: list[tuple[str, str]] = []
     chains: list[str] = []
     opened = ""
-    for part in pattern.split():
+    for part in text.split():
         if part.startswith("["):
             chains.append(part[1:])
             opened += f"|({part[1:]}"
@@ -51,7 +60,6 @@ def made_document(pattern: str, name: str, names: Names, generator: random.Rando
             chain = chains.pop()
             marks = f"{marks})" if marks.endswith(f"({chain}") else f"{marks}|{chain})"
         opened = ""
-        word = last if word == "{LAST}" else people[word.strip("{}")].pop() if word.startswith("{") else word
         lines.append((word, marks.strip("|") or "-"))
     rows: list[str] = []
     number = 0

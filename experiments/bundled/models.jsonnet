@@ -21,7 +21,7 @@ local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
   srl_predicates:
     (import '../srl_predicates.jsonnet')
     + files('data/srl', 'train', 'dev', 'test')
-    + { trainer+: { num_epochs: 10 } },
+    + { train_data_path: 'runs/models/srl_predicates/train', trainer+: { num_epochs: 10 } },
   coref:
     (import '../coref_elmo.jsonnet')
     + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll')

@@ -1,4 +1,4 @@
-"""Writes the training data of the bundled tagger: Wikigold, PUD, tweets, and sentences made from patterns."""
+"""Writes the training data of the bundled tagger: Wikigold, PUD, tweets, EWT, and sentences made from patterns."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -6,9 +6,12 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SEED = 13
-COPIES = 8  # of each pattern, with other names
+COPIES = 4  # of each pattern, with other names
+LABELS = {"COMPANY": "ORG", "TEAM": "ORG", "BODY": "ORG"} | dict.fromkeys(
+    ("CITY", "COUNTRY", "PLACE", "RIVER"), "LOC"
+)
 Tagged = list[tuple[str, str]]  # the words of a sentence with their BIO tags
-Names = dict[str, list[str]]  # by kind: ORG, LOC, LAST, and the first names WOMAN, MAN, EITHER
+Names = dict[str, list[str]]  # by kind: ORG, LOC, those of LABELS, LAST, and the first names WOMAN, MAN, EITHER
 
 
 def write(data: Path, folder: Path) -> None:
@@ -21,19 +24,21 @@ def write(data: Path, folder: Path) -> None:
     ]
     generator.shuffle(tweets)
     dev_tweets, tweets = tweets[:400], tweets[400:]
-    names, patterns = read_names(HERE / "names.tsv"), (HERE / "patterns.txt").read_text().splitlines()
-    for kind, more in read_names(HERE / "more_names.tsv").items():
-        names[kind] += more
+    ewt = list(with_names([[word for word, _ in each] for each in read_tagged(data / "pos/train.txt")], HERE / "ewt_names.tsv"))
+    generator.shuffle(ewt)
+    dev_ewt, ewt = ewt[:400], ewt[400:]
+    names, patterns = read_all_names(), (HERE / "patterns.txt").read_text().splitlines()
     filled = [fill(pattern, names, generator) for pattern in patterns for _ in range(COPIES)]
     has_names = [each for each in wikigold + pud if any(tag.startswith("B-") for _, tag in each)]
     renamed = [with_other_names(each, names, 0.7, generator) for each in generator.sample(has_names, 500)]
     shares = {str.lower: 0.2, str.upper: 0.35, capitalize: 0.1}
-    cased = list(case_variants(wikigold + pud + tweets[:500] + filled, shares, generator))
-    write_tagged(folder / "train.txt", wikigold + pud + tweets + filled + renamed + cased)
+    cased = list(case_variants(wikigold + pud + tweets[:500] + ewt[:1000] + filled, shares, generator))
+    write_tagged(folder / "train.txt", wikigold + pud + tweets + ewt + filled + renamed + cased)
     dev = [
         *read_tagged(data / "ner_wikigold/dev.txt"),
         *read_tagged(data / "ner_more/pud/dev.txt"),
         *dev_tweets,
+        *dev_ewt,
     ]
     write_tagged(folder / "dev.txt", dev)
 
@@ -66,6 +71,21 @@ def with_misc(sentences: list[Tagged], file: Path) -> list[Tagged]:
             raise ValueError(f"{file}: sentence {number} has other words: {words}")
         sentence[names] = tags_of(words, "MISC")
     return sentences
+
+
+def with_names(sentences: list[list[str]], file: Path) -> Iterator[Tagged]:
+    """Yields the sentences of a file that has in each line their number and their names in order, or `-`."""
+    for line in file.read_text(encoding="utf-8").splitlines():
+        number, names = line.split("\t")
+        words, tagged = sentences[int(number)], []
+        for kind, *name in [each.split() for each in names.split("; ") if each != "-"]:
+            start = len(tagged)
+            while words[start : start + len(name)] != name:
+                start += 1
+                if start == len(words):
+                    raise ValueError(f"{file}: sentence {number} does not have {' '.join(name)}: {words}")
+            tagged += [(word, "O") for word in words[len(tagged) : start]] + tags_of(name, kind)
+        yield tagged + [(word, "O") for word in words[len(tagged) :]]
 
 
 def is_prose(sentence: Tagged) -> bool:
@@ -101,13 +121,26 @@ def read_names(file: Path) -> Names:
     return names
 
 
+def read_all_names() -> Names:
+    """Returns the names of both files; those of a kind in `LABELS` are also of its label's kind."""
+    names = read_names(HERE / "names.tsv")
+    for kind, more in read_names(HERE / "more_names.tsv").items():
+        for each in {kind, LABELS.get(kind, kind)}:
+            names.setdefault(each, []).extend(more)
+    return names
+
+
 def draw_name(kind: str, names: Names, generator: random.Random) -> list[str]:
     """Returns the words of a name; a person has a first name, a last name or both."""
     if kind != "PER":
-        return generator.choice(names[kind]).replace("'s", " 's").split()
+        return words_of(generator.choice(names[kind]))
     firsts = names["WOMAN"] + names["MAN"] + names["EITHER"]
-    first, last = generator.choice(firsts), generator.choice(names["LAST"])
-    return generator.choice([[first], [last], [first, last], [first, last]])
+    first, last = words_of(generator.choice(firsts)), words_of(generator.choice(names["LAST"]))
+    return generator.choice([first, last, first + last, first + last])
+
+
+def words_of(name: str) -> list[str]:
+    return name.replace("'s", " 's").replace("-", " - ").split()
 
 
 def tags_of(words: list[str], kind: str) -> Tagged:
@@ -119,7 +152,8 @@ def fill(pattern: str, names: Names, generator: random.Random) -> Tagged:
     sentence: Tagged = []
     for word in pattern.split():
         kind = word.strip("{}")
-        sentence += tags_of(draw_name(kind, names, generator), kind) if kind != word else [(word, "O")]
+        label = LABELS.get(kind, kind)
+        sentence += tags_of(draw_name(kind, names, generator), label) if kind != word else [(word, "O")]
     return sentence
 
 

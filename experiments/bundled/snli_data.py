@@ -1,4 +1,4 @@
-"""Writes the data of the bundled inference model: SNLI, and pairs made from its sentences by WordNet."""
+"""Writes the data of the bundled inference model: SNLI, pairs made from it by WordNet, and written pairs."""
 
 import gzip
 import json
@@ -21,7 +21,10 @@ from inference_pairs import (
 )
 from wordnet import WordNet
 
+HERE = Path(__file__).parent
 SEED = 13
+HELD_OUT = 40  # of the pairs that were written for this; those with their premises are for dev
+COPIES = 3  # of the others, for training
 NUMBERS = {  # of made pairs of each kind
     f"swap {ENTAILS}": 1500,
     f"swap {NEUTRAL}": 700,
@@ -37,18 +40,23 @@ NUMBERS = {  # of made pairs of each kind
 
 
 def write(data: Path, folder: Path) -> None:
-    """Writes `train.jsonl` and `dev.jsonl`, each with pairs made from its own sentences."""
+    """Writes `train.jsonl` and `dev.jsonl`, each with pairs made from its own sentences, and written ones."""
+    lines = (HERE / "pairs.tsv").read_text(encoding="utf-8").splitlines()
+    written = [Pair(*line.split("\t")) for line in lines]
+    held_out = {pair.premise for pair in written[:HELD_OUT]}
+    written_of = {"dev": [pair for pair in written if pair.premise in held_out]}
+    written_of["train"] = [pair for pair in written if pair.premise not in held_out] * COPIES
     for part, share in (("train", 1.0), ("dev", 0.1)):
         (file,) = (data / "nli").glob(f"{part}.jsonl*")
         with (
             gzip.open(file, "rt", encoding="utf-8")
             if file.suffix == ".gz"
-            else file.open(encoding="utf-8") as lines
+            else file.open(encoding="utf-8") as text
         ):
-            rows = [row for row in map(json.loads, lines) if row["gold_label"] != "-"]
+            rows = [row for row in map(json.loads, text) if row["gold_label"] != "-"]
         pairs = [Pair(row["sentence1"], row["sentence2"], row["gold_label"]) for row in rows]
         made = made_pairs(pairs, share, data / "wordnet", random.Random(SEED))
-        write_pairs(folder / f"{part}.jsonl", pairs + made)
+        write_pairs(folder / f"{part}.jsonl", pairs + made + written_of[part])
 
 
 def write_pairs(file: Path, pairs: Iterable[Pair]) -> None:

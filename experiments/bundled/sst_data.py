@@ -11,9 +11,11 @@ from pathlib import Path
 
 from ner_data import read_tagged
 
+HERE = Path(__file__).parent
 SEED = 13
+COPIES = 3  # of the sentences that were written for this
 Labeled = list[tuple[str, str]]  # texts with "positive", "negative" or "neutral"
-HELD_OUT = {"movies": 800, "tweets": 500, "products": 500, "yelp": 500}
+HELD_OUT = {"movies": 800, "tweets": 500, "products": 500, "yelp": 500, "written": 300}
 KINDS = (*HELD_OUT, "pros_cons")
 _NOUNS = (
     "movie film book song story food meal hotel room service staff place phone camera screen product game "
@@ -45,10 +47,10 @@ def write(data: Path, folder: Path) -> None:
     dev: dict[str, Labeled] = {}
     train: Labeled = []
     for name, number in HELD_OUT.items():
-        texts = rated(data / f"sentiment/{name}.tsv")
+        texts = rated(HERE / "sentiments.tsv" if name == "written" else data / f"sentiment/{name}.tsv")
         generator.shuffle(texts)
         dev[name] = texts[:number]
-        train += texts[number:]
+        train += texts[number:] * (COPIES if name == "written" else 1)
     phrases = [each for each in rated(data / "sentiment/pros_cons.tsv") if len(each[0].split()) >= 2]
     generator.shuffle(phrases)
     dev["pros_cons"], phrases = phrases[:200], phrases[500:12_500]
