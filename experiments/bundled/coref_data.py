@@ -36,7 +36,8 @@ def write(data: Path, folder: Path) -> None:
 
 def fill(pattern: str, names: Names, generator: random.Random) -> str:
     """Returns a pattern with names in its slots: the same last name, and another name each time."""
-    last, drawn = generator.choice(names["LAST"]), {kind: generator.sample(names[kind], 3) for kind in names}
+    last = generator.choice(names["LAST"])
+    drawn = {kind: generator.sample(some, min(3, len(some))) for kind, some in names.items()}
     return re.sub(
         "{([A-Z]+)}",
         lambda slot: " ".join(words_of(last if slot[1] == "LAST" else drawn[slot[1]].pop())),

@@ -1,4 +1,4 @@
-"""Writes the training data of the bundled tagger: Wikigold, PUD, tweets, EWT, and sentences made from patterns."""
+"""Writes the training data of the bundled tagger: Wikigold, PUD, tweets, EWT, and filled patterns."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -6,12 +6,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SEED = 13
-COPIES = 4  # of each pattern, with other names
+COPIES = 3  # of each pattern, with other names
 LABELS = {"COMPANY": "ORG", "TEAM": "ORG", "BODY": "ORG"} | dict.fromkeys(
     ("CITY", "COUNTRY", "PLACE", "RIVER"), "LOC"
 )
 Tagged = list[tuple[str, str]]  # the words of a sentence with their BIO tags
-Names = dict[str, list[str]]  # by kind: ORG, LOC, those of LABELS, LAST, and the first names WOMAN, MAN, EITHER
+Names = dict[
+    str, list[str]
+]  # by kind: ORG, LOC, those of LABELS, LAST, and the first names WOMAN, MAN, EITHER
 
 
 def write(data: Path, folder: Path) -> None:
@@ -24,7 +26,12 @@ def write(data: Path, folder: Path) -> None:
     ]
     generator.shuffle(tweets)
     dev_tweets, tweets = tweets[:400], tweets[400:]
-    ewt = list(with_names([[word for word, _ in each] for each in read_tagged(data / "pos/train.txt")], HERE / "ewt_names.tsv"))
+    ewt = list(
+        with_names(
+            [[word for word, _ in each] for each in read_tagged(data / "pos/train.txt")],
+            HERE / "ewt_names.tsv",
+        )
+    )
     generator.shuffle(ewt)
     dev_ewt, ewt = ewt[:400], ewt[400:]
     names, patterns = read_all_names(), (HERE / "patterns.txt").read_text().splitlines()
@@ -33,7 +40,7 @@ def write(data: Path, folder: Path) -> None:
     renamed = [with_other_names(each, names, 0.7, generator) for each in generator.sample(has_names, 500)]
     shares = {str.lower: 0.2, str.upper: 0.35, capitalize: 0.1}
     cased = list(case_variants(wikigold + pud + tweets[:500] + ewt[:1000] + filled, shares, generator))
-    write_tagged(folder / "train.txt", wikigold + pud + tweets + ewt + filled + renamed + cased)
+    write_tagged(folder / "train.txt", 2 * (wikigold + pud) + tweets + ewt + filled + renamed + cased)
     dev = [
         *read_tagged(data / "ner_wikigold/dev.txt"),
         *read_tagged(data / "ner_more/pud/dev.txt"),

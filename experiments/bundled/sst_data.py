@@ -13,9 +13,9 @@ from ner_data import read_tagged
 
 HERE = Path(__file__).parent
 SEED = 13
-COPIES = 3  # of the sentences that were written for this
+COPIES = 2  # of the sentences that were written for this
 Labeled = list[tuple[str, str]]  # texts with "positive", "negative" or "neutral"
-HELD_OUT = {"movies": 800, "tweets": 500, "products": 500, "yelp": 500, "written": 300}
+HELD_OUT = {"movies": 800, "tweets": 500, "products": 500, "yelp": 500, "written": 300, "ewt": 400}
 KINDS = (*HELD_OUT, "pros_cons")
 _NOUNS = (
     "movie film book song story food meal hotel room service staff place phone camera screen product game "
@@ -47,7 +47,7 @@ def write(data: Path, folder: Path) -> None:
     dev: dict[str, Labeled] = {}
     train: Labeled = []
     for name, number in HELD_OUT.items():
-        texts = rated(HERE / "sentiments.tsv" if name == "written" else data / f"sentiment/{name}.tsv")
+        texts = texts_of(name, data)
         generator.shuffle(texts)
         dev[name] = texts[:number]
         train += texts[number:] * (COPIES if name == "written" else 1)
@@ -71,6 +71,17 @@ def write(data: Path, folder: Path) -> None:
     for name, texts in dev.items():
         write_labeled(folder / f"dev_{name}.jsonl", texts)
     write_labeled(folder / "test.jsonl", list(treebank(data / "sst/test.txt")))
+
+
+def texts_of(name: str, data: Path) -> Labeled:
+    """Returns the labelled texts of a source."""
+    if name == "written":
+        return rated(HERE / "sentiments.tsv")
+    if name != "ewt":
+        return rated(data / f"sentiment/{name}.tsv")
+    sentences = [" ".join(word for word, _ in each) for each in read_tagged(data / "pos/train.txt")]
+    lines = (HERE / "ewt_sentiments.tsv").read_text(encoding="utf-8").splitlines()
+    return [(sentences[int(number)], label) for number, label in (line.split("\t") for line in lines)]
 
 
 def write_labeled(file: Path, texts: Labeled) -> None:

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from elmo_plugin.tasks.coref.conll import read_documents
+from elmo_plugin.tasks.srl.dataset_reader import SrlPredicatesReader
 from tests.conftest import REPOSITORY
+
+BUNDLED = REPOSITORY / "experiments" / "bundled"
 
 
 @pytest.fixture(autouse=True)
 def _path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(REPOSITORY / "experiments" / "bundled")
+    monkeypatch.syspath_prepend(BUNDLED)
 
 
 @pytest.fixture
@@ -61,13 +64,43 @@ def test_names_take_the_places_of_their_kinds(ner_data: ModuleType) -> None:
     assert changed == [("The", "O"), *tagged[:3] * 2, ("Dutch", "B-MISC"), ("X", "I-MISC")]
 
 
-def test_no_first_sentence_is_made(ner_data: ModuleType) -> None:
-    bundled = REPOSITORY / "experiments" / "bundled"
+def test_names_are_found_in_the_order_of_the_sentence(ner_data: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "names.tsv"
+    file.write_text("1\tPER Ann; LOC York; ORG New York Times\n0\t-\n")
+    sentences = [["It", "rains"], ["Ann", "left", "York", "for", "the", "New", "York", "Times"]]
+    tags = ["B-PER", "O", "B-LOC", "O", "O", "B-ORG", "I-ORG", "I-ORG"]
+    expected = [list(zip(sentences[1], tags, strict=True)), [("It", "O"), ("rains", "O")]]
+    assert list(ner_data.with_names(sentences, file)) == expected
+    file.write_text("1\tPER York; LOC Ann\n")
+    with pytest.raises(ValueError, match="sentence 1 does not have Ann"):
+        list(ner_data.with_names(sentences, file))
+
+
+WRITTEN = {  # what was written for each model
+    "coref": BUNDLED / "documents.txt",
+    "snli": BUNDLED / "pairs.tsv",
+    "squad": BUNDLED / "questions.jsonl",
+    "srl": BUNDLED / "predicates.txt",
+    "sst": BUNDLED / "sentiments.tsv",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_no_first_sentence_was_written_for_training(_path: None, name: str) -> None:
     score = importlib.import_module("first_sentences.score")
-    names = ner_data.read_names(bundled / "names.tsv")
+    written = "".join(re.findall("[a-z0-9]", WRITTEN[name].read_text(encoding="utf-8").lower()))
+    for example in score.read(name):
+        text = next(example[key] for key in ("sentence", "document", "question", "premise") if key in example)
+        letters = "".join(re.findall("[a-z0-9]", text.lower()))
+        assert len(letters) < 25 or letters not in written, text
+
+
+def test_no_first_sentence_is_made(ner_data: ModuleType) -> None:
+    score = importlib.import_module("first_sentences.score")
+    names = ner_data.read_all_names()
     made = {
         "".join(word for word, _ in ner_data.fill(pattern, names, random.Random(seed)))
-        for pattern in (bundled / "patterns.txt").read_text().splitlines()
+        for pattern in (BUNDLED / "patterns.txt").read_text().splitlines()
         for seed in range(50)
     }
     assert len(made) > 2000 and made.isdisjoint(
@@ -164,11 +197,21 @@ def test_a_pattern_becomes_a_document_with_its_chains(coref_data: ModuleType, tm
     names = {"WOMAN": ["Ann", "Ann"], "MAN": ["Bob", "Bob"], "LAST": ["Li"]}
     pattern = "[2 [1 {MAN} {LAST}] 's dog] ran . [1 He] saw [2 it] ."
     file = tmp_path / "made.gold_conll"
-    file.write_text(coref_data.made_document(pattern, "made1", names, random.Random(1)))
+    file.write_text(coref_data.document(coref_data.fill(pattern, names, random.Random(1)), "made1"))
     (document,) = read_documents(file)
     assert document.sentences == [["Bob", "Li", "'s", "dog", "ran", "."], ["He", "saw", "it", "."]]
     chains = sorted(sorted((mention.start, mention.end) for mention in chain) for chain in document.clusters)
     assert chains == [[(0, 2), (6, 7)], [(0, 4), (8, 9)]]
+
+
+def test_marked_words_become_predicates(_path: None, tmp_path: Path) -> None:
+    file = tmp_path / "made.gold_conll"
+    file.write_text(importlib.import_module("srl_data").columns("The train *arrived , and we *left 2 * 3 ."))
+    (found,) = SrlPredicatesReader(token_indexers={}).read(file)
+    assert [word for word, tag in zip(found["words"].metadata, found["tags"].labels, strict=True) if tag] == [
+        "arrived",
+        "left",
+    ]
 
 
 @pytest.fixture
@@ -177,13 +220,14 @@ def squad_data(_path: None) -> ModuleType:
 
 
 def test_made_questions_have_their_answers_in_the_passage(squad_data: ModuleType) -> None:
-    bundled = REPOSITORY / "experiments" / "bundled"
-    slots, topics = squad_data.read_topics(bundled / "passages.txt")
-    slots |= squad_data.read_names(bundled / "names.tsv")
+    slots, topics = squad_data.read_topics(BUNDLED / "passages.txt")
+    slots |= squad_data.read_names(BUNDLED / "names.tsv")
     draw = random.Random(1)
     made = [squad_data.made_paragraph(f"m{number}", slots, topics, draw) for number in range(200)]
+    lines = (BUNDLED / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    made += [squad_data.written_paragraph(line, str(number)) for number, line in enumerate(lines)]
     questions = [(each["context"], question) for each in made for question in each["qas"]]
-    assert len(questions) > 800
+    assert len(questions) > 1400
     for context, question in questions:
         (answer,) = question["answers"]
         assert context[answer["answer_start"] :].startswith(answer["text"])
