@@ -302,10 +302,12 @@ def first_sentences_of(name: str, archive: Path) -> str:
     """Returns how many of the sentences that a newcomer may type are right."""
     if name not in first_sentences.CHECKS:
         return ""
-    total = len(first_sentences.read(name))
-    right = total - len(first_sentences.wrong(name, archive))
-    file = f"experiments/bundled/first_sentences/{name}.jsonl"
-    return f"\n{right} of {total} of the sentences in `{file}` are right.\n"
+    counts = []
+    for kept in (False, True):
+        total = len(first_sentences.read(name, kept))
+        counts.append(f"{total - len(first_sentences.wrong(name, archive, kept))} of {total}")
+    files = f"`experiments/bundled/first_sentences/{name}.jsonl`"
+    return f"\n{counts[0]} sentences in {files} are right, and {counts[1]} that were kept back (`kept`).\n"
 
 
 def register(name: str, scores: dict[str, dict[str, float]]) -> None:

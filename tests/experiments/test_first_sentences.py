@@ -1,6 +1,7 @@
 """The first sentences of `experiments/bundled`, and what counts as right."""
 
 import importlib
+import json
 from types import ModuleType
 from typing import Any
 
@@ -18,9 +19,20 @@ def score(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("first_sentences.score")
 
 
-def test_there_are_two_hundred_and_each_has_what_is_right(score: ModuleType) -> None:
-    examples = [(example, key) for name, (key, _) in score.CHECKS.items() for example in score.read(name)]
-    assert len(examples) == 200 and all(key in example for example, key in examples)
+@pytest.mark.parametrize(("kept", "count"), [(False, 465), (True, 263)])
+def test_each_has_what_is_right(score: ModuleType, kept: bool, count: int) -> None:
+    examples = [
+        (example, key) for name, (key, _) in score.CHECKS.items() for example in score.read(name, kept)
+    ]
+    assert len(examples) == count and all(key in example for example, key in examples)
+
+
+def test_no_sentence_is_in_both_parts(score: ModuleType) -> None:
+    for name in score.CHECKS:
+        seen, kept = (
+            {json.dumps(example).lower() for example in score.read(name, kept)} for kept in (False, True)
+        )
+        assert seen.isdisjoint(kept)
 
 
 @pytest.mark.parametrize(
@@ -69,5 +81,5 @@ def test_an_archive_of_semantic_roles_is_scored_with_the_tagger_of_predicates(
         "sentence": "The boy kicked the ball.",
         "frames": {"kicked": {"ARG0": "The boy", "ARG1": "the ball"}},
     }
-    monkeypatch.setattr(score, "read", lambda name: [example])
+    monkeypatch.setattr(score, "read", lambda name, kept: [example])
     assert score.wrong("srl", archive_path("srl")) == []

@@ -1,6 +1,6 @@
 """Counts the first sentences that a model of the package, or an archive, has right.
 
-python experiments/bundled/first_sentences/score.py NAME [ARCHIVE]
+python experiments/bundled/first_sentences/score.py NAME [ARCHIVE] [--kept]
 """
 
 import json
@@ -64,23 +64,28 @@ CHECKS: dict[str, tuple[str, Callable[[Output, Any], bool]]] = {
 }
 
 
-def read(name: str) -> list[dict[str, Any]]:
-    lines = Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+def read(name: str, kept: bool = False) -> list[dict[str, Any]]:
+    """Returns the sentences of a task, or those that were kept back."""
+    file = Path(__file__).parent / ("kept" if kept else "") / f"{name}.jsonl"
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def wrong(name: str, archive: str | Path | None = None) -> list[tuple[dict[str, Any], Output]]:
+def wrong(
+    name: str, archive: str | Path | None = None, kept: bool = False
+) -> list[tuple[dict[str, Any], Output]]:
     """Returns the sentences of a task that a model has wrong, with its outputs."""
     key, is_right = CHECKS[name]
     options = {"predicates": "srl_predicates"} if name == "srl" else {}
     predictor = load_predictor(str(archive or name), **options)
-    pairs = [(example, predictor.predict_json(example)) for example in read(name)]
+    pairs = [(example, predictor.predict_json(example)) for example in read(name, kept)]
     return [(example, output) for example, output in pairs if not is_right(output, example[key])]
 
 
 if __name__ == "__main__":
-    mistakes = wrong(*sys.argv[1:])
+    kept = "--kept" in sys.argv
+    names = [each for each in sys.argv[1:] if each != "--kept"]
+    mistakes = wrong(*names, kept=kept)
     for example, _ in mistakes:
         print(json.dumps(example, ensure_ascii=False))
-    total = len(read(sys.argv[1]))
+    total = len(read(names[0], kept))
     print(f"{total - len(mistakes)} of {total} are right")
