@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 SEED = 13
 COPIES = 2  # of the sentences that were written for this
 Labeled = list[tuple[str, str]]  # texts with "positive", "negative" or "neutral"
-HELD_OUT = {"movies": 800, "tweets": 500, "products": 500, "yelp": 500, "written": 300, "ewt": 400}
+HELD_OUT = {"movies": 800, "tweets": 500, "products": 500, "yelp": 500, "written": 500, "ewt": 400}
 KINDS = (*HELD_OUT, "pros_cons")
 _NOUNS = (
     "movie film book song story food meal hotel room service staff place phone camera screen product game "
