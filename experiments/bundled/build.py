@@ -183,7 +183,7 @@ MODELS = {
         "lexicon and plain sentences with them, also negated. As neutral: 1,122 captions of SNLI, sentences "
         "of Wikigold and of PUD without such a word. 2,400 copies in lower case and capitals. The Stanford "
         "Sentiment Treebank, which gave the task its name, states no licence: nothing of it was trained on. "
-        f"3,583 sentences ({WRITTEN}: `sentiments.tsv`), each twice. 9,242 sentences of UD English EWT, "
+        f"8,281 sentences ({WRITTEN}: `sentiments.tsv`), each twice. 9,242 sentences of UD English EWT, "
         "under CC BY-SA 4.0, with labels (`ewt_sentiments.tsv`) that were made in the same way.",
         "CC BY 4.0, MIT, CC BY-SA",
         ("runs/models/sst/test.jsonl", *(f"runs/models/sst/dev_{kind}.jsonl" for kind in sst_data.KINDS)),

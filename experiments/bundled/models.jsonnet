@@ -16,8 +16,13 @@ local batches(size) = { data_loader+: { batch_sampler+: { batch_size: size } } }
 local averaged = { trainer+: { moving_average: { type: 'exponential', decay: 0.999 } } };
 local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
 {
-  ner: (import '../ner_elmo.jsonnet') + files('runs/models/ner', 'train.txt', 'dev.txt') + all_epochs(9) + batches(20),
-  srl: (import '../srl_elmo.jsonnet') + files('data/srl', 'train', 'dev', 'test') + all_epochs(10) + averaged,
+  ner:
+    (import '../ner_elmo.jsonnet')
+    + files('runs/models/ner', 'train.txt', 'dev.txt')
+    + all_epochs(8)
+    + batches(20)
+    + averaged,
+  srl: (import '../srl_elmo.jsonnet') + files('data/srl', 'train', 'dev', 'test') + all_epochs(14) + averaged,
   srl_predicates:
     (import '../srl_predicates.jsonnet')
     + files('data/srl', 'train', 'dev', 'test')
@@ -25,7 +30,8 @@ local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
   coref:
     (import '../coref_elmo.jsonnet')
     + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll')
-    + all_epochs(12)
+    + all_epochs(16)
+    + averaged
     + { dataset_reader+: { genre_pattern: '(?:gum/)?([a-z]+)[_/]' } },
   squad:
     (import '../squad_elmo.jsonnet')
@@ -35,11 +41,12 @@ local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
     (import '../snli_elmo.jsonnet')
     + files('runs/models/snli', 'train.jsonl', 'dev.jsonl')
     + all_epochs(7)
-    + { trainer+: { learning_rate_scheduler+: { patience: 1 }, moving_average: { type: 'exponential', decay: 0.999 } } },
+    + averaged
+    + { trainer+: { learning_rate_scheduler+: { patience: 1 } } },
   sst:
     (import '../sst_elmo.jsonnet')
     + files('runs/models/sst', 'train.jsonl', 'dev.jsonl')
-    + all_epochs(5)
+    + all_epochs(7)
     + batches(64)
     + learning_rate(0.001),
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SEED = 13
-COPIES = 3  # of each pattern, with other names
+COPIES = 5  # of each pattern, with other names
 LABELS = {"COMPANY": "ORG", "TEAM": "ORG", "BODY": "ORG"} | dict.fromkeys(
     ("CITY", "COUNTRY", "PLACE", "RIVER"), "LOC"
 )
@@ -36,8 +36,8 @@ def write(data: Path, folder: Path) -> None:
     dev_ewt, ewt = ewt[:400], ewt[400:]
     names, patterns = read_all_names(), (HERE / "patterns.txt").read_text().splitlines()
     filled = [fill(pattern, names, generator) for pattern in patterns for _ in range(COPIES)]
-    has_names = [each for each in wikigold + pud if any(tag.startswith("B-") for _, tag in each)]
-    renamed = [with_other_names(each, names, 0.7, generator) for each in generator.sample(has_names, 500)]
+    has_names = [each for each in wikigold + pud + ewt if any(tag.startswith("B-") for _, tag in each)]
+    renamed = [with_other_names(each, names, 0.7, generator) for each in generator.sample(has_names, 2000)]
     shares = {str.lower: 0.2, str.upper: 0.35, capitalize: 0.1}
     cased = list(case_variants(wikigold + pud + tweets[:500] + ewt[:1000] + filled, shares, generator))
     write_tagged(folder / "train.txt", 2 * (wikigold + pud) + tweets + ewt + filled + renamed + cased)
