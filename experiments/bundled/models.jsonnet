@@ -46,7 +46,7 @@ local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
   sst:
     (import '../sst_elmo.jsonnet')
     + files('runs/models/sst', 'train.jsonl', 'dev.jsonl')
-    + all_epochs(7)
+    + all_epochs(10)
     + batches(64)
     + learning_rate(0.001),
 }
