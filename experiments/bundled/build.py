@@ -90,16 +90,17 @@ MODELS = {
         "EWT](https://github.com/UniversalDependencies/UD_English-EWT) (Silveira et al., 2014), under CC "
         "BY-SA 4.0: 2,900 sentences of its training set, their names (`ewt_names.tsv`) annotated for this "
         "repository with the help of a large language model, without a second reading. Made: 1,940 sentences "
-        f"from `patterns.txt`, {WRITTEN}, with the names of `names.tsv` and `more_names.tsv`, 2,000 sentences "
-        "with other names, and copies in lower case, capitals and title case of 20, 35 and 10 % of most.",
-        "CC BY 4.0, CC BY-SA 3.0",
+        f"from `patterns.txt`, {WRITTEN}, with the names of `names.tsv` and `more_names.tsv`, 2,000 "
+        "sentences with other names, and copies in lower case, capitals and title case of 20, 35 and 10 % of "
+        "most.",
+        "CC BY 4.0, CC BY-SA",
         ("experiments/data/ner/test.txt", "data/ner_more/pud/dev.txt"),
         {"f1-measure-overall": "F1", "precision-overall": "precision", "recall-overall": "recall"},
         "PUD has no names of other kinds (MISC), so those found count as mistakes in its precision. "
         "Elsewhere: 68.5 F1 (95 % interval 66 to 71) on the test set of UNER over UD English EWT (2,077 "
         "sentences of weblogs, e-mail, newsgroups, answers and reviews with 1,081 names; without other "
-        "kinds): persons 81, places 74, organizations 50. The sentences of EWT in its training are from other "
-        "documents, and annotated by other hands.",
+        "kinds): persons 81, places 74, organizations 50. The sentences of EWT in its training are from "
+        "other documents, and annotated by other hands.",
     ),
     "srl": Model(
         "who did what to whom; `srl_predicates` finds the predicates",
