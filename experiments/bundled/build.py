@@ -167,8 +167,8 @@ MODELS = {
         {"accuracy": "% correct"},
         "It knows descriptions of everyday scenes. Elsewhere: 71.5 % of 298 pairs of the test set of "
         "[SICK](https://aclanthology.org/L14-1314/) (the commonest label: 59 %), and 77.5 % of 666 pairs of "
-        "[Breaking NLI](https://aclanthology.org/P18-2103/) (86 % are contradictions), each taken from places "
-        "all over the set.",
+        "[Breaking NLI](https://aclanthology.org/P18-2103/) (86 % are contradictions), from places all over "
+        "each set.",
     ),
     "sst": Model(
         "whether a sentence is negative, neutral or positive",
