@@ -145,7 +145,7 @@ MODELS = {
         "2016), under CC BY-SA 4.0: 7,254 questions on 34 articles of Wikipedia, of the published dev set; "
         "its 8 other articles are for the score. Made: 4,711 questions on 800 short passages from "
         "`passages.txt`, with the names of `names.tsv`; copies of a tenth of SQuAD's questions in lower "
-        f"case or capitals; 108 passages with 687 questions (`questions.jsonl`), {WRITTEN}, each twice.",
+        "case or capitals.",
         "CC BY-SA 4.0",
         ("data/qa/dev.json",),
         {"f1": "F1", "em": "exact match"},
@@ -161,7 +161,7 @@ MODELS = {
         "sentences: 10,300 pairs with synonyms, hypernyms and opposites of "
         "[WordNet](https://wordnet.princeton.edu) 3.0 (Princeton University, 2006), other things of the "
         "same kind, negations, passives, shorter captions and unrelated ones; a tenth of them in capitals "
-        f"or lower case. 805 pairs (`pairs.tsv`), {WRITTEN}, each three times.",
+        f"or lower case. 3,058 pairs (`pairs.tsv`), {WRITTEN}, each twice.",
         "CC BY-SA 4.0, WordNet",
         ("data/nli/test.jsonl",),
         {"accuracy": "% correct"},

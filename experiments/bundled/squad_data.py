@@ -1,4 +1,4 @@
-"""Writes training data for questions: SQuAD, other cases of its questions, made and written passages."""
+"""Writes training data for questions: SQuAD, other cases of its questions, and made passages."""
 
 import json
 import random
@@ -12,7 +12,6 @@ from ner_data import Names, read_names
 HERE = Path(__file__).parent
 SEED = 13
 PASSAGES = 800
-COPIES = 2  # of the passages that were written for this
 
 
 class Fact(NamedTuple):
@@ -46,28 +45,9 @@ def write(data: Path, folder: Path) -> None:
     slots |= {kind: names for kind, names in read_names(HERE / "names.tsv").items() if kind not in slots}
     made = [made_paragraph(f"made{number}", slots, topics, generator) for number in range(PASSAGES)]
     articles.append({"title": "made", "paragraphs": made})
-    written = (HERE / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    for copy in range(COPIES):
-        paragraphs = [written_paragraph(line, f"{copy}-{number}") for number, line in enumerate(written)]
-        articles.append({"title": f"written {copy}", "paragraphs": paragraphs})
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"version": "1.1", "data": articles}, ensure_ascii=False)
     (folder / "train.json").write_text(text, encoding="utf-8")
-
-
-def written_paragraph(line: str, name: str) -> dict[str, Any]:
-    """Returns a paragraph of SQuAD's JSON. The first place of an answer in its passage is the right one."""
-    content = json.loads(line)
-    passage = content["passage"]
-    qas = [
-        {
-            "id": f"written{name}-{index}",
-            "question": question,
-            "answers": [{"answer_start": passage.index(answer), "text": answer}],
-        }
-        for index, (question, answer) in enumerate(content["questions"])
-    ]
-    return {"context": passage, "qas": qas}
 
 
 def without_case(question: str) -> str:

@@ -79,7 +79,6 @@ def test_names_are_found_in_the_order_of_the_sentence(ner_data: ModuleType, tmp_
 WRITTEN = {  # what was written for each model
     "coref": BUNDLED / "documents.txt",
     "snli": BUNDLED / "pairs.tsv",
-    "squad": BUNDLED / "questions.jsonl",
     "srl": BUNDLED / "predicates.txt",
     "sst": BUNDLED / "sentiments.tsv",
 }
@@ -224,10 +223,8 @@ def test_made_questions_have_their_answers_in_the_passage(squad_data: ModuleType
     slots |= squad_data.read_names(BUNDLED / "names.tsv")
     draw = random.Random(1)
     made = [squad_data.made_paragraph(f"m{number}", slots, topics, draw) for number in range(200)]
-    lines = (BUNDLED / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    made += [squad_data.written_paragraph(line, str(number)) for number, line in enumerate(lines)]
     questions = [(each["context"], question) for each in made for question in each["qas"]]
-    assert len(questions) > 1400
+    assert len(questions) > 800
     for context, question in questions:
         (answer,) = question["answers"]
         assert context[answer["answer_start"] :].startswith(answer["text"])
