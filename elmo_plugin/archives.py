@@ -215,7 +215,8 @@ def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
 
     with _spacy_lock:
         theirs = util.spacy, util.LOADED_SPACY_MODELS
-        vars(util).update(spacy=SimpleNamespace(load=load), LOADED_SPACY_MODELS={})
+        # other threads use the rest of spaCy, while they predict
+        vars(util).update(spacy=SimpleNamespace(**vars(spacy) | {"load": load}), LOADED_SPACY_MODELS={})
         try:
             yield
         finally:

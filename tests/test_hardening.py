@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from allennlp import models
 from allennlp.commands import evaluate, predict
-from allennlp.common import Params
+from allennlp.common import Params, util
 from allennlp.common.checks import ConfigurationError
+from allennlp.data.tokenizers import Token
 
 import elmo_plugin.hardening
+from elmo_plugin.archives import spacy_rules
 from tests.conftest import REPOSITORY
 
 
@@ -106,3 +108,11 @@ def test_a_configuration_that_is_cut_short_does_not_prevent_recovery(
     elmo_plugin.hardening.train_model(Params({"model": {}}), serialization_dir=str(tmp_path), recover=True)
     expected = '{"model":{}}' if is_replaced else content
     assert re.sub(r"\s", "", (tmp_path / "config.json").read_text()) == re.sub(r"\s", "", expected)
+
+
+def test_outputs_are_written_while_another_archive_is_read() -> None:
+    with spacy_rules({}, "the archive"):
+        assert util.sanitize({"word": Token("Paris"), "scores": (1, 2)}) == {
+            "word": "Paris",
+            "scores": [1, 2],
+        }
