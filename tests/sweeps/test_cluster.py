@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,11 +24,18 @@ from tests.trained_tagger import tagger_config
 
 
 @pytest.fixture
-def quick_dask() -> Iterator[Any]:
+def quick_dask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Dask's configuration; its processes are copies of this one, which has imported everything already."""
     pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
     import dask.config
 
+    fork, lock = os.fork, threading.Lock()
+
+    def fork_alone() -> int:  # filelock refuses two at a time
+        with lock:
+            return fork()
+
+    monkeypatch.setattr(os, "fork", fork_alone)
     with dask.config.set({"distributed.worker.multiprocessing-method": "fork"}):
         yield dask.config
 
