@@ -11,9 +11,8 @@ LABELS = {"COMPANY": "ORG", "TEAM": "ORG", "BODY": "ORG"} | dict.fromkeys(
     ("CITY", "COUNTRY", "PLACE", "RIVER"), "LOC"
 )
 Tagged = list[tuple[str, str]]  # the words of a sentence with their BIO tags
-Names = dict[
-    str, list[str]
-]  # by kind: ORG, LOC, those of LABELS, LAST, and the first names WOMAN, MAN, EITHER
+# By kind: ORG, LOC, the kinds in LABELS, LAST, and the first names WOMAN, MAN, EITHER
+Names = dict[str, list[str]]
 
 
 def write(data: Path, folder: Path) -> None:
@@ -129,7 +128,7 @@ def read_names(file: Path) -> Names:
 
 
 def read_all_names() -> Names:
-    """Returns the names of both files; those of a kind in `LABELS` are also of its label's kind."""
+    """Returns the names of both files, a company also as an ORG and a city also as a LOC."""
     names = read_names(HERE / "names.tsv")
     for kind, more in read_names(HERE / "more_names.tsv").items():
         for each in {kind, LABELS.get(kind, kind)}:
