@@ -310,10 +310,10 @@ def first_sentences_of(name: str, archive: Path) -> str:
     """Returns how many of the sentences that a newcomer may type are right."""
     if name not in first_sentences.CHECKS:
         return ""
-    counts = []
+    predictor, counts = first_sentences.load(name, archive), []
     for kept in (False, True):
         total = len(first_sentences.read(name, kept))
-        counts.append(f"{total - len(first_sentences.wrong(name, archive, kept))} of {total}")
+        counts.append(f"{total - len(first_sentences.wrong(name, predictor, kept))} of {total}")
     files = f"`experiments/bundled/first_sentences/{name}.jsonl`"
     return f"\n{counts[0]} sentences in {files} are right, and {counts[1]} that were kept back (`kept`).\n"
 

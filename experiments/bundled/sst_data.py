@@ -56,7 +56,7 @@ def write(data: Path, folder: Path) -> None:
     dev["pros_cons"], phrases = phrases[:200], phrases[500:12_500]
     ratings = read_lexicon(data / "vader_lexicon.txt")
     adjectives, verbs = (
-        words_of(data / f"wordnet/index.{kind}") & ratings.keys() for kind in ("adj", "verb")
+        wordnet_words(data / f"wordnet/index.{kind}") & ratings.keys() for kind in ("adj", "verb")
     )
     made = list(lexicon_sentences(ratings, adjectives, verbs - adjectives, generator))
     write_labeled(folder / "sample.jsonl", generator.sample(made, 30))  # to look at
@@ -115,7 +115,7 @@ def read_lexicon(file: Path) -> dict[str, float]:
     return {word: float(rating) for word, rating in rows if word.isalpha() and word.islower()}
 
 
-def words_of(index: Path) -> set[str]:
+def wordnet_words(index: Path) -> set[str]:
     """Returns the words of an index of WordNet."""
     lines = index.read_text(encoding="utf-8").splitlines()
     return {line.split()[0] for line in lines if not line.startswith(" ")}

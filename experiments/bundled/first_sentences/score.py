@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from allennlp.predictors import Predictor
+
 from elmo_plugin import load_predictor
 
 AUXILIARIES = {"be", "is", "are", "was", "were", "been", "do", "does", "did", "has", "have", "had"}
@@ -70,22 +72,25 @@ def read(name: str, kept: bool = False) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def wrong(
-    name: str, archive: str | Path | None = None, kept: bool = False
-) -> list[tuple[dict[str, Any], Output]]:
-    """Returns the sentences of a task that a model has wrong, with its outputs."""
-    key, is_right = CHECKS[name]
+def load(name: str, archive: str | Path | None = None) -> Predictor:
+    """Returns the predictor of a task's model in the package, or of an archive."""
     options = {"predicates": "srl_predicates"} if name == "srl" else {}
-    predictor = load_predictor(str(archive or name), **options)
-    pairs = [(example, predictor.predict_json(example)) for example in read(name, kept)]
-    return [(example, output) for example, output in pairs if not is_right(output, example[key])]
+    return load_predictor(str(archive or name), **options)
+
+
+def wrong(name: str, predictor: Predictor, kept: bool = False) -> list[dict[str, Any]]:
+    """Returns the sentences of a task that a model has wrong."""
+    key, is_right = CHECKS[name]
+    return [
+        example for example in read(name, kept) if not is_right(predictor.predict_json(example), example[key])
+    ]
 
 
 if __name__ == "__main__":
     kept = "--kept" in sys.argv
     names = [each for each in sys.argv[1:] if each != "--kept"]
-    mistakes = wrong(*names, kept=kept)
-    for example, _ in mistakes:
+    mistakes = wrong(names[0], load(*names), kept)
+    for example in mistakes:
         print(json.dumps(example, ensure_ascii=False))
     total = len(read(names[0], kept))
     print(f"{total - len(mistakes)} of {total} are right")
