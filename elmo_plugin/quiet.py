@@ -6,12 +6,15 @@ Progress bars are shown only on a terminal, and disappear when they end.
 `docs/hardening.md` lists all replacements.
 """
 
+import inspect
 import json
 import logging
 import sys
 from collections.abc import Mapping
+from functools import wraps
 from typing import Any
 
+from allennlp.commands import evaluate
 from allennlp.common import logging as common_logging
 from allennlp.common.tqdm import Tqdm
 from allennlp.training import gradient_descent_trainer
@@ -20,6 +23,7 @@ from overrides import overrides
 
 PREPARE_LOGGING = common_logging.prepare_global_logging
 BAR = Tqdm.tqdm
+EVALUATE = evaluate.evaluate_from_archive
 _METRICS = "Metrics: "  # before the final figures, as JSON
 _OF_BARS = "Metrics with names beginning"  # a warning about those with "_"
 
@@ -100,6 +104,16 @@ def passing_bar(*args: Any, **kwargs: Any) -> Any:
     return BAR(*args, **({"disable": not sys.stderr.isatty(), "leave": False} | kwargs))
 
 
+@wraps(EVALUATE)
+def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
+    """Evaluates a model, and logs the figures; AllenNLP does so only if it writes them to a file."""
+    metrics = EVALUATE(*args, **kwargs)
+    if not inspect.signature(EVALUATE).bind(*args, **kwargs).arguments.get("metrics_output_file"):
+        logger.info(figures(metrics))
+    return metrics
+
+
+evaluate.evaluate_from_archive = evaluate_from_archive
 common_logging.prepare_global_logging = prepare_quiet_logging
 gradient_descent_trainer.DEFAULT_CALLBACKS = (EpochLines,)
 Tqdm.tqdm = staticmethod(passing_bar)  # type: ignore[method-assign]

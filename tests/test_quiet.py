@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from allennlp.commands import evaluate
 from allennlp.common import Tqdm
 from allennlp.common import logging as common_logging
 from allennlp.training import gradient_descent_trainer
@@ -28,11 +29,29 @@ def quiet() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         for holder, name in (
             (common_logging, "prepare_global_logging"),
+            (evaluate, "evaluate_from_archive"),
             (gradient_descent_trainer, "DEFAULT_CALLBACKS"),
             (Tqdm, "tqdm"),
         ):
             patch.setattr(holder, name, vars(holder)[name])
         yield importlib.import_module("elmo_plugin.quiet")
+
+
+@pytest.mark.parametrize(("file", "shown"), [(None, ["accuracy 0.250"]), ("scores.json", [])])
+def test_an_evaluation_without_a_file_for_its_figures_logs_them(
+    quiet: Any,
+    file: str | None,
+    shown: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def evaluate_archive(archive_file: str, input_file: str, metrics_output_file: str | None = None) -> Any:
+        return {"accuracy": 0.25, "_hidden": 1.0}
+
+    monkeypatch.setattr(quiet, "EVALUATE", evaluate_archive)
+    with caplog.at_level(logging.INFO):
+        assert quiet.evaluate_from_archive("model", "dev.csv", file) == {"accuracy": 0.25, "_hidden": 1.0}
+    assert caplog.messages == shown
 
 
 def final(metrics: dict[str, object]) -> logging.LogRecord:
