@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from inspect import Parameter
 from itertools import chain, repeat
@@ -37,6 +37,7 @@ _KINDS: dict[Any, tuple[str, Any]] = {
     str: ("text", str | Path),
 }
 _NUMBERS = (int, float, bool)
+_COUNTS = {"num_epochs", "batch_size"}
 # Arguments that AllenNLP passes, not a configuration.
 PASSED = {
     "vocab", "serialization_dir", "local_rank", "reader", "data_path", "model_parameters", "optimizer",
@@ -84,6 +85,12 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     return found + [mistake for mistake in _gone(config, ()) if mistake not in found]
 
 
+def check(config: Mapping[str, Any], where: str = "") -> None:
+    """Raises `ConfigurationError` for all `mistakes`, except for what is missing: code may pass it."""
+    if wrong := [str(mistake) for mistake in mistakes(config) if mistake.reason != MISSING]:
+        raise ConfigurationError(where + "; ".join(wrong))
+
+
 def _gone(config: Any, keys: Keys) -> Iterator[Mistake]:
     """Yields the types that AllenNLP 2 lacks, also within types that are not registered."""
     for key, value in config.items() if isinstance(config, Mapping) else enumerate(config):
@@ -129,7 +136,9 @@ def _check(annotation: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
             number = _number(value) if isinstance(value, str) else ...
             found = f"{value!r:.80}" if number is ... else "text: use std.parseJson(std.extVar(…))"
             yield Mistake(keys, f"expected {kind}, found {found}", number)
-    elif origin in (list, tuple, set):
+        elif keys[-1] in _COUNTS and value < 1:
+            yield Mistake(keys, f"expected at least 1, found {value}")
+    elif origin in (list, tuple, set, Sequence):
         if not isinstance(value, list | tuple | set):
             yield Mistake(keys, f"expected a list, found {value!r:.80}")
             return

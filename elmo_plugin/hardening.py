@@ -12,6 +12,7 @@ import argparse
 import inspect
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,8 +27,8 @@ from allennlp.predictors import Predictor, predictor
 
 from elmo_plugin import archives, shims
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
-from elmo_plugin.common.files import check_outputs
-from elmo_plugin.config_check import MISSING, mistakes
+from elmo_plugin.common.files import check_outputs, close_log_files
+from elmo_plugin.config_check import check, mistakes
 from elmo_plugin.porting import first_old_key
 
 GET_PREDICTOR = predict._get_predictor
@@ -36,6 +37,7 @@ TRAIN_MODEL = train.train_model
 FROM_ARCHIVE = vars(Predictor)["from_archive"].__func__
 EXCEPTHOOK = sys.excepthook
 
+MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)  # of the user
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
 _MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --overrides
 
@@ -43,13 +45,12 @@ _MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --o
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """Raises `ConfigurationError` for all mistakes in a configuration, before anything is made or written."""
     config = params.as_dict(quiet=True)
-    found = mistakes(config)
-    if found and (note := first_old_key(config)):
+    if mistakes(config) and (note := first_old_key(config)):
         raise ConfigurationError(f"{note}; {_OLD}")
-    if wrong := [str(mistake) for mistake in found if mistake.reason != MISSING]:  # code may pass those
-        raise ConfigurationError("; ".join(wrong))
+    check(config)
     given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
-    file = Path(given["serialization_dir"]) / archival.CONFIG_NAME
+    folder = Path(given["serialization_dir"])
+    is_new, file = not folder.exists(), folder / archival.CONFIG_NAME
     if given.get("recover") and file.is_file():
         try:
             json.loads(file.read_bytes())
@@ -57,6 +58,11 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
             params.to_file(str(file))
     try:
         return TRAIN_MODEL(params, *args, **kwargs)
+    except MISTAKES:
+        if is_new and not any(folder.glob("*.th")):  # nothing was trained
+            close_log_files()
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     finally:
         _take_excepthook()  # from AllenNLP's log
 
@@ -109,7 +115,7 @@ def from_archive(cls: Any, archive: Any, predictor_name: str | None = None, *arg
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
     """Ends a program with one sentence if the user made a mistake, and as Python does otherwise."""
     is_of_allennlp = isinstance(error, RuntimeError | ValueError) and str(error).startswith(_MISTAKES)
-    is_mistake = is_of_allennlp or isinstance(error, ConfigurationError | BiLmError)
+    is_mistake = is_of_allennlp or isinstance(error, MISTAKES)
     if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
         print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
     else:

@@ -104,10 +104,30 @@ def test_a_configuration_that_is_cut_short_does_not_prevent_recovery(
     (tmp_path / "model_state_e1_b0.th").touch()
     (tmp_path / "config.json").write_text(content)
     monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", lambda params, serialization_dir, recover: None)
-    monkeypatch.setattr(elmo_plugin.hardening, "mistakes", lambda config: [])
+    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda config: None)
     elmo_plugin.hardening.train_model(Params({"model": {}}), serialization_dir=str(tmp_path), recover=True)
     expected = '{"model":{}}' if is_replaced else content
     assert re.sub(r"\s", "", (tmp_path / "config.json").read_text()) == re.sub(r"\s", "", expected)
+
+
+@pytest.mark.parametrize(("trained", "was_there"), [(False, False), (True, False), (False, True)])
+def test_a_mistake_leaves_no_folder_unless_something_was_trained_or_there(
+    trained: bool, was_there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    if was_there:
+        folder.mkdir()
+
+    def fails(params: Params, serialization_dir: str) -> None:
+        folder.mkdir(exist_ok=True)
+        (folder / ("best.th" if trained else "config.json")).touch()
+        raise FileNotFoundError("file glove.txt not found")
+
+    monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", fails)
+    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda config: None)
+    with pytest.raises(FileNotFoundError):
+        elmo_plugin.hardening.train_model(Params({"model": {}}), str(folder))
+    assert folder.exists() is (trained or was_there)
 
 
 def test_outputs_are_written_while_another_archive_is_read() -> None:

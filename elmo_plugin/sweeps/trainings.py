@@ -70,7 +70,7 @@ class Outcome(NamedTuple):
 
     @classmethod
     def of_error(cls, error: Exception) -> "Outcome":
-        is_mistake = isinstance(error, ConfigurationError | BiLmError)
+        is_mistake = isinstance(error, ConfigurationError | BiLmError | FileNotFoundError)
         details = "" if is_mistake else "".join(traceback.format_exception(error))
         return cls(failure=f"{type(error).__name__}: {error}", details=details)
 
