@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.from_params import infer_constructor_params
 from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
 from allennlp.data.fields import Field, ListField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.tokenizers import Token
@@ -83,11 +84,9 @@ class TaskDatasetReader(DatasetReader):
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
         known = signature(DatasetReader.__init__).parameters
         if unknown := sorted(kwargs.keys() - known):
-            own = [
-                name for name in signature(type(self).__init__).parameters if name not in {*known, "kwargs"}
-            ]
+            own = infer_constructor_params(type(self)).keys() - known - {"kwargs"}
             raise ConfigurationError(
-                f"dataset_reader: there is no option {unknown[0]!r}; it has {', '.join(own)}"
+                f"dataset_reader: there is no option {unknown[0]!r}; it has {', '.join(sorted(own))}"
             )
         super().__init__(**kwargs)
         self._token_indexers = token_indexers

@@ -12,6 +12,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.data.fields import SequenceLabelField
 
+from elmo_plugin.common.errors import nearest_name
+from elmo_plugin.config_check import check
+
 _MOST_LABELS = 12  # that are listed
 
 
@@ -38,6 +41,7 @@ def describe_data(config: Path) -> Iterator[str]:
     entities for a model of entities.
     """
     params = Params.from_file(config).params
+    check({"dataset_reader": params["dataset_reader"]})
     readers = {"train": params["dataset_reader"]}
     readers["test"] = readers["validation"] = params.get("validation_dataset_reader", readers["train"])
     known: Counter[str] = Counter()
@@ -45,12 +49,15 @@ def describe_data(config: Path) -> Iterator[str]:
         if (path := params.get(f"{part}_data_path")) is None:
             continue
         number, has_entities, labels, tags = 0, False, Counter[str](), Counter[str]()
+        first: dict[str, int] = {}  # example with each label
         reader = DatasetReader.from_params(Params(readers[part]).duplicate())
         with _shown_messages():
             for instance in reader.read(path):
                 number += 1
                 if "label" in instance.fields:
-                    labels[str(getattr(instance["label"], "label", None))] += 1
+                    label = str(getattr(instance["label"], "label", None))
+                    labels[label] += 1
+                    first.setdefault(label, number)
                 elif isinstance(field := instance.fields.get("tags"), SequenceLabelField):
                     tags.update(map(str, field.labels))
                     has_entities |= getattr(field, "encoding", None) is not None
@@ -71,7 +78,11 @@ def describe_data(config: Path) -> Iterator[str]:
         yield f"{path}: {number:,} examples" + (f"; {what}: {counts}" if counts else "")
         known = known or labels or tags
         if unknown := sorted(labels.keys() - known):
-            raise ConfigurationError(f"{path}: the label {unknown[0]!r} is not in the training data")
+            nearest = nearest_name(unknown[0], known)
+            raise ConfigurationError(
+                f"{path}, example {first[unknown[0]]}: the label {unknown[0]!r} is not in the training data"
+                + f"; did you mean {nearest!r}?" * bool(nearest)
+            )
         if new := Counter({tag: count for tag, count in tags.items() if tag not in known}):
             yield f"{path}: no model can learn tags that the training data lack: {', '.join(_counted(new))}"
 

@@ -45,9 +45,37 @@ def test_a_file_that_cannot_train_is_refused_with_a_reason(
 
 def test_labels_that_the_training_data_lack_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text("text,label\nNever again!,bad\n")
-    (tmp_path / "dev.csv").write_text("text,label\nNever again!,0\n")
-    with pytest.raises(SystemExit, match=r"dev\.csv: the label '0' is not in the training data"):
+    (tmp_path / "dev.csv").write_text("text,label\nNever again!,bad\nNever again!,Bad\n")
+    message = r"dev\.csv, example 2: the label 'Bad' is not in the training data; did you mean 'bad'\?"
+    with pytest.raises(SystemExit, match=message):
         main(["new", "classify", str(tmp_path / "project"), "--data", str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("reader", "message"),
+    [
+        ('{"skip_bad": "yes"}', "dataset_reader.skip_bad: expected true or false, found 'yes'"),
+        ('{"columns": "text"}', "dataset_reader.columns: expected a list, found 'text'"),
+        (
+            '{"label_colum": "y"}',
+            "dataset_reader.label_colum: unknown key of sst_trees; did you mean label_c",
+        ),
+        ('{"tokenizer": "penn_treebnk"}', "dataset_reader.tokenizer.type: 'penn_treebnk' is not registered"),
+    ],
+)
+def test_mistakes_in_options_of_the_reader_are_one_sentence(
+    reader: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "train.csv").write_text("text,label\nNever again!,bad\n")
+    with pytest.raises(SystemExit, match=f"^elmo new: {re.escape(message)}"):
+        main(["new", "classify", str(tmp_path / "project"), "--data", str(tmp_path), "--reader", reader])
+    assert not (tmp_path / "project").exists()
+
+
+def test_options_of_the_reader_need_data(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"^elmo new: --reader is for --data, which is missing$"):
+        main(["new", "classify", str(tmp_path / "project"), "--reader", '{"skip_bad": true}'])
+    assert not (tmp_path / "project").exists()
 
 
 def test_tags_that_only_other_files_have_are_named(

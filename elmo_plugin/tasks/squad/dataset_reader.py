@@ -85,6 +85,7 @@ class SquadReader(TaskDatasetReader):
         """Yields each question with its paragraph and its words. Logs the skipped ones."""
         skipped = Skipped(self.options["skip_bad"])
         limit = self._max_paragraph_words
+        answered = True if self._answers_required else None  # whether the questions of the file are
         tokenized: TokenizedParagraph | None = None
         for paragraph in parse_squad(lines, skipped, self.options["skip_unanswerable"]):
             if tokenized is None or tokenized.text != paragraph.text:
@@ -102,10 +103,11 @@ class SquadReader(TaskDatasetReader):
                     skipped.add("without an answer", name)
                     continue
                 try:
-                    if self._answers_required and not question.answers:
-                        raise UnusableExample(
-                            "without an answer", "answer missing; skip_unanswerable skips it"
-                        )
+                    answered = bool(question.answers) if answered is None else answered
+                    if answered is not bool(question.answers):
+                        reason = "without an answer" if answered else "after one without an answer"
+                        missing = "answer missing" if answered else "the first question has no answer"
+                        raise UnusableExample(reason, f"{missing}; skip_unanswerable skips it")
                     words = self._split(question.text, "question")
                     for answer in question.answers:
                         answer_words(tokenized, answer)

@@ -89,6 +89,20 @@ def test_a_question_without_an_answer_is_an_error_in_training_only(tmp_path: Pat
         list(reader(answers_required=True).read(file))
 
 
+@pytest.mark.parametrize("numbers", [(1, 0), (0, 1)])
+def test_all_questions_of_a_file_have_answers_or_none(numbers: tuple[int, int], tmp_path: Path) -> None:
+    answer = {"text": "rained", "answer_start": 3}
+    qas = [{"id": f"q{n}", "question": "What?", "answers": [answer] * n} for n in numbers]
+    content = {"data": [{"title": "T", "paragraphs": [{"context": "It rained.", "qas": qas}]}]}
+    (tmp_path / "x.json").write_text(json.dumps(content))
+    with pytest.raises(
+        ConfigurationError, match=r"question q\d: .* skip_unanswerable skips it, and skip_bad"
+    ):
+        list(reader().read(tmp_path / "x.json"))
+    (instance,) = reader(skip_unanswerable=True).read(tmp_path / "x.json")
+    assert instance["metadata"].metadata["question"].id == "q1"
+
+
 def test_a_paragraph_without_spaces_has_answers_of_characters(tmp_path: Path) -> None:
     (instance,) = reader().read(file_with(tmp_path, "店在河边。", [{"text": "河边", "answer_start": 2}]))
     assert spans(instance) == [(2, 3)]
