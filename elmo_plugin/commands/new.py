@@ -127,6 +127,8 @@ def new_bilm(
         figures = language_model.write_text(find_texts(paths), project / "data", language, column)
         if "test" not in figures:
             (project / "data" / "test.txt").unlink()
+            readme = project / "README.md"
+            readme.write_text(readme.read_text("utf-8").replace("data/test.txt", "data/dev.txt"), "utf-8")
         config = project / "config.jsonnet"
         text = config.read_text(encoding="utf-8")
         for name, value in language_model.text_recipe(figures["train"]).items():
@@ -210,7 +212,11 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     for file in files:
         if match := _ROLE.search(file.name.lower()):
             roles.setdefault(match.lastgroup or "", []).append(file)
-    return roles if {"train", "dev"} <= roles.keys() else {"": files}
+    if not {"train", "dev"} <= roles.keys():
+        return {"": files}
+    if others := [file for file in files if not _ROLE.search(file.name.lower())]:
+        raise BiLmError(f"--data: expected only files called train…, dev… or test…, got {_listed(others)}")
+    return roles
 
 
 def _listed(paths: Sequence[Path]) -> str:
@@ -233,11 +239,19 @@ def run(args: argparse.Namespace) -> None:
     reader = parse_json(args.reader or "{}", "--reader")
     if not isinstance(reader, dict):
         raise BiLmError(f"--reader: expected a JSON object, got {args.reader}")
-    if args.task == "bilm" and not reader and not args.bilm:
+    if reader and not args.data:
+        raise BiLmError("--reader is for --data, which is missing")
+    if args.task == "bilm" and args.bilm:
+        raise BiLmError(
+            "--bilm is for the other tasks; bilm.initialized_from in config.jsonnet trains one further"
+        )
+    if (args.language or args.column is not None) and not args.data:
+        raise BiLmError("--language and --column are for --data, which is missing")
+    if args.task == "bilm" and not reader:
         new_bilm(args.folder, list(map(Path, args.data)), args.language, args.column)
         uses = "measure and use the biLM"
     elif args.task == "bilm" or args.language or args.column is not None:
-        raise BiLmError("--language and --column are for bilm, --bilm and --reader are for the other tasks")
+        raise BiLmError("--language and --column are for bilm, --reader is for the other tasks")
     else:
         files = find_files(list(map(Path, args.data))) if args.data else None
         new_project(args.task, args.folder, files, reader, args.bilm or "base")

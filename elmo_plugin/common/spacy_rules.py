@@ -59,7 +59,8 @@ class SpacyRules:
         from spacy.util import compile_prefix_regex, compile_suffix_regex
 
         try:
-            nlp = spacy.blank(self._language)
+            # spaCy's Chinese also splits Latin words and numbers into characters, and sentences at 3.14.
+            nlp = spacy.blank("xx" if self._language == "zh" else self._language)
         except ImportError as error:
             raise BiLmError(f"spaCy lacks rules for language {self._language!r} ({error})") from None
         # The rules split an em dash from a word; its ASCII twin as well, and a full stop from a Korean word.

@@ -22,7 +22,7 @@ _PUNCTUATION = (
 SEPARATE = re.compile(f"{_HAN_OR_KANA}|{_PUNCTUATION}")
 """A Han or kana character, or a punctuation mark of East Asia: a word of its own, as for BERT's tokenizer."""
 
-SEGMENTED_LANGUAGES = ("ja", "th", "zh")
+SEGMENTED_LANGUAGES = ("ja", "th")
 """The languages that spaCy splits into words in its own way."""
 
 _UNSPACED = {

@@ -22,7 +22,7 @@ from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, check_no_
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.json_files import read_json
-from elmo_plugin.common.formats.text_files import compression, decode, read_lines
+from elmo_plugin.common.formats.text_files import compression, decode, read_lines, sentence_lines
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.chunks import ChunkFiles, write_corpus_chunk
 
@@ -98,7 +98,9 @@ def find_shards(*paths: str) -> list[str]:
     for path in paths:
         files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
         if not files:
-            raise BiLmError(f"no file matches the data path {path}")
+            kind = "a folder: name its files" if os.path.isdir(path) else "no file that can be read twice"
+            hint = f"; it is {kind}" if os.path.exists(path) or path == "-" else ""
+            raise BiLmError(f"expected text files, or a pattern of some, got {path}{hint}")
         shards |= dict.fromkeys(files)
     return list(shards)
 
@@ -109,7 +111,7 @@ def read_sentences(shard: str) -> Iterator[list[str]]:
     shard is empty, is not UTF-8 text, contains sentence boundaries, or is a damaged `.gz` or `.zst` file.
     """
     is_empty = True
-    for number, line in enumerate(read_lines(shard), start=1):
+    for number, line in enumerate(sentence_lines(read_lines(shard), shard), start=1):
         if words := decode(line, f"{shard}, line {number}").split():
             is_empty = False
             check_no_boundaries(words, f"{shard}, line {number}")

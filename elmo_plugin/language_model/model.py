@@ -203,6 +203,12 @@ class BiLmLanguageModel(Model):
         losses, tokens = dist_reduce_sum(self._losses).unbind(dim=1)
         if reset:
             self._reset_losses()
+            if self.training and 0 < self._trained_batches <= self._warm_up_batches:
+                logger.warning(
+                    "only the softmax has learned: warm_up_batches is %d, and there were %d batches",
+                    self._warm_up_batches,
+                    self._trained_batches,
+                )
         forward, backward = (losses / tokens).tolist()
         if self.training and self.num_negatives is not None:
             return {"sampled_loss": 0.5 * (forward + backward)}

@@ -63,9 +63,9 @@ class TextFigures:
         return self.counts.total()
 
     @property
-    def vocabulary(self) -> int:
-        """The number of different words that are frequent enough to be predicted."""
-        return sum(count >= MIN_COUNT for count in self.counts.values())
+    def frequent(self) -> list[int]:
+        """The counts of the words that are frequent enough to be predicted."""
+        return [count for count in self.counts.values() if count >= MIN_COUNT]
 
     def add(self, words: Sequence[str]) -> None:
         """Counts a sentence."""
@@ -112,6 +112,12 @@ def write_text(
             hint = hint if column is None else "; a blank line ends a sentence"
             listed = ", ".join(str(file) for file in [*chain(*files.values())][:3])
             raise BiLmError(f"{listed}: expected {needed}; {role} got no sentence{hint}")
+    train = figures["train"]
+    if not train.frequent and train.sentences >= MIN_COUNT:
+        raise BiLmError(
+            f"none of {len(train.counts):,} words occurs {MIN_COUNT} times, so there is nothing to learn: is "
+            "the text split into words? --language CODE does it"
+        )
     return figures
 
 
@@ -166,7 +172,8 @@ def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list
 def text_recipe(train: TextFigures) -> dict[str, str]:
     """Returns the arguments of `bilm.train` and `bilm.adamw` that suit a text, as in Jsonnet."""
     row = _recipe(train)
-    limits = f"min_count: {{ words: {MIN_COUNT} }}, max_vocab_size: {{ words: {row.vocabulary} }}"
+    least = min(MIN_COUNT, train.sentences)  # as often as the ends of sentences
+    limits = f"min_count: {{ words: {least} }}, max_vocab_size: {{ words: {row.vocabulary} }}"
     return {
         "sizes": f"bilm.sizes.{row.size}",
         "vocabulary": f"{{ {limits} }}",
@@ -181,7 +188,7 @@ def text_recipe(train: TextFigures) -> dict[str, str]:
 def _recipe(train: TextFigures) -> Recipe:
     """Returns the first recipe for so many words, with the full softmax if the vocabulary is too small."""
     row = next(row for row in RECIPES if train.words <= row.words)
-    return row if 3 * (row.negatives or 0) < train.vocabulary else row._replace(negatives=None)
+    return row if 3 * (row.negatives or 0) < len(train.frequent) else row._replace(negatives=None)
 
 
 def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
@@ -189,7 +196,9 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
     for role, found in figures.items():
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
     train = figures["train"]
-    yield f"different words: {len(train.counts):,}; at least {MIN_COUNT} times: {train.vocabulary:,}"
+    yield f"different words: {len(train.counts):,}; at least {MIN_COUNT} times: {len(train.frequent):,}"
+    if sum(train.frequent) < train.words / 4:
+        yield "most words are too rare to be predicted: is the text split into words? --language CODE does it"
     if train.looks_raw > train.sentences / 2:
         yield "most sentences end in a word with its full stop: split raw text with --language CODE"
     row = _recipe(train)

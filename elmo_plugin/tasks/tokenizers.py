@@ -154,8 +154,8 @@ class SpacyRulesTokenizer(RawTextTokenizer):
     # Parameters
 
     language : `str`, optional (default = `"en"`)
-        The language by spaCy's code. For "ja", "th" and "zh" spaCy names the package that it needs, if any;
-        for others, each Han or kana character is a word.
+        The language by spaCy's code. For "ja" and "th" spaCy names the package that it needs; for others,
+        each Han or kana character is a word.
     """
 
     def __init__(self, language: str = "en") -> None:

@@ -168,7 +168,7 @@ def test_a_projects_words_are_as_long_as_its_bilms(tmp_path: Path) -> None:
     ("task", "bilm", "message"),
     [
         ("tag", "bsae", "biLM not found: bsae .*; did you mean 'base'"),
-        ("bilm", "base", "--bilm and --reader are"),
+        ("bilm", "base", "--bilm is for the other tasks; bilm.initialized_from"),
     ],
 )
 def test_a_bilm_that_cannot_be_is_refused(task: str, bilm: str, message: str, tmp_path: Path) -> None:
@@ -213,6 +213,35 @@ def test_a_bilms_text_is_split_and_its_words_choose_the_sizes(
     assert "size mini, 6 epochs, the full softmax" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--language", "tr"], "--language and --column are for --data, which is missing"),
+        (["--data", "train.txt", "dev.txt", "more.txt"], "expected only files called train.*, got more.txt"),
+    ],
+)
+def test_no_option_and_no_file_of_a_bilm_is_ignored(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("train", "dev", "more"):
+        Path(f"{name}.txt").write_text("one line .\n" * 9)
+    with pytest.raises(SystemExit, match=message):
+        main(["new", "bilm", "project", *arguments])
+    assert not Path("project").exists()
+
+
+def test_the_ends_of_few_sentences_are_in_the_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("train", "dev"):
+        Path(f"{name}.txt").write_text("a rose is a rose is a rose is a rose\n" * 4)
+    main(["new", "bilm", "project", "--data", "train.txt", "dev.txt"])
+    config = Params.from_file("project/config.jsonnet").as_dict(quiet=True)
+    assert config["vocabulary"]["min_count"] == {"words": 4}
+
+
 def test_raw_text_is_split_by_the_rules_of_its_language(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,6 +252,8 @@ def test_raw_text_is_split_by_the_rules_of_its_language(
     assert "split raw text with --language CODE" in capsys.readouterr().out
     main(["new", "bilm", "project", "--data", ".", "--language", "pt"])
     assert not Path("project/data/test.txt").exists()
+    readme = Path("project/README.md").read_text("utf-8")
+    assert "perplexity run/model.tar.gz data/dev.txt" in readme and "test.txt" not in readme
     first, second, *_ = Path("project/data/dev.txt").read_text("utf-8").splitlines()
     assert (first, second) == ("A Ana ( de Faro ) chegou .", 'Disse " bom dia " .')
 
@@ -232,14 +263,15 @@ def test_raw_text_is_split_by_the_rules_of_its_language(
     [
         ("one line .\n" * 190, [], "mine.txt: expected at least 191 sentences to train"),
         ("a </S> b\n" * 200, [], "mine.txt, line 1: the sentence contains </S>"),
-        ("one line .\n", ["--reader", '{"a": 1}'], "--bilm and --reader are for the other tasks"),
+        ("one line .\n", ["--reader", '{"a": 1}'], "--reader is for the other tasks"),
+        ("".join(f"圆周率约{n}\n" for n in range(200)), [], "none of 180 words .* --language CODE"),
     ],
 )
 def test_text_that_cannot_train_a_bilm_leaves_no_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("mine.txt").write_text(text)
+    Path("mine.txt").write_text(text, encoding="utf-8")
     with pytest.raises(SystemExit, match=message):
         main(["new", "bilm", "project", "--data", "mine.txt", *arguments])
     assert not Path("project").exists()

@@ -46,6 +46,21 @@ def test_the_files_of_a_pattern_are_sorted_and_a_name_that_looks_like_one_is_a_f
     assert [Path(path).name for path in found] == ["a.txt.gz", "b.txt", "text[1].txt"]
 
 
+@pytest.mark.parametrize(
+    ("path", "message"), [("-", "no file that can be read twice"), (".", "a folder: name its files")]
+)
+def test_what_is_no_file_is_named(path: str, message: str) -> None:
+    with pytest.raises(BiLmError, match=f"got {path}; it is {message}$"):
+        find_shards(path)
+
+
+def test_a_table_is_no_text(tmp_path: Path) -> None:
+    file = tmp_path / "dev.conllu"
+    file.write_text("1\tAda\tAda\n2\tran\trun\n")
+    with pytest.raises(BiLmError, match="expected one sentence per line, got columns between tabs"):
+        list(read_sentences(str(file)))
+
+
 def nothing_is_left_in(directory: Path) -> bool:
     return not [path for path in directory.rglob("*") if path.suffix != ".lock"]
 

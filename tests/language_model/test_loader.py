@@ -178,7 +178,7 @@ def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path)
         message = f"bilm_stream: {option}: expected at least {minimum}, got {minimum - 1}"
         with pytest.raises(ConfigurationError, match=message):
             _loader(text, **{option: minimum - 1})
-    with pytest.raises(ConfigurationError, match="no file matches the data path"):
+    with pytest.raises(ConfigurationError, match="expected text files, or a pattern of some"):
         _loader(tmp_path / "absent" / "*.gz")
     with pytest.raises(ConfigurationError, match=r"\*.txt has 4 sentences, fewer than the 5 streams"):
         next(iter(_loader(text, batch_size=5)))

@@ -27,7 +27,9 @@ def test_the_loss_is_scaled_and_the_metrics_are_not(bilm_config: dict[str, Any])
     assert scaled.get_metrics() == plain.get_metrics()
 
 
-def test_while_it_warms_up_only_the_softmax_learns(bilm_config: dict[str, Any]) -> None:
+def test_while_it_warms_up_only_the_softmax_learns(
+    bilm_config: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
     model, vocab = make_model(bilm_config, warm_up_batches=2, dropout=0.0)
     never_warmed_up, _ = make_model(bilm_config, dropout=0.0)
     of_softmax = {"softmax.weight", "softmax.bias"}
@@ -40,6 +42,9 @@ def test_while_it_warms_up_only_the_softmax_learns(bilm_config: dict[str, Any]) 
         assert set(gradients) == (of_softmax if number < 2 else set(dict(model.named_parameters())))
         for name, gradient in gradients.items():
             torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6)
+        caplog.clear()
+        model.get_metrics(reset=True)
+        assert ("only the softmax has learned: warm_up_batches is 2" in caplog.text) is (number < 2)
     model.eval()(**batch)
     assert model.stream_state()["trained_batches"] == 3, "evaluation does not count"
 

@@ -81,5 +81,7 @@ def test_a_script_that_needs_a_dictionary_names_the_option_unless_a_tokenizer_is
 def test_spacys_rules_are_those_of_a_language() -> None:
     tokens = SpacyRulesTokenizer("zh").tokenize("米拉 在。")
     assert [token.text for token in tokens] == ["米", "拉", "在", "。"]
+    tokens = SpacyRulesTokenizer("zh").tokenize("约3.14元。iPhone在2024年")
+    assert [token.text for token in tokens] == ["约", "3.14", "元", "。", "iPhone", "在", "2024", "年"]
     with pytest.raises(ConfigurationError, match="spaCy lacks rules for language 'lo'"):
         SpacyRulesTokenizer("lo")

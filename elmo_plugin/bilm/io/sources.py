@@ -127,6 +127,8 @@ def _find(source: Source) -> AnyPath | tuple[AnyPath, AnyPath]:
     path = fetch(source)
     if not path.exists():
         path = _find_on_hub(source, path)
+    if path.is_file() and path.suffix in (".hdf5", ".json"):  # one of the files of a pair
+        path = path.parent
     if not is_zip(path) and (not path.is_dir() or (path / CONFIG_NAME).is_file()):
         return path
     folders: Sequence[AnyPath] = [path] if path.is_dir() else ZippedPath.folders(path)

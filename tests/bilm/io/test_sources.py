@@ -65,7 +65,8 @@ def test_a_directory_with_one_pair_of_published_files_is_loaded(
 ) -> None:
     for name, file in (("options", "my_options.json"), ("weights", "my_weights.hdf5")):
         Path(files[name]).rename(tmp_path / file)
-    assert _same(BiLm.from_pretrained(str(tmp_path)), make_bilm())
+    for source in (tmp_path, tmp_path / "my_weights.hdf5", tmp_path / "my_options.json"):
+        assert _same(BiLm.from_pretrained(str(source)), make_bilm())
     (tmp_path / "other_options.json").touch()
     with pytest.raises(BiLmError, match=r"expected config\.json, or one \*options"):
         BiLm.from_pretrained(str(tmp_path))
