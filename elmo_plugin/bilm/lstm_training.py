@@ -14,7 +14,7 @@ from torch.autograd import Function
 from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.batching import LstmState, input_gates, last_rows, rows_before
 from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer
-from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training
+from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training, product_with_each
 
 
 def run_training(
@@ -111,11 +111,8 @@ class _ProjectedLstm(Function):
             all_gates, cells, cell_sigmoids, hiddens,
         )  # fmt: skip
         ctx.batch_sizes, ctx.cell_clip, ctx.proj_clip, ctx.dtype = batch_sizes, cell_clip, proj_clip, dtype
-        return (
-            hiddens,
-            last_rows(hiddens, batch_sizes, first_hidden),
-            last_rows(cells, batch_sizes, first_cell),
-        )
+        final = last_rows(hiddens, batch_sizes, first_hidden), last_rows(cells, batch_sizes, first_cell)
+        return hiddens, *final
 
     @staticmethod
     @first_derivative_only
@@ -177,13 +174,7 @@ def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     if len(weights) == 1:
         product = pack_for_training(weights[0], dtype)
         return lambda rows, added=None: product(rows[0], None if added is None else added[0]).unsqueeze(0)
-    transposed = weights.to(dtype).transpose(1, 2).contiguous()
-
-    def batched(inputs: Tensor, added: Tensor | None = None) -> Tensor:
-        inputs = inputs.to(dtype)
-        return torch.bmm(inputs, transposed) if added is None else torch.baddbmm(added, inputs, transposed)
-
-    return batched
+    return product_with_each(weights.to(dtype).transpose(1, 2).contiguous())
 
 
 def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:

@@ -51,14 +51,8 @@ class Precision:
 
     def pack_directions(self, weights: Sequence[Tensor]) -> PackedLinear:
         """Packs a weight for each direction, for one batched product."""
-        dtype = self.activation_dtype(weights[0])
-        packed = torch.stack([weight.detach().t() for weight in weights]).to(dtype)
-
-        def products(inputs: Tensor, added: Tensor | None = None) -> Tensor:
-            inputs = inputs.to(dtype)
-            return torch.bmm(inputs, packed) if added is None else torch.baddbmm(added, inputs, packed)
-
-        return products
+        transposed = torch.stack([weight.detach().t() for weight in weights])
+        return product_with_each(transposed.to(self.activation_dtype(weights[0])))
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
         """
@@ -174,6 +168,16 @@ def handle_signals_on_another_stack() -> None:
     in_main_thread = threading.current_thread() is threading.main_thread()
     if in_main_thread and sys.__stderr__ is not None and not faulthandler.is_enabled():
         faulthandler.enable(sys.__stderr__)
+
+
+def product_with_each(transposed: Tensor) -> PackedLinear:
+    """Returns one batched product with the weights of all directions, shape (directions, inputs, outputs)."""
+
+    def products(inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        inputs = inputs.to(transposed.dtype)
+        return torch.bmm(inputs, transposed) if added is None else torch.baddbmm(added, inputs, transposed)
+
+    return products
 
 
 def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:
