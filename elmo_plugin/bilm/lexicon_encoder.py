@@ -52,8 +52,6 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
     ) -> Tensor:
         weight = self.projection.weight
-        if len(character_ids) == 0:
-            return weight.new_zeros(0, len(weight))
         words = [self.word(ids) for ids in character_ids.tolist()]
         features = []
         if hasattr(self, "word_embedding"):

@@ -51,9 +51,9 @@ class CachedTokenEncoder(nn.Module):
     The base of token encoders: encodes each distinct word once and stores its vector while the weights are
     frozen.
 
-    Subclasses have a `projection`, their last layer, and define `encode_words`: from words of shape (words,
-    characters) to shape (words, projection_dim), whether or not their vectors are stored. Those that read
-    characters also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
+    Subclasses have a `projection`, their last layer, and define `encode_words`: from at least one word, shape
+    (words, characters), to shape (words, projection_dim), whether or not their vectors are stored. Those that
+    read characters also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
 
     The attribute `word_cache_size` is the largest number of stored word vectors; 0 for none. With the default
     and words of 50 characters they take up to 74 MB for vectors of 512 numbers, 24 MB for 128.
@@ -82,6 +82,8 @@ class CachedTokenEncoder(nn.Module):
         self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
     ) -> Tensor:
         """Encodes distinct words or looks up their vectors in the cache of `derived`."""
+        if len(character_ids) == 0:
+            return self.projection.weight.new_zeros(0, self.projection.out_features)
         if derived is None:
             return self.encode_words(character_ids, precision)
         encode = partial(self.encode_words, precision=precision, derived=derived)
@@ -117,8 +119,6 @@ class TokenEncoder(CachedTokenEncoder):
         self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
     ) -> Tensor:
         weight = self.projection.weight
-        if len(character_ids) == 0:
-            return weight.new_zeros(0, len(weight))
         _check_range(character_ids)
         is_trainable = any(parameter.requires_grad for parameter in self.parameters())
         if is_trainable and (torch.is_grad_enabled() or precision.name == "float32"):
