@@ -7,9 +7,8 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.nn.initializers import block_orthogonal
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.bilm import pack, rows_in_reverse
 from elmo_plugin.common.errors import check_at_least
-from elmo_plugin.encoders.recurrences import InputProduct, LstmRecurrence, SizedEncoder
+from elmo_plugin.encoders.recurrences import InputProduct, LstmRecurrence, SizedEncoder, pack_rows
 
 
 class HighwayLstmLayer(nn.Module):
@@ -76,21 +75,16 @@ class HighwayLstm(SizedEncoder):
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """Returns shape (batch, time, hidden_size), zeros at padding after the words."""
-        lengths = mask.sum(dim=1)
-        packing = pack(lengths)
-        # In the type of the parameters, whatever autocast has made of the inputs.
-        inputs = inputs.to(next(self.parameters()).dtype)
-        outputs = inputs.new_zeros(*mask.shape, self.get_output_dim())
-        if not packing.batch_sizes:
+        rows, reverse, places, batch_sizes = pack_rows(self, inputs, mask)
+        outputs = rows.new_zeros(*mask.shape, self.get_output_dim())
+        if not batch_sizes:
             return outputs
-        # A layer in the other direction reads the same rows in another order, its own inverse.
-        reverse = rows_in_reverse(packing, lengths)
-        rows = inputs[packing.sentence, packing.time]  # Shape: (rows, input_size)
+        # A layer in the other direction reads the same rows in another order.
         for number, layer in enumerate(self.layers):
-            rows = layer(rows if number == 0 else rows[reverse], packing.batch_sizes)
+            rows = layer(rows if number == 0 else rows[reverse], batch_sizes)
         if len(self.layers) % 2 == 0:
             rows = rows[reverse]
-        outputs[packing.sentence, packing.time] = rows
+        outputs[places] = rows
         return outputs
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:

@@ -60,15 +60,10 @@ def read_both_ways(
     """
     if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):
         return read_by_torch(layer, inputs, mask)
-    lengths = mask.sum(dim=1)
-    packing = pack(lengths)
-    # In the type of the parameters, whatever autocast has made of the inputs.
-    inputs = inputs.to(next(layer.parameters()).dtype)
-    outputs = inputs.new_zeros(*mask.shape, 2 * layer.hidden_size)
-    if not packing.batch_sizes:
+    rows, reverse, places, batch_sizes = pack_rows(layer, inputs, mask)
+    outputs = rows.new_zeros(*mask.shape, 2 * layer.hidden_size)
+    if not batch_sizes:
         return outputs
-    reverse = rows_in_reverse(packing, lengths)
-    rows = inputs[packing.sentence, packing.time]  # Shape: (rows, input_size)
     input_weight, weight, input_bias, bias = map(torch.stack, zip(*layer.all_weights, strict=True))
     projected = nn.functional.linear(rows, input_weight.flatten(0, 1), input_bias.flatten()).to(rows.dtype)
     forward, backward = projected.chunk(2, dim=1)
@@ -76,13 +71,28 @@ def read_both_ways(
     if isinstance(layer, nn.LSTM):
         dropout_mask = None
         if recurrent_dropout:
-            ones = inputs.new_ones(2, packing.batch_sizes[0], layer.hidden_size)
+            ones = rows.new_ones(2, batch_sizes[0], layer.hidden_size)
             dropout_mask = nn.functional.dropout(ones, recurrent_dropout)
-        hidden = LstmRecurrence.apply(both + bias.unsqueeze(1), weight, packing.batch_sizes, dropout_mask)
+        hidden = LstmRecurrence.apply(both + bias.unsqueeze(1), weight, batch_sizes, dropout_mask)
     else:
-        hidden = GruRecurrence.apply(both, weight, bias, packing.batch_sizes)
-    outputs[packing.sentence, packing.time] = torch.cat([hidden[0], hidden[1][reverse]], dim=1)
+        hidden = GruRecurrence.apply(both, weight, bias, batch_sizes)
+    outputs[places] = torch.cat([hidden[0], hidden[1][reverse]], dim=1)
     return outputs
+
+
+def pack_rows(
+    module: nn.Module, inputs: Tensor, mask: BoolTensor
+) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor], list[int]]:
+    """
+    Returns the words of all sentences as packed rows, shape (rows, input_size), in the type of the module's
+    parameters, whatever autocast has made of the inputs; the order of the rows in the other direction, its
+    own inverse; their sentences and times; and the number of rows of each time step.
+    """
+    lengths = mask.sum(dim=1)
+    packing = pack(lengths)
+    places = packing.sentence, packing.time
+    rows = inputs.to(next(module.parameters()).dtype)[places]
+    return rows, rows_in_reverse(packing, lengths), places, packing.batch_sizes
 
 
 def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor:
@@ -262,16 +272,10 @@ class GruRecurrence(Function):
         gates = projected.clone()  # r, z and n, once they are activated.
         hidden = projected.new_empty(directions, rows, dim)
         h = projected.new_zeros(directions, batch_sizes[0], dim)
+        of_r_and_z, of_n = recurrent.split([2 * dim, dim], dim=2)
+        tensors = gates[..., : 2 * dim], *gates.chunk(3, dim=2), recurrent, of_r_and_z, of_n, hidden
         r_and_z, r, z, n, products, to_r_and_z, to_n, outputs = [
-            tensor.split(batch_sizes, dim=1)
-            for tensor in (
-                gates[..., : 2 * dim],
-                *gates.chunk(3, dim=2),
-                recurrent,
-                recurrent[..., : 2 * dim],
-                recurrent[..., 2 * dim :],
-                hidden,
-            )
+            tensor.split(batch_sizes, dim=1) for tensor in tensors
         ]
         add_product = product_adder(recurrent, dtype)
         for t, size in enumerate(batch_sizes):
@@ -280,7 +284,7 @@ class GruRecurrence(Function):
             r_and_z[t].add_(to_r_and_z[t]).sigmoid_()
             n[t].addcmul_(r[t], to_n[t]).tanh_()
             h = torch.lerp(n[t], h, z[t], out=outputs[t])
-        ctx.save_for_backward(weight, gates, recurrent[..., 2 * dim :], hidden)
+        ctx.save_for_backward(weight, gates, of_n, hidden)
         ctx.batch_sizes, ctx.dtype = batch_sizes, dtype
         return hidden
 
