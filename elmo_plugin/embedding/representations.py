@@ -209,18 +209,14 @@ class ElmoRepresentations(nn.Module):
         Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask, with the
         sentence boundaries if requested. A cache does not store these.
         """
+        options: dict[str, Any] = {"precision": self.precision, "max_batch_tokens": self.max_batch_tokens}
         if self.cache is not None and not boundaries:
-            settings = self.precision, self.max_batch_tokens, self.cache
-            output = self.bilm.forward_cached(character_ids, *settings)
+            output = self.bilm.forward_cached(character_ids, cache=self.cache, **options)
         else:
             state, weight = self._state if self.stateful else None, self.bilm.token_encoder.projection.weight
+            state = state and map_state(lambda part: part.to(weight), state)
             output = self.bilm(
-                character_ids,
-                state and map_state(lambda part: part.to(weight), state),
-                keep_state=self.stateful,
-                boundaries=boundaries,
-                precision=self.precision,
-                max_batch_tokens=self.max_batch_tokens,
+                character_ids, state, keep_state=self.stateful, boundaries=boundaries, **options
             )
             if output.state is not None:
                 self._state = map_state(Tensor.detach, output.state)
