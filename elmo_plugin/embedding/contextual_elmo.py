@@ -126,14 +126,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
             raise ConfigurationError("elmo: expected a placement: input, output or both")
         with as_configuration_error():
             archived = archived_bilm(serialization_dir, bilm, precision)
-            loaded = archived or BiLm.from_pretrained(bilm, precision)
-            super().__init__(
-                loaded.requires_grad_(requires_grad),
-                num_mixes=0,
-                stateful=stateful,
-                cache=cache,
-                max_batch_tokens=max_batch_tokens,
-            )
+            loaded = (archived or BiLm.from_pretrained(bilm, precision)).requires_grad_(requires_grad)
+            super().__init__(loaded, 0, stateful=stateful, cache=cache, max_batch_tokens=max_batch_tokens)
             for name, at in (("input", input), ("output", output)):
                 if at is not None:
                     numbers = layer_numbers(at.layers, loaded.num_layers)

@@ -135,9 +135,8 @@ class WordVectorsEmbedder(TokenEmbedder):
     @overrides
     def get_extra_state(self) -> Tensor:
         """Returns the values stored with the weights: where the vectors come from."""
-        return json_to_tensor(
-            {"vectors": self._source, "digest": self._digest, "version": version("elmo_plugin")}
-        )
+        metadata = {"vectors": self._source, "digest": self._digest, "version": version("elmo_plugin")}
+        return json_to_tensor(metadata)
 
     @overrides
     def set_extra_state(self, state: Any) -> None:
