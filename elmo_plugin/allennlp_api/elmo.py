@@ -161,13 +161,9 @@ class Elmo(nn.Module):
         self._keep_sentence_boundaries = keep_sentence_boundaries
         self._dropout = nn.Dropout(dropout)
         self._scalar_mixes: list[nn.Module] = []  # of AllenNLP's class: their number counts
+        trainable, num_layers = scalar_mix_parameters is None, self._elmo_lstm.num_layers
         for number in range(num_output_representations):
-            mix = AllenNlpScalarMix(
-                self._elmo_lstm.num_layers,
-                do_layer_norm,
-                scalar_mix_parameters,
-                trainable=scalar_mix_parameters is None,
-            )
+            mix = AllenNlpScalarMix(num_layers, do_layer_norm, scalar_mix_parameters, trainable)
             self.add_module(f"scalar_mix_{number}", mix)
             self._scalar_mixes.append(mix)
 
