@@ -83,11 +83,11 @@ def run(args: argparse.Namespace) -> None:
     from elmo_plugin.predictions.predictor import load_predictor
     from elmo_plugin.predictions.terminal import show_predictions
 
-    if args.squad:
-        return _answer_file(args)
-    options = {"predicates": args.predicates} if args.predicates else {}
+    options = {"predicates": args.predicates} if args.predicates and not args.squad else {}
     number = cuda_number(args.device)
     predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust, **options)
+    if args.squad:
+        return _answer_file(args, predictor.allennlp)
     inputs: Iterable[Any] = inputs_of(args.texts, predictor.task)
     is_read_slowly = args.texts == ["-"]
     if not args.output:
@@ -110,15 +110,12 @@ def run(args: argparse.Namespace) -> None:
         show(f"{args.output}: {number:,} prediction{'s' * (number != 1)}", file=sys.stderr)
 
 
-def _answer_file(args: argparse.Namespace) -> None:
+def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
     """Writes the answer to each question by its id. Reports and skips questions that cannot be read."""
     import torch
 
-    from elmo_plugin.predictions.predictor import load_predictor
     from elmo_plugin.tasks.squad import SquadPredictor
 
-    number = cuda_number(args.device)
-    predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust).allennlp
     if not isinstance(predictor, SquadPredictor):
         raise BiLmError("--squad: expected a model of SQuAD, got one of another task")
     instances, skipped = _read_questions(args.squad, predictor)
