@@ -158,5 +158,4 @@ def add_loudness(parser: argparse.ArgumentParser, version: str) -> None:
     """Adds the options that stand before or after the name of a command."""
     add(parser, "-q/--quiet", "no progress and no warnings")
     add(parser, "-v/--verbose", "log progress")
-    version = f"elmo_plugin {version}"
-    add(parser, "-V/--version", "print the version", action="version", version=version)
+    add(parser, "-V/--version", "print the version", action="version", version=f"elmo_plugin {version}")

@@ -47,9 +47,8 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         rows.append([archive, mix.placement, f"{mix.gamma:.3f}", *cells])
     show_table(rows)
     if args.plot is not None:
-        figure = draw_layer_weights(
-            [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]
-        )
+        named = [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]
+        figure = draw_layer_weights(named)
         with atomic_write(args.plot) as temporary:
             figure.savefig(temporary, dpi=200)
     return [{"archive": name, **mix._asdict()} for name, mix in found]
