@@ -65,12 +65,9 @@ def write_corpus_chunk(
     path: Path, words: Sequence[str], tokens: Sequence[int], lengths: Sequence[int]
 ) -> None:
     """Writes the file of a chunk; `lengths` are the numbers of words in its sentences."""
-    np.savez(
-        path,
-        text=np.frombuffer("\n".join(words).encode("utf-8"), dtype=np.uint8),
-        tokens=np.asarray(tokens, dtype=np.uint32),
-        starts=np.append(0, np.cumsum(lengths, dtype=np.int64)),
-    )
+    text = np.frombuffer("\n".join(words).encode("utf-8"), dtype=np.uint8)
+    starts = np.append(0, np.cumsum(lengths, dtype=np.int64))
+    np.savez(path, text=text, tokens=np.asarray(tokens, dtype=np.uint32), starts=starts)
 
 
 class IndexedCorpus:

@@ -83,10 +83,8 @@ def prepare_corpus(
         prepared = dict(zip(distinct, bar, strict=True))
     in_order = [prepared[shard] for shard in shards]
     contents = " ".join(chunks[0].path.parent.name for chunks in in_order)
-    return Corpus(
-        chunks=[chunk for chunks in in_order for chunk in chunks],
-        fingerprint=blake2b(contents.encode(), digest_size=16).hexdigest(),
-    )
+    fingerprint = blake2b(contents.encode(), digest_size=16).hexdigest()
+    return Corpus([chunk for chunks in in_order for chunk in chunks], fingerprint)
 
 
 def find_shards(*paths: str) -> list[str]:

@@ -158,13 +158,8 @@ class BiLmLanguageModel(Model):
         _, batch_size, steps = types.shape
         rows = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps), types.device)
-        output = self.bilm.forward_packed(
-            character_ids,
-            rows,
-            packing,
-            self.bilm.settings(keep_state=True)._replace(dropout=self.training),
-            self._state,
-        )
+        settings = self.bilm.settings(keep_state=True)._replace(dropout=self.training)
+        output = self.bilm.forward_packed(character_ids, rows, packing, settings, self._state)
         self._state = output.state and map_state(Tensor.detach, output.state)
         return torch.stack(output.layers[-1])
 
@@ -175,16 +170,14 @@ class BiLmLanguageModel(Model):
         if is_distributed():  # the mean over processes, as gradients are averaged over them
             counts = dist_reduce_sum(counts) / distributed.get_world_size()
         # The few words of an epoch's last batches weigh no more than they would in half a batch.
-        token_weights = 0.5 * is_target / counts.clamp(min=targets.size(1) / 2)
+        token_weights = (0.5 * is_target / counts.clamp(min=targets.size(1) / 2)).flatten()
         arguments = (hidden.flatten(0, 1), targets.flatten())
         if self.num_negatives is None or not self.training:
-            loss, losses = self.softmax(*arguments, token_weights.flatten())
+            loss, losses = self.softmax(*arguments, token_weights)
         else:
             if self._sampler is None:
                 self._sampler = torch.Generator(hidden.device).manual_seed(self._sampler_seed)
-            loss, losses = self.softmax.sampled(
-                *arguments, self.num_negatives, token_weights.flatten(), self._sampler
-            )
+            loss, losses = self.softmax.sampled(*arguments, self.num_negatives, token_weights, self._sampler)
         counted = torch.where(is_target, losses.view_as(targets).detach(), 0.0)
         sums = [each.sum(dim=1, dtype=torch.float64) for each in (counted, is_target)]
         # They are not read here, so that nothing waits for a GPU.

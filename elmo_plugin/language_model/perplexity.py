@@ -72,9 +72,8 @@ def measure_perplexity(
         atomic_write(per_sentence or os.devnull) as temporary,
         open(temporary, "w", encoding="utf-8") as file,
     ):
-        scored = zip(
-            read_words(indexed), score_sentences(bilm, softmax, indexed, layout, block_words), strict=True
-        )
+        all_scores = score_sentences(bilm, softmax, indexed, layout, block_words)
+        scored = zip(read_words(indexed), all_scores, strict=True)
         bar = progress_bar(iterable=scored, total=corpus.sentences, unit="sentences", desc="scoring text")
         for number, ((words, is_unknown), scores) in enumerate(bar):
             if per_sentence is not None:
