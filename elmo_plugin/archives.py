@@ -260,11 +260,8 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
     local = archive_path(path)
     if local.is_dir():
         root = local.resolve()
-        vocabulary = local / "vocabulary"
-        for file in (
-            *(local / name for name in (_CONFIG, "meta.json", *WEIGHTS_NAMES)),
-            *vocabulary.rglob("*"),
-        ):
+        named = map(local.joinpath, (_CONFIG, "meta.json", *WEIGHTS_NAMES))
+        for file in (*named, *(local / "vocabulary").rglob("*")):
             if not file.resolve().is_relative_to(root):
                 raise BiLmError(f"directory {path}: its {file.name} is a link to {file.resolve()}")
         yield local, f"directory {path}"
