@@ -77,12 +77,9 @@ def _port_loader(porting: Porting, key: str) -> None:
     if "sampler" in loader:
         kind = type_of(loader.pop("sampler"))
         loader["shuffle"] = kind != "sequential"
-        lost = [kind] if kind not in ("random", "sequential") else []
-        porting.note(
-            f"{key}.sampler",
-            f"now `shuffle`{', without ' + lost[0] if lost else ''}",
-            "left" if lost else "changed",
-        )
+        is_lost = kind not in ("random", "sequential")
+        text = f"now `shuffle`, without {kind}" if is_lost else "now `shuffle`"
+        porting.note(f"{key}.sampler", text, "left" if is_lost else "changed")
 
 
 def port_readers(porting: Porting) -> None:
