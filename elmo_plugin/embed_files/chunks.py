@@ -68,9 +68,7 @@ def read_chunks(
     lines = read_lines(source) if is_file else standard_input_lines()
     number, size, records = 0, 0, list[Record]()
     for record in _proteins(name, lines) if has_proteins else _lines(name, lines, column):
-        digest.update(
-            f"{record.name} {record.text}\n".encode() if has_proteins else f"{record.text}\n".encode()
-        )
+        digest.update((f"{record.name} {record.text}\n" if has_proteins else f"{record.text}\n").encode())
         records.append(record)
         size += record.size + _LINE_BYTES
         if size >= chunk_size:

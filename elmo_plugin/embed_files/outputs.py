@@ -157,14 +157,11 @@ def _write_safetensors(path: Path, content: Content) -> None:
     of proteins, a line each, are in `names`.
     """
     starts = _starts(length for lengths in _stored(content.chunks, "lengths") for length in lengths)
+    shape = int(starts[-1]), *content.row_shape
     # The type, shape and rows of each tensor. Larger types come first, so that all are aligned.
     tensors: dict[str, tuple[str, tuple[int, ...], Iterable[np.ndarray]]] = {
         "starts": ("int64", starts.shape, [starts]),
-        "vectors": (
-            content.settings.dtype,
-            (int(starts[-1]), *content.row_shape),
-            _stored(content.chunks, "vectors"),
-        ),
+        "vectors": (content.settings.dtype, shape, _stored(content.chunks, "vectors")),
     }
     if content.settings.keep_sentences:
         texts = [line.encode() for joined in _stored(content.chunks, "texts") for line in split_lines(joined)]
