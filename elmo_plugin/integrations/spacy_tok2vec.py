@@ -70,13 +70,8 @@ def scalar_mix() -> Model[Layers, list[Floats2d]]:
     Returns eq. (1) of Peters et al. (2018), `gamma * sum_j s_j h_j` with `s = softmax(weights)`, as a layer
     of thinc. At first all layers weigh the same and `gamma` is 1.
     """
-    return Model(
-        "elmo_scalar_mix",
-        _mix_forward,
-        init=_mix_init,
-        params={"weights": None, "gamma": None},
-        dims={"nO": None},
-    )
+    params: dict[str, Any] = {"weights": None, "gamma": None}
+    return Model("elmo_scalar_mix", _mix_forward, init=_mix_init, params=params, dims={"nO": None})
 
 
 def _mix_init(model: Model, X: Layers | None = None, Y: list[Floats2d] | None = None) -> None:
