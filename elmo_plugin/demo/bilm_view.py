@@ -106,9 +106,7 @@ def _similarities(vectors: Tensor) -> dict[str, Any]:
     plane = pad(left * singular, (0, 2))[:, :2]
     plane = plane - plane.amin(dim=0)
     extent = float(plane.max())
-    if extent < 1e-4 * float(vectors.norm(dim=-1).max()):  # one vector, but for rounding
-        points = [[0.5, 0.5]] * len(vectors)
-        return {"cosines": cosines, "is_constant": True, "points": points, "explained": 1.0}
-    explained = float(singular[:2].square().sum() / singular.square().sum())
-    points = (plane / extent).tolist()
-    return {"cosines": cosines, "is_constant": False, "points": points, "explained": explained}
+    is_constant = extent < 1e-4 * float(vectors.norm(dim=-1).max())  # one vector, but for rounding
+    points = [[0.5, 0.5]] * len(vectors) if is_constant else (plane / extent).tolist()
+    explained = 1.0 if is_constant else float(singular[:2].square().sum() / singular.square().sum())
+    return {"cosines": cosines, "is_constant": is_constant, "points": points, "explained": explained}
