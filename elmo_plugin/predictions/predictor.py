@@ -66,9 +66,8 @@ class Predictor:
             return self.predict_json(self.task.from_item(texts[0], "predict"))
         items = in_order(texts[0], "predict", _EXPECTED)
         places = ((f"texts[{number}]", item) for number, item in enumerate(items))
-        return list(
-            self.predict_each(Input(place, self.task.from_item(item, place)) for place, item in places)
-        )
+        inputs = (Input(place, self.task.from_item(item, place)) for place, item in places)
+        return list(self.predict_each(inputs))
 
     def _is_one(self, value: Any) -> bool:
         """Returns whether a value is one input: a document of spaCy, or a list or tuple of words."""

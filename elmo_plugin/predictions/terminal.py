@@ -38,9 +38,8 @@ def print_view(parts: Sequence[Part]) -> None:
     for part in parts:
         if part.title:
             console.print(Text(visible(part.title), Style(bold=True)))
-        console.print(
-            _bars(part) if isinstance(part, Bars) else _marked(nest(part.text, part.spans)), soft_wrap=True
-        )
+        shown = _bars(part) if isinstance(part, Bars) else _marked(nest(part.text, part.spans))
+        console.print(shown, soft_wrap=True)
 
 
 def _marked(pieces: Sequence[str | Mark], style: Style | None = None) -> Text:
