@@ -236,16 +236,8 @@ def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool
         speakers = [_speakers(each, word) for each in parsed]
     with locate_label_errors(rows):
         clusters = parse_clusters([label for sentence in parsed for label in sentence.mentions])
-    return CorefDocument(
-        name=name,
-        part=match["part"] or "",
-        sentences=[sentence.words for sentence in parsed],
-        speakers=speakers,
-        genre=genre_in(name),
-        clusters=clusters,
-        file=begin.file,
-        first_line=begin.number,
-    )
+    part, words = match["part"] or "", [sentence.words for sentence in parsed]
+    return CorefDocument(name, part, words, speakers, genre_in(name), clusters, begin.file, begin.number)
 
 
 def _word_column(sentences: list[list[Row]], name: str) -> int:
