@@ -36,8 +36,8 @@ class Skipped:
     the option `skip_bad` unless that is `None`, for readers without it.
     """
 
-    def __init__(self, skip_bad: bool | None = None) -> None:
-        self.file = ""  # its name, as soon as there is a line
+    def __init__(self, skip_bad: bool | None = None, file: str = "") -> None:
+        self.file = file  # its name, as soon as there is a line
         self._skip_bad = skip_bad
         self._names = defaultdict[str, list[str]](list)
 

@@ -127,8 +127,7 @@ class Conll2003Reader(TaskDatasetReader):
         for line in lines:
             file = line.file
             texts.append(line.text)
-        skipped = Skipped(self._skip_bad)
-        skipped.file = file
+        skipped = Skipped(self._skip_bad, file)
         found, columns = self._sentences(file, texts, skipped)
         sentences = list(self._usable(file, found, columns, skipped))
         skipped.log("sentences")
