@@ -56,11 +56,10 @@ def antecedent_indices(scores: Tensor) -> Tensor:
 def best_links(logits: AntecedentLogits) -> list[Link]:
     """Returns the best antecedent of each span that is more probable than none."""
     probabilities, best = logits.logits.softmax(dim=1).max(dim=1)
+    choices = zip(logits.spans, best.tolist(), probabilities.tolist(), strict=True)
     return [
         Link(span, logits.spans[index - choice], probability)
-        for index, (span, choice, probability) in enumerate(
-            zip(logits.spans, best.tolist(), probabilities.tolist(), strict=True)
-        )
+        for index, (span, choice, probability) in enumerate(choices)
         if choice > 0
     ]
 

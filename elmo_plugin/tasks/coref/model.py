@@ -188,9 +188,8 @@ class CorefSpanRanking(TaskModel):
         count = max(self._min_spans, int(self._spans_per_word * len(encoded)))
         spans = best_spans(mentions.detach(), valid, count, may_cross=self._may_cross)
         speakers = _speaker_ids(document, start, mask.size(0)).to(genre.device)
-        antecedents = self.antecedent_scorer(
-            self.span_encoder(encoded, embedded, widths, spans), speakers[spans.starts], genre
-        )
+        vectors = self.span_encoder(encoded, embedded, widths, spans)
+        antecedents = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
         scores = mentions[spans.starts, spans.widths]
         indices = antecedent_indices(antecedents).clamp(min=0)
         logits = antecedents + scores.unsqueeze(1) + scores[indices]

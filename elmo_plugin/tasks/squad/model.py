@@ -90,9 +90,8 @@ class SquadBidafSelfAttention(TaskModel):
         dim = self.attention_projection.get_output_dim()
         self.residual_block = None
         if self_attention_encoder is not None and self_attention_projection is not None:
-            self.residual_block = ResidualSelfAttention(
-                construct_encoder(self_attention_encoder, dim), self_attention_projection, dropout
-            )
+            encoder = construct_encoder(self_attention_encoder, dim)
+            self.residual_block = ResidualSelfAttention(encoder, self_attention_projection, dropout)
         self.start_encoder = construct_encoder(start_encoder, dim)
         self.end_encoder = construct_encoder(end_encoder, dim + self.start_encoder.get_output_dim())
         self.start_logits = nn.Linear(self.start_encoder.get_output_dim(), 1, bias=False)

@@ -115,11 +115,8 @@ class SrlHighwayLstm(TaskModel):
         and, if the batch has the correct tags, of shape (batch, time), `loss`. `frame` is the metadata of
         `SrlReader.text_to_instance`.
         """
-        output: dict[str, Any] = {
-            "words": words,
-            "predicate": [f["predicate"] for f in frame],
-            "lemma": [f["lemma"] for f in frame],
-        }
+        output: dict[str, Any] = {"words": words}
+        output |= {key: [f[key] for f in frame] for key in ("predicate", "lemma")}
         if not self.training:
             paths = viterbi(logits.logits, logits.mask, self._transitions, self._start)
             output["tags"] = [[self._tags[index] for index in path] for path in paths]
