@@ -60,10 +60,7 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         if hasattr(self, "character_embedding"):
             ids = torch.tensor([self.character_rows(word) for word in words], device=weight.device)
             maxima, order = by_length(ids, self.widest_filter, self._maxima)
-            character_features = self.activation(maxima[order.argsort()])
-            for highway in self.highways:
-                character_features = highway(character_features)
-            features.append(character_features)
+            features.append(self.highways(self.activation(maxima[order.argsort()])))
         return self.projection(torch.cat(features, dim=1)).to(weight.dtype)
 
     def _maxima(self, ids: Tensor) -> Tensor:

@@ -64,7 +64,7 @@ class CachedTokenEncoder(nn.Module):
     encode_words: Callable[..., Tensor]
     character_embedding: nn.Embedding
     convolutions: Sequence[nn.Conv1d]
-    highways: Sequence[Highway]
+    highways: nn.Sequential
     activation: Callable[[Tensor], Tensor]
     widest_filter: int
     projection: nn.Linear
@@ -73,8 +73,7 @@ class CachedTokenEncoder(nn.Module):
         """Makes the convolutions over character vectors, and the highway layers."""
         convolutions = (nn.Conv1d(character_dim, number, width) for width, number in options.filters)
         self.convolutions = cast("Sequence[nn.Conv1d]", nn.ModuleList(convolutions))
-        highways = (Highway(options.n_filters) for _ in range(options.n_highway))
-        self.highways = cast("Sequence[Highway]", nn.ModuleList(highways))
+        self.highways = nn.Sequential(*(Highway(options.n_filters) for _ in range(options.n_highway)))
         self.activation = torch.relu if options.activation == "relu" else torch.tanh
         self.widest_filter = max(width for width, _ in options.filters)
 
@@ -123,9 +122,7 @@ class TokenEncoder(CachedTokenEncoder):
         is_trainable = any(parameter.requires_grad for parameter in self.parameters())
         if is_trainable and (torch.is_grad_enabled() or precision.name == "float32"):
             maxima, order = convolve_by_length(character_ids, self.character_embedding, self.convolutions)
-            features = self.activation(maxima)
-            for highway in self.highways:  # all words at once, for large products
-                features = highway(features)
+            features = self.highways(self.activation(maxima))  # all words at once, for large products
             vectors = self.projection(features)
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
@@ -149,7 +146,7 @@ class FrozenCharCnn:
         projection = encoder.projection
         vectors = encoder.character_embedding.weight
         self._tables = [_table(vectors, convolution) for convolution in encoder.convolutions]
-        self._highways = [precision.pack(*layer.joined_weights()) for layer in encoder.highways]
+        self._highways = [precision.pack(*cast(Highway, each).joined_weights()) for each in encoder.highways]
         self._projection = FLOAT32.pack(projection.weight, projection.bias)
         self._activation = encoder.activation
 
