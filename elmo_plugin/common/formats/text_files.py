@@ -143,12 +143,11 @@ def standard_input_lines() -> Iterator[bytes]:
     """Yields standard input's lines as `read_lines` does. Raises `BiLmError` if it is closed or empty."""
     if sys.stdin is None:
         raise BiLmError("standard input is closed")
-    is_empty = True
-    for line in _text_lines(_lines(sys.stdin.buffer), "standard input"):
-        is_empty = False
-        yield line
-    if is_empty:
+    lines = _text_lines(_lines(sys.stdin.buffer), "standard input")
+    first = next(lines, None)
+    if first is None:
         raise BiLmError("standard input is empty")
+    yield from chain([first], lines)
 
 
 def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
