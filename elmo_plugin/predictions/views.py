@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 COLORS = 8  # of spans, in style.css
@@ -76,9 +77,7 @@ def _color(label: str) -> int:
 
 def _mark_words(words: Sequence[str], spans: Sequence[tuple[int, int, str]], title: str = "") -> MarkedText:
     """Marks spans of words, each from its first word to the one after its last."""
-    starts = [0]
-    for word in words:
-        starts.append(starts[-1] + len(word) + 1)
+    starts = list(accumulate((len(word) + 1 for word in words), initial=0))
     marked = [MarkedSpan(starts[first], starts[end] - 1, label, _color(label)) for first, end, label in spans]
     return MarkedText(title, " ".join(words), marked)
 
