@@ -165,11 +165,10 @@ class LinearProbes:
     @torch.no_grad()
     def accuracies(self, vectors: Tensor, labels: Tensor) -> Tensor:
         """Returns shape (kinds, tasks). Unknown labels are -1, and never right."""
+        parts = zip(vectors.split(8192, dim=1), labels.split(8192, dim=1), strict=True)
         correct = [
             (self._logits(some_vectors).argmax(dim=3) == some_labels.t()).sum(dim=1)
-            for some_vectors, some_labels in zip(
-                vectors.split(8192, dim=1), labels.split(8192, dim=1), strict=True
-            )
+            for some_vectors, some_labels in parts
         ]
         return torch.stack(correct).sum(dim=0) / labels.size(1)
 

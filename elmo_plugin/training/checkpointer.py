@@ -63,15 +63,12 @@ class AtomicCheckpointer(Checkpointer):
         checkpoint = None
         for point in sorted(super()._find_all_checkpoints(), reverse=True):
             try:
-                model_state, trainer_state = (
-                    load_plain(path(*point), name=os.path.basename(path(*point)))
-                    for path in (self._model_state_path, self._training_state_path)
-                )
+                paths = self._model_state_path(*point), self._training_state_path(*point)
+                states = [load_plain(path, name=os.path.basename(path)) for path in paths]
+                checkpoint = TrainerCheckpoint(*states)
+                break
             except BiLmError as error:
                 damaged[point] = error
-                continue
-            checkpoint = TrainerCheckpoint(model_state, trainer_state)
-            break
         if checkpoint is None and len(damaged) > 1:
             files = [f"{self._model_state_path(*point)} ({damaged[point]})" for point in damaged]
             reason = next(iter(damaged.values()))
