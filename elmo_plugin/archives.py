@@ -174,7 +174,8 @@ def check_config(
     for keys, reason in refused({**config, "model": model}, folder):
         place = tuple(map(str, keys))
         if not any(place[: len(each)] == each for each in given):
-            raise BiLmError(f"{name}: {'.'.join(place)}: {reason}; {TRUST}")
+            hint = "" if "not registered" in reason else f"; {TRUST}"
+            raise BiLmError(f"{name}: {'.'.join(place)}: {reason}{hint}")
 
 
 @contextmanager

@@ -53,7 +53,7 @@ _INSTEAD = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="ut
 _GONE_TYPES = {name: instead for instead, names in _INSTEAD.items() for name in names}
 _MODELS = (
     "allennlp-models: pip install --no-deps allennlp-models==2.10.1; "
-    "pip install conllu==4.4.2 word2number py-rouge==1.1 ftfy"
+    "pip install conllu==4.4.2 word2number py-rouge==1.1 ftfy datasets 'huggingface-hub<1'"
 )
 
 
@@ -297,7 +297,8 @@ def _judge_object(cls: Any, value: Any, keys: Keys, folder: Path) -> Iterator[tu
     if types:
         kind = value.get("type", cls.default_implementation)
         if kind not in list(types):
-            yield (*keys, "type"), _unknown(kind)
+            is_plain = isinstance(kind, str) and "." not in kind
+            yield (*keys, "type"), _unregistered(kind, cls) if is_plain else _unknown(kind)
             return
         made, value = types[kind][0], {key: value[key] for key in value if key != "type"}
     registered = [each for types in Registrable._registry.values() for each, _ in types.values()]

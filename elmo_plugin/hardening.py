@@ -39,6 +39,7 @@ EXCEPTHOOK = sys.excepthook
 
 MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)  # of the user
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
+_TRUST = "if you trust this archive, take elmo_plugin.hardening out of .allennlp_plugins"
 _MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --overrides
 
 
@@ -68,9 +69,12 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
 
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
-    """Loads an archive as data."""
+    """Loads an archive as data. AllenNLP's commands have no option to trust one."""
     with as_configuration_error():
-        return archives.load_archive(*args, **kwargs)
+        try:
+            return archives.load_archive(*args, **kwargs)
+        except BiLmError as error:
+            raise BiLmError(str(error).replace(archives.TRUST, _TRUST)) from None
 
 
 def get_predictor(args: argparse.Namespace) -> Predictor:

@@ -155,7 +155,8 @@ def never_install() -> None:
 
 def _refuse_to_install(name: str, *_: Any) -> None:
     raise ConfigurationError(
-        f'spaCy\'s model {name} is not installed: "spacy_rules" of elmo_plugin.plugin needs none'
+        f'spaCy\'s model {name} is not installed: "spacy_rules" of elmo_plugin.plugin needs none; '
+        f"python -m spacy download {name} installs it"
     )
 
 

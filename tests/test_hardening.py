@@ -13,7 +13,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Token
 
 import elmo_plugin.hardening
-from elmo_plugin.archives import spacy_rules
+from elmo_plugin.archives import TRUST, spacy_rules
+from elmo_plugin.common.errors import BiLmError
 from tests.conftest import REPOSITORY
 
 
@@ -108,6 +109,19 @@ def test_a_configuration_that_is_cut_short_does_not_prevent_recovery(
     elmo_plugin.hardening.train_model(Params({"model": {}}), serialization_dir=str(tmp_path), recover=True)
     expected = '{"model":{}}' if is_replaced else content
     assert re.sub(r"\s", "", (tmp_path / "config.json").read_text()) == re.sub(r"\s", "", expected)
+
+
+def test_an_archive_that_is_refused_is_not_said_to_need_an_option_that_allennlp_lacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(archive: str) -> None:
+        raise BiLmError(f"{archive}: model.initial: a.tar.gz is outside the archive; {TRUST}")
+
+    monkeypatch.setattr(elmo_plugin.archives, "load_archive", refuse)
+    with pytest.raises(
+        ConfigurationError, match=r"if you trust this archive, take elmo_plugin\.hardening out"
+    ):
+        elmo_plugin.hardening.load_archive("run")
 
 
 @pytest.mark.parametrize(("trained", "was_there"), [(False, False), (True, False), (False, True)])

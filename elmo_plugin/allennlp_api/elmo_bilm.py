@@ -115,6 +115,8 @@ class ElmoBiLm(nn.Module):
         if vocabulary is not None and word_inputs is not None:
             if self.bilm.is_trainable:
                 raise BiLmError(_NO_TRAINED_WORDS)
+            if word_inputs.shape != inputs.shape[:-1]:
+                raise BiLmError(f"word_inputs: expected {(*inputs.shape[:-1],)}, got {(*word_inputs.shape,)}")
             last = len(vocabulary) - 1
             words = vocabulary[word_inputs.clamp(max=last)].to(inputs.dtype)
             inputs = torch.where(word_inputs[..., None] > last, inputs, words) * (word_inputs > 0)[..., None]

@@ -17,6 +17,7 @@ from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
+from elmo_plugin.common.process import get_device
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 
@@ -67,7 +68,7 @@ class ElmoEmbedder:
         self.elmo_bilm = ElmoBiLm(bilm, precision=precision)
         self.cuda_device = cuda_device
         if cuda_device >= 0:
-            self.elmo_bilm.to(f"cuda:{cuda_device}")
+            self.elmo_bilm.to(get_device(f"cuda:{cuda_device}"))
 
     @property
     def bilm(self) -> BiLm:

@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 import tempfile
+import traceback
 from copy import deepcopy
 from typing import Any
 
@@ -72,13 +73,15 @@ def _dry_run(config: dict[str, Any]) -> None:
 
     from elmo_plugin.config_check import NO_SPACY_MODEL
     from elmo_plugin.porting.source import variables_in
+    from elmo_plugin.sweeps.trainings import SEEDS
 
     if missing := variables_in(config):
         raise BiLmError(f"dry run: pass {' '.join(f'--ext-var {name}=VALUE' for name in missing)}")
     trainer = config.get("trainer", {})
     trainer = {"type": trainer} if isinstance(trainer, str) else trainer
     config = config | {"trainer": trainer | {"cuda_device": -1}}
-    config.pop("distributed", None)
+    for key in ("distributed", *SEEDS):  # which the command itself takes
+        config.pop(key, None)
     reading = ""
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder:
         try:
@@ -95,7 +98,9 @@ def _dry_run(config: dict[str, Any]) -> None:
         except Exception as error:  # readers and models can raise anything
             raise_stop(error)
             kind = "" if isinstance(error, ConfigurationError | BiLmError) else f"{type(error).__name__}: "
-            raise BiLmError(f"dry run: {reading}{kind}{' '.join(str(error).split())}") from error
+            *_, last = traceback.extract_tb(error.__traceback__)
+            message = " ".join(str(error).split()) or f"{last.filename}, line {last.lineno}: {last.line}"
+            raise BiLmError(f"dry run: {reading}{kind}{message}") from error
 
 
 def _files(config: dict[str, Any]) -> dict[str, str]:

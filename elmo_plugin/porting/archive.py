@@ -12,7 +12,7 @@ from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
-from elmo_plugin.porting.config import Config
+from elmo_plugin.porting.config import Config, Porting
 from elmo_plugin.porting.rules import port_config
 
 _CONFIG, _FILES, _STORED = "config.json", "files_to_archive.json", "fta"
@@ -50,7 +50,11 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
                 file = description["options_file"]
                 description["options_file"] = sources.get(file, file)
         write_archive(model, config, output)
-    say(f"wrote {output}; with elmo_plugin.dropin in .allennlp_plugins it needs no file of a biLM")
+    say(f"wrote {output}, for projects with elmo_plugin.dropin in .allennlp_plugins")
+    for place, part in Porting(config).objects("model"):
+        if "options_file" in part and part.get("type") != "elmo_token_embedder":
+            files = part["options_file"], part.get("weight_file")
+            say(f"it needs the files of {place}, {' and '.join(map(str, files))}, where it is used")
 
 
 def _stored_files(config: Config, folder: Path) -> dict[str, str]:
@@ -60,7 +64,8 @@ def _stored_files(config: Config, folder: Path) -> dict[str, str]:
         *parents, last = key.split(".")
         part: Any = config
         for parent in parents:  # the old keys, which lack `token_embedders` if they were flat
-            part = part.get("token_embedders", part).get(parent, {}) if isinstance(part, dict) else {}
+            part = part if isinstance(part, dict) else {}
+            part = part[parent] if parent in part else part.get("token_embedders", {}).get(parent, {})
         copy = folder / _STORED / key
         is_inside = copy.resolve().is_relative_to(folder.resolve())
         if isinstance(part, dict) and last in part and is_inside and copy.is_file():

@@ -65,6 +65,10 @@ def test_words_by_their_numbers_have_the_vectors_of_allennlp(files: Files, words
     nested = ids.view(2, 2, *ids.shape[1:]), word_inputs.view(2, 2, -1)
     theirs._elmo_lstm._elmo_lstm.reset_states()
     assert_same(ours(*nested), theirs(*nested))
+    with pytest.raises(BiLmError, match="word_inputs: expected"):
+        ours(ids, word_inputs[:, :1])
+    with pytest.raises(BiLmError, match="expected character ids of shape"):
+        ours(peer.batch_to_ids([[], []]))
 
 
 def test_numbers_without_a_vocabulary_are_not_used_and_said_so(

@@ -54,7 +54,9 @@ def test_it_ports_and_tries_a_configuration(old: Path, capsys: pytest.CaptureFix
     )
     for role in ("train", "validation"):
         config[f"{role}_data_path"] = str(old / "data" / "train")
-    (old / "old.json").write_text(json.dumps(config | {"distributed": {"cuda_devices": [0, 1]}}))
+    (old / "old.json").write_text(
+        json.dumps(config | {"distributed": {"cuda_devices": [0, 1]}, "random_seed": 1})
+    )
     run("port", old / "old.json", "-o", old / "new.json", "--dry-run")
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -176,6 +176,13 @@ def test_indexers_have_the_names_of_their_embedders(
     assert [note.text.partition(";")[0] for note in notes if note.kind == "left"] == left
 
 
+def test_the_words_of_elmos_old_cache_are_no_second_indexer() -> None:
+    part = {"embedder_to_indexer_map": {"tokens": ["words", "bert-offsets"]},
+        "token_embedders": {"tokens": {"type": "elmo_token_embedder"}}}
+    _, notes = port_config({"dataset_reader": READER, "model": {"text_field_embedder": part}})
+    assert [note for note in notes if note.kind == "left"] == []
+
+
 CHARACTERS = {"type": "character_encoding", "embedding": {"embedding_dim": 3}}
 NORMAL: Config = {"type": "normal"}
 
