@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, islice
+from numbers import Integral
 from typing import Any, Generic, TypedDict, TypeVar
 
 import numpy as np
@@ -167,7 +168,7 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     if isinstance(layers, str) and layers in named:
         return named[layers]
     numbers: list[Any] = list(layers) if isinstance(layers, list | tuple) else [layers]
-    are_layers = all(type(number) is int and 0 <= number < num_layers for number in numbers)
+    are_layers = all(is_layer(number) and number < num_layers for number in numbers)
     if not are_layers or not numbers or len(set(numbers)) < len(numbers):
         raise BiLmError(
             f'layers: expected "all", "top", "token", a layer from 0 to {num_layers - 1} or a list of '
@@ -176,12 +177,17 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     return numbers
 
 
+def is_layer(value: Any) -> bool:
+    """Returns whether a value may be the number of a layer."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+
+
 def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     """Raises `BiLmError` unless `select_layers` accepts them; without a biLM, `num_layers` is `None`."""
     if isinstance(layers, list | tuple):
         mixing_weights(layers, num_layers)
         return
-    is_number = type(layers) is int and 0 <= layers < (num_layers or layers + 1)
+    is_number = is_layer(layers) and layers < (num_layers or layers + 1)
     if not is_number and not (isinstance(layers, str) and layers in LAYER_NAMES):
         last = "" if num_layers is None else f" from 0 to {num_layers - 1}"
         raise BiLmError(

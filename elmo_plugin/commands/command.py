@@ -83,7 +83,7 @@ class Command:
         if self.needs_allennlp:
             from elmo_plugin.archives import import_all_plugins
 
-            import_all_plugins(f"elmo {self.name}")
+            import_all_plugins("this command")
         elif hasattr(self.module, "NEEDS"):
             import_module("elmo_plugin.bilm")
 

@@ -84,9 +84,9 @@ def output_paths(args: argparse.Namespace) -> list[OutputPath]:
 
 def positive_int(text: str) -> int:
     """Parses a number that must be at least 1."""
-    if (number := int(text)) < 1:
-        raise argparse.ArgumentTypeError(f"expected at least 1, got {number}")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number, at least 1, got {text}")
+    return int(text)
 
 
 def seeds(text: str) -> list[int]:

@@ -1,6 +1,6 @@
 """Show the predictions of a trained model for a text or for each line of a file. They are in colour on a
 terminal; --output gets .jsonl, .html, .csv with a row for each entity, role, mention, answer or label, or
-.conll, which has entities as `elmo score` reads them. With --squad, all questions of a
+.conll, with each word of a sentence and its tag. With --squad, all questions of a
 file are answered, and --output gets {"id": "answer", …}, as `elmo score squad` reads it; questions that are
 too long for the model are reported and skipped.
 
@@ -34,7 +34,7 @@ from elmo_plugin.common.streams import show
 from elmo_plugin.predictions import FORMATS
 
 NEEDS = "allennlp"
-_FILE = re.compile(r"\S+\.(txt|tsv|csv|jsonl?|ndjson)(\.gz|\.zst)?", re.IGNORECASE)
+_FILE = re.compile(r"\S+\.(txt|text|md|tsv|csv|jsonl?|ndjson|conll|html?)(\.gz|\.zst)?", re.IGNORECASE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,10 +62,12 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 def check_arguments(args: argparse.Namespace) -> None:
     if bool(args.squad) == bool(args.texts):
         raise BiLmError("expected TEXT, or --squad FILE")
-    if args.squad:
-        return
     if args.output and args.json:
         raise BiLmError("expected --output or --json, got both")
+    if args.squad and args.predicates:
+        raise BiLmError("--predicates is for TEXT, not for --squad")
+    if args.squad:
+        return
     is_known = not args.output or args.output.lower().endswith(FORMATS) or is_special(args.output)
     if not is_known:
         raise BiLmError(f"--output: expected a file in {', '.join(FORMATS)}, got {args.output}")
@@ -83,7 +85,7 @@ def run(args: argparse.Namespace) -> None:
     from elmo_plugin.predictions.predictor import load_predictor
     from elmo_plugin.predictions.terminal import show_predictions
 
-    options = {"predicates": args.predicates} if args.predicates and not args.squad else {}
+    options = {"predicates": args.predicates} if args.predicates else {}
     number = cuda_number(args.device)
     predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust, **options)
     if args.squad:
@@ -127,7 +129,7 @@ def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
             batch = instances[start : start + args.batch_size]
             answers |= {each["id"]: each["answer"] for each in predictor.predict_batch_instance(batch)}
             bar.update(len(batch))
-    output = args.output or STANDARD_OUTPUT
+    output = args.output or args.json or STANDARD_OUTPUT
     write_json(output, answers)
     show(f"{output}: {len(answers):,} answers, {len(skipped):,} questions skipped", file=sys.stderr)
 

@@ -29,6 +29,8 @@ def fetch(path_or_url: str | Path) -> Path:
     """
     if "\0" in str(path_or_url):
         raise BiLmError(f"the path {str(path_or_url)!r} has the character NUL")
+    if not path_or_url:
+        raise BiLmError("expected a name, a path or a URL, got an empty text")
     if not isinstance(path_or_url, str) or not is_url(path_or_url):
         return Path(os.path.expanduser(path_or_url))
     try:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 from elmo_plugin.common.streams import visible
@@ -31,7 +32,7 @@ def check_at_least(
     name: str, value: Any, least: int = 1, most: float = math.inf, error: type[Exception] = BiLmError
 ) -> None:
     """Raises `error` unless `value` is a whole number from `least` to `most`."""
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or not least <= value <= most:
         expected = f"at least {least}" if most == math.inf else f"{least} to {most:,}"
         whole = "" if is_whole else "a whole number, "

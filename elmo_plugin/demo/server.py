@@ -63,7 +63,8 @@ def open_socket(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
         return socket.create_server((address[0], port, *address[2:]), family=family)
     except (OSError, OverflowError) as error:
-        raise BiLmError(f"cannot serve at {host}, port {port}: {error}; try --port 0") from None
+        hint = "" if isinstance(error, socket.gaierror) else "; try --port 0"
+        raise BiLmError(f"cannot serve at {host}, port {port}: {error}{hint}") from None
 
 
 def address_of(opened: socket.socket, host: str) -> str:
@@ -84,7 +85,7 @@ class _Server(uvicorn.Server):
     """Ends the process at once at Ctrl-C or SIGTERM, also in the middle of a computation."""
 
     def handle_exit(self, sig: int, frame: object) -> None:
-        os._exit(0)  # Python would wait for the threads
+        os._exit(128 + sig)  # Python would wait for the threads
 
 
 def make_server(app: Starlette) -> uvicorn.Server:

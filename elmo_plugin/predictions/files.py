@@ -4,6 +4,7 @@ import csv
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines, standard_input_lines
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions import FORMATS
-from elmo_plugin.predictions.prediction import Prediction, Task
+from elmo_plugin.predictions.prediction import FIELDS, Prediction, Task
 from elmo_plugin.predictions.views import FOOT, HEAD
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _STANDARD_OUTPUT = "/dev/stdout"
+_OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # JSON, unlike "{Anna} left"
 _JSON = (".jsonl", ".ndjson", ".json")
 _COLUMNS = {  # of a table, by the first of these keys that a prediction has
     "entities": ["text", "type", "start_char", "end_char", "probability"],
@@ -63,7 +65,7 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
         texts = text.split("\t") if len(task.fields) > 1 else [text]
         if not normalize_text(text).strip() or (number == 1 and texts == list(task.fields)):
             continue
-        if text.lstrip().startswith("{"):
+        if _OBJECT.match(text):
             values = parse_json(text, place, is_line=True)
             if "question" in task.fields and isinstance(values.get("data"), list):
                 raise BiLmError(f"{name}: expected passages and questions, got SQuAD's JSON; use --squad")
@@ -86,7 +88,7 @@ def inputs_of(texts: Sequence[str], task: Task) -> Iterator[Input]:
     """Yields the inputs that a command line names: a file, standard input, texts, or a JSON object."""
     if len(texts) == 1 and (texts[0] == "-" or os.path.isfile(texts[0])):
         yield from read_inputs(texts[0], task)
-    elif len(texts) == 1 and texts[0].startswith("{"):
+    elif len(texts) == 1 and _OBJECT.match(texts[0]):
         yield Input("TEXT", parse_json(texts[0], "TEXT", is_line=True))
     else:
         yield Input("TEXT", task.from_texts(texts))
@@ -130,7 +132,7 @@ Numbered = Iterable[tuple[int, Prediction]]
 
 def _jsonl(predictions: Numbered, file: TextIO, *_: Any) -> None:
     for line, prediction in predictions:
-        content = {"line": line, **prediction.inputs, **prediction}
+        content = {"line": line} | prediction.inputs | prediction | {"line": line}
         print(json.dumps(content, ensure_ascii=False), file=file, flush=file is sys.stdout)
 
 
@@ -154,8 +156,7 @@ def _csv(predictions: Numbered, file: TextIO, *_: Any) -> None:
         kind = next((key for key in _COLUMNS if key in prediction), None)
         if kind is None:
             raise BiLmError(f"a prediction with {', '.join(prediction)} is no table; write .jsonl")
-        texts = {name: text for name, text in prediction.inputs.items() if isinstance(text, str)}
-        texts = texts if kind in ("answer", "label") else {}
+        texts = _texts(prediction.inputs) if kind in ("answer", "label") else {}
         probabilities = prediction.get("probabilities", {}) if kind == "label" else {}
         if table is None:
             columns = ["line", *texts, *_COLUMNS[kind], *probabilities]
@@ -163,6 +164,12 @@ def _csv(predictions: Numbered, file: TextIO, *_: Any) -> None:
             table.writeheader()
         for row in _rows(prediction, kind):
             table.writerow({"line": line, **texts, **probabilities, **row})
+
+
+def _texts(inputs: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the texts of an input by the usual name of each."""
+    words = {"sentence": " ".join(inputs["words"])} if isinstance(inputs.get("words"), list) else {}
+    return words | {FIELDS.get(name, name): text for name, text in inputs.items() if isinstance(text, str)}
 
 
 def _rows(prediction: Prediction, kind: str) -> Iterator[Mapping[str, Any]]:

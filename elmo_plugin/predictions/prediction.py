@@ -10,6 +10,7 @@ from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent, to_ht
 
 logger = logging.getLogger(__name__)
 
+FIELDS = {"context": "passage", "paragraph": "passage"}  # the predictor of questions takes them, too
 _LONGEST = 300  # characters of a `repr`
 
 
@@ -36,9 +37,9 @@ class Task(NamedTuple):
         return dict(zip(self.fields, texts, strict=True))
 
     def is_reversed(self, texts: Sequence[str]) -> bool:
-        """Returns whether these are a question and its passage, in this order."""
+        """Returns whether these are a question and its longer passage, in this order."""
         ends = [text.rstrip(" \t\r\n\"'”’)").endswith(("?", "？")) for text in texts]  # noqa: RUF001
-        return "question" in self.fields and ends == [True, False]
+        return "question" in self.fields and ends == [True, False] and len(texts[0]) < len(texts[1])
 
     def from_item(self, item: Any, place: str) -> dict[str, Any]:
         """

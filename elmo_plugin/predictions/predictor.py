@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from elmo_plugin.archives import default_predictor, load_archive, one_sentence
 from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
+from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.files import check_outputs
 from elmo_plugin.predictions.files import Input, check_format, read_inputs, write_predictions
-from elmo_plugin.predictions.prediction import TASKS, Prediction, Task
+from elmo_plugin.predictions.prediction import FIELDS, TASKS, Prediction, Task
 
 if TYPE_CHECKING:
     from allennlp.models import Model
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 32
 _EXPECTED = "a text, a list of words, or a list of either"
-_FIELDS = {"context": "passage", "paragraph": "passage"}  # the predictor of questions takes them, too
 _SPACE = re.compile(r"\s")
 
 
@@ -54,7 +54,7 @@ class Predictor:
         Raises `BiLmError` or AllenNLP's `ConfigurationError`, naming the text, if one cannot be used.
         """
         fields = list(self.task.fields)
-        if named := {_FIELDS.get(name, name): text for name, text in named.items()}:
+        if named := {FIELDS.get(name, name): text for name, text in named.items()}:
             if set(named) != set(fields[len(texts) :]):
                 raise BiLmError(f"predict: expected {' and '.join(fields)}, got {', '.join(named)}")
             return self.predict_json(dict(zip(fields, texts, strict=False)) | named)
@@ -89,6 +89,7 @@ class Predictor:
         """Yields the prediction for each input, in batches. Errors begin with its place."""
         from allennlp.common.checks import ConfigurationError
 
+        check_at_least("batch_size", batch_size)
         rest = iter(inputs)
         while batch := list(islice(rest, batch_size)):
             try:

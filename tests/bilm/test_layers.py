@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -19,6 +20,7 @@ VECTORS = torch.arange(24.0).view(3, 2, 4)
         ("top", VECTORS[2]),
         ("token", VECTORS[0]),
         (1, VECTORS[1]),
+        (np.int64(1), VECTORS[1]),
         ([0.5, 0, 0.5], (VECTORS[0] + VECTORS[2]) / 2),
         ([0.333, 0.333, 0.333], VECTORS[1]),
     ],
@@ -37,7 +39,8 @@ def test_other_layers_are_rejected(layers: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("layers", "numbers"), [("all", [0, 1, 2]), ("top", [2]), ("token", [0]), (1, [1]), ([2, 0], [2, 0])]
+    ("layers", "numbers"),
+    [("all", [0, 1, 2]), ("top", [2]), ("token", [0]), (np.int64(1), [1]), ([2, 0], [2, 0])],
 )
 def test_a_mix_has_layers_with_numbers(layers: Any, numbers: list[int]) -> None:
     assert layer_numbers(layers, 3) == numbers

@@ -95,7 +95,7 @@ def test_a_command_that_needs_allennlp_says_so_if_it_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, "allennlp.models", None)
     (tmp_path / "tagged.txt").write_text("Ada B-PER B-PER\n")
-    with pytest.raises(SystemExit, match=r"^elmo score: elmo score needs AllenNLP: pip install") as error:
+    with pytest.raises(SystemExit, match=r"^elmo score: this command needs AllenNLP: pip install") as error:
         main(["score", "ner", str(tmp_path / "tagged.txt")])
     assert error.value.code == 1
 

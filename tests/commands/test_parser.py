@@ -56,7 +56,11 @@ def test_help_about_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) ->
         (["embed", "a", "b", "--prec", "int8", "--top"], "elmo embed ", "unknown option --prec; did you"),
         (["probe", "tiny", "a"], "elmo probe ", "required: TEST"),
         (["score", "nre", "a"], "elmo score ", "invalid choice: 'nre'"),
-        (["neighbors", "tiny", "a", "b", "-k", "0"], "elmo neighbors ", "expected at least 1, got 0"),
+        (
+            ["neighbors", "tiny", "a", "b", "-k", "0"],
+            "elmo neighbors ",
+            "expected a whole number, at least 1, got 0",
+        ),
         (["--quite", "embed"], "elmo COMMAND", "unknown option --quite; did you mean --quiet?"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),

@@ -21,11 +21,12 @@ def read(folder: Path, name: str, content: str, task: str = "ner") -> list[tuple
 
 
 def test_each_line_is_a_text_or_an_object(tmp_path: Path) -> None:
-    content = '\ufeffAda moved.\r\n\r\n \u200b \r\n {"words": ["Ada"]}\r\n  Bob\tleft. '
+    content = '\ufeffAda moved.\r\n\r\n \u200b \r\n {"words": ["Ada"]}\r\n{Ada} moved.\r\n  Bob\tleft. '
     assert read(tmp_path, "texts.txt", content) == [
         ({"sentence": "Ada moved."}, 1),
         ({"words": ["Ada"]}, 4),
-        ({"sentence": "  Bob\tleft. "}, 5),
+        ({"sentence": "{Ada} moved."}, 5),
+        ({"sentence": "  Bob\tleft. "}, 6),
     ]
 
 
@@ -105,6 +106,25 @@ def test_a_table_has_a_row_for_each_thing_that_is_found(
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
         first = next(csv.DictReader(file))
     assert {**dict(rows), "line": "1"}.items() <= first.items()
+
+
+def test_all_rows_of_a_table_have_their_texts_however_the_input_names_them(tmp_path: Path) -> None:
+    inputs = [{"context": PASSAGE, "question": "When?"}, {"passage": "Bob left.", "question": "Who?"}]
+    found = [Prediction(SQUAD, TASKS["squad"], each) for each in inputs]
+    write_predictions(found, tmp_path / "out.csv")
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        assert [row["passage"] for row in csv.DictReader(file)] == [PASSAGE, "Bob left."]
+    inputs = [{"words": ["Good", "film"]}, {"sentence": "Bad film"}]  # type: ignore[dict-item]
+    write_predictions([Prediction(SNLI, TASKS["sst"], each) for each in inputs], tmp_path / "out.csv")
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        assert [row["sentence"] for row in csv.DictReader(file)] == ["Good film", "Bad film"]
+
+
+def test_the_line_of_an_input_is_its_place_in_the_file(tmp_path: Path) -> None:
+    (prediction,) = predictions("sst", SNLI, sentence="a", line="77")
+    prediction.line = 3
+    write_predictions([prediction], tmp_path / "out.jsonl")
+    assert json.loads((tmp_path / "out.jsonl").read_text())["line"] == 3
 
 
 def read_page(page: str) -> tuple[set[str], str]:

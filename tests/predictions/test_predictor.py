@@ -3,6 +3,7 @@
 import json
 import logging
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,7 @@ def predictor(task: str) -> Predictor:
         ("squad", [PASSAGE, QUESTION], {"passage": PASSAGE, "question": QUESTION}),
         ("squad", [QUESTION, PASSAGE], {"passage": PASSAGE, "question": QUESTION}),
         ("squad", ["Why?", "When?"], {"passage": "Why?", "question": "When?"}),
+        ("squad", ["Bob left. Why?", "who left"], {"passage": "Bob left. Why?", "question": "who left"}),
         ("snli", [[("A?", "B")]], [{"premise": "A?", "hypothesis": "B"}]),
     ],
 )
@@ -81,6 +83,15 @@ def test_texts_may_be_named() -> None:
 def test_what_is_no_text_is_named(task: str, arguments: list[Any], message: str) -> None:
     with pytest.raises(BiLmError, match=message):
         predictor(task).predict(*arguments)
+
+
+@pytest.mark.parametrize("batch_size", [0, -1, 2.5])
+def test_a_file_is_not_replaced_by_batches_of_nothing(batch_size: Any, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("Ada moved.\n")
+    (tmp_path / "out.jsonl").write_text("kept")
+    with pytest.raises(BiLmError, match="batch_size: expected"):
+        predictor("ner").predict_file(tmp_path / "in.txt", tmp_path / "out.jsonl", batch_size)
+    assert (tmp_path / "out.jsonl").read_text() == "kept"
 
 
 def test_an_exchange_is_said_in_one_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -126,12 +126,11 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     table = read_table(lines[0].file if lines else "", texts, chosen=("gold", "predicted"))
     for sentence in table.sentences:
         for number, fields in sentence:
-            if len(fields) < 2:
-                raise table.error(number, "expected at least 2 columns (gold tag, predicted tag), got 1")
             for text in fields[-2:]:
-                if _split(text)[0] not in _PREFIXES:
-                    message = f"expected a tag that begins with B, I, E, S or O, got {text!r}"
-                    raise table.error(number, message)
+                if len(fields) < 2 or _split(text)[0] not in _PREFIXES:
+                    got = f"got {text!r}" if len(fields) > 2 else f"got {len(fields)} columns"
+                    columns = "the gold tag and the predicted tag, which begin with B, I, E, S or O"
+                    raise table.error(number, f"expected at the end {columns}, {got}")
         yield [(fields[-2], fields[-1]) for _, fields in sentence]
 
 

@@ -84,6 +84,7 @@ def test_an_archive_of_another_model_is_refused(make_bilm: BiLmMaker, tmp_path: 
         ("tinny", "biLM not found: tinny is neither a name nor a path; did you mean 'tiny'?"),
         ("x", "biLM not found: x is neither a name nor a path; the names are tiny, base, .*"),
         ({"options": "x"}, "expected a name, a path, a URL or .*, got"),
+        ("", "expected a name, a path or a URL, got an empty text"),
         (5, "expected a name, a path, a URL or .*, got 5"),
     ],
 )

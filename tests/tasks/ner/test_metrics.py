@@ -139,14 +139,18 @@ def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) 
     assert figures["X"] == {"precision": 100.0, "recall": 100.0, "f1": 100.0, "found": 2}
 
 
+TAGS = "expected at the end the gold tag and the predicted tag, which begin with B, I, E, S or O, got "
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (b"a O O\n\nb O\n", ", line 3: expected 3 columns (as in line 1), got 2"),
         (b"a O O\nb x O O\n", ", line 2: expected 3 columns"),
-        (b"\na\n", ", line 2: expected at least 2 columns (gold tag, predicted tag), got 1"),
-        (b"a O O\nb X-X O\n", ", line 2: expected a tag that begins with B, I, E, S or O, got 'X-X'"),
-        (b"a O PER\n", ", line 1: expected a tag that begins with B, I, E, S or O, got 'PER'"),
+        (b"\na\n", f", line 2: {TAGS}1 columns"),
+        (b"Anna B-PER\nran O\n", f", line 1: {TAGS}2 columns"),
+        (b"a O O\nb X-X O\n", f", line 2: {TAGS}'X-X'"),
+        (b"a O PER\n", f", line 1: {TAGS}'PER'"),
         (b" \n\n-X- O O\n", ": no words in this file"),
     ],
 )
