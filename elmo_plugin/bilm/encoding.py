@@ -168,7 +168,7 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     if isinstance(layers, str) and layers in named:
         return named[layers]
     numbers: list[Any] = list(layers) if isinstance(layers, list | tuple) else [layers]
-    are_layers = all(is_layer(number) and number < num_layers for number in numbers)
+    are_layers = all(is_layer(number, num_layers) for number in numbers)
     if not are_layers or not numbers or len(set(numbers)) < len(numbers):
         raise BiLmError(
             f'layers: expected "all", "top", "token", a layer from 0 to {num_layers - 1} or a list of '
@@ -177,9 +177,9 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     return numbers
 
 
-def is_layer(value: Any) -> bool:
-    """Returns whether a value may be the number of a layer."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+def is_layer(value: Any, num_layers: float) -> bool:
+    """Returns whether a value is the number of one of so many layers."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < num_layers
 
 
 def check_layers(layers: Layers, num_layers: int | None = None) -> None:
@@ -187,7 +187,7 @@ def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     if isinstance(layers, list | tuple):
         mixing_weights(layers, num_layers)
         return
-    is_number = is_layer(layers) and layers < (num_layers or layers + 1)
+    is_number = is_layer(layers, num_layers or float("inf"))
     if not is_number and not (isinstance(layers, str) and layers in LAYER_NAMES):
         last = "" if num_layers is None else f" from 0 to {num_layers - 1}"
         raise BiLmError(

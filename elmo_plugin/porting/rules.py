@@ -125,6 +125,19 @@ def _unmatched_embedders(porting: Porting) -> None:
             porting.note(f"{place}.allow_unmatched_keys", text)
 
 
+def _classifier_words(porting: Porting) -> None:
+    """`basic_classifier` of AllenNLP 2 looks for words' numbers, which an indexer of characters lacks."""
+    indexers = [part for place, part in porting.objects() if place.endswith("token_indexers")]
+    kinds = {type_of(indexer) for part in indexers for indexer in part.values()}
+    if type_of(porting.get("model")) == "basic_classifier" and kinds == {"elmo_characters"}:
+        for part in indexers:
+            part["words"] = {"type": "single_id"}
+        for _, part in porting.objects("model"):
+            if "token_embedders" in part:
+                part["token_embedders"]["words"] = {"type": "empty"}
+        porting.note("model.type", "it also needs an indexer of words, which `empty` embeds")
+
+
 def _tokenizers(porting: Porting) -> None:
     for place, part in porting.objects():
         for key in [key for key in part if key.endswith("tokenizer") and key != "character_tokenizer"]:
@@ -229,6 +242,7 @@ RULES = [
     Rule("`vocabulary: {directory_path, extend}`", "`{type: from_files or extend, directory}`", _vocabulary),
     Rule("`text_field_embedder: {elmo: …}`", "`{token_embedders: {elmo: …}}`", _token_embedders),
     Rule("`embedder_to_indexer_map`, `allow_unmatched_keys`", "equal names; `empty`", _unmatched_embedders),
+    Rule("`basic_classifier` with ELMo alone", "`single_id` and `empty` beside it", _classifier_words),
     Rule("`initializer` or `regularizer: [[regex, …]]`", "`{regexes, prevent_regexes}`", _applicators),
     Rule("`similarity_function`, `beam_size`, …", "`matrix_attention`, `beam_search.beam_size`, …", _keys),
     Rule("`legacy` attention, sizes of `bilinear`", "the function itself, `matrix_1_dim`, …", _attention),

@@ -132,7 +132,7 @@ Numbered = Iterable[tuple[int, Prediction]]
 
 def _jsonl(predictions: Numbered, file: TextIO, *_: Any) -> None:
     for line, prediction in predictions:
-        content = {"line": line} | prediction.inputs | prediction | {"line": line}
+        content = {"line": line, **prediction.inputs, **prediction} | {"line": line}
         print(json.dumps(content, ensure_ascii=False), file=file, flush=file is sys.stdout)
 
 

@@ -183,6 +183,17 @@ def test_the_words_of_elmos_old_cache_are_no_second_indexer() -> None:
     assert [note for note in notes if note.kind == "left"] == []
 
 
+def test_a_classifier_with_elmo_alone_gets_an_indexer_of_words() -> None:
+    indexers = {"elmo": {"type": "elmo_characters"}}
+    embedders = {"elmo": {"type": "elmo_token_embedder"}}
+    model = {"type": "basic_classifier", "text_field_embedder": {"token_embedders": embedders}}
+    config = {"dataset_reader": {"token_indexers": indexers}, "model": model}
+    new, (note,) = port_config(config)
+    assert new["dataset_reader"]["token_indexers"] == indexers | {"words": {"type": "single_id"}}
+    assert new["model"]["text_field_embedder"]["token_embedders"] == embedders | {"words": {"type": "empty"}}
+    assert note.place == "model.type" and port_config(new) == (new, [])
+
+
 CHARACTERS = {"type": "character_encoding", "embedding": {"embedding_dim": 3}}
 NORMAL: Config = {"type": "normal"}
 
