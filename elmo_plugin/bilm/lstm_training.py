@@ -14,7 +14,7 @@ from torch.autograd import Function
 from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.batching import LstmState, input_gates, last_rows, rows_before
 from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer
-from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training, product_with_each
+from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training, torch_linear
 
 
 def run_training(
@@ -174,7 +174,7 @@ def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     if len(weights) == 1:
         product = pack_for_training(weights[0], dtype)
         return lambda rows, added=None: product(rows[0], None if added is None else added[0]).unsqueeze(0)
-    return product_with_each(weights.to(dtype).transpose(1, 2).contiguous())
+    return torch_linear(weights.to(dtype).transpose(1, 2).contiguous())
 
 
 def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:

@@ -52,7 +52,7 @@ class Precision:
     def pack_directions(self, weights: Sequence[Tensor]) -> PackedLinear:
         """Packs a weight for each direction, for one batched product."""
         transposed = torch.stack([weight.detach().t() for weight in weights])
-        return product_with_each(transposed.to(self.activation_dtype(weights[0])))
+        return torch_linear(transposed.to(self.activation_dtype(weights[0])))
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
         """
@@ -126,19 +126,6 @@ def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
 _warn_once = cache(logger.warning)
 
 
-class PlainLinear:
-    """torch's own product."""
-
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        self._weight = weight.t().clone(memory_format=torch.contiguous_format)
-        self._bias = bias
-
-    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
-        inputs = inputs.to(self._weight.dtype)
-        summand = self._bias if added is None else added
-        return inputs @ self._weight if summand is None else torch.addmm(summand, inputs, self._weight)
-
-
 class OneDnnLinear:
     """oneDNN's product with a weight in oneDNN's blocked layout."""
 
@@ -170,12 +157,17 @@ def handle_signals_on_another_stack() -> None:
         faulthandler.enable(sys.__stderr__)
 
 
-def product_with_each(transposed: Tensor) -> PackedLinear:
-    """Returns one batched product with the weights of all directions, shape (directions, inputs, outputs)."""
+def torch_linear(transposed: Tensor, bias: Tensor | None = None) -> PackedLinear:
+    """
+    Returns torch's own product with a weight, shape (inputs, outputs), or one batched product with those of
+    all directions, shape (directions, inputs, outputs).
+    """
+    add_product = torch.addmm if transposed.dim() == 2 else torch.baddbmm
 
     def products(inputs: Tensor, added: Tensor | None = None) -> Tensor:
         inputs = inputs.to(transposed.dtype)
-        return torch.bmm(inputs, transposed) if added is None else torch.baddbmm(added, inputs, transposed)
+        summand = bias if added is None else added
+        return inputs @ transposed if summand is None else add_product(summand, inputs, transposed)
 
     return products
 
@@ -223,4 +215,6 @@ def has_bfloat16() -> bool:
 def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
     packs: dict[torch.dtype, Callable[[], bool]] = {torch.float: has_onednn, torch.bfloat16: has_bfloat16}
     is_onednns = weight.device.type == "cpu" and weight.dtype in packs and packs[weight.dtype]()
-    return OneDnnLinear(weight, bias) if is_onednns else PlainLinear(weight, bias)
+    if is_onednns:
+        return OneDnnLinear(weight, bias)
+    return torch_linear(weight.t().clone(memory_format=torch.contiguous_format), bias)
