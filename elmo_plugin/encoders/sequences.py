@@ -63,15 +63,10 @@ def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
     """
     allowed = [
         [not after.startswith("I-") or before in (after, f"B-{after[2:]}") for after in tags]
-        for before in tags
+        for before in [*tags, "O"]  # what may follow "O" may be the first
     ]
-    first = [not tag.startswith("I-") for tag in tags]
-    return _penalty(allowed), _penalty(first)
-
-
-def _penalty(allowed: list[list[bool]] | list[bool]) -> Tensor:
-    table = torch.tensor(allowed, dtype=torch.bool)
-    return torch.zeros(table.shape).masked_fill(~table, -torch.inf)
+    penalties = torch.zeros(len(allowed), len(tags)).masked_fill(~torch.tensor(allowed).bool(), -torch.inf)
+    return penalties[:-1], penalties[-1]
 
 
 @torch.no_grad()
