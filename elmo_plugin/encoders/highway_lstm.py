@@ -8,7 +8,7 @@ from allennlp.nn.initializers import block_orthogonal
 from torch import BoolTensor, Tensor, nn
 
 from elmo_plugin.common.errors import check_at_least
-from elmo_plugin.encoders.recurrences import InputProduct, LstmRecurrence, SizedEncoder, pack_rows
+from elmo_plugin.encoders.recurrences import InputProduct, LstmRecurrence, SizedEncoder, draw_mask, pack_rows
 
 
 class HighwayLstmLayer(nn.Module):
@@ -30,11 +30,9 @@ class HighwayLstmLayer(nn.Module):
 
     def forward(self, rows: Tensor, batch_sizes: list[int]) -> Tensor:
         """Returns shape (rows, hidden_size) for packed rows of shape (rows, input_size)."""
-        mask = None
-        if self.training and self.recurrent_dropout:
-            ones = rows.new_ones(batch_sizes[0], self.state_linearity.in_features)
-            mask = nn.functional.dropout(ones, self.recurrent_dropout)
         weight, bias = self.state_linearity.weight, self.state_linearity.bias
+        rate = self.recurrent_dropout if self.training else 0.0
+        mask = draw_mask(rows, rate, batch_sizes[0], weight.size(1))
         biases = nn.functional.pad(bias, (0, weight.size(1)))  # the highway connection has no bias
         activations = InputProduct.apply(rows, self.input_linearity.weight, biases)
         return LstmRecurrence.apply(activations, weight, batch_sizes, mask)

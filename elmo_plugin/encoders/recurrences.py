@@ -69,15 +69,17 @@ def read_both_ways(
     forward, backward = projected.chunk(2, dim=1)
     both = torch.stack([forward, backward[reverse]])
     if isinstance(layer, nn.LSTM):
-        dropout_mask = None
-        if recurrent_dropout:
-            ones = rows.new_ones(2, batch_sizes[0], layer.hidden_size)
-            dropout_mask = nn.functional.dropout(ones, recurrent_dropout)
+        dropout_mask = draw_mask(rows, recurrent_dropout, 2, batch_sizes[0], layer.hidden_size)
         hidden = LstmRecurrence.apply(both + bias.unsqueeze(1), weight, batch_sizes, dropout_mask)
     else:
         hidden = GruRecurrence.apply(both, weight, bias, batch_sizes)
     outputs[places] = torch.cat([hidden[0], hidden[1][reverse]], dim=1)
     return outputs
+
+
+def draw_mask(like: Tensor, rate: float, *shape: int) -> Tensor | None:
+    """Draws the dropout mask that all time steps share; `None` without dropout."""
+    return nn.functional.dropout(like.new_ones(shape), rate) if rate else None
 
 
 def pack_rows(
