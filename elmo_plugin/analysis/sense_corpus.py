@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.json_files import is_list_of, parse_json
 from elmo_plugin.tasks import Line, read_text_lines
 
 _PARTS_OF_SPEECH = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}
@@ -64,7 +64,7 @@ def _parse_line(line: Line) -> SenseSentence:
     try:
         words, targets = content["tokens"], [_target(**each) for each in content["targets"]]
         ends = [each.first + each.length for each in targets]
-        if not isinstance(words, list) or not _are_texts(words) or max(ends, default=0) > len(words):
+        if not is_list_of(words, str) or max(ends, default=0) > len(words):
             raise TypeError
     except (KeyError, TypeError, AttributeError):
         raise ConfigurationError(
@@ -76,14 +76,10 @@ def _parse_line(line: Line) -> SenseSentence:
 
 def _target(index: Any, lemma: Any, pos: Any, senses: Any, length: Any = 1, **_: Any) -> Target:
     is_place = type(index) is type(length) is int and index >= 0 and length >= 1
-    has_senses = isinstance(senses, list) and senses and _are_texts(senses) and all(senses)
+    has_senses = is_list_of(senses, str) and senses and all(senses)
     if not (is_place and has_senses and lemma and pos in _PARTS_OF_SPEECH.values()):
         raise TypeError
     return Target(index, length, lemma.lower(), pos, senses)
-
-
-def _are_texts(values: list[Any]) -> bool:
-    return all(isinstance(each, str) for each in values)
 
 
 def _read_keys(path: Path) -> dict[str, list[str]]:

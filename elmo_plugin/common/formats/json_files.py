@@ -59,6 +59,11 @@ def read_json_object(path: Any, name: str) -> dict[str, Any]:
     return content
 
 
+def is_list_of(values: Any, kind: type) -> bool:
+    """Returns whether it is a list, perhaps empty, with values of one kind alone."""
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):

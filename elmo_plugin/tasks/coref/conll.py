@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
@@ -109,7 +110,7 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
     """Returns the speakers of the words, or "-". Raises `ValueError` otherwise."""
     if speakers is None:
         return [[NO_SPEAKER] * len(words) for words in sentences]
-    if isinstance(speakers, list) and all(isinstance(names, list) for names in speakers):
+    if is_list_of(speakers, list):
         speakers = [[name or NO_SPEAKER for name in names] for names in speakers]
     if not _are_texts(speakers) or list(map(len, speakers)) != list(map(len, sentences)):
         raise ValueError('"speakers": expected one name for each word of each of the "sentences"')
@@ -118,16 +119,14 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
 
 def _are_texts(lists: Any) -> bool:
     """Returns whether it is a list of lists of texts that are not empty."""
-    return isinstance(lists, list) and all(
-        isinstance(texts, list)
-        and all(isinstance(text, str) and text.strip(BYTE_ORDER_MARK) for text in texts)
-        for texts in lists
+    return is_list_of(lists, list) and all(
+        is_list_of(texts, str) and all(text.strip(BYTE_ORDER_MARK) for text in texts) for texts in lists
     )
 
 
 def _clusters(fields: dict[str, Any]) -> list[list[Any]]:
-    clusters = fields.get("clusters")
-    if not isinstance(clusters, list) or not all(isinstance(cluster, list) for cluster in clusters):
+    clusters: Any = fields.get("clusters")
+    if not is_list_of(clusters, list):
         raise ValueError(f'expected "clusters", lists of mentions, got {clusters!r:.100}')
     pairs = [mention for cluster in clusters for mention in cluster if isinstance(mention, list)]
     if len(pairs) >= _ENOUGH and not any(len(pair) == 2 and pair[0] == pair[1] for pair in pairs):

@@ -5,6 +5,7 @@ from typing import Any
 
 from allennlp.data.tokenizers import Tokenizer
 
+from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.tasks.ner.columns import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
 from elmo_plugin.tasks.ner.tags import TaggedSentence
 from elmo_plugin.tasks.records import Record, UnusableExample, as_list, find_field
@@ -27,7 +28,7 @@ def find_keys(record: Record, word_key: Any, tag_key: Any, needs_tags: bool) -> 
     fields = record[1]
     names = {name.lower(): name for name in reversed(fields)}
     texts = [names[name] for name in _TEXT_NAMES if name in names]
-    lists = [name for name in texts if _are_words(as_list(fields[name]))]
+    lists = [name for name in texts if is_list_of(as_list(fields[name]), str)]
     if word_key is not None or not texts:
         lists = [find_field(record, _TEXT_NAMES, "word_column", word_key)]
     word_key = (lists or [name for name in texts if isinstance(fields[name], str)] or texts)[0]
@@ -58,7 +59,7 @@ def sentence_in(
         sentence = _split_text(words, (tag_key and fields.get(tag_key)) or [], tokenizer, line.number)
         return sentence if tag_key else sentence._replace(tags=[])
     tags = words if tag_key is None else as_list(fields[find_field(record, (), "tag_column", tag_key)])
-    if not _are_words(words) or not isinstance(tags, list) or len(words) != len(tags):
+    if not is_list_of(words, str) or not isinstance(tags, list) or len(words) != len(tags):
         raise UnusableExample(
             "with lists that do not fit",
             f"expected a list of words as {word_key!r} and of as many tags as {tag_key!r}, or a text and its "
@@ -72,10 +73,6 @@ def sentence_in(
         raise UnusableExample("with other tags", f"expected words and tags, got {wrong[0]!r:.50}{hint}")
     tags = [] if tag_key is None else [tag.strip() for tag in tags]
     return TaggedSentence([line.number] * len(words), [word.strip(" ") for word in words], tags)
-
-
-def _are_words(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
 def _split_text(text: str, items: Any, tokenizer: Tokenizer, line: int) -> TaggedSentence:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
     NO_ANNOTATION,
@@ -188,10 +189,6 @@ def sentence_in(record: Record) -> SrlSentence:
         return _sentence(fields, line.location)
     except ValueError as error:
         raise ConfigurationError(f"{line.location}: {error}") from None
-
-
-def is_list_of(values: Any, kind: type) -> bool:
-    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _sentence(fields: dict[str, Any], location: str) -> SrlSentence:
