@@ -56,8 +56,7 @@ class Command:
 
     def outputs(self, args: argparse.Namespace) -> Sequence[str | Path]:
         """Returns the files that the command writes."""
-        outputs: Sequence[str | Path] = getattr(self.module, "outputs", output_paths)(args)
-        return outputs
+        return getattr(self.module, "outputs", output_paths)(args)
 
     def check(self, args: argparse.Namespace) -> None:
         """Raises `BiLmError` if an input or a GPU is missing, or an output cannot be."""

@@ -13,7 +13,7 @@ FIXED_COLUMNS = 11  # then the columns of the predicates and, as the last, the c
 FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll", "*.jsonl")
 TAB_HINT = "columns with spaces are separated by tabs, sentences by blank lines"
 NO_ANNOTATION = ("-", "_", "*", "")  # in a column of a word without an annotation
-_MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b\s*(?P<title>.*?)\s*", re.ASCII | re.DOTALL)
+_MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b.*", re.ASCII | re.DOTALL)
 _ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")  # mentions have no `*` next to their brackets
 _LABEL = re.compile(r"[-_]?|\S*[()*]\S*")
 _PLAIN = {
@@ -43,12 +43,6 @@ def line_kind(line: Line) -> str:
     """Returns "blank", "begin" or "end" for the marks of a document, or "word"."""
     match = _MARK.fullmatch(line.text) if "#" in line.text else None
     return match["kind"] if match else "blank" if line.text.isspace() or not line.text else "word"
-
-
-def document_title(begin: Line) -> str:
-    """Returns the rest of a line `#begin document …`."""
-    match = _MARK.fullmatch(begin.text)
-    return match["title"] if match else ""
 
 
 def split_sentence(lines: Sequence[Line]) -> list[Row]:

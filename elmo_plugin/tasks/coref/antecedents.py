@@ -94,8 +94,7 @@ class AntecedentScorer(nn.Module):
             features.append(self.speaker_embedding(same_speaker.long()))
         if self.genre_embedding is not None:
             features.append(self.genre_embedding(genre).expand_as(features[0]))
-        dropped: Tensor = self.dropout(torch.cat(features, dim=-1))
-        return dropped
+        return self.dropout(torch.cat(features, dim=-1))
 
 
 def _genre_embedding(num_genres: int, dim: int) -> nn.Embedding:
@@ -148,8 +147,7 @@ def product_layer(left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
     (left, right, hidden_dim); under autocast, of its type. The weight has the shape (hidden_dim, dim).
     """
     dtype = autocast_dtype(left)
-    result: Tensor = ProductLayer.apply(left.to(dtype), right.to(dtype), weight.to(dtype))
-    return result
+    return ProductLayer.apply(left.to(dtype), right.to(dtype), weight.to(dtype))
 
 
 def _scaled(right: Tensor, weight: Tensor) -> Tensor:

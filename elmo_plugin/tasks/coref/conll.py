@@ -16,7 +16,6 @@ from elmo_plugin.tasks.conll2012 import (
     NO_ANNOTATION,
     TAB_HINT,
     ConllSentence,
-    document_title,
     line_kind,
     parse_sentence,
     split_sentence,
@@ -151,7 +150,7 @@ def _mention(mention: Any, length: int) -> Span:
     return Span(start, end)
 
 
-_TITLE = re.compile(r"(?P<name>.+?);?(?:\s*part\s+(?P<part>\d+))?", re.ASCII)
+_TITLE = re.compile(r"\s*#\s*begin document\s*(?P<name>\S.*?);?(?:\s*part\s+(?P<part>\d+))?\s*", re.ASCII)
 _NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
 _CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|*]*)"  # 12, or as in GUM person-12
 _LABEL = re.compile(rf"(?:\|?(?:\({_CLUSTER}\)?|{_CLUSTER}\)))+")
@@ -217,7 +216,7 @@ def _check_end(begin: Line | None) -> None:
 
 
 def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool) -> CorefDocument:
-    match = _TITLE.fullmatch(document_title(begin))
+    match = _TITLE.fullmatch(begin.text)
     if match is None:
         raise ConfigurationError(f"{begin.location}: expected #begin document (NAME); part 000")
     name = re.sub(r"^\((.*)\)$", r"\1", match["name"])

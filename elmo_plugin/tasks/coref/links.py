@@ -49,8 +49,7 @@ def antecedent_indices(scores: Tensor) -> Tensor:
     Returns the index of the span of each score, of shape (spans, antecedents); negative if there is none.
     """
     spans, distances = (torch.arange(size, device=scores.device) for size in scores.shape)
-    indices: Tensor = spans.unsqueeze(1) - 1 - distances
-    return indices
+    return spans.unsqueeze(1) - 1 - distances
 
 
 def best_links(logits: AntecedentLogits) -> list[Link]:

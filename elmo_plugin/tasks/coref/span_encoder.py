@@ -35,8 +35,7 @@ def spans_in_sentences(sentence: Tensor, max_width: int) -> Tensor:
     Returns whether the span that begins at a word, and has this number of words less one, ends in the same
     sentence, of shape (time, max_width), from the number of the sentence of each word, of shape (time,).
     """
-    last = shift_to_ends(sentence, max_width, fill=-1)
-    return last == sentence.unsqueeze(1)
+    return shift_to_ends(sentence, max_width, fill=-1) == sentence.unsqueeze(1)
 
 
 def shift_to_ends(values: Tensor, max_width: int, fill: int = 0) -> Tensor:
@@ -44,8 +43,7 @@ def shift_to_ends(values: Tensor, max_width: int, fill: int = 0) -> Tensor:
     Returns the value at the last word of each span, of shape (time, max_width), from values of words, of
     shape (time,). Past the end of the document it is `fill`.
     """
-    padding = values.new_full((max_width - 1,), fill)
-    return torch.cat([values, padding]).unfold(0, max_width, 1)
+    return functional.pad(values, (0, max_width - 1), value=fill).unfold(0, max_width, 1)
 
 
 class SpanEncoder(nn.Module):
@@ -76,8 +74,7 @@ class SpanEncoder(nn.Module):
         max_width, width_dim), shared by `forward` and `project`.
         """
         weight = self.width_embedding.weight
-        vectors: Tensor = self.dropout(weight.expand(num_words, *weight.shape))
-        return vectors
+        return self.dropout(weight.expand(num_words, *weight.shape))
 
     def forward(self, encoded: Tensor, embedded: Tensor, widths: Tensor, spans: Spans) -> Tensor:
         """
