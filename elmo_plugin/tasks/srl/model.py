@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.encoders import ContextualEncoder, bio_transitions, viterbi
+from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
 from elmo_plugin.tasks.spans import describe_spans, tags_to_spans
 from elmo_plugin.tasks.srl.dataset_reader import SrlReader
@@ -152,10 +153,9 @@ def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
 
 def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tensor:
     """Returns the mean over the words of each sentence with known tags, and over sentences."""
-    right = tags.masked_fill(~known, 0)
-    losses = functional.cross_entropy(logits.transpose(1, 2), right, reduction="none")
-    means = losses.masked_fill(~known, 0.0).sum(dim=1) / known.sum(dim=1).clamp(min=1)
-    return means.mean()
+    known_tags = tags.masked_fill(~known, UNKNOWN_TAG)  # losses of others are 0
+    losses = functional.cross_entropy(logits.transpose(1, 2), known_tags, reduction="none")
+    return (losses.sum(dim=1) / known.sum(dim=1).clamp(min=1)).mean()
 
 
 @Model.register("srl_predicates")

@@ -185,20 +185,16 @@ def sentence_in(record: Record) -> SrlSentence:
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
     line, fields = record
+    words: Any = fields.get("words")
+    frames: Any = fields.get("frames", fields.get("verbs"))
     try:
-        return _sentence(fields, line.location)
+        if not is_list_of(words, str) or not words or not all(words):
+            raise ValueError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
+        if not is_list_of(frames, dict):
+            raise ValueError(f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}')
+        return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames), line.location)
     except ValueError as error:
         raise ConfigurationError(f"{line.location}: {error}") from None
-
-
-def _sentence(fields: dict[str, Any], location: str) -> SrlSentence:
-    words = fields.get("words")
-    if not is_list_of(words, str) or not words or not all(words):
-        raise ValueError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
-    frames: Any = fields.get("frames", fields.get("verbs"))
-    if not is_list_of(frames, dict):
-        raise ValueError(f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}')
-    return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames), location)
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
