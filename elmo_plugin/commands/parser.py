@@ -89,10 +89,7 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
     add_loudness(parser, __version__)
     args = parser.parse_words(before, argparse.Namespace())
     if name == "help":
-        if rest:
-            _command(parser, rest[0]).print_help()
-        else:
-            parser.print_help()
+        (_command(parser, rest[0]) if rest else parser).print_help()
         sys.exit()
     command_parser = _command(parser, name)
     return COMMANDS[name], command_parser.parse_words(rest, args)
