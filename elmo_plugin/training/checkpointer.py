@@ -57,8 +57,10 @@ class AtomicCheckpointer(Checkpointer):
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
         """Raises `ConfigurationError` if there are several checkpoints, but none of them can be read."""
-        if self._is_primary:
-            self._remove_leftovers()
+        if self._is_primary:  # a killed process may have left half-written or half-removed checkpoints
+            for name in ("model_state_*.th", "training_state_*.th", "best.th", "config.json", "vocabulary"):
+                remove_leftovers(self._serialization_dir, name)
+            self._remove_without_model()
         damaged: dict[tuple[int, int], BiLmError] = {}
         checkpoint = None
         for point in sorted(super()._find_all_checkpoints(), reverse=True):
@@ -85,12 +87,6 @@ class AtomicCheckpointer(Checkpointer):
                 for path in self._files(*point):
                     path.replace(path.with_name(f"damaged_{path.name}"))
         return checkpoint
-
-    def _remove_leftovers(self) -> None:
-        """Removes half-written or half-removed checkpoints of a killed process."""
-        for name in ("model_state_*.th", "training_state_*.th", "best.th", "config.json", "vocabulary"):
-            remove_leftovers(self._serialization_dir, name)
-        self._remove_without_model()
 
     def _remove_without_model(self) -> None:
         """Removes training states whose model was not written, or is removed already."""
