@@ -107,9 +107,9 @@ class Embedder:
                     f"{record.place}: the sentence has {length:,} words, more than "
                     f"--max-words {self._settings.max_words}; is there a sentence on each line?"
                 )
-        ends = list(accumulate(lengths))
         is_pooled = self._settings.pooling is not None
-        vectors = np.empty((len(ends) if is_pooled else sum(lengths), *self.row_shape), self._settings.dtype)
+        ends = list(accumulate([1] * len(lengths) if is_pooled else lengths))
+        vectors = np.empty((max(ends, default=0), *self.row_shape), self._settings.dtype)
         dtype = getattr(torch, self._settings.dtype)
         by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
         for start in range(0, len(by_length), self._settings.batch_size):
@@ -123,8 +123,7 @@ class Embedder:
                 rows = selected.to(dtype).cpu().numpy()
                 if not np.isfinite(rows).all():
                     raise BiLmError(self._not_finite(layers, chunk.records[number].place))
-                end = number + 1 if is_pooled else ends[number]
-                vectors[end - len(rows) : end] = rows
+                vectors[ends[number] - len(rows) : ends[number]] = rows
         lines = zip(chunk.sentences, words, strict=True)
         typed = [[line[word.start : word.end] for word in found] for line, found in lines]
         return [[" ".join(found)] for found in typed] if is_pooled else typed, vectors
