@@ -190,9 +190,8 @@ class ResidualSelfAttention(nn.Module):
 
 def _distinct(texts: Sequence[str]) -> tuple[list[int], list[int]]:
     """Returns the first row of each distinct text, and for each row the index of its text among them."""
-    indices: dict[str, int] = {}
-    rows = [indices.setdefault(text, len(indices)) for text in texts]
-    return [rows.index(index) for index in range(len(indices))], rows
+    distinct = list(dict.fromkeys(texts))
+    return [texts.index(text) for text in distinct], [distinct.index(text) for text in texts]
 
 
 def _describe(paragraph: Any, first: int, last: int, probability: float) -> dict[str, Any]:
