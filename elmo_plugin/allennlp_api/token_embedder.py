@@ -199,12 +199,9 @@ def _find(
     if len({published_options(weights) for _, weights in found}) != 1:
         return None
     _, weights = found[0]
-    return weights, published_options(weights) if _is_published(options_file) else None
-
-
-def _is_published(options_file: str) -> bool:
     url = urlparse(options_file)
-    return url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
+    is_published = url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
+    return weights, published_options(weights) if is_published else None
 
 
 def _read(options_file: str) -> BiLmOptions:
