@@ -58,11 +58,7 @@ def _without_repeated(predicted: Sequence[Cluster], gold: set[Hashable]) -> list
 
 def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Counts links, one fewer in a cluster than mentions, and those within one cluster of the other side."""
-    gold_index = _cluster_index(gold)
-    correct = 0
-    for cluster in predicted:
-        indices = [gold_index[mention] for mention in cluster if mention in gold_index]
-        correct += len(indices) - len(set(indices))
+    correct = sum(len(indices) - len(set(indices)) for indices in _other_clusters(predicted, gold))
     gold_links, predicted_links = (sum(len(cluster) - 1 for cluster in side) for side in (gold, predicted))
     return CorefCounts(correct, gold_links, correct, predicted_links)
 
@@ -72,11 +68,9 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCount
     Sums, over all mentions, the fraction of the mention's cluster that its cluster on the other side shares.
     Mentions are added one at a time, as in the scorer, so that the last digits agree.
     """
-    gold_index = _cluster_index(gold)
     members = [set(cluster) for cluster in gold]
     recall = precision = 0.0
-    for cluster in predicted:
-        indices = [gold_index[mention] for mention in cluster if mention in gold_index]
+    for cluster, indices in zip(predicted, _other_clusters(predicted, gold), strict=True):
         common = {index: sum(mention in members[index] for mention in cluster) for index in set(indices)}
         for index in indices:
             recall += common[index] / len(gold[index])
@@ -86,12 +80,10 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCount
 
 def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Sums the similarities (phi 4) of the clusters in their best one-to-one alignment."""
-    predicted_index = _cluster_index(predicted)
     common = np.zeros((len(gold), len(predicted)))
-    for row, cluster in enumerate(gold):
-        for mention in cluster:
-            if mention in predicted_index:
-                common[row, predicted_index[mention]] += 1
+    for row, indices in enumerate(_other_clusters(gold, predicted)):
+        for index in indices:
+            common[row, index] += 1
     sizes = np.add.outer([len(cluster) for cluster in gold], [len(cluster) for cluster in predicted])
     similarity = 2 * common / sizes
     best = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
@@ -104,9 +96,13 @@ def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Cor
     return CorefCounts(len(right & found), len(right), len(right & found), len(found))
 
 
-def _cluster_index(clusters: Sequence[Cluster]) -> dict[Hashable, int]:
-    """Returns the index of the cluster of each mention, the last one if it is in several."""
-    return {mention: index for index, cluster in enumerate(clusters) for mention in cluster}
+def _other_clusters(clusters: Sequence[Cluster], others: Sequence[Cluster]) -> list[list[int]]:
+    """
+    Returns, for each cluster, the indices of the other side's clusters with its mentions; if several have a
+    mention, the last one's.
+    """
+    index = {mention: number for number, cluster in enumerate(others) for mention in cluster}
+    return [[index[mention] for mention in cluster if mention in index] for cluster in clusters]
 
 
 COUNTERS = {"muc": muc, "bcub": b_cubed, "ceafe": ceaf_e, "mention": mention_counts}
