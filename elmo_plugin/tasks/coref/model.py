@@ -160,10 +160,8 @@ class CorefSpanRanking(TaskModel):
             sentences = slice_wrapping_dim(sentences, starts, length)
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(sentences, num_wrapping_dims=1)
         encoded = self.dropout(encoded)
-        return [
-            self._score(encoded[row], embedded[row], mask[row], genre[row], item, start)
-            for row, (item, start) in enumerate(zip(document, starts, strict=True))
-        ]
+        rows = zip(encoded, embedded, mask, genre, document, starts, strict=True)
+        return [self._score(*row) for row in rows]
 
     def _score(
         self,
