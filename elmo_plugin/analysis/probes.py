@@ -61,11 +61,11 @@ def with_control_tags(
     words = sorted({word for sentence in [*train, *test] for word in sentence.words})
     drawn = random.Random(seed).choices(list(counts), weights=list(counts.values()), k=len(words))
     tag_of = dict(zip(words, drawn, strict=True))
-    control_train, control_test = (
-        [TaggedSentence(each.words, [tag_of[word] for word in each.words]) for each in sentences]
-        for sentences in (train, test)
-    )
-    return control_train, control_test
+
+    def retagged(sentences: Sequence[TaggedSentence]) -> list[TaggedSentence]:
+        return [TaggedSentence(each.words, [tag_of[word] for word in each.words]) for each in sentences]
+
+    return retagged(train), retagged(test)
 
 
 WORDS_AT_ONCE = 20_000

@@ -161,10 +161,7 @@ def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
 
     def first_sense(entry: LemmaKey) -> str | None:
         lemma, part_of_speech = entry
-        for synset in wordnet.synsets(lemma, part_of_speech)[:1]:
-            for each in synset.lemmas():
-                if each.name().lower() == lemma:
-                    return str(each.key())
-        return None
+        lemmas = [each for synset in wordnet.synsets(lemma, part_of_speech)[:1] for each in synset.lemmas()]
+        return next((str(each.key()) for each in lemmas if each.name().lower() == lemma), None)
 
     return first_sense
