@@ -118,9 +118,7 @@ class ContextualEncoder(nn.Module, Registrable):
         if self.text_field_embedder.get_output_dim():
             parts.append(self.text_field_embedder(tokens))
         embedded = self.dropout(torch.cat(parts, dim=-1))
-        encoded = embedded
-        if self.feedforward is not None:
-            encoded = self.feedforward(encoded)
+        encoded = embedded if self.feedforward is None else self.feedforward(embedded)
         if self.feature_dim or features is not None:
             features = self._checked(features, mask).flatten(0, num_wrapping_dims)
             encoded = torch.cat([encoded, features], dim=-1)
