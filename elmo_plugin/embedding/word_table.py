@@ -95,9 +95,7 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
         place = f"{path}, line {number}" if number else path
         message = str(error) or "expected word vectors, got an empty file"
         raise ConfigurationError(f"{place}: {message}") from None
-    first = 1 if expected else 0
-    if expected and number - first != expected:
-        got = number - first
+    if expected and (got := number - 1) != expected:
         raise ConfigurationError(f"{path}: expected {expected} words, as its first line says, got {got}")
 
 
