@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from elmo_plugin.allennlp_api.elmo_bilm import ElmoBiLm
 from elmo_plugin.bilm import BiLm, BiLmError, Cache
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.formats.torch_files import check_all_finite
+from elmo_plugin.common.formats.torch_files import FiniteModule
 from elmo_plugin.embedding import weighted_sum
 
 logger = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 SMALLEST_VARIANCE = 1e-13
 
 
-class AllenNlpScalarMix(nn.Module):
+class AllenNlpScalarMix(FiniteModule):
     """
     Computes `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`, with the arguments of AllenNLP's
     `ScalarMix`. `do_layer_norm` normalizes each layer before it is mixed, by one mean and one variance over
@@ -48,10 +48,6 @@ class AllenNlpScalarMix(nn.Module):
             nn.Parameter(torch.tensor([float(value)]), requires_grad=trainable) for value in values
         )
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=trainable)
-
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        check_all_finite((name, each) for name, each in state_dict.items() if name.startswith(prefix))
-        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def forward(self, tensors: Tensor | Sequence[Tensor], mask: Tensor | None = None) -> Tensor:
         """

@@ -19,10 +19,10 @@ from elmo_plugin.bilm import (
     mixing_weights,
 )
 from elmo_plugin.bilm.io import Source
-from elmo_plugin.common.formats.torch_files import check_all_finite
+from elmo_plugin.common.formats.torch_files import FiniteModule
 
 
-class ScalarMix(nn.Module):
+class ScalarMix(FiniteModule):
     """
     Computes `gamma * sum_j s_j h_j` with `s = softmax(w)`, eq. (1) of Peters et al. (2018).
 
@@ -51,10 +51,6 @@ class ScalarMix(nn.Module):
             weights.clamp_min_(torch.finfo(weights.dtype).tiny).log_()  # finite for a weight of zero
         self.weights = nn.Parameter(weights, requires_grad=trainable)
         self.gamma = nn.Parameter(torch.ones(()), requires_grad=trainable)
-
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        check_all_finite((name, value) for name, value in state_dict.items() if name.startswith(prefix))
-        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def normalized_weights(self) -> Tensor:
         """Returns the weights `s`, shape (num_layers,): positive, of sum one."""

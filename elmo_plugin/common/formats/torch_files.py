@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, reason
@@ -102,6 +102,14 @@ def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None
     """Calls `check_finite` for each tensor of a model, with the names of the file and the tensor."""
     for tensor, values in tensors:
         check_finite(f"{name}: the tensor {tensor}" if name else f"the tensor {tensor}", values)
+
+
+class FiniteModule(nn.Module):
+    """A module that raises `BiLmError` when weights are loaded that are NaN, infinite or complex."""
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
 
 def json_to_tensor(content: Any) -> Tensor:
