@@ -76,7 +76,9 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)
     except (OSError, RuntimeError) as error:
-        cause = _os_error(error)
+        cause: BaseException | None = error  # torch may raise another error while it handles the system's
+        while cause is not None and not isinstance(cause, OSError):
+            cause = cause.__context__
         if cause is None:
             raise OSError(f"could not write {path}: {error}") from error
         raise OSError(cause.errno, f"could not write {path}: {reason(cause)}") from error
@@ -147,20 +149,10 @@ def _size_of_plain(tensor: Tensor) -> int:
 
 
 def _check_size(size: int, file: str | os.PathLike[str] | bytes, name: str) -> None:
-    if size > max(MAX_BYTES, MAX_RATIO * _size(file)):
+    stored = len(file) if isinstance(file, bytes) else os.path.getsize(file)
+    if size > max(MAX_BYTES, MAX_RATIO * stored):
         raise BiLmError(f"{name}: its content would be {size / 1e9:.1f} GB, far more than the file")
 
 
 def _opened(file: str | os.PathLike[str] | bytes) -> Path | BinaryIO:
     return io.BytesIO(file) if isinstance(file, bytes) else Path(file)
-
-
-def _size(file: str | os.PathLike[str] | bytes) -> int:
-    return len(file) if isinstance(file, bytes) else os.path.getsize(file)
-
-
-def _os_error(error: BaseException | None) -> OSError | None:
-    """Returns the system's error behind `error`: torch may raise another while it handles one."""
-    while error is not None and not isinstance(error, OSError):
-        error = error.__context__
-    return error
