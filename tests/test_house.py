@@ -10,25 +10,25 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 865,
-    "allennlp_api": 670,
-    "analysis": 468,
-    "bilm": 2692,
-    "commands": 1285,
-    "common": 1273,
-    "demo": 360,
-    "embed_files": 662,
-    "embedding": 827,
-    "encoders": 563,
-    "integrations": 324,
-    "language_model": 1336,
-    "porting": 583,
-    "predictions": 514,
+    "(files at the top)": 892,
+    "allennlp_api": 669,
+    "analysis": 460,
+    "bilm": 2679,
+    "commands": 1303,
+    "common": 1278,
+    "demo": 359,
+    "embed_files": 656,
+    "embedding": 811,
+    "encoders": 548,
+    "integrations": 319,
+    "language_model": 1338,
+    "porting": 598,
+    "predictions": 517,
     "sweeps": 270,
-    "tasks": 4498,
-    "training": 449,
+    "tasks": 4471,
+    "training": 444,
 }
-WHOLE = 17_639
+WHOLE = 17_612
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

@@ -228,8 +228,12 @@ def _check_data(config: Path) -> None:
     from elmo_plugin.archives import import_all_plugins
 
     import_all_plugins("elmo new --data")
+    from allennlp.common import Params
+
+    from elmo_plugin.config_check import check
     from elmo_plugin.tasks import describe_data
 
+    check({"dataset_reader": Params.from_file(config).params["dataset_reader"]})
     for line in describe_data(config):
         show(line)
 

@@ -13,7 +13,6 @@ from allennlp.data import DatasetReader
 from allennlp.data.fields import SequenceLabelField
 
 from elmo_plugin.common.errors import nearest_name
-from elmo_plugin.config_check import check
 
 _MOST_LABELS = 12  # that are listed
 
@@ -41,7 +40,6 @@ def describe_data(config: Path) -> Iterator[str]:
     entities for a model of entities.
     """
     params = Params.from_file(config).params
-    check({"dataset_reader": params["dataset_reader"]})
     readers = {"train": params["dataset_reader"]}
     readers["test"] = readers["validation"] = params.get("validation_dataset_reader", readers["train"])
     known: Counter[str] = Counter()
