@@ -39,7 +39,7 @@ def templates() -> Iterator[str]:
 
 
 PATTERNS = [pattern for pattern in set(templates()) if len(re.findall("[a-z]{3}", pattern)) >= 3]
-PATTERNS.append(re.escape(f"elmo predict {NEEDS_ALLENNLP}"))
+PATTERNS.append(re.escape(f"this command {NEEDS_ALLENNLP}"))
 PATTERNS.append(f".*: .* is outside the archive; {re.escape(TRUST)}")
 PATTERNS.append(f"spaCy's model .* {re.escape(NO_SPACY_MODEL)}")
 
