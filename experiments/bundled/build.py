@@ -56,6 +56,7 @@ class Model(NamedTuple):
     tests: the files of the scores; the first score of the first file is in `elmo models`
     metrics: names in the output of `allennlp evaluate`, and in the card
     limits: what to know before use
+    seed: of three, by the dev set and the first sentences that may be looked at
     """
 
     about: str
@@ -65,6 +66,7 @@ class Model(NamedTuple):
     tests: tuple[str, ...]
     metrics: dict[str, str]
     limits: str
+    seed: int = 1
 
 
 EWT = (
@@ -97,10 +99,11 @@ MODELS = {
         ("experiments/data/ner/test.txt", "data/ner_more/pud/dev.txt"),
         {"f1-measure-overall": "F1", "precision-overall": "precision", "recall-overall": "recall"},
         "PUD has no names of other kinds (MISC), so those found count as mistakes in its precision. "
-        "Elsewhere: 68.5 F1 (95 % interval 66 to 71) on the test set of UNER over UD English EWT (2,077 "
+        "Elsewhere: 69.4 F1 (95 % interval 66 to 72) on the test set of UNER over UD English EWT (2,077 "
         "sentences of weblogs, e-mail, newsgroups, answers and reviews with 1,081 names; without other "
-        "kinds): persons 81, places 74, organizations 50. The sentences of EWT in its training are from "
+        "kinds): persons 81, places 75, organizations 51. The sentences of EWT in its training are from "
         "other documents, and annotated by other hands.",
+        seed=3,
     ),
     "srl": Model(
         "who did what to whom; `srl_predicates` finds the predicates",
@@ -202,7 +205,7 @@ def main() -> None:
     for name in names:
         if name in WRITERS:
             WRITERS[name](Path("data"), RUNS / name)
-        (training,) = find_trainings([f"{HERE}/models.jsonnet:{name}"], RUNS, seeds=[1])
+        (training,) = find_trainings([f"{HERE}/models.jsonnet:{name}"], RUNS, [MODELS[name].seed])
         train(training.config, training.folder, file_friendly_logging=True)
         archive = BUNDLED / "tasks" / name / "model.tar.gz"
         pack(training.folder, archive)
@@ -256,7 +259,9 @@ def evaluate(name: str, archive: Path) -> dict[str, dict[str, float]]:
 
 def card_of(name: str, archive: Path, scores: dict[str, dict[str, float]]) -> str:
     """Returns the model card."""
-    model, wrapped = MODELS[name], partial(textwrap.fill, width=120, break_long_words=False)
+    model = MODELS[name]
+    seeds = model.seed if model.seed == 1 else f"{model.seed},"
+    wrapped = partial(textwrap.fill, width=120, break_long_words=False)
     finds = f"Finds {model.about}, in English. A trained model that comes with `elmo_plugin`:"
     rows = "".join(
         f"| {title} | {' | '.join(f'{100 * scores[test][metric]:.1f}' for test in model.tests)} |\n"
@@ -289,9 +294,9 @@ language: en
 
     python experiments/bundled/build.py {name}
 
-trains it, packs it, and writes this card. The training alone, with seed 1:
+trains it, packs it, and writes this card. The training alone, with seed {model.seed}:
 
-    elmo sweep experiments/bundled/models.jsonnet:{name} -s runs/models --seeds 1
+    elmo sweep experiments/bundled/models.jsonnet:{name} -s runs/models --seeds {seeds}
 
 ## Scores
 
