@@ -22,11 +22,11 @@ def build(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("build")
 
 
-def test_each_archive_has_the_configuration_of_its_name() -> None:
+def test_each_archive_has_the_configuration_of_its_name(build: ModuleType) -> None:
     configs = read_config("experiments/bundled/models.jsonnet")
     for name, model in trained_models().items():
         (content,) = read_members(model.file, lambda file: file == "config.json").values()
-        expected = with_seed(configs[name], 1)
+        expected = with_seed(configs[name], build.MODELS[name].seed)
         for name_since in ("type", "checkpointer"):
             del expected["trainer"][name_since]
         assert json.loads(content) == expected
