@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from inspect import Parameter
 from itertools import chain, repeat
@@ -85,9 +85,9 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     return found + [mistake for mistake in _gone(config, ()) if mistake not in found]
 
 
-def check(config: Mapping[str, Any], where: str = "") -> None:
-    """Raises `ConfigurationError` for all `mistakes`, except for what is missing: code may pass it."""
-    if wrong := [str(mistake) for mistake in mistakes(config) if mistake.reason != MISSING]:
+def check(found: Iterable[Mistake], where: str = "") -> None:
+    """Raises `ConfigurationError` for mistakes, except for what is missing: code may pass it."""
+    if wrong := [str(mistake) for mistake in found if mistake.reason != MISSING]:
         raise ConfigurationError(where + "; ".join(wrong))
 
 

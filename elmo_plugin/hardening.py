@@ -46,9 +46,10 @@ _MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --o
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """Raises `ConfigurationError` for all mistakes in a configuration, before anything is made or written."""
     config = params.as_dict(quiet=True)
-    if mistakes(config) and (note := first_old_key(config)):
+    found = mistakes(config)
+    if found and (note := first_old_key(config)):
         raise ConfigurationError(f"{note}; {_OLD}")
-    check(config)
+    check(found)
     given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
     folder = Path(given["serialization_dir"])
     is_new, file = not folder.exists(), folder / archival.CONFIG_NAME
@@ -119,8 +120,7 @@ def from_archive(cls: Any, archive: Any, predictor_name: str | None = None, *arg
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
     """Ends a program with one sentence if the user made a mistake, and as Python does otherwise."""
     is_of_allennlp = isinstance(error, RuntimeError | ValueError) and str(error).startswith(_MISTAKES)
-    is_mistake = is_of_allennlp or isinstance(error, MISTAKES)
-    if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
+    if (is_of_allennlp or isinstance(error, MISTAKES)) and not os.environ.get("ALLENNLP_DEBUG"):
         print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
     else:
         EXCEPTHOOK(kind, error, traceback)

@@ -105,7 +105,7 @@ def test_a_configuration_that_is_cut_short_does_not_prevent_recovery(
     (tmp_path / "model_state_e1_b0.th").touch()
     (tmp_path / "config.json").write_text(content)
     monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", lambda params, serialization_dir, recover: None)
-    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda config: None)
+    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda found: None)
     elmo_plugin.hardening.train_model(Params({"model": {}}), serialization_dir=str(tmp_path), recover=True)
     expected = '{"model":{}}' if is_replaced else content
     assert re.sub(r"\s", "", (tmp_path / "config.json").read_text()) == re.sub(r"\s", "", expected)
@@ -138,7 +138,7 @@ def test_a_mistake_leaves_no_folder_unless_something_was_trained_or_there(
         raise FileNotFoundError("file glove.txt not found")
 
     monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", fails)
-    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda config: None)
+    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda found: None)
     with pytest.raises(FileNotFoundError):
         elmo_plugin.hardening.train_model(Params({"model": {}}), str(folder))
     assert folder.exists() is (trained or was_there)

@@ -230,10 +230,10 @@ def _check_data(config: Path) -> None:
     import_all_plugins("elmo new --data")
     from allennlp.common import Params
 
-    from elmo_plugin.config_check import check
+    from elmo_plugin.config_check import check, mistakes
     from elmo_plugin.tasks import describe_data
 
-    check({"dataset_reader": Params.from_file(config).params["dataset_reader"]})
+    check(mistakes({"dataset_reader": Params.from_file(config).params["dataset_reader"]}))
     for line in describe_data(config):
         show(line)
 

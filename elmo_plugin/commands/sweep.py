@@ -52,14 +52,14 @@ def resume_path(args: argparse.Namespace) -> Path:
 
 def run(args: argparse.Namespace) -> None:
     """Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings failed."""
-    from elmo_plugin.config_check import check
+    from elmo_plugin.config_check import check, mistakes
     from elmo_plugin.sweeps import scores, trainings
 
     folder = Path(args.serialization_dir)
     planned = trainings.find_trainings(args.configs, folder, args.seeds, args.overrides)
     metric = scores.find_metric(planned, args.metric)
     for name, config in {training.name: training.config for training in planned}.items():
-        check(config, f"{name}: ")
+        check(mistakes(config), f"{name}: ")
     for training in planned:
         if training.folder.exists():
             metric.score(trainings.read_metrics(training.config, training.folder), f"{training.folder}: ")

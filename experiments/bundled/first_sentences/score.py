@@ -9,9 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from allennlp.predictors import Predictor
-
-from elmo_plugin import load_predictor
+from elmo_plugin.predictions.predictor import Predictor, load_predictor
 
 AUXILIARIES = {"be", "is", "are", "was", "were", "been", "do", "does", "did", "has", "have", "had"}
 Output = dict[str, Any]
