@@ -19,18 +19,15 @@ def write(data: Path, folder: Path) -> None:
     """Writes `train.txt` and `dev.txt`."""
     generator = random.Random(SEED)
     wikigold = list(read_tagged(data / "ner_wikigold/train.txt"))
-    pud = with_misc(list(read_tagged(data / "ner_more/pud/train.txt")), HERE / "pud_misc.tsv")
+    pud = list(read_tagged(data / "ner_more/pud/train.txt"))
+    pud = list((dict(enumerate(pud)) | with_names(pud, HERE / "pud_misc.tsv")).values())
     tweets = [
         each for part in "abfh" for each in read_tagged(data / f"ner_more/btc/{part}.txt") if is_prose(each)
     ]
     generator.shuffle(tweets)
     dev_tweets, tweets = tweets[:400], tweets[400:]
-    ewt = list(
-        with_names(
-            [[word for word, _ in each] for each in read_tagged(data / "pos/train.txt")],
-            HERE / "ewt_names.tsv",
-        )
-    )
+    untagged = [[(word, "O") for word, _ in each] for each in read_tagged(data / "pos/train.txt")]
+    ewt = list(with_names(untagged, HERE / "ewt_names.tsv").values())
     generator.shuffle(ewt)
     dev_ewt, ewt = ewt[:400], ewt[400:]
     names, patterns = read_all_names(), (HERE / "patterns.txt").read_text().splitlines()
@@ -67,31 +64,21 @@ def write_tagged(file: Path, sentences: Iterable[Tagged]) -> None:
     file.write_text("\n".join(blocks), encoding="utf-8")
 
 
-def with_misc(sentences: list[Tagged], file: Path) -> list[Tagged]:
-    """Returns sentences with names of the kind MISC too: in each line their sentence, first word and end."""
-    for line in file.read_text(encoding="utf-8").splitlines():
-        number, start, end, text = line.split("\t")
-        sentence, names = sentences[int(number)], slice(int(start), int(end))
-        words = [word for word, _ in sentence[names]]
-        if " ".join(words) != text:
-            raise ValueError(f"{file}: sentence {number} has other words: {words}")
-        sentence[names] = tags_of(words, "MISC")
-    return sentences
-
-
-def with_names(sentences: list[list[str]], file: Path) -> Iterator[Tagged]:
-    """Yields the sentences of a file that has in each line their number and their names in order, or `-`."""
+def with_names(sentences: list[Tagged], file: Path) -> dict[int, Tagged]:
+    """Returns the sentences of a file by number, with its names: in each line a number and names in order."""
+    found = {}
     for line in file.read_text(encoding="utf-8").splitlines():
         number, names = line.split("\t")
-        words, tagged = sentences[int(number)], []
+        found[int(number)] = tagged = list(sentences[int(number)])
+        words, start = [word for word, _ in tagged], 0
         for kind, *name in [each.split() for each in names.split("; ") if each != "-"]:
-            start = len(tagged)
             while words[start : start + len(name)] != name:
                 start += 1
                 if start == len(words):
                     raise ValueError(f"{file}: sentence {number} does not have {' '.join(name)}: {words}")
-            tagged += [(word, "O") for word in words[len(tagged) : start]] + tags_of(name, kind)
-        yield tagged + [(word, "O") for word in words[len(tagged) :]]
+            tagged[start : start + len(name)] = tags_of(name, kind)
+            start += len(name)
+    return found
 
 
 def is_prose(sentence: Tagged) -> bool:
