@@ -24,7 +24,7 @@ from allennlp.evaluation import Evaluator
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from elmo_plugin.common.errors import nearest_name
+from elmo_plugin.common.errors import did_you_mean
 
 VARIABLE = re.compile("([\ue000\ue001])([^\ue002]*)\ue002")  # external, as `elmo port` marks it: text, number
 MISSING = "is required"
@@ -193,10 +193,8 @@ def _check_object(cls: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
         if name in options:
             yield from _check(options[name].annotation, item, (*keys, name))
         elif name != "type" and (is_closed or not takes_all):
-            nearest = nearest_name(name, options)
             of_type = f" of {kind or cls.__name__}" if keys else ""
-            hint = f"; did you mean {nearest}?" if nearest else ""
-            yield Mistake((*keys, name), f"unknown key{of_type}{hint}")
+            yield Mistake((*keys, name), f"unknown key{of_type}{did_you_mean(name, options)}")
     for name, option in options.items():
         is_plain = option.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
         is_passed = name in PASSED and (keys or name not in ("data_loader", "model", "trainer"))
@@ -207,8 +205,8 @@ def _check_object(cls: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
 def _unregistered(kind: str, cls: Any) -> str:
     if kind in _GONE_TYPES:
         return f"{kind!r} was removed: {_GONE_TYPES[kind]}"
-    if nearest := nearest_name(kind, Registrable._registry[cls], 0.85):
-        return f"{kind!r} is not registered; did you mean {nearest}?"
+    if nearest := did_you_mean(kind, Registrable._registry[cls], 0.85):
+        return f"{kind!r} is not registered{nearest}"
     install = "" if find_spec("allennlp_models") else f", or install {_MODELS}"
     return f"{_not_registered(kind)}{install}"
 

@@ -10,12 +10,12 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 892,
+    "(files at the top)": 890,
     "allennlp_api": 669,
     "analysis": 460,
-    "bilm": 2679,
+    "bilm": 2676,
     "commands": 1303,
-    "common": 1278,
+    "common": 1281,
     "demo": 359,
     "embed_files": 656,
     "embedding": 811,
@@ -25,10 +25,10 @@ MOST = {
     "porting": 598,
     "predictions": 517,
     "sweeps": 270,
-    "tasks": 4471,
+    "tasks": 4472,
     "training": 444,
 }
-WHOLE = 17_612
+WHOLE = 17_611
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

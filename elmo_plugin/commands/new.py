@@ -233,8 +233,9 @@ def _check_data(config: Path) -> None:
     from elmo_plugin.config_check import check, mistakes
     from elmo_plugin.tasks import describe_data
 
-    check(mistakes({"dataset_reader": Params.from_file(config).params["dataset_reader"]}))
-    for line in describe_data(config):
+    params = Params.from_file(config).params
+    check(mistakes({"dataset_reader": params["dataset_reader"]}))
+    for line in describe_data(params):
         show(line)
 
 
@@ -243,19 +244,17 @@ def run(args: argparse.Namespace) -> None:
     reader = parse_json(args.reader or "{}", "--reader")
     if not isinstance(reader, dict):
         raise BiLmError(f"--reader: expected a JSON object, got {args.reader}")
-    if reader and not args.data:
-        raise BiLmError("--reader is for --data, which is missing")
-    if args.task == "bilm" and args.bilm:
+    of_text = args.language or args.column is not None
+    if (reader or args.bilm) if args.task == "bilm" else of_text:
         raise BiLmError(
-            "--bilm is for the other tasks; bilm.initialized_from in config.jsonnet trains one further"
+            "--language and --column are for bilm, --reader and --bilm for the other tasks; "
+            "bilm.initialized_from in config.jsonnet trains a biLM further"
         )
-    if (args.language or args.column is not None) and not args.data:
-        raise BiLmError("--language and --column are for --data, which is missing")
-    if args.task == "bilm" and not reader:
+    if (reader or of_text) and not args.data:
+        raise BiLmError("--reader, --language and --column are for --data, which is missing")
+    if args.task == "bilm":
         new_bilm(args.folder, list(map(Path, args.data)), args.language, args.column)
         uses = "measure and use the biLM"
-    elif args.task == "bilm" or args.language or args.column is not None:
-        raise BiLmError("--language and --column are for bilm, --reader is for the other tasks")
     else:
         files = find_files(list(map(Path, args.data))) if args.data else None
         new_project(args.task, args.folder, files, reader, args.bilm or "base")

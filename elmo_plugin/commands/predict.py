@@ -1,8 +1,8 @@
 """Show the predictions of a trained model for a text or for each line of a file. They are in colour on a
 terminal; --output gets .jsonl, .html, .csv with a row for each entity, role, mention, answer or label, or
 .conll, with each word of a sentence and its tag. With --squad, all questions of a
-file are answered, and --output gets {"id": "answer", …}, as `elmo score squad` reads it; questions that are
-too long for the model are reported and skipped.
+file are answered, and --output gets {"id": "answer", …}, as `elmo score squad` reads it; questions without
+a text or an answer, or too long for the model, are reported and skipped.
 
     elmo predict ner 'Ada moved to Lisbon.'
     elmo predict sentiment reviews.txt -o sentiment.csv
@@ -68,8 +68,7 @@ def check_arguments(args: argparse.Namespace) -> None:
         raise BiLmError("--predicates is for TEXT, not for --squad")
     if args.squad:
         return
-    is_known = not args.output or args.output.lower().endswith(FORMATS) or is_special(args.output)
-    if not is_known:
+    if args.output and not (args.output.lower().endswith(FORMATS) or is_special(args.output)):
         raise BiLmError(f"--output: expected a file in {', '.join(FORMATS)}, got {args.output}")
     for text in args.texts:
         if os.path.isdir(text):
@@ -113,16 +112,14 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
-    """Writes the answer to each question by its id. Reports and skips questions that cannot be read."""
+    """Writes the answer to each question by its id."""
     import torch
 
     from elmo_plugin.tasks.squad import SquadPredictor
 
     if not isinstance(predictor, SquadPredictor):
         raise BiLmError("--squad: expected a model of SQuAD, got one of another task")
-    instances, skipped = _read_questions(args.squad, predictor)
-    for reason in skipped:
-        show(f"skipped: {reason}", file=sys.stderr)
+    instances = _read_questions(args.squad, predictor)
     answers: dict[str, str] = {}
     with torch.inference_mode(), progress_bar(total=len(instances), unit="question") as bar:
         for start in range(0, len(instances), args.batch_size):
@@ -131,18 +128,19 @@ def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
             bar.update(len(batch))
     output = args.output or args.json or STANDARD_OUTPUT
     write_json(output, answers)
-    show(f"{output}: {len(answers):,} answers, {len(skipped):,} questions skipped", file=sys.stderr)
+    show(f"{output}: {len(answers):,} answers", file=sys.stderr)
 
 
-def _read_questions(path: str, predictor: Any) -> tuple[list[Any], list[str]]:
-    """Returns an instance of each question without its answers, and why others cannot be read."""
+def _read_questions(path: str, predictor: Any) -> list[Any]:
+    """Returns an instance of each question without its answers. Reports those that cannot be read."""
     from allennlp.common.checks import ConfigurationError
 
+    from elmo_plugin.tasks.records import Skipped
     from elmo_plugin.tasks.squad import read_squad
 
     reader = predictor._dataset_reader
-    instances, skipped = [], []
-    for paragraph in read_squad(path, **reader.options):
+    instances, reasons, skipped = [], [], Skipped(skip_bad=True)
+    for paragraph in read_squad(path, skipped, skip_unanswerable=True):
         for question in paragraph.questions:
             try:
                 tokenized = reader.tokenize(paragraph.text)
@@ -150,7 +148,10 @@ def _read_questions(path: str, predictor: Any) -> tuple[list[Any], list[str]]:
                 predictor.check_length(instance)
                 instances.append(instance)
             except ConfigurationError as error:
-                skipped.append(f"{paragraph.location}, question {question.id}: {error}")
+                reasons.append(f"skipped: {paragraph.location}, question {question.id}: {error}")
+    reasons += skipped.messages("questions")
     if not instances:
-        raise ConfigurationError(skipped[0] if skipped else f"{path}: no questions in this file")
-    return instances, skipped
+        raise ConfigurationError(reasons[0] if reasons else f"{path}: no questions in this file")
+    for reason in reasons:
+        show(reason, file=sys.stderr)
+    return instances

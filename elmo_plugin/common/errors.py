@@ -44,6 +44,12 @@ def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     return next(iter(get_close_matches(name, names, 1, cutoff)), "")
 
 
+def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
+    """Returns the end of a message that asks for the nearest of the names, or an empty string."""
+    nearest = nearest_name(name, names, cutoff)
+    return f"; did you mean {nearest!r}?" if nearest else ""
+
+
 @contextmanager
 def as_configuration_error(option: str = "") -> Iterator[None]:
     """Turns a `BiLmError` into AllenNLP's `ConfigurationError`, naming the `option`."""

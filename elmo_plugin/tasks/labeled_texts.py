@@ -12,7 +12,7 @@ from allennlp.data.fields import LabelField
 from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
-from elmo_plugin.common.errors import nearest_name
+from elmo_plugin.common.errors import did_you_mean
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.records import (
     Record,
@@ -175,11 +175,8 @@ class KnownLabelField(LabelField):
     def index(self, vocab: Vocabulary) -> None:
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)
         if self.label not in known:
-            nearest = nearest_name(str(self.label), known)
-            hint = f"; did you mean {nearest!r}?" if nearest else ""
-            raise ConfigurationError(
-                f"the model has no label {self.label!r}, only {', '.join(known)}"[:500] + hint
-            )
+            message = f"the model has no label {self.label!r}, only {', '.join(known)}"[:500]
+            raise ConfigurationError(message + did_you_mean(str(self.label), known))
         super().index(vocab)
 
 

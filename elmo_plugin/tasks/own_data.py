@@ -3,16 +3,16 @@
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.data.fields import SequenceLabelField
 
-from elmo_plugin.common.errors import nearest_name
+from elmo_plugin.common.errors import did_you_mean
 
 _MOST_LABELS = 12  # that are listed
 
@@ -31,7 +31,7 @@ def _shown_messages() -> Iterator[None]:
         logger.removeHandler(handler)
 
 
-def describe_data(config: Path) -> Iterator[str]:
+def describe_data(params: Mapping[str, Any]) -> Iterator[str]:
     """
     Reads the files of a configuration, and yields a line with the number of examples in each file and their
     labels, and one with the tags that the training data lack. Prints the readers' log.
@@ -39,7 +39,6 @@ def describe_data(config: Path) -> Iterator[str]:
     Raises `ConfigurationError` if a file cannot be read, has a label that the training data lack, or has no
     entities for a model of entities.
     """
-    params = Params.from_file(config).params
     readers = {"train": params["dataset_reader"]}
     readers["test"] = readers["validation"] = params.get("validation_dataset_reader", readers["train"])
     known: Counter[str] = Counter()
@@ -76,10 +75,9 @@ def describe_data(config: Path) -> Iterator[str]:
         yield f"{path}: {number:,} examples" + (f"; {what}: {counts}" if counts else "")
         known = known or labels or tags
         if unknown := sorted(labels.keys() - known):
-            nearest = nearest_name(unknown[0], known)
             raise ConfigurationError(
                 f"{path}, example {first[unknown[0]]}: the label {unknown[0]!r} is not in the training data"
-                + f"; did you mean {nearest!r}?" * bool(nearest)
+                + did_you_mean(unknown[0], known)
             )
         if new := Counter({tag: count for tag, count in tags.items() if tag not in known}):
             yield f"{path}: no model can learn tags that the training data lack: {', '.join(_counted(new))}"

@@ -53,11 +53,16 @@ class Skipped:
             raise ConfigurationError(f"{location}: {error}{hint}") from None
         self.add(error.reason if isinstance(error, UnusableExample) else "that cannot be split", name)
 
-    def log(self, examples: str) -> None:
-        """Logs, for each reason, the number of the examples and the first ten."""
+    def messages(self, examples: str) -> Iterator[str]:
+        """Yields, for each reason, a line with the number of the examples and the first ten."""
         for reason, names in self._names.items():
             first = ", ".join(names[:_MAX_NAMES] + ["…"] * (len(names) > _MAX_NAMES))
-            logger.info("%s: skipped %d %s %s: %s", self.file, len(names), examples, reason, first)
+            yield f"{self.file}: skipped {len(names)} {examples} {reason}: {first}"
+
+    def log(self, examples: str) -> None:
+        """Logs the `messages`."""
+        for message in self.messages(examples):
+            logger.info(message)
 
 
 RECORD_FORMATS = ("jsonl", "csv", "tsv", "fasttext")

@@ -168,7 +168,7 @@ def test_a_projects_words_are_as_long_as_its_bilms(tmp_path: Path) -> None:
     ("task", "bilm", "message"),
     [
         ("tag", "bsae", "biLM not found: bsae .*; did you mean 'base'"),
-        ("bilm", "base", "--bilm is for the other tasks; bilm.initialized_from"),
+        ("bilm", "base", "--reader and --bilm for the other tasks; bilm.initialized_from"),
     ],
 )
 def test_a_bilm_that_cannot_be_is_refused(task: str, bilm: str, message: str, tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_bilms_text_is_split_and_its_words_choose_the_sizes(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--language", "tr"], "--language and --column are for --data, which is missing"),
+        (["--language", "tr"], "--reader, --language and --column are for --data, which is missing"),
         (["--data", "train.txt", "dev.txt", "more.txt"], "expected only files called train.*, got more.txt"),
     ],
 )
@@ -263,7 +263,7 @@ def test_raw_text_is_split_by_the_rules_of_its_language(
     [
         ("one line .\n" * 190, [], "mine.txt: expected at least 191 sentences to train"),
         ("a </S> b\n" * 200, [], "mine.txt, line 1: the sentence contains </S>"),
-        ("one line .\n", ["--reader", '{"a": 1}'], "--reader is for the other tasks"),
+        ("one line .\n", ["--reader", '{"a": 1}'], "--reader and --bilm for the other tasks"),
         ("".join(f"圆周率约{n}\n" for n in range(200)), [], "none of 180 words .* --language CODE"),
     ],
 )

@@ -58,7 +58,7 @@ def test_labels_that_the_training_data_lack_are_an_error(tmp_path: Path) -> None
         ('{"columns": "text"}', "dataset_reader.columns: expected a list, found 'text'"),
         (
             '{"label_colum": "y"}',
-            "dataset_reader.label_colum: unknown key of sst_trees; did you mean label_c",
+            "dataset_reader.label_colum: unknown key of sst_trees; did you mean 'label_c",
         ),
         ('{"tokenizer": "penn_treebnk"}', "dataset_reader.tokenizer.type: 'penn_treebnk' is not registered"),
     ],
@@ -72,9 +72,22 @@ def test_mistakes_in_options_of_the_reader_are_one_sentence(
     assert not (tmp_path / "project").exists()
 
 
-def test_options_of_the_reader_need_data(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=r"^elmo new: --reader is for --data, which is missing$"):
-        main(["new", "classify", str(tmp_path / "project"), "--reader", '{"skip_bad": true}'])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--reader", '{"skip_bad": true}'],
+            "--reader, --language and --column are for --data, which is missing",
+        ),
+        (
+            ["--language", "tr"],
+            "--language and --column are for bilm, --reader and --bilm for the other tasks",
+        ),
+    ],
+)
+def test_options_without_their_data_are_refused(options: list[str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=f"^elmo new: {message}"):
+        main(["new", "classify", str(tmp_path / "project"), *options])
     assert not (tmp_path / "project").exists()
 
 

@@ -48,15 +48,18 @@ def test_what_cannot_be_read_is_reported_and_skipped(
     def change_question(paragraph: Any, question: Any) -> None:
         if question["id"] == "a2":
             question["question"] = "why " * 6000
+        if question["id"] == "a3":
+            question["question"] = " "
         if question["id"] == "b1":
             paragraph["context"] = "(" * 6000 + paragraph["context"]
             del question["answers"]
 
     data, output = change(tmp_path, change_question), tmp_path / "answers.json"
     run("predict", archive, "--squad", data, "-o", output)
-    assert list(json.loads(output.read_text())) == ["a1", "a3"]
+    assert list(json.loads(output.read_text())) == ["a1"]
     said = capsys.readouterr()
-    assert "2 answers, 2 questions skipped" in said.err
+    assert f"{output}: 1 answers" in said.err
+    assert f"{data}: skipped 1 questions that are blank: a3" in said.err
     assert f"skipped: {data}, Ansel, paragraph 1, question a2: a text of 6,000 words" in said.err
     assert "question b1: spaCy's rules read" in said.err
 

@@ -131,7 +131,7 @@ def test_mistakes_are_found_before_anything_is_trained(
         ([*configs, configs[0]], (), "several configurations have the name ner_small"),
         (configs, ("--metric", "accuracy"), r"metric: expected \+ or - at its start, .* got 'accuracy'"),
         (configs, ("--metric=+test_f1",), r"on which ner_small is not evaluated; .* evaluate_on"),
-        ([configs[0], typo], (), r"^typo: trainer\.num_epoch: .* did you mean num_epochs"),
+        ([configs[0], typo], (), r"^typo: trainer\.num_epoch: .* did you mean 'num_epochs"),
         ([configs[0], other], (), r"one --metric .*\+f1-measure-overall of ner_small, -loss of other"),
     ]
     for files, options, message in mistakes:

@@ -23,7 +23,7 @@ from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, read_archive
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.downloads import fetch
-from elmo_plugin.common.errors import BiLmError, nearest_name
+from elmo_plugin.common.errors import BiLmError, did_you_mean
 from elmo_plugin.common.files import atomic_write, atomic_write_all, refuse_folder
 from elmo_plugin.common.formats.archives import AnyPath, ZippedPath, is_zip
 
@@ -162,11 +162,8 @@ def _find_on_hub(source: str | Path, path: Path) -> Path:
             return fetch(f"hf://{source}")
         except BiLmError as error:
             raise BiLmError(f"{message}, and {error}") from None
-    if nearest := nearest_name(source, MODELS):
-        message += f"; did you mean {nearest!r}?"
-    elif re.fullmatch(r"[\w-]+", source):
-        message += f"; the names are {', '.join(MODELS)}"
-    raise BiLmError(message)
+    names = f"; the names are {', '.join(MODELS)}" if re.fullmatch(r"[\w-]+", source) else ""
+    raise BiLmError(message + (did_you_mean(source, MODELS) or names))
 
 
 def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]:

@@ -55,19 +55,21 @@ class Paragraph(NamedTuple):
 
 
 def read_squad(
-    path: str | os.PathLike[str], *, skip_unanswerable: bool = False, skip_bad: bool = False
+    path: str | os.PathLike[str], skipped: Skipped | None = None, skip_unanswerable: bool = False
 ) -> Iterator[Paragraph]:
     """
     Reads the JSON of SQuAD 1.1: articles, their paragraphs, and questions with any answers; or JSON lines,
     each a question with its `context`, as Hugging Face's data sets have them; or a table (CSV, TSV) with the
     columns `context`, `question`, `answer`, `answer_start` and maybe `id`. An answer that is in its context
-    only once needs no `answer_start`.
+    only once needs no `answer_start`. Questions that cannot be used may be `skipped`.
 
     Raises `ConfigurationError`, naming the file and, if known, the line, article and question, if the file is
     not JSON or has another shape, an answer is not at its place, or a question is unanswerable or has the id
     of an earlier one.
     """
-    yield from parse_squad(read_text_lines(str(path), keep_marks=True), Skipped(skip_bad), skip_unanswerable)
+    yield from parse_squad(
+        read_text_lines(str(path), keep_marks=True), skipped or Skipped(), skip_unanswerable
+    )
 
 
 def parse_squad(

@@ -72,7 +72,8 @@ class SquadReader(TaskDatasetReader):
             check_at_least("squad_v1: max_paragraph_words", max_paragraph_words, error=ConfigurationError)
         self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
-        self.options = {"skip_unanswerable": skip_unanswerable, "skip_bad": skip_bad}
+        self._skip_unanswerable = skip_unanswerable
+        self._skip_bad = skip_bad
         self._answers_required = answers_required
 
     @overrides
@@ -83,11 +84,11 @@ class SquadReader(TaskDatasetReader):
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
         """Yields each question with its paragraph and its words. Logs the skipped ones."""
-        skipped = Skipped(self.options["skip_bad"])
+        skipped = Skipped(self._skip_bad)
         limit = self._max_paragraph_words
         answered = True if self._answers_required else None  # whether the questions of the file are
         tokenized: TokenizedParagraph | None = None
-        for paragraph in parse_squad(lines, skipped, self.options["skip_unanswerable"]):
+        for paragraph in parse_squad(lines, skipped, self._skip_unanswerable):
             if tokenized is None or tokenized.text != paragraph.text:
                 try:
                     tokenized = self.tokenize(paragraph.text)
@@ -99,7 +100,7 @@ class SquadReader(TaskDatasetReader):
                 if limit is not None and len(tokenized.tokens) > limit:
                     skipped.add(f"about a paragraph of more than {limit} words", name)
                     continue
-                if not question.answers and self.options["skip_unanswerable"]:
+                if not question.answers and self._skip_unanswerable:
                     skipped.add("without an answer", name)
                     continue
                 try:

@@ -10,6 +10,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.records import Skipped
+from elmo_plugin.tasks.records import Skipped
 from elmo_plugin.tasks.squad import Answer, read_squad
 from elmo_plugin.tasks.squad.articles import parse_squad
 from tests.experiments.configs import FIXTURES
@@ -22,10 +23,10 @@ def squad(context: str = "It rained.", **question: Any) -> dict[str, Any]:
     return {"data": [{"title": "Rain", "paragraphs": [{"context": context, "qas": qas}]}]}
 
 
-def read(folder: Path, content: Any, **options: bool) -> Any:
+def read(folder: Path, content: Any, skip_bad: bool = False, **options: bool) -> Any:
     file = folder / "x.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content))
-    return list(read_squad(file, **options))
+    return list(read_squad(file, Skipped(skip_bad), **options))
 
 
 def test_paragraphs_have_their_questions_with_all_answers() -> None:
