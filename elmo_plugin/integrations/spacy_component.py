@@ -12,6 +12,8 @@ from spacy.tokens import Doc, Span, Token
 from spacy.util import minibatch
 from thinc.util import get_torch_default_device
 
+from elmo_plugin.common.typography import normalize_text
+
 if TYPE_CHECKING:
     from elmo_plugin.integrations.word_vectors import WordVectors
 
@@ -42,7 +44,8 @@ class ElmoComponent:
     """
     Embeds the tokens of a document, each sentence separately if an earlier component sets boundaries.
     `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`, and
-    `None` after tokens were merged or split. `span._.elmo` and `token._.elmo` are parts of it.
+    `None` after tokens were merged or split. `span._.elmo` and `token._.elmo` are parts of it. White space is
+    not a word: its rows are zeros.
 
     With `vectors`, unless the layers are "all", `vector`, `has_vector` and `similarity` of tokens, spans and
     documents are ELMo's: a span or a document has the mean of its words.
@@ -109,11 +112,12 @@ def _vector(item: Doc | Span | Token) -> np.ndarray:
     if isinstance(item, Token):
         return item.doc.tensor[item.i]
     rows = item.doc.tensor[item.start : item.end] if isinstance(item, Span) else item.tensor
-    return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], np.float32)
+    words = rows[rows.any(axis=1)]
+    return words.mean(axis=0) if len(words) else np.zeros(rows.shape[1], np.float32)
 
 
-def _has_vector(_: Doc | Span | Token) -> bool:
-    return True
+def _has_vector(item: Doc | Span | Token) -> bool:
+    return bool(_vector(item).any())
 
 
 def _similarity(one: Doc | Span | Token, other: Any) -> float:
@@ -150,12 +154,22 @@ def embed_sentences(
     word_vectors: "WordVectors", sentences: Sequence[Sequence[Sequence[str]]]
 ) -> list[np.ndarray]:
     """
-    Returns the vectors of the words of each document (a list of one or more sentences, maybe empty), see
-    `WordVectors.embed`. The biLM computes where spaCy does: on the GPU after `spacy.require_gpu()`.
+    Returns the vectors of the tokens of each document (a list of one or more sentences, maybe empty), see
+    `WordVectors.embed`. They are read as `BiLm.encode` reads a text: typographic characters as ASCII, without
+    white space, which gets zeros. The biLM computes where spaCy does: on the GPU after `spacy.require_gpu()`.
     """
     word_vectors.to(str(get_torch_default_device()))
-    vectors = iter(word_vectors.embed([sentence for document in sentences for sentence in document]))
+    read = [[normalize_text(token).strip() for token in each] for document in sentences for each in document]
+    embedded = zip(read, word_vectors.embed([[*filter(None, words)] for words in read]), strict=True)
+    vectors = (_with_zeros(array, words) for words, array in embedded)
     return [np.concatenate([next(vectors) for _ in document], axis=-2) for document in sentences]
+
+
+def _with_zeros(vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
+    """Returns the vectors of words, and rows of zeros for empty ones, which have none."""
+    rows = np.zeros((*vectors.shape[:-2], len(words), vectors.shape[-1]), vectors.dtype)
+    rows[..., [index for index, word in enumerate(words) if word], :] = vectors
+    return rows
 
 
 def _sentences(doc: Doc) -> list[list[str]]:

@@ -31,8 +31,25 @@ def embed(pair: dict[str, str], *sentences: list[str]) -> np.ndarray:
 def test_sentences_are_read_by_themselves_where_they_are_known(pair: dict[str, str]) -> None:
     nlp = pipeline(pair)
     nlp.add_pipe("sentencizer", before="elmo")
-    expected = embed(pair, ["The", "play", "'s", "over", "."], [" ", "Really", "?"])
-    np.testing.assert_allclose(nlp(TEXTS[0])._.elmo, expected, atol=1e-5)
+    expected = embed(pair, ["The", "play", "'s", "over", "."], ["Really", "?"])
+    doc = nlp(TEXTS[0])
+    np.testing.assert_allclose(doc._.elmo[[0, 1, 2, 3, 4, 6, 7]], expected, atol=1e-5)
+    assert doc[5].is_space and not doc[5].has_vector and not doc._.elmo[5].any()
+
+
+@pytest.mark.parametrize(
+    ("typed", "plain"),
+    [("It  isn’t\n“good” …", 'It isn\'t "good" ...'), ("\n\nHello!\u00a0", "Hello!"), (" \n ", "")],
+)
+def test_white_space_and_typographic_characters_change_no_vector(
+    typed: str, plain: str, pair: dict[str, str]
+) -> None:
+    nlp = pipeline(pair)
+    doc, expected = nlp(typed), nlp(plain)
+    words = [token.i for token in doc if not token.is_space]
+    np.testing.assert_allclose(doc._.elmo[words], expected._.elmo, atol=1e-5)
+    np.testing.assert_allclose(doc.vector, expected.vector, atol=1e-5)
+    assert doc.has_vector == expected.has_vector == bool(plain)
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -78,7 +95,7 @@ def test_vectors_and_similarity_are_elmos(pair: dict[str, str]) -> None:
         assert doc.has_vector and doc[0].has_vector
         np.testing.assert_array_equal(doc[1].vector, vectors[1])
         np.testing.assert_allclose(doc[1:3].vector, vectors[1:3].mean(axis=0))
-        np.testing.assert_allclose(doc.vector, vectors.mean(axis=0))
+        np.testing.assert_allclose(doc.vector, vectors[vectors.any(axis=1)].mean(axis=0))
         cosine = vectors[0] @ vectors[1] / np.linalg.norm(vectors[0]) / np.linalg.norm(vectors[1])
         assert doc[0].similarity(doc[1]) == pytest.approx(cosine, abs=1e-6)
         assert [doc.similarity(doc), doc[:3].similarity(doc[:3])] == pytest.approx([1, 1])
