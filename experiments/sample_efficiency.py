@@ -117,7 +117,8 @@ def main() -> None:
     curves = curves_of_results({name: results[name] for name in variants})
     for name, other in itertools.permutations(curves, 2):
         most = max(curves[name])
-        score = round(statistics.mean(curves[other][max(curves[other])]), 4)
+        choose = max if metric.higher_is_better else min
+        score = round(choose(map(statistics.mean, curves[other].values())), 4)
         fraction = fraction_to_reach(curves[name], score, metric.higher_is_better)
         runs = [folder / f"{name}@{most:g}" / str(seed) for seed in args.seeds]
         updates = [

@@ -3,16 +3,15 @@
 import os
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
-from allennlp.common.checks import ConfigurationError
 from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.analysis.representations import Representations, batches_of_words
-from elmo_plugin.tasks import read_text_lines, sentence_rows
+from elmo_plugin.tasks.ner import Conll2003Reader
 
 
 class TaggedSentence(NamedTuple):
@@ -22,16 +21,16 @@ class TaggedSentence(NamedTuple):
     tags: list[str]
 
 
-def read_tagged(path: str | os.PathLike[str]) -> Iterator[TaggedSentence]:
-    """Reads a word and its tag, the first and last column of a line; blank lines separate sentences."""
-    for sentence in sentence_rows(read_text_lines(str(path))):
-        for line, columns in sentence:
-            if len(columns) == 1:
-                raise ConfigurationError(
-                    f"{line.location}: expected a word and its tag, found {columns[0]!r}"
-                )
-        words, tags = ([columns[place] for _, columns in sentence] for place in (0, -1))
-        yield TaggedSentence(words, tags)
+def read_tagged(*paths: str | os.PathLike[str]) -> list[list[TaggedSentence]]:
+    """Reads the sentences of each file, in any format of `ner_conll2003`, with the tags as they are."""
+    reader = Conll2003Reader({}, source_encoding="plain")
+    return [
+        [
+            TaggedSentence([str(token) for token in tokens], tags or [])
+            for tokens, tags in reader.read_examples(reader.read_lines(str(path)))
+        ]
+        for path in paths
+    ]
 
 
 def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> dict[str, float]:
@@ -91,7 +90,7 @@ def probe_layers(
     test: Sequence[TaggedSentence],
     *,
     seeds: Sequence[int],
-    epochs: int = 10,
+    epochs: int | None = None,
 ) -> list[ProbeScore]:
     """Scores `LinearProbes` of each combination of layers, for the tags and for a control task."""
     train_vectors, test_vectors = (word_vectors(representations, data) for data in (train, test))
@@ -127,11 +126,11 @@ class LinearProbes:
     """
     Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the training data.
     Each kind of vectors has its own classifier for each task, with the same initial weights and order of
-    words, so it learns as if alone. The learning rate decreases linearly to 0 over `epochs`,
-    or over more if these have fewer than `MIN_STEPS` steps.
+    words, so it learns as if alone. The learning rate decreases linearly to 0 over `epochs`, by default 10,
+    or more if these have fewer than `MIN_STEPS` steps.
     """
 
-    def __init__(self, num_classes: int, *, epochs: int = 10) -> None:
+    def __init__(self, num_classes: int, *, epochs: int | None = None) -> None:
         self._num_classes = num_classes
         self._epochs = epochs
 
@@ -147,7 +146,7 @@ class LinearProbes:
         self._bias = nn.Parameter(torch.zeros(kinds, 1, tasks * self._num_classes))
         optimizer = torch.optim.Adam([self._weight, self._bias], lr=LEARNING_RATE)
         steps_per_epoch = -(-words // BATCH_SIZE)
-        epochs = max(self._epochs, -(-MIN_STEPS // steps_per_epoch))
+        epochs = self._epochs or max(10, -(-MIN_STEPS // steps_per_epoch))
         steps = epochs * steps_per_epoch
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
         for _ in range(epochs):

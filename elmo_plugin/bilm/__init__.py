@@ -37,7 +37,7 @@ from elmo_plugin.bilm.encoding import (
 )
 from elmo_plugin.bilm.inputs import as_words, in_order
 from elmo_plugin.bilm.model import BiLm
-from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput, Cache
+from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput, Cache, check_cache
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, multiply, precision_on
 from elmo_plugin.bilm.softmax import VocabularySoftmax

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, islice
-from numbers import Integral
-from typing import Any, Generic, TypedDict, TypeVar
+from numbers import Integral, Real
+from typing import Any, Generic, TypedDict, TypeGuard, TypeVar
 
 import numpy as np
 import torch
@@ -184,7 +184,7 @@ def is_layer(value: Any, num_layers: float) -> bool:
 
 def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     """Raises `BiLmError` unless `select_layers` accepts them; without a biLM, `num_layers` is `None`."""
-    if isinstance(layers, list | tuple):
+    if _are_weights(layers):
         mixing_weights(layers, num_layers)
         return
     is_number = is_layer(layers, num_layers or float("inf"))
@@ -205,7 +205,7 @@ def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
     for "all", the shape is (..., dim).
     """
     check_layers(layers, len(vectors))
-    if isinstance(layers, list | tuple):
+    if _are_weights(layers):
         return torch.tensordot(vectors.new_tensor(mixing_weights(layers, len(vectors))), vectors, dims=1)
     if layers in ("mean", "sum"):
         return vectors.mean(dim=0) if layers == "mean" else vectors.sum(dim=0)
@@ -215,18 +215,23 @@ def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
     return vectors[numbers.get(layers, layers)]
 
 
+def _are_weights(layers: Any) -> TypeGuard[Sequence[float]]:
+    return isinstance(layers, list | tuple) or getattr(layers, "ndim", 0) == 1
+
+
 def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> list[float]:
     """
-    Returns weights of layers, divided by their sum.
+    Returns weights of layers, numbers of Python, numpy or torch, divided by their sum.
 
     Raises `BiLmError` unless there is one for each layer, none is negative, and their sum is 1 but for
     rounding.
     """
-    are_weights = all(isinstance(weight, int | float) and weight >= 0 for weight in weights)
+    weights = weights.tolist() if isinstance(weights, np.ndarray | Tensor) else weights
+    are_weights = all(isinstance(weight, Real) and weight >= 0 for weight in weights)
     if not are_weights or len(weights) != (num_layers or len(weights)) or abs(sum(weights) - 1) > _ROUNDING:
         number = "" if num_layers is None else f"{num_layers} "
         raise BiLmError(
             f"mixing weights: expected {number}numbers, one for each layer, not negative and of sum 1, "
             f"got {list(weights)}"
         )
-    return [weight / sum(weights) for weight in weights]
+    return [float(weight) / sum(weights) for weight in weights]

@@ -25,8 +25,7 @@ from elmo_plugin.bilm.encoding import (
 )
 from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, untraced
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
-from elmo_plugin.bilm.network import BiLmNetwork, Cache, without_gradients
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.bilm.network import BiLmNetwork, Cache, check_cache, without_gradients
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 
@@ -142,8 +141,7 @@ class BiLm(BiLmNetwork):
 
         Raises `BiLmError`, naming the first wrong one, unless these are lists of words.
         """
-        if cache is not None and not hasattr(cache, "run"):
-            raise BiLmError(f"cache: expected a cache such as MemoryCache, got {cache!r:.60}")
+        check_cache(cache)
         sentences = as_sentences(sentences)
         settings = self.settings()._replace(dropout=False)
         lengths = list(map(len, sentences))

@@ -52,6 +52,12 @@ class Cache(Protocol):
     def run(self) -> Callable[..., BiLmOutput]: ...
 
 
+def check_cache(cache: Cache | None) -> None:
+    """Raises `BiLmError` for what is no cache, such as its name or its configuration."""
+    if cache is not None and not hasattr(cache, "run"):
+        raise BiLmError(f"cache: expected a cache such as MemoryCache, got {cache!r:.60}")
+
+
 class PackedOutput(NamedTuple):
     """
     layers: per layer, and in it per direction, shape (rows, projection_dim); layer 0 is the token layer

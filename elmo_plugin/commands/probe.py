@@ -19,10 +19,11 @@ NEEDS = "allennlp"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "bilm")
-    about = "the training data: a word and its tag per line, blank lines between sentences (or .gz, .zst)"
+    about = "the training data: a word and its tag per line, blank lines between sentences, such as CoNLL-U"
     add(parser, "train TRAIN", about, TextPath)
     add(parser, "test TEST", "the test data, in the same format", TextPath)
-    add(parser, "--epochs N", "number of epochs of each training", positive_int, default=10)
+    about = "number of epochs of each training (default: 10, or more for at least 2,000 steps)"
+    add(parser, "--epochs N", about, positive_int)
     add_shared(parser, "--mix", action="append", default=[])
     add_shared(parser, "--seeds", "--controls", "--json", "--device", "--precision", "--cache", "--trust")
 
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from elmo_plugin.analysis.probes import guess_tags, probe_layers, read_tagged
     from elmo_plugin.analysis.representations import load_representations
 
-    train, test = (list(read_tagged(path)) for path in (args.train, args.test))
+    train, test = read_tagged(args.train, args.test)
     for path, sentences in ((args.train, train), (args.test, test)):
         if not sentences:
             raise BiLmError(f"{path}: no words in this file")

@@ -13,12 +13,14 @@ from elmo_plugin.bilm import (
     Cache,
     Dropout,
     LstmState,
+    check_cache,
     get_precision,
     layer_numbers,
     map_state,
     mixing_weights,
 )
 from elmo_plugin.bilm.io import Source
+from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.formats.torch_files import FiniteModule
 
 
@@ -173,6 +175,8 @@ class ElmoRepresentations(nn.Module):
             bilm = BiLm.from_pretrained(bilm)
         if requires_grad is not None and requires_grad != bilm.is_trainable:
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
+        check_at_least("num_mixes", num_mixes, least=0)
+        check_cache(cache)
         if cache is not None and (bilm.is_trainable or stateful):
             raise BiLmError("a cache requires a frozen (requires_grad is false), stateless biLM")
         precision_name = get_precision(precision or bilm.precision).name

@@ -16,7 +16,8 @@ from elmo_plugin.integrations.word_vectors import WordVectors
 class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """
     Turns each text into one vector, by default the mean of its words' vectors; zeros without words. It learns
-    nothing: `fit` loads the biLM, to be pickled with the transformer.
+    nothing: `fit` loads the biLM, to be pickled with the transformer. Other `bilm`, `layers` and `precision`
+    need another `fit`.
 
     # Parameters
 
@@ -76,7 +77,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise BiLmError("expected several texts, got one: put it in a list")
         vectors = self.word_vectors_.bilm.encode(
             X,
-            layers=self.layers,
+            layers=self.word_vectors_.layers,
             pooling=self.pooling,
             output="numpy",
             batch_size=self.batch_size,

@@ -169,8 +169,9 @@ class BiLmLanguageModel(Model):
         counts = is_target.sum(dim=1, keepdim=True).double()
         if is_distributed():  # the mean over processes, as gradients are averaged over them
             counts = dist_reduce_sum(counts) / distributed.get_world_size()
-        # The few words of an epoch's last batches weigh no more than they would in half a batch.
-        token_weights = (0.5 * is_target / counts.clamp(min=targets.size(1) / 2)).flatten()
+        # In training the few words of an epoch's last batches weigh no more than they would in half a batch.
+        least = targets.size(1) / 2 if self.training else 1
+        token_weights = (0.5 * is_target / counts.clamp(min=least)).flatten()
         arguments = (hidden.flatten(0, 1), targets.flatten())
         if self.num_negatives is None or not self.training:
             loss, losses = self.softmax(*arguments, token_weights)

@@ -1,6 +1,7 @@
 """The inputs of each task; a prediction for one input, and how it is shown."""
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,8 @@ from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent, to_ht
 logger = logging.getLogger(__name__)
 
 FIELDS = {"context": "passage", "paragraph": "passage"}  # the predictor of questions takes them, too
+_CLOSING = " \t\r\n\"'”’)"  # noqa: RUF001
+_QUESTION = re.compile(rf"[^?!？！]*[?？][{_CLOSING}]*")  # noqa: RUF001
 _LONGEST = 300  # characters of a `repr`
 
 
@@ -37,9 +40,10 @@ class Task(NamedTuple):
         return dict(zip(self.fields, texts, strict=True))
 
     def is_reversed(self, texts: Sequence[str]) -> bool:
-        """Returns whether these are a question and its longer passage, in this order."""
-        ends = [text.rstrip(" \t\r\n\"'”’)").endswith(("?", "？")) for text in texts]  # noqa: RUF001
-        return "question" in self.fields and ends == [True, False] and len(texts[0]) < len(texts[1])
+        """Returns whether these are a single question and its longer passage, in this order."""
+        first, second = texts[0], texts[-1]
+        is_exchanged = _QUESTION.fullmatch(first) and not second.rstrip(_CLOSING).endswith(("?", "？"))  # noqa: RUF001
+        return "question" in self.fields and bool(is_exchanged) and len(first) < len(second)
 
     def from_item(self, item: Any, place: str) -> dict[str, Any]:
         """

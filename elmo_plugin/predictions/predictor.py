@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from inspect import signature
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,7 +161,16 @@ def load_predictor(
     name = predictor or archive.model.default_predictor
     with one_sentence(f"archive {path}"), default_predictor(archive, trust or predictor is not None):
         allennlp = AllenNlpPredictor.from_archive(archive, name, extra_args=options)
-    return Predictor(allennlp, task)
+    return Predictor(allennlp, task if task.name in TASKS else task._replace(fields=_texts_of(allennlp)))
+
+
+def _texts_of(predictor: "AllenNlpPredictor") -> dict[str, int]:
+    """Returns the fields of a predictor of the user's: the arguments that its `predict` requires."""
+    arguments = signature(predictor.predict).parameters.values() if hasattr(predictor, "predict") else ()
+    required = [
+        each.name for each in arguments if each.default is each.empty and each.kind < each.VAR_POSITIONAL
+    ]
+    return dict.fromkeys(required or ["sentence"], 2)
 
 
 def task_of(model: "Model", path: str, predictor: str | None = None) -> Task:

@@ -16,13 +16,24 @@ TEST = [TaggedSentence(["play", "dog", "the"], ["N", "D", "N"])]
 
 
 def test_blank_lines_separate_sentences_and_the_last_column_is_the_tag(tmp_path: Path) -> None:
-    (tmp_path / "x.txt").write_text("\n\nthe\tD\nplay x N\n\n \nend V\n")
-    assert list(read_tagged(tmp_path / "x.txt")) == [
-        TaggedSentence(["the", "play"], ["D", "N"]), TaggedSentence(["end"], ["V"]),
-    ]  # fmt: skip
-    (tmp_path / "x.txt").write_text("the D\nplay\n")
-    with pytest.raises(ConfigurationError, match=r"x.txt, line 2: expected a word and its tag, found 'play'"):
-        list(read_tagged(tmp_path / "x.txt"))
+    (tmp_path / "x.txt").write_text("-DOCSTART- -X-\n\nthe\tD\nplay\tB-N\n\n \nend\tV\n")
+    (tmp_path / "y.txt").write_text("play\tI-N\n")
+    assert read_tagged(tmp_path / "x.txt", tmp_path / "y.txt") == [
+        [TaggedSentence(["the", "play"], ["D", "B-N"]), TaggedSentence(["end"], ["V"])],
+        [TaggedSentence(["play"], ["I-N"])],
+    ]
+    (tmp_path / "x.txt").write_text("the\tD\nplay\n")
+    with pytest.raises(ConfigurationError, match=r"x.txt, line 2: expected 2 columns"):
+        read_tagged(tmp_path / "x.txt")
+
+
+def test_words_of_conllu_have_their_universal_tag(tmp_path: Path) -> None:
+    lines = ["# sent_id = 1", "1-2\tIt's\t_\t_\t_\t_\t_\t_\t_\t_"]
+    for number, (word, tag) in enumerate([("It", "PRON"), ("'s", "AUX"), ("on", "ADV")], start=1):
+        lines.append(f"{number}\t{word}\tx\t{tag}\tX{tag}\t_\t0\troot\t_\tSpaceAfter=No")
+    (tmp_path / "x.conllu").write_text("\n".join(lines) + "\n\n")
+    expected = TaggedSentence(["It", "'s", "on"], ["PRON", "AUX", "ADV"])
+    assert read_tagged(tmp_path / "x.conllu") == [[expected]]
 
 
 def test_tags_are_guessed_from_all_words_or_from_each() -> None:

@@ -23,6 +23,9 @@ VECTORS = torch.arange(24.0).view(3, 2, 4)
         (np.int64(1), VECTORS[1]),
         ([0.5, 0, 0.5], (VECTORS[0] + VECTORS[2]) / 2),
         ([0.333, 0.333, 0.333], VECTORS[1]),
+        (np.array([0.5, 0, 0.5], "float32"), (VECTORS[0] + VECTORS[2]) / 2),
+        (list(np.array([0.5, 0, 0.5], "float32")), (VECTORS[0] + VECTORS[2]) / 2),
+        (torch.tensor([0.5, 0, 0.5], requires_grad=True), (VECTORS[0] + VECTORS[2]) / 2),
     ],
 )
 def test_layers_are_selected_by_name_number_or_weights(layers: Any, expected: torch.Tensor) -> None:
@@ -31,7 +34,7 @@ def test_layers_are_selected_by_name_number_or_weights(layers: Any, expected: to
 
 
 @pytest.mark.parametrize(
-    "layers", ["average", 3, -1, True, None, 1.0, [1.0], [0, 0, 2], [-1, 1, 1], ["a"] * 3]
+    "layers", ["average", 3, -1, True, None, 1.0, [1.0], [0, 0, 2], [-1, 1, 1], ["a"] * 3, np.eye(3)]
 )
 def test_other_layers_are_rejected(layers: Any) -> None:
     with pytest.raises(BiLmError, match=r"layers: expected|mixing weights: expected 3 numbers"):

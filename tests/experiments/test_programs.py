@@ -96,7 +96,7 @@ def test_a_study_trains_each_configuration_on_each_part(
     assert set(results) == {f"{name}@{fraction}" for name in ("small", "large") for fraction in ("0.5", "1")}
     assert all(result["command"] == f"python {' '.join(sys.argv)}" for result in results.values())
     reach = results["small@1"]["reaches"]["large"]
-    assert reach["score"] == pytest.approx(results["large@1"]["scores"][0])
+    assert reach["score"] == max(results[f"large@{part}"]["scores"][0] for part in ("0.5", "1"))
     half, whole = (json.loads((runs / f"small@{part}/1/updates.json").read_text()) for part in ("0.5", "1"))
     assert len(whole) == 2 and whole[1] == 2 * whole[0] > half[1]
 

@@ -49,6 +49,13 @@ def test_a_sentence_has_what_its_pooling_takes_of_its_words(layers: str, pair: d
             np.testing.assert_allclose(actual[number], pool(chosen[number]).flatten(), atol=1e-5)
 
 
+def test_other_layers_need_another_fit(pair: dict[str, str]) -> None:
+    vectorizer = ElmoVectorizer(pair).fit(SENTENCES)
+    expected = vectorizer.transform(SENTENCES)
+    np.testing.assert_array_equal(vectorizer.set_params(layers="all").transform(SENTENCES), expected)
+    assert vectorizer.fit_transform(SENTENCES).shape == (len(SENTENCES), 36)
+
+
 def test_texts_are_split_by_the_tokenizer(pair: dict[str, str]) -> None:
     texts = [" ".join(words) for words in SENTENCES]
     actual = ElmoVectorizer(pair, tokenizer=str.split).fit_transform(texts)

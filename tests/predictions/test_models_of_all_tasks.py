@@ -2,8 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from allennlp.data import Instance
+from allennlp.data.tokenizers import Token
 from allennlp.predictors import Predictor
 
 from elmo_plugin.commands.main import main
@@ -24,6 +27,25 @@ INPUTS = {
     "sst": {"sentence": "It isn't bad."},
 }
 pytestmark = pytest.mark.slow
+
+
+@Predictor.register("test_own_key")
+class OwnKey(Predictor):
+    """Reads another key than `sentence`."""
+
+    def predict(self, text: str, shout: bool = False) -> Any:
+        return self.predict_json({"text": text})
+
+    def _json_to_instance(self, json_dict: dict[str, Any]) -> Instance:
+        return self._dataset_reader.text_to_instance([Token(word) for word in json_dict["text"].split()])
+
+
+def test_a_predictor_of_ones_own_names_its_text() -> None:
+    predictor = load_predictor("ner", "test_own_key")
+    expected = predictor.predict_json({"text": "Ada left ."})
+    assert repr(predictor).endswith(": text>")
+    assert predictor.predict("Ada left .") == predictor.predict(text="Ada left .") == expected
+    assert predictor.predict(["Ada left .", "Bob ."])[0]["words"] == ["Ada", "left", "."]
 
 
 @pytest.mark.parametrize("name", trained_models())

@@ -97,6 +97,9 @@ def test_a_file_is_not_replaced_by_batches_of_nothing(batch_size: Any, tmp_path:
 def test_an_exchange_is_said_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "elmo_plugin"):
         predictor("squad").predict(PASSAGE, QUESTION)
+        predictor("squad").predict(
+            "Who moved? It was Anna, her sister?", "Give the name of the person who moved."
+        )
         assert caplog.messages == []
         predictor("squad").predict(QUESTION, PASSAGE)
     assert caplog.messages == ["the first text is the question, so the two are exchanged"]

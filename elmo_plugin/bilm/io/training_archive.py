@@ -127,7 +127,8 @@ def _config(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     config = _object(parse_json(files[CONFIG_NAME], place), place)
     model_type = _object(config.get("model", {}), f"{name}, model").get("type")
     if model_type != "bilm":
-        raise BiLmError(f"{name}: expected a model of type 'bilm', got {model_type!r}")
+        hint = "; in Python, the BiLm among load_archive(…).model.modules() has save_pretrained"
+        raise BiLmError(f"{name}: expected a model of type 'bilm', got {model_type!r}{hint}")
     return config
 
 

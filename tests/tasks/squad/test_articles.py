@@ -10,7 +10,6 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.records import Skipped
-from elmo_plugin.tasks.records import Skipped
 from elmo_plugin.tasks.squad import Answer, read_squad
 from elmo_plugin.tasks.squad.articles import parse_squad
 from tests.experiments.configs import FIXTURES
