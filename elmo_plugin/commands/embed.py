@@ -51,10 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(group, "--weight-file FILE", "weights.hdf5, with --options-file")
 
     group = parser.add_argument_group("the text")
-    about = "whitespace: already tokenized; spacy: by spaCy's rules, without a model; letters: of a protein"
-    add(group, "--tokenizer", about, choices=("whitespace", "spacy", "letters"), default="whitespace")
     add(group, "--max-words N", "refuse longer lines", positive_int, default=100_000)
-    add_shared(group, "--language")
+    add_shared(group, "--tokenizer", "--language")
     add(group, "--column N", "read a table: the column of words, from 0; blank lines end sentences", int)
 
     group = parser.add_argument_group("the file")

@@ -1,5 +1,5 @@
 """Find the words of a text that are nearest to a word in its sentence. Words are compared by the cosine of
-their vectors. Text is split into words by spaCy's rules, without a model.
+their vectors.
 
     elmo neighbors base text.txt 'They saw a Broadway [play].'
     elmo neighbors base text.txt.gz play -k 20 --json neighbors.json
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "words WORD", about, nargs="+")
     add(parser, "-k N", "number of neighbours", positive_int, default=10)
     add(parser, "--layer N", "number of the layer; 0 is the token layer (default: the top layer)", int)
+    add_shared(parser, "--tokenizer", default="spacy")
     add_shared(parser, "--language", "--json", "--device", "--precision")
 
 
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     from elmo_plugin.bilm import BiLm, make_tokenizer
     from elmo_plugin.common.formats.text_files import decode, read_lines
 
-    split = make_tokenizer("spacy", args.language)
+    split = make_tokenizer(args.tokenizer, args.language)
     queries = [_query(text, split) for text in args.words]
     lines = (decode(line, f"{args.text}, line {n}") for n, line in enumerate(read_lines(args.text), start=1))
     sentences = [[word.text for word in words] for line in lines if (words := split(line))]

@@ -136,6 +136,10 @@ _SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--workers N": ("number of processes (default: one, or one for each GPU)", {"type": positive_int}),
     "--dask ADDRESS": (_DASK, {"nargs": "?", "const": ""}),
     "--dtype": ("type of the numbers that are written", {"choices": ("float32", "float16")}),
+    "--tokenizer": (
+        "whitespace: already tokenized; spacy: by spaCy's rules, without a model; letters: of a protein",
+        {"choices": ("whitespace", "spacy", "letters"), "default": "whitespace"},
+    ),
     "--language CODE": ("language of spaCy's rules", {"default": "en"}),
     "--trust": ("let archives name any file, and any class by its module (its code runs)", {}),
 }

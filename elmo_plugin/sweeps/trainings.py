@@ -178,6 +178,10 @@ def _locked(unfinished: Path) -> Iterator[Path]:
 def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
     resumes = config.get("trainer", {}).get("type") in ("bilm", "resumable")
     recover = resumes and (folder / CONFIG_NAME).is_file()
+    if recover and (changed := _changed(json.loads((folder / CONFIG_NAME).read_text("utf-8")), config)):
+        raise ConfigurationError(
+            f"{folder} has another training, unfinished: different {changed}; remove it to start over"
+        )
     gc.collect()  # frees the model of the last training, as two may not fit in memory
     try:
         train_model(
@@ -201,11 +205,15 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         raise ConfigurationError(f"{folder} exists, but its training is not finished") from None
     for name, content in ((CONFIG_NAME, trained), (METRICS_NAME, metrics)):
         _check_object(content, str(folder / name))
-    if trained != config:
-        old, new = (Params(section).as_flat_dict() for section in (trained, config))
-        changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-        raise ConfigurationError(f"{folder} has another training: different {', '.join(changed)}")
+    if changed := _changed(trained, config):
+        raise ConfigurationError(f"{folder} has another training: different {changed}")
     return metrics
+
+
+def _changed(trained: dict[str, Any], config: dict[str, Any]) -> str:
+    """Lists the keys whose values differ."""
+    old, new = (Params(section).as_flat_dict() for section in (trained, config))
+    return ", ".join(sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key)))
 
 
 def find_trainings(
@@ -255,7 +263,10 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
         raise ConfigurationError(f"{file}: unknown variant {pattern}, expected {', '.join(configs)}")
     for name in names:
         _check_object(configs[name], f"{source}: {name}")
-    changed = {name: with_overrides(configs[name], changes) for name in names}
+    try:
+        changed = {name: with_overrides(configs[name], changes) for name in names}
+    except ValueError as error:
+        raise ConfigurationError(f"{source}: {error}") from None
     for name, config in changed.items():
         _check_object(config.get("trainer", {}), f"{source}: {name}, its trainer")
     return changed

@@ -28,6 +28,14 @@ def test_neighbors_are_printed_and_written(tmp_path: Path, capsys: pytest.Captur
     assert (rain["words"], rain["position"], len(rain["neighbors"])) == (["rain"], 0, 3)
 
 
+def test_tokenized_text_is_not_split_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.txt").write_text("the main-yard broke\n")
+    main(["neighbors", "tiny", str(tmp_path / "text.txt"), "a [top-mast] fell", "--tokenizer", "whitespace"])
+    assert sorted(line.split("  ")[-1] for line in capsys.readouterr().out.splitlines()[1:]) == [
+        "[the] main-yard broke", "the [main-yard] broke", "the main-yard [broke]",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -116,9 +116,22 @@ def test_only_a_training_whose_resume_is_exact_goes_on_from_its_checkpoint(
     config = config_file(tmp_path, "ner", **trainer)
     for seed in (1, 2):
         (tmp_path / "runs" / "ner" / f"{seed}.unfinished" / "training").mkdir(parents=True)
-    (tmp_path / "runs" / "ner" / "2.unfinished" / "training" / "config.json").touch()
+    unfinished = tmp_path / "runs" / "ner" / "2.unfinished" / "training" / "config.json"
+    unfinished.write_text(json.dumps(trainings.with_seed(Params.from_file(config).as_dict(quiet=True), 2)))
     sweep([config], tmp_path / "runs", 2)
     assert [training.recover for training in trained] == [False, recovers]
+
+
+def test_an_unfinished_training_with_other_settings_is_named(trained: list[Trained], tmp_path: Path) -> None:
+    config = config_file(tmp_path, "ner", type="bilm")
+    unfinished = tmp_path / "runs" / "ner" / "1.unfinished" / "training"
+    unfinished.mkdir(parents=True)
+    (unfinished / "config.json").write_text(Path(config).read_text())
+    with pytest.raises(
+        SystemExit, match=r"1\.unfinished/training has another .*: different numpy_seed, .*; rem"
+    ):
+        sweep([config], tmp_path / "runs", 1)
+    assert not trained
 
 
 def test_mistakes_are_found_before_anything_is_trained(
@@ -131,6 +144,7 @@ def test_mistakes_are_found_before_anything_is_trained(
         ([*configs, configs[0]], (), "several configurations have the name ner_small"),
         (configs, ("--metric", "accuracy"), r"metric: expected \+ or - at its start, .* got 'accuracy'"),
         (configs, ("--metric=+test_f1",), r"on which ner_small is not evaluated; .* evaluate_on"),
+        ([configs[0], typo], ("--overrides", '{"x.y": 1}'), "ner_small.*: overrides .* keys: .'x.y'"),
         ([configs[0], typo], (), r"^typo: trainer\.num_epoch: .* did you mean 'num_epochs"),
         ([configs[0], other], (), r"one --metric .*\+f1-measure-overall of ner_small, -loss of other"),
     ]
