@@ -56,12 +56,12 @@ def read_table(
     texts: Sequence[str],
     separator: str | None = None,
     chosen: Collection[object] = (),
-    skip_bad: bool = False,
+    skip_bad: bool | None = None,
 ) -> Table:
     """
     Splits the lines of a file into fields: as CSV if its name says so; else at tabs if all lines have
     as many; else at spaces. A header has usual names, or the `chosen` ones. With `skip_bad` the fields
-    of a row of another length are blank.
+    of a row of another length are blank; the error names the options unless it is `None`.
 
     Raises `ConfigurationError`, naming file and line, if rows differ in their number of columns.
     """
@@ -85,9 +85,10 @@ def read_table(
         if row and len(row[1]) != len(first):
             expected = ", ".join(names) or f"as in line {first_number}"
             if not skip_bad:
+                hint = "; the option separator splits them otherwise, and skip_bad leaves the sentence out"
                 raise ConfigurationError(
-                    f"{file}, line {row[0]}: expected {len(first)} columns ({expected}), got {len(row[1])}; "
-                    "the option separator splits them otherwise, and skip_bad leaves the sentence out"
+                    f"{file}, line {row[0]}: expected {len(first)} columns ({expected}), got {len(row[1])}"
+                    + hint * (skip_bad is not None)
                 )
             rows[index] = (row[0], ("",) * len(first))
     names, rows = _with_entities_in_keys(names, rows)
