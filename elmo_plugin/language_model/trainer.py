@@ -48,12 +48,9 @@ class BiLmTrainer(ResumableTrainer):
 
     @overrides
     def _own_state(self) -> dict[str, Any]:
-        streams = self.model.stream_state().items()
         return {
             "finished_passes": self.data_loader.progress()[: self._epochs_completed],
-            "streams": {
-                name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in streams
-            },
+            "streams": move_to_device(self.model.stream_state(), torch.device("cpu")),
             "fingerprint": self.data_loader.fingerprint,
             "validation_text": self._validation_text(),
         }
