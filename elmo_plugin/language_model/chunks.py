@@ -99,8 +99,7 @@ class IndexedCorpus:
         sentence begins, with the end of the last, shape (sentences + 1,).
         """
         words, tokens, starts = self.chunks[index].open()
-        types = np.fromiter(map(self._types.__getitem__, words), np.int32, len(words))
-        return types[tokens], starts
+        return np.fromiter(map(self._types.__getitem__, words), np.int32, len(words))[tokens], starts
 
 
 def _character_ids(words: Sequence[str], max_characters: int) -> np.ndarray:

@@ -134,8 +134,7 @@ def _assigned_sentences(
     for role, paths in files.items():
         for file in paths:
             for line, place in _lines(str(file), column):
-                text = unicodedata.normalize("NFC", line)
-                for words in _sentences(text, place, rules):
+                for words in _sentences(unicodedata.normalize("NFC", line), place, rules):
                     part = count // BLOCK_LINES % stride
                     split = {stride // 2 - 1: "dev", stride - 1: "test"}.get(part, "train")
                     yield role or split, words
