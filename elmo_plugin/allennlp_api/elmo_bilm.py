@@ -73,13 +73,8 @@ class ElmoBiLm(nn.Module):
     def get_output_dim(self) -> int:
         return self.bilm.output_dim
 
-    @property
-    def _elmo_lstm(self) -> "_ElmoLstm":
-        return _ElmoLstm(self)
-
-    @property
-    def _token_embedder(self) -> "_TokenEmbedder":
-        return _TokenEmbedder(self)
+    _elmo_lstm = property(lambda self: _ElmoLstm(self))
+    _token_embedder = property(lambda self: _TokenEmbedder(self))
 
     def __getattr__(self, name: str) -> Any:
         try:
