@@ -217,9 +217,7 @@ class Elmo(nn.Module):
         """
         wrapping = inputs.shape[:-2]
         if not wrapping:
-            raise BiLmError(
-                f"expected character ids of shape (batch, …, time, 50), got {tuple(inputs.shape)}"
-            )
+            raise BiLmError(f"expected character ids of shape (batch, …, time, 50), got {(*inputs.shape,)}")
         if word_inputs is not None:
             word_inputs = word_inputs.flatten(0, -2)
         if word_inputs is not None and not self._has_cached_vocab:

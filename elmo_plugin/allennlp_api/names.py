@@ -108,5 +108,4 @@ def _linear(theirs: str, ours: str) -> Iterator[TensorMapping]:
 
 def _present(weights: Mapping[str, Tensor], name: str) -> list[str]:
     """Returns the numbered names, from 0 on, that exist."""
-    numbered = (name.format(number) for number in range(len(weights)))
-    return [name for name in numbered if name in weights]
+    return [numbered for numbered in map(name.format, range(len(weights))) if numbered in weights]
