@@ -98,9 +98,8 @@ class AtomicCheckpointer(Checkpointer):
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
         """Returns the files of a checkpoint, of all processes, the models first."""
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
-        names = [
-            f"{name}_{point}{end}" for name in ("model_state", "training_state") for end in FILE_SUFFIXES
-        ]
+        kinds = ("model_state", "training_state")
+        names = [f"{kind}_{point}{end}" for kind in kinds for end in FILE_SUFFIXES]
         return [path for name in names for path in Path(self._serialization_dir).glob(name)]
 
     @overrides

@@ -253,8 +253,7 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._resumed is not None:
             seen = None if is_seen else self._epoch.totals["batches"]
             see = self._fill_caches if epoch == 0 else lambda batch: None
-            continued = _Continued(loader, seen, see, self._reach_checkpoint)
-            self.data_loader = cast(DataLoader, continued)
+            self.data_loader = cast(DataLoader, _Continued(loader, seen, see, self._reach_checkpoint))
         try:
             metrics = super()._train_epoch(epoch)
         finally:
