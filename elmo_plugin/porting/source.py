@@ -39,9 +39,8 @@ def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = Fa
     except BiLmError:
         config = _evaluate(text, name, values, trust, end)
     real, marked = config, dict(values)
-    absent = [variable for variable in values if variable not in given]
     computed = []
-    for variable in absent:
+    for variable in [each for each in values if each not in given]:
         text_mark, number_mark = (f"{kind}{variable}{_END}" for kind in _FUNCTIONS)
         for mark in (text_mark, f'"{number_mark}"'):  # std.parseJson makes the second a mark
             try:
@@ -64,11 +63,10 @@ def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = Fa
 
 def _evaluate(text: str, name: str, variables: dict[str, str], trust: bool, end: float) -> Any:
     """Evaluates Jsonnet in a process, and adds each variable that it asks for to `variables`."""
-    request = [name, text, variables, trust, _ANY_VALUE]
     try:
         result = subprocess.run(
             [sys.executable, Path(__file__).with_name("jsonnet_process.py")],
-            input=json.dumps(request).encode(),
+            input=json.dumps([name, text, variables, trust, _ANY_VALUE]).encode(),
             capture_output=True,
             timeout=max(end - time.monotonic(), 0),
         )
