@@ -38,18 +38,17 @@ def show_page(
         show(f"--host {host}: {WARNING}", flush=True)
     is_everything = not archives and not bilm
     bilm = _BILM if is_everything else bilm
-    of_bilm = [BiLmTab(bilm, limit)] if bilm else []  # first, because it loads in a second
-    tabs: list[Tab] = []
+    # First, because it loads in a second; shown last.
+    tabs: list[Tab] = [BiLmTab(bilm, limit)] if bilm else []
     note = ""
     if archives:
         import_all_plugins("a trained model")
-        tabs += task_tabs(archives, limit, trust)
+        tabs = [*task_tabs(archives, limit, trust), *tabs]
     elif is_everything and find_spec("allennlp"):
-        tabs += bundled_tabs(limit)
+        tabs = [*bundled_tabs(limit), *tabs]
     elif is_everything:
         note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
         show(note, flush=True)
-    tabs += of_bilm
     address = address_of(opened, host)
     show(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if browse:
