@@ -181,10 +181,8 @@ def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], pat
     """Raises `BiLmError` unless `path` was made as expected."""
     wrong = [name for name, value in expected.items() if found.get(name) != value]
     if wrong:
-        differences = [
-            f"{name.replace('_', ' ')} was {found.get(name)}, not {expected[name]}" for name in wrong
-        ]
+        changes = [f"{name.replace('_', ' ')} was {found.get(name)}, not {expected[name]}" for name in wrong]
         raise BiLmError(
-            f"{path} was made with other arguments ({'; '.join(differences)}): use those, or remove it to "
+            f"{path} was made with other arguments ({'; '.join(changes)}): use those, or remove it to "
             "start over"
         )

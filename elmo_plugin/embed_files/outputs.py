@@ -94,8 +94,7 @@ def _write_hdf5(path: Path, content: Content) -> None:
         line = 0
         for chunk in map(_read_chunk, content.chunks):
             keys = {}
-            named = chunk.names or chunk.sentences
-            for sentence, array in zip(named, chunk.arrays, strict=True):
+            for sentence, array in zip(chunk.names or chunk.sentences, chunk.arrays, strict=True):
                 keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
                 line += 1
                 if keys[sentence] and keys[sentence] not in file:

@@ -61,18 +61,16 @@ def embed_file(
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
-    size = None
-    if Path(source).is_file():
-        if has_proteins:
-            size = count_residues(source)
-        elif not compression(source) and settings.column is None:
-            size = Path(source).stat().st_size
+    size, is_file = None, Path(source).is_file()
+    if is_file and has_proteins:
+        size = count_residues(source)
+    elif is_file and not compression(source) and settings.column is None:
+        size = Path(source).stat().st_size
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
     digest = blake2b(digest_size=16)
-    chunk_size = embedder.chunk_size(has_proteins)
-    chunks = read_chunks(source, chunk_size, digest, settings.column, has_proteins)
+    chunks = read_chunks(source, embedder.chunk_size(has_proteins), digest, settings.column, has_proteins)
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
     unit = " residues" if has_proteins else "B"
@@ -153,9 +151,7 @@ def embed_shards(
         from dask.distributed import Client, as_completed
     except ImportError:
         raise BiLmError("--dask needs Dask: install elmo_plugin[cluster]") from None
-    sources = [
-        Path(path).absolute() for path in sorted(glob(pattern, recursive=True)) if Path(path).is_file()
-    ]
+    sources = [path.absolute() for path in map(Path, sorted(glob(pattern, recursive=True))) if path.is_file()]
     if not sources:
         raise BiLmError(f"no file matches {pattern}")
     outputs = [Path(folder).absolute() / f"{path.name}.{output_format}" for path in sources]
