@@ -217,17 +217,15 @@ class Conll2003Reader(TaskDatasetReader):
         self, file: str, sentences: list[TaggedSentence], columns: str, skipped: Skipped
     ) -> Iterator[TaggedSentence]:
         """Yields the sentences with a text for each word and tag, without prefixes of the words."""
-        words = {word for sentence in sentences for word in sentence.words}
-        prefixes = {match[0] if (match := _PREFIX.match(word)) else "" for word in words}
-        if len(words) > 1 and (prefixes == self._prefixes or _are_prefixes(prefixes, words)):
+        distinct = {word for sentence in sentences for word in sentence.words}
+        prefixes = {match[0] if (match := _PREFIX.match(word)) else "" for word in distinct}
+        if len(distinct) > 1 and (prefixes == self._prefixes or _are_prefixes(prefixes, distinct)):
             self._prefixes = prefixes
             logger.info("%s: the words lose their prefix, %s", file, " or ".join(sorted(prefixes)))
             sentences = [each._replace(words=list(map(_without_prefix, each.words))) for each in sentences]
         for sentence in sentences:
-            lines, words_of, tags = sentence
-            blank = [
-                n for n, texts in enumerate(zip(words_of, tags or words_of, strict=True)) if not all(texts)
-            ]
+            lines, words, tags = sentence
+            blank = [n for n, texts in enumerate(zip(words, tags or words, strict=True)) if not all(texts)]
             wrong = next(filter(_NOT_ONE_TAG.fullmatch, tags), None)
             if wrong is not None:
                 raise ConfigurationError(
@@ -237,10 +235,10 @@ class Conll2003Reader(TaskDatasetReader):
                 )
             if blank:
                 place = f"line {lines[blank[0]]}"
-                what = "tag" if words_of[blank[0]] else "word"
+                what = "tag" if words[blank[0]] else "word"
                 error = UnusableExample(f"with a blank {what}", f"the {what} is blank ({columns})")
                 skipped.skip_or_raise(error, f"{file}, {place}", place)
-            elif words_of:
+            elif words:
                 yield sentence
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
@@ -269,9 +267,8 @@ def _sentences_of_two_files(words: list[Line], tags: list[Line]) -> Iterator[Tag
 
 def _are_prefixes(prefixes: set[str], words: set[str]) -> bool:
     """Returns whether all words begin with a language, such as `en:`, or three with one prefix."""
-    return "" not in prefixes and (
-        all(map(_LANGUAGE.fullmatch, prefixes)) or (len(prefixes) == 1 and len(words) > 2)
-    )
+    is_one_of_three = len(prefixes) == 1 and len(words) > 2
+    return "" not in prefixes and (all(map(_LANGUAGE.fullmatch, prefixes)) or is_one_of_three)
 
 
 def _without_prefix(word: str) -> str:

@@ -32,8 +32,7 @@ def find_keys(record: Record, word_key: Any, tag_key: Any, needs_tags: bool) -> 
     if word_key is not None or not texts:
         lists = [find_field(record, _TEXT_NAMES, "word_column", word_key)]
     word_key = (lists or [name for name in texts if isinstance(fields[name], str)] or texts)[0]
-    is_text = isinstance(as_list(fields[word_key]), str)
-    usual = (*_SPAN_NAMES, *ENTITY_NAMES) if is_text else _TAG_NAMES
+    usual = (*_SPAN_NAMES, *ENTITY_NAMES) if isinstance(as_list(fields[word_key]), str) else _TAG_NAMES
     if not needs_tags and tag_key not in fields and not names.keys() & set(usual):
         return word_key, None
     return word_key, find_field(record, usual, "tag_column", tag_key)
