@@ -96,10 +96,9 @@ class TaskPredictor(Predictor):
     def check_length(self, instance: Instance) -> None:
         """Raises `ConfigurationError` if a text has more words than `max_words`."""
         for field in instance.fields.values():
-            if (words := _count_words(field)) > self._max_words:
+            if (size := _count_words(field)) > self._max_words:
                 raise ConfigurationError(
-                    f"a text of {words:,} words is longer than max_words, {self._max_words:,}: "
-                    + TOO_LONG_HINT
+                    f"a text of {size:,} words is longer than max_words, {self._max_words:,}: {TOO_LONG_HINT}"
                 )
 
 
