@@ -88,10 +88,9 @@ class SnliReader(LabeledTextsReader):
         self, premise: str | list[Token], hypothesis: str | list[Token], label: str | None = None
     ) -> Instance:
         """Makes an instance with the fields `premise`, `hypothesis` and, if there is one, `label`."""
-        texts = {"premise": premise, "hypothesis": hypothesis}
         fields: dict[str, Field] = {
             name: TextField(self.tokenizer.tokenize(text) if isinstance(text, str) else text)
-            for name, text in texts.items()
+            for name, text in (("premise", premise), ("hypothesis", hypothesis))
         }
         if label is not None:
             fields["label"] = KnownLabelField(label)
