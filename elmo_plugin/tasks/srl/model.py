@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import torch
 from allennlp.common import JsonDict, Lazy
@@ -22,7 +22,6 @@ from elmo_plugin.encoders import ContextualEncoder, bio_transitions, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
 from elmo_plugin.tasks.spans import describe_spans, tags_to_spans
-from elmo_plugin.tasks.srl.dataset_reader import SrlReader
 from elmo_plugin.tasks.srl.metrics import SrlF1
 from elmo_plugin.tasks.task_model import TaskModel, average_probabilities, with_labels
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, as_typed
@@ -93,8 +92,7 @@ class SrlHighwayLstm(TaskModel):
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         self._tags = list(vocab.get_index_to_token_vocabulary("labels").values())
         self.tag_projection = with_labels(self.tag_projection, vocab)
-        device = self._start.device
-        self._transitions, self._start = (each.to(device) for each in bio_transitions(self._tags))
+        self._transitions, self._start = (each.to(self._start.device) for each in bio_transitions(self._tags))
 
     def compute_logits(self, tokens: TextFieldTensors, predicate: LongTensor, **_: Any) -> TagLogits:
         """Returns the logits of the tags, for predicates of shape (batch, 1)."""
@@ -208,11 +206,9 @@ class SrlPredicates(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Adds `predicates`, the indices of the words, and removes padding from `probabilities`."""
-        mask, probabilities = output_dict.pop("mask"), output_dict["probabilities"]
-        output_dict["predicates"] = [torch.where(row)[0].tolist() for row in (probabilities > 0.5) & mask]
-        output_dict["probabilities"] = [
-            row[known].tolist() for row, known in zip(probabilities, mask, strict=True)
-        ]
+        mask, probs = output_dict.pop("mask"), output_dict["probabilities"]
+        output_dict["predicates"] = [torch.where(row)[0].tolist() for row in (probs > 0.5) & mask]
+        output_dict["probabilities"] = [row[known].tolist() for row, known in zip(probs, mask, strict=True)]
         return output_dict
 
     @overrides
@@ -278,9 +274,8 @@ class SrlPredictor(SentencePredictor):
             self.check_input(each)
         sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
         predicates = self._predicates(inputs, sentences)
-        reader = cast(SrlReader, self._dataset_reader)
         instances = [
-            reader.text_to_instance(tokens, index)
+            self._dataset_reader.text_to_instance(tokens, index)
             for tokens, indices in zip(sentences, predicates, strict=True)
             for index in indices
         ]
