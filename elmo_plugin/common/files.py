@@ -69,8 +69,7 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
                     temporary.replace(target_of(path))
                     _flush_to_disk(target_of(path).parent)
     except OSError as error:
-        is_temporary = f".{paths[0].name}." in str(error.filename)
-        if error.errno in _OF_WRITING or is_temporary:
+        if error.errno in _OF_WRITING or f".{paths[0].name}." in str(error.filename):  # a temporary file
             raise type(error)(error.errno, f"could not write {paths[0]}: {reason(error)}") from error
         raise
 
@@ -216,9 +215,8 @@ def _named_files(arguments: Iterable[Any]) -> Iterator[str]:
 
 def is_special(path: StrPath) -> bool:
     """Returns whether a path is a stream, a device or a pipe, to be written to and never replaced."""
-    return os.fspath(path) in _STREAMS or (
-        os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
-    )
+    is_other = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+    return is_other or os.fspath(path) in _STREAMS
 
 
 def open_special(path: StrPath) -> BinaryIO:
