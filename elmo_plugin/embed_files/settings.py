@@ -75,11 +75,10 @@ class EmbedSettings:
 
     def description(self) -> dict[str, Any]:
         """Returns the settings that decide the output, without the content of the biLM."""
-        without = ("bilm", "trust", "max_words")
-        settings = {name: value for name, value in asdict(self).items() if name not in without}
+        without = ["bilm", "trust", "max_words"]
         if self.pooling is None:
-            del settings["pooling"]  # as in files of earlier versions
-        return settings
+            without.append("pooling")  # as in files of earlier versions
+        return {name: value for name, value in asdict(self).items() if name not in without}
 
 
 def protein_settings(settings: EmbedSettings) -> EmbedSettings:
