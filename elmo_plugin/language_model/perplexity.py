@@ -62,16 +62,12 @@ def measure_perplexity(
     shards = find_shards(*texts)
     bilm, softmax, numbers, unknown = _load(archive, precision, device)
     corpus = prepare_corpus(shards, cache_directory)
-    slots = bilm.options.char_cnn.max_characters_per_token
-    indexed = IndexedCorpus(corpus.chunks, numbers, unknown, slots)
+    indexed = IndexedCorpus(corpus.chunks, numbers, unknown, bilm.options.char_cnn.max_characters_per_token)
     layout = StreamLayout(batch_size, UNROLL_STEPS)
     block_words = block_words if state == "carry" else 1
     forward = backward = 0.0
     num_unknown, targets = 0, corpus.tokens + corpus.sentences
-    with (
-        atomic_write(per_sentence or os.devnull) as temporary,
-        open(temporary, "w", encoding="utf-8") as file,
-    ):
+    with atomic_write(per_sentence or os.devnull) as path, open(path, "w", encoding="utf-8") as file:
         all_scores = score_sentences(bilm, softmax, indexed, layout, block_words)
         scored = zip(read_words(indexed), all_scores, strict=True)
         bar = progress_bar(iterable=scored, total=corpus.sentences, unit="sentences", desc="scoring text")
