@@ -56,10 +56,8 @@ class BFloat16Training(TrainerCallback):
             if model.training:
                 autocast.__exit__(None, None, None)
 
-        self._hooks = [
-            model.register_forward_pre_hook(enter),
-            model.register_forward_hook(leave, always_call=True),
-        ]
+        before = model.register_forward_pre_hook(enter)
+        self._hooks = [before, model.register_forward_hook(leave, always_call=True)]
 
     @overrides
     def on_end(self, *args: Any, **kwargs: Any) -> None:

@@ -66,8 +66,7 @@ class AtomicCheckpointer(Checkpointer):
         for point in sorted(super()._find_all_checkpoints(), reverse=True):
             try:
                 paths = self._model_state_path(*point), self._training_state_path(*point)
-                states = [load_plain(path, name=os.path.basename(path)) for path in paths]
-                checkpoint = TrainerCheckpoint(*states)
+                checkpoint = TrainerCheckpoint(*(load_plain(path, os.path.basename(path)) for path in paths))
                 break
             except BiLmError as error:
                 damaged[point] = error

@@ -226,8 +226,7 @@ class ResumableTrainer(GradientDescentTrainer):
         that an earlier epoch wrote.
         """
         path = os.path.join(self._serialization_dir, "best.th")
-        is_of_an_epochs_end = self._start_after_batches_in_epoch_completed == 0
-        is_best = is_of_an_epochs_end and self._metric_tracker.is_best_so_far()
+        is_best = self._start_after_batches_in_epoch_completed == 0 and self._metric_tracker.is_best_so_far()
         if is_best or self._best_model_filename is not None:  # the folder may have been moved
             self._best_model_filename = path
         if is_best and self._primary:
