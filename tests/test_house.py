@@ -11,24 +11,24 @@ from tests.conftest import REPOSITORY
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
     "(files at the top)": 890,
-    "allennlp_api": 669,
-    "analysis": 460,
-    "bilm": 2676,
-    "commands": 1303,
-    "common": 1281,
-    "demo": 359,
-    "embed_files": 656,
-    "embedding": 811,
+    "allennlp_api": 662,
+    "analysis": 459,
+    "bilm": 2681,
+    "commands": 1307,
+    "common": 1279,
+    "demo": 357,
+    "embed_files": 648,
+    "embedding": 815,
     "encoders": 548,
-    "integrations": 319,
-    "language_model": 1338,
-    "porting": 598,
-    "predictions": 517,
-    "sweeps": 270,
-    "tasks": 4472,
-    "training": 444,
+    "integrations": 327,
+    "language_model": 1330,
+    "porting": 595,
+    "predictions": 528,
+    "sweeps": 278,
+    "tasks": 4457,
+    "training": 438,
 }
-WHOLE = 17_611
+WHOLE = 17_599
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

@@ -135,7 +135,7 @@ def _read_questions(path: str, predictor: Any) -> list[Any]:
     """Returns an instance of each question without its answers. Reports those that cannot be read."""
     from allennlp.common.checks import ConfigurationError
 
-    from elmo_plugin.tasks.records import Skipped
+    from elmo_plugin.tasks import Skipped
     from elmo_plugin.tasks.squad import read_squad
 
     reader = predictor._dataset_reader
