@@ -24,7 +24,7 @@ LINES = st.lists(
         lambda pairs: "".join(word + space for word, space in pairs)
     ),
     max_size=8,
-).filter(lambda lines: any(map(str.split, lines)) and not all("\t" in line for line in lines))  # no table
+).filter(lambda lines: any(map(str.split, lines)) and not all("\t" in line for line in lines if line.split()))
 
 
 def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> list[ChunkFiles]:
