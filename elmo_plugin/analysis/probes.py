@@ -22,7 +22,7 @@ class TaggedSentence(NamedTuple):
 
 
 def read_tagged(*paths: str | os.PathLike[str]) -> list[list[TaggedSentence]]:
-    """Reads the sentences of each file, in any format of `ner_conll2003`, with the tags as they are."""
+    """Reads the sentences of each file, in any format of `ner_conll2003`, with unchanged tags."""
     reader = Conll2003Reader({}, source_encoding="plain")
     return [
         [

@@ -67,13 +67,14 @@ def test_names_take_the_places_of_their_kinds(ner_data: ModuleType) -> None:
 def test_names_are_found_in_the_order_of_the_sentence(ner_data: ModuleType, tmp_path: Path) -> None:
     file = tmp_path / "names.tsv"
     file.write_text("1\tPER Ann; LOC York; ORG New York Times\n0\t-\n")
-    sentences = [["It", "rains"], ["Ann", "left", "York", "for", "the", "New", "York", "Times"]]
+    words = ["Ann", "left", "York", "for", "the", "New", "York", "Times"]
     tags = ["B-PER", "O", "B-LOC", "O", "O", "B-ORG", "I-ORG", "I-ORG"]
-    expected = [list(zip(sentences[1], tags, strict=True)), [("It", "O"), ("rains", "O")]]
-    assert list(ner_data.with_names(sentences, file)) == expected
+    sentences = [[("It", "O"), ("rains", "B-MISC")], [(word, "O") for word in words], [("So", "O")]]
+    expected = {1: list(zip(words, tags, strict=True)), 0: sentences[0]}
+    assert ner_data.with_names(sentences, file) == expected
     file.write_text("1\tPER York; LOC Ann\n")
     with pytest.raises(ValueError, match="sentence 1 does not have Ann"):
-        list(ner_data.with_names(sentences, file))
+        ner_data.with_names(sentences, file)
 
 
 WRITTEN = {  # what was written for each model
