@@ -21,7 +21,7 @@ def data(words: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 @pytest.mark.slow
 def test_the_accuracy_is_that_of_logistic_regression() -> None:
     (vectors, labels), (test_vectors, test_labels) = data(6000, seed=1), data(3000, seed=2)
-    trained = LinearProbes(5, epochs=10).fit(vectors[None], labels[None], seed=1)
+    trained = LinearProbes(5).fit(vectors[None], labels[None], seed=1)
     mean, deviation = vectors.mean(dim=0), vectors.std(dim=0)
     peer = linear_model.LogisticRegression(C=1e4, max_iter=500)
     peer.fit(((vectors - mean) / deviation).numpy(), labels.numpy())
@@ -29,6 +29,8 @@ def test_the_accuracy_is_that_of_logistic_regression() -> None:
     assert expected > 0.6
     accuracy = trained.accuracies(test_vectors[None], test_labels[None]).item()
     assert accuracy == pytest.approx(expected, abs=0.01)
+    few = LinearProbes(5, epochs=1).fit(vectors[None], labels[None], seed=1)  # as many as were asked
+    assert few.accuracies(test_vectors[None], test_labels[None]).item() < accuracy - 0.05
 
 
 def test_many_at_once_learn_what_each_learns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
