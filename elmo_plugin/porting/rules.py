@@ -45,7 +45,8 @@ def port_config(config: Mapping[str, Any]) -> tuple[Config, list[Note]]:
 def first_old_key(config: Mapping[str, Any]) -> Note | None:
     """Returns the note on the first key, in the order of the file, that AllenNLP 2.10.1 does not take."""
     changed = [note for note in port_config(config)[1] if note.kind == "changed"]
-    return min(changed, key=lambda note: list(config).index(note.place.split(".")[0]), default=None)
+    keys = list(config)
+    return min(changed, key=lambda note: keys.index(note.place.split(".")[0]), default=None)
 
 
 def _applicators(porting: Porting) -> None:
