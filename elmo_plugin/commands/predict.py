@@ -66,9 +66,7 @@ def check_arguments(args: argparse.Namespace) -> None:
         raise BiLmError("expected --output or --json, got both")
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
-    if args.squad:
-        return
-    if args.output and not (args.output.lower().endswith(FORMATS) or is_special(args.output)):
+    if args.output and not (args.squad or args.output.lower().endswith(FORMATS) or is_special(args.output)):
         raise BiLmError(f"--output: expected a file in {', '.join(FORMATS)}, got {args.output}")
     for text in args.texts:
         if os.path.isdir(text):
@@ -128,7 +126,7 @@ def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
             bar.update(len(batch))
     output = args.output or args.json or STANDARD_OUTPUT
     write_json(output, answers)
-    show(f"{output}: {len(answers):,} answers", file=sys.stderr)
+    show(f"{output}: {len(answers):,} answer{'s' * (len(answers) != 1)}", file=sys.stderr)
 
 
 def _read_questions(path: str, predictor: Any) -> list[Any]:
@@ -141,9 +139,10 @@ def _read_questions(path: str, predictor: Any) -> list[Any]:
     reader = predictor._dataset_reader
     instances, reasons, skipped = [], [], Skipped(skip_bad=True)
     for paragraph in read_squad(path, skipped, skip_unanswerable=True):
+        tokenized = None
         for question in paragraph.questions:
             try:
-                tokenized = reader.tokenize(paragraph.text)
+                tokenized = tokenized or reader.tokenize(paragraph.text)
                 instance = reader.text_to_instance(tokenized, question._replace(answers=[]))
                 predictor.check_length(instance)
                 instances.append(instance)

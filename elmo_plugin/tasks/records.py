@@ -57,7 +57,7 @@ class Skipped:
         """Yields, for each reason, a line with the number of the examples and the first ten."""
         for reason, names in self._names.items():
             first = ", ".join(names[:_MAX_NAMES] + ["…"] * (len(names) > _MAX_NAMES))
-            yield f"{self.file}: skipped {len(names)} {examples} {reason}: {first}"
+            yield f"{self.file}: skipped {examples} {reason} ({len(names)}): {first}"
 
     def log(self, examples: str) -> None:
         """Logs the `messages`."""

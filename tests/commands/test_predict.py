@@ -58,8 +58,8 @@ def test_what_cannot_be_read_is_reported_and_skipped(
     run("predict", archive, "--squad", data, "-o", output)
     assert list(json.loads(output.read_text())) == ["a1"]
     said = capsys.readouterr()
-    assert f"{output}: 1 answers" in said.err
-    assert f"{data}: skipped 1 questions that are blank: a3" in said.err
+    assert f"{output}: 1 answer\n" in said.err
+    assert f"{data}: skipped questions that are blank (1): a3" in said.err
     assert f"skipped: {data}, Ansel, paragraph 1, question a2: a text of 6,000 words" in said.err
     assert "question b1: spaCy's rules read" in said.err
 

@@ -55,8 +55,8 @@ def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
         assert len(list(reader().read(path))) == 2
     assert caplog.messages == [
         f"{path}: texts and label are 'sentence1', 'sentence2', 'gold_label'",
-        f"{path}: skipped 11 pairs without a gold label: {', '.join(f'line {n}' for n in range(2, 12))}, …",
-        f"{path}: skipped 2 pairs with a blank sentence: line 12, line 14",
+        f"{path}: skipped pairs without a gold label (11): {', '.join(f'line {n}' for n in range(2, 12))}, …",
+        f"{path}: skipped pairs with a blank sentence (2): line 12, line 14",
     ]
 
 
@@ -110,8 +110,8 @@ def test_what_cannot_be_used_may_be_left_out(tmp_path: Path, caplog: pytest.LogC
     with caplog.at_level(logging.INFO, logger="elmo_plugin"):
         assert len(list(reader(skip_bad=True).read(path))) == 1
     assert caplog.messages[1:] == [
-        f"{path}: skipped 1 pairs without a 'sentence1': line 2",
-        f"{path}: skipped 2 pairs without a label: line 3, line 4",
+        f"{path}: skipped pairs without a 'sentence1' (1): line 2",
+        f"{path}: skipped pairs without a label (2): line 3, line 4",
     ]
 
 

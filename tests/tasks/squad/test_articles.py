@@ -68,7 +68,7 @@ def test_unanswerable_questions_may_be_left_out(tmp_path: Path, caplog: pytest.L
     with caplog.at_level(logging.INFO):
         (paragraph,) = read(tmp_path, squad(is_impossible=True, answers=[]), skip_unanswerable=True)
     assert paragraph.questions == []
-    assert "skipped 1 questions without an answer" in caplog.text
+    assert "skipped questions without an answer (1)" in caplog.text
 
 
 def test_a_question_may_have_no_answers(tmp_path: Path) -> None:
@@ -135,11 +135,11 @@ def test_what_cannot_be_used_may_be_left_out_and_is_counted(
     assert [question.id for question in paragraph.questions] == ["q1"]
     place = f"{tmp_path / 'x.json'}, article 2, paragraph"
     assert [message.split(": ", 1)[1] for message in caplog.messages] == [
-        "skipped 11 questions with an answer that is not in the paragraph: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …",
-        "skipped 1 questions with the id of an earlier one: q1",
-        "skipped 1 questions that are blank: q2",
-        f"skipped 1 questions about a blank paragraph: {place} 1",
-        f'skipped 1 questions with a malformed "qas": {place} 2',
+        "skipped questions with an answer that is not in the paragraph (11): 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …",
+        "skipped questions with the id of an earlier one (1): q1",
+        "skipped questions that are blank (1): q2",
+        f"skipped questions about a blank paragraph (1): {place} 1",
+        f'skipped questions with a malformed "qas" (1): {place} 2',
     ]
 
 

@@ -78,7 +78,7 @@ def test_long_paragraphs_are_left_out_where_there_is_a_limit(caplog: pytest.LogC
     with caplog.at_level(logging.INFO):
         instances = list(reader(max_paragraph_words=15).read(FIXTURE))
     assert [instance["metadata"].metadata["question"].id for instance in instances] == ["a3", "b1"]
-    assert "skipped 2 questions about a paragraph of more than 15 words: a1, a2" in caplog.text
+    assert "skipped questions about a paragraph of more than 15 words (2): a1, a2" in caplog.text
 
 
 def test_a_question_without_an_answer_is_an_error_in_training_only(tmp_path: Path) -> None:
