@@ -13,6 +13,7 @@
 // dropout:             variational, on the embedded words and on the inputs of GRUs; and on characters.
 // self_attention:      whether there is the residual block with self-attention.
 // max_answer_words:    of a predicted answer; null for any number.
+// word_in_question:    whether the network is told which words of a paragraph the question has. The paper's is not.
 // train_on:            'all' right answers of a question together, or the 'first'.
 // moving_average:      the decay of the average of the weights, which validation and the archive have; null for none.
 // optimizer:           part of the trainer, with the clipping of gradients that belongs to it.
@@ -36,6 +37,7 @@ function(
   dropout=0.2,
   self_attention=true,
   max_answer_words=17,
+  word_in_question=false,
   train_on='all',
   moving_average=0.999,
   optimizer=adadelta,
@@ -64,6 +66,7 @@ function(
       end_encoder: gru,
       dropout: dropout,
       max_answer_words: max_answer_words,
+      word_in_question: word_in_question,
       train_on: train_on,
     },
     trainer+: optimizer {

@@ -36,7 +36,8 @@ local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
   squad:
     (import '../squad_elmo.jsonnet')
     + { train_data_path: 'runs/models/squad/train.json', validation_data_path: 'data/qa/dev.json' }
-    + all_epochs(7),
+    + all_epochs(7)
+    + { model+: { word_in_question: true } },
   snli:
     (import '../snli_elmo.jsonnet')
     + files('runs/models/snli', 'train.jsonl', 'dev.jsonl')

@@ -73,6 +73,17 @@ def test_answers_are_the_text_at_their_characters(instances: list[Instance]) -> 
         assert all(text[slice(*answer["characters"])] == answer["text"] for answer in answers)
 
 
+def test_marks_of_words_in_the_question_change_logits_if_the_model_reads_them(
+    instances: list[Instance],
+) -> None:
+    for reads in (False, True):
+        model = model_of(instances, word_in_question=reads).eval()
+        tensors = tensors_of(instances, model.vocab)
+        with_marks = model.compute_logits(**tensors).start
+        without = model.compute_logits(**{**tensors, "in_question": torch.zeros_like(tensors["in_question"])})
+        assert torch.equal(with_marks, without.start) is not reads
+
+
 def test_training_is_on_all_answers_or_on_the_first(instances: list[Instance]) -> None:
     losses = {}
     for train_on in ("all", "first"):
