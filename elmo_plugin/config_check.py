@@ -82,6 +82,12 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
 
     top = ("random_seed", "numpy_seed", "pytorch_seed", "distributed", "evaluation", "include_in_archive")
     found = list(_check_object(TrainModel, {key: config[key] for key in config if key not in top}, ()))
+    for name in ("data_loader", "validation_data_loader"):
+        loader = config.get(name)
+        if isinstance(loader, Mapping) and loader.get("batch_sampler") is not None:
+            reason = f"the batch sampler decides it, as in {name}.batch_sampler.batch_size"
+            wrong = [key for key in ("batch_size", "shuffle", "drop_last") if loader.get(key)]
+            found += [Mistake((name, key), reason) for key in wrong]
     return found + [mistake for mistake in _gone(config, ()) if mistake not in found]
 
 

@@ -57,9 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "task TASK", f"what the model finds: {about}", choices=PROJECT_TASKS)
     add(parser, "folder FOLDER", "the folder to create; must not exist yet", Path)
     about = (
-        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or these files "
-        "in this order. They are read once, which needs AllenNLP, and stay where they are. For bilm any "
-        "texts, which are copied and split"
+        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or these files, "
+        "with other names in this order. They are read once, which needs AllenNLP, and stay where they are. "
+        "For bilm any texts, which are copied and split"
     )
     add(parser, "--data PATH", about, InputPath, nargs="+", default=[])
     about = """options of the dataset reader for --data, such as '{"text_column": "body"}'"""
@@ -194,7 +194,8 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
     for role, path in zip(roles, paths, strict=True):
         if role in files:
             both = _listed([files[role], path])
-            raise BiLmError(f"{place}: expected one {role} file, got {both}; name them: --data TRAIN DEV")
+            hint = "name them: --data TRAIN DEV" if is_folder else "rename one"
+            raise BiLmError(f"{place}: expected one {role} file, got {both}; {hint}")
         if role is not None:
             files[role] = path
     if "train" not in files:

@@ -73,6 +73,8 @@ def describe_data(params: Mapping[str, Any]) -> Iterator[str]:
         counts = ", ".join(_counted(shown))
         what = "entities" if has_entities else "labels"
         yield f"{path}: {number:,} examples" + (f"; {what}: {counts}" if counts else "")
+        if not known and len(labels or tags) == 1:
+            yield f"{path}: with one label there is nothing to learn"
         known = known or labels or tags
         if unknown := sorted(labels.keys() - known):
             raise ConfigurationError(

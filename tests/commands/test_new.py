@@ -109,7 +109,11 @@ def test_files_of_a_folder_or_named_ones_are_known_by_their_names_or_their_order
         ("a.csv b.csv", ["."], "expected a file called train…, got a.csv, b.csv"),
         ("train.csv train.tsv", ["."], "expected one train file, got train.csv, train.tsv; name them"),
         ("train.csv", ["train.csv", "dev.csv"], r"file not found: .*dev\.csv"),
-        ("dev.csv mine.csv", ["dev.csv", "mine.csv"], "--data: expected one dev file, got dev.csv, mine.csv"),
+        (
+            "dev.csv mine.csv",
+            ["dev.csv", "mine.csv"],
+            "--data: expected one dev file, got dev.csv, mine.csv; rename one",
+        ),
     ],
 )
 def test_files_whose_use_is_unclear_are_an_error(

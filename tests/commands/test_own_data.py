@@ -102,6 +102,11 @@ def test_tags_that_only_other_files_have_are_named(
     )
 
 
+def test_data_with_one_label_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new("ner", "train.txt", "Ada O\nran O\n", tmp_path)
+    assert "train.txt: with one label there is nothing to learn" in capsys.readouterr().out
+
+
 def documented_files() -> list[tuple[str, str, str]]:
     """Returns the task, the name and the text of each file in docs/your_data.md."""
     page = (REPOSITORY / "docs" / "your_data.md").read_text(encoding="utf-8")

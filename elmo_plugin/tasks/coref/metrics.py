@@ -166,7 +166,7 @@ def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
     """
     Scores the clusters of a system, the response, against the gold clusters, the key, both in CoNLL-2012's
     format. As in the reference scorer, a document that the response lacks counts as empty, and a document
-    that the key lacks is skipped, each with a warning.
+    that the key lacks is skipped, each with a warning. A key that repeats a mention is reported, too.
     Returns the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
 
     Raises `ConfigurationError`, naming file and line, if a file is malformed, a document occurs twice or has
@@ -178,6 +178,8 @@ def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
         raise ConfigurationError(f"{key_path}: no documents in this file")
     metric = CorefConll()
     for title, key in keys.items():
+        if any(len(set(cluster)) < len(cluster) for cluster in key.clusters):
+            logger.warning("%s: a cluster repeats a mention: scores may be above 100 %%", key.location)
         response = responses.pop(title, None)
         if response is None:
             logger.warning("%s: %s is missing in %s; it counts as empty", key.location, title, response_path)

@@ -14,6 +14,7 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_plugin.common.errors import check_choice
+from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.common.formats.text_files import warn_of_long_sentence
 from elmo_plugin.tasks.dataset_reader import (
     Line,
@@ -190,7 +191,7 @@ class Conll2003Reader(TaskDatasetReader):
                 fields = fields["data"] | fields
             record = line, fields
             keys = keys or find_keys(record, self._word_column, self._tag_column, self.needs_labels)
-            if fields.get("answer") in ("reject", "ignore"):  # of Prodigy
+            if _is_rejected(fields):
                 skipped.add("that were rejected", line.place)
                 continue
             try:
@@ -263,6 +264,13 @@ def _sentences_of_two_files(words: list[Line], tags: list[Line]) -> Iterator[Tag
                 f"and {len(tags)}, {len(line.columns)} words and {len(other.columns)} tags"
             )
         yield TaggedSentence([line.number] * len(line.columns), line.columns, other.columns)
+
+
+def _is_rejected(fields: dict[str, Any]) -> bool:
+    """Returns whether an annotator rejected an example, in Prodigy or in Label Studio."""
+    annotations = fields.get("annotations")
+    cancelled = is_list_of(annotations, dict) and [each.get("was_cancelled") for each in annotations]
+    return fields.get("answer") in ("reject", "ignore") or bool(cancelled and all(cancelled))
 
 
 def _are_prefixes(prefixes: set[str], words: set[str]) -> bool:

@@ -103,7 +103,7 @@ def _entities(items: Any, text: str) -> Iterator[tuple[int, int, str]]:
     """Yields first character, the one after the last, and type of each entity."""
     for item in items if isinstance(items, list) else [items]:
         if isinstance(item, dict) and isinstance(item.get("result"), list):  # of Label Studio
-            yield from _entities(item["result"], text)
+            yield from _entities([] if item.get("was_cancelled") else item["result"], text)
             continue
         parts = item
         if isinstance(item, dict):

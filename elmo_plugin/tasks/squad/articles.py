@@ -153,9 +153,13 @@ def _answers(question: dict[str, Any], paragraph: str) -> list[Any]:
     """Returns the answers as objects, whatever their shape."""
     answers, text, start = (question.get(key) for key in ("answers", "answer", "answer_start"))
     if answers is None and text is not None:
-        if start is None and paragraph.count(str(text)) == 1:
-            start = paragraph.index(str(text))
-        start = int(start) if isinstance(start, str) and start.isdecimal() else start
+        if start is None and text:
+            start = paragraph.find(str(text))
+            if (number := paragraph.count(str(text))) > 1:
+                message = f'the answer {text!r} is in the paragraph {number} times: expected "answer_start"'
+                raise UnusableExample('without "answer_start"', message)
+        if isinstance(start, str) and start.removesuffix(".0").isdecimal():
+            start = int(start.removesuffix(".0"))
         return [{"text": text, "answer_start": start}]
     if isinstance(answers, str) and (lists := _LISTS.findall(answers)):  # of a table
         answers = {name: as_list(values) for name, values in lists}

@@ -81,9 +81,15 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
         column = f"column {FIXED_COLUMNS + number + 1}"
         with locate_label_errors(rows, f"{column}: "):
             arguments = parse_labels(labels)
-        verbs = [start for start, _, role in arguments if role == VERB]
-        if not verbs and len(framed) == len(sentence.frames):
-            verbs = [framed[number]]
+        spans = [range(start, end) for start, end, role in arguments if role == VERB]
+        verbs = [span.start for span in spans]
+        if len(framed) == len(sentence.frames):
+            if verbs and not any(framed[number] in span for span in spans):
+                raise ConfigurationError(
+                    f"{rows[verbs[0]][0].location}: {column} has (V*) at {sentence.words[verbs[0]]!r}, but "
+                    f"its lemma and frameset are at {sentence.words[framed[number]]!r}"
+                )
+            verbs = verbs or [framed[number]]
         if not verbs:
             raise ConfigurationError(
                 f"{sentence.location}: {column} of the sentence that begins here lacks its predicate, (V*); "

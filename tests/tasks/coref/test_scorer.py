@@ -53,6 +53,14 @@ def test_a_document_that_the_key_lacks_is_skipped(tmp_path: Path, caplog: pytest
     )
 
 
+def test_a_key_that_repeats_a_mention_in_a_cluster_is_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = document("a", "(0)|(0)", "-", "(0)")
+    assert score(tmp_path, key, key)["ceafe"]["f1"] > 100  # as in the reference scorer
+    assert "a cluster repeats a mention: scores may be above 100 %" in caplog.text
+
+
 def test_more_than_ten_repeated_mentions_are_refused_as_by_the_reference_scorer(tmp_path: Path) -> None:
     repeats = document("a", "|".join(["(0)"] * 10), "(0)|(0)", "-", "-", "-")
     assert score(tmp_path, A + B, repeats + B)["muc"]["precision"] == 100

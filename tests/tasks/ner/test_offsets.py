@@ -70,6 +70,14 @@ def test_types_have_no_spaces_ends_no_blanks_and_rejected_examples_are_left_out(
     assert found == [(["Ola", "ran"], ["B-Full_Name", "O"])]
 
 
+def test_what_an_annotator_cancelled_in_label_studio_is_left_out(tmp_path: Path) -> None:
+    done = {"result": [{"value": {"start": 0, "end": 3, "labels": ["PER"]}}]}
+    cancelled = {"result": [{"value": {"start": 4, "end": 7, "labels": ["LOC"]}}], "was_cancelled": True}
+    annotations = ([cancelled, done], [cancelled])
+    items = [{"data": {"text": "Ola ran"}, "annotations": each} for each in annotations]
+    assert read(tmp_path / "f.json", json.dumps(items)) == [(["Ola", "ran"], ["B-PER", "O"])]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

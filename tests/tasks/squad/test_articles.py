@@ -42,6 +42,10 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
         ("{\n'data'", "x.json, line 2: not JSON"),
         ([3], "x.json, item 1: expected a JSON object, got 3"),
         ({}, 'x.json, line 1: expected text as "context", got null'),
+        (
+            {"id": "1", "context": "1911, 1911", "question": "When?", "answer": "1911"},
+            "the answer '1911' is in the paragraph 2 times: expected \"answer_start\"; skip_bad",
+        ),
         ({"data": [{"title": "T", "paragraphs": [3]}]}, "T, paragraph 1: expected a JSON object, got 3"),
         (squad(" "), "Rain, paragraph 1: the paragraph is blank"),
         (squad(question=" "), "question q1: the question is blank"),
@@ -153,7 +157,10 @@ def test_rows_without_ids_have_their_lines() -> None:
     ("text", "message"),
     [
         ("id,passages,question\n1,It rained.,What?\n", 'line 2: expected text as "context", got null'),
-        ("context,question,answer\nrain rain,What?,rain\n", 'line 2.*: expected a number as "answer_start"'),
+        (
+            "context,question,answer\nrain rain,What?,rain\n",
+            "line 2.*: the answer 'rain' is in the paragraph 2 times",
+        ),
         ("context,question,answer,start\nIt.,What?,It,x\n", 'expected a number as "answer_start", got "x"'),
         ("context,question,answer,start\nIt rained.,What?,rained,0\n", "is not at its answer_start, 0"),
     ],

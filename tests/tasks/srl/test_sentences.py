@@ -71,6 +71,15 @@ def test_auxiliaries_and_other_parts_of_speech_are_no_verbs(tag: str, frame: str
     assert predicate.is_verb == is_verb
 
 
+def test_a_bracket_of_v_at_another_word_than_the_frameset_is_an_error() -> None:
+    text = "\n".join([row("Ada", "(V*)"), row("sold", "(A0*)", lemma="sell", frameset="01")])
+    message = "data, line 1: column 12 has (V*) at 'Ada', but its lemma and frameset are at 'sold'"
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        sentences_in(text)
+    text = "\n".join([row("gave", "(V*", lemma="give", frameset="01"), row("up", "*)")])
+    assert sentences_in(text)[0].predicates[0].word == 0
+
+
 def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() -> None:
     text = "\n".join([row("Go", "*", "(A1*)", lemma="go", frameset="01"), row("home", "*", "*")])
     with pytest.raises(ConfigurationError, match=r"^data, line 1: column 12 .* lacks its predicate"):
