@@ -22,6 +22,7 @@ from allennlp import models
 from allennlp.commands import evaluate, predict, train
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import SigTermReceived
 from allennlp.models import archival
 from allennlp.predictors import Predictor, predictor
 
@@ -122,6 +123,8 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
     is_of_allennlp = isinstance(error, RuntimeError | ValueError) and str(error).startswith(_MISTAKES)
     if (is_of_allennlp or isinstance(error, MISTAKES)) and not os.environ.get("ALLENNLP_DEBUG"):
         print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
+    elif isinstance(error, KeyboardInterrupt | SigTermReceived):
+        print("stopped; --recover continues a training from its last checkpoint", file=sys.stderr)
     else:
         EXCEPTHOOK(kind, error, traceback)
 

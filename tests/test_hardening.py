@@ -92,6 +92,9 @@ def test_a_mistake_ends_a_program_without_a_traceback(
         Params.from_file(str(REPOSITORY / "experiments/sst_elmo.jsonnet"), '{"absent.key": 1}')
     elmo_plugin.hardening.excepthook(ValueError, override.value, None)
     assert re.fullmatch(r"ValueError: overrides [^\n]*absent\.key[^\n]*\n", capsys.readouterr().err)
+    elmo_plugin.hardening.excepthook(util.SigTermReceived, util.SigTermReceived(), None)
+    stopped = "stopped; --recover continues a training from its last checkpoint\n"
+    assert capsys.readouterr().err == stopped
     elmo_plugin.hardening.excepthook(ValueError, ValueError("a bug"), None)
     assert "ValueError: a bug" in capsys.readouterr().err
 

@@ -52,8 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     group = parser.add_argument_group("the text")
     add(group, "--max-words N", "refuse longer lines", positive_int, default=100_000)
-    add_shared(group, "--tokenizer", "--language")
-    add(group, "--column N", "read a table: the column of words, from 0; blank lines end sentences", int)
+    add_shared(group, "--tokenizer", "--language", "--column")
 
     group = parser.add_argument_group("the file")
     add_shared(group, "--dtype", default="float32")

@@ -70,8 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sentence per line, its words between spaces)"
     )
     add(parser, "--language CODE", about)
-    about = "read a table: the column of words, from 0; blank lines end sentences"
-    add(parser, "--column N", about, int)
+    add_shared(parser, "--column")
 
 
 def new_project(

@@ -111,7 +111,8 @@ def add(parser: Any, spelling: str, about: str, type: Callable[[str], Any] = str
     parser.add_argument(*names.split("/"), help=about, **options)
 
 
-_JSON = "write the result as JSON to FILE.json, or without FILE to standard output"
+_JSON = "write the result as JSON to this file, or without it to standard output"
+_COLUMN = "read a table: the column of words, from 0; blank lines end sentences, and spaces in words become _"
 _CACHE = "folder for prepared text and vectors of later calls (default: $ELMO_PLUGIN_CACHE)"
 _BILM = "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL"
 _ARCHIVE = "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL"
@@ -122,7 +123,8 @@ _SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "archives ARCHIVE": (_ARCHIVE, {"type": ArchivePath}),
     "-o/--output PATH": ("file or folder to write", {"type": OutputPath}),
     "--bilm BILM": (_BILM, {}),
-    "--json FILE": (_JSON, {"type": OutputPath, "nargs": "?", "const": "-"}),
+    "--json FILE.json": (_JSON, {"type": OutputPath, "nargs": "?", "const": "-"}),
+    "--column N": (_COLUMN, {"type": int}),
     "--cache DIR": (_CACHE, {}),
     "--mix ARCHIVE": ("mix of layers of this trained model", {"type": ArchivePath}),
     "--controls": ("also score a random biLM of the same sizes, and counts of characters", {}),

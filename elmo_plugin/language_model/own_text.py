@@ -56,6 +56,7 @@ class TextFigures:
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     looks_raw: int = 0  # sentences that end in a word with its full stop
+    repeated: int = 0  # sentences of dev.txt that train.txt has, too
 
     @property
     def words(self) -> int:
@@ -112,6 +113,7 @@ def write_text(
             hint = hint if column is None else "; a blank line ends a sentence"
             listed = ", ".join(str(file) for file in [*chain(*files.values())][:3])
             raise BiLmError(f"{listed}: expected {needed}; {role} got no sentence{hint}")
+    figures["dev"].repeated = _repeated(folder)
     train = figures["train"]
     if not train.frequent and train.sentences >= MIN_COUNT:
         raise BiLmError(
@@ -119,6 +121,13 @@ def write_text(
             "the text split into words? --language CODE does it"
         )
     return figures
+
+
+def _repeated(folder: Path) -> int:
+    """Returns the number of sentences of dev.txt that train.txt has, too."""
+    with (folder / "dev.txt").open("rb") as dev, (folder / "train.txt").open("rb") as train:
+        left = Counter(dev)
+        return sum(left.pop(line, 0) for line in train)
 
 
 def _assigned_sentences(
@@ -194,7 +203,9 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
     """Yields lines on the files, on what looks wrong with them, and on the training."""
     for role, found in figures.items():
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
-    train = figures["train"]
+    train, dev = figures["train"], figures["dev"]
+    if dev.repeated > dev.sentences / 5:
+        yield f"{dev.repeated:,} sentences of dev.txt are in train.txt, too: their perplexity is too good"
     yield f"different words: {len(train.counts):,}; at least {MIN_COUNT} times: {len(train.frequent):,}"
     if sum(train.frequent) < train.words / 4:
         yield "most words are too rare to be predicted: is the text split into words? --language CODE does it"

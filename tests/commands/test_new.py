@@ -217,6 +217,15 @@ def test_a_bilms_text_is_split_and_its_words_choose_the_sizes(
     assert "size mini, 6 epochs, the full softmax" in capsys.readouterr().out
 
 
+def test_dev_text_that_is_in_the_training_text_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.txt").write_text("".join(f"line {n} .\n" for n in range(20)))
+    (tmp_path / "dev.txt").write_text("line 1 .\nline 2 .\nline 2 .\nother .\n")
+    main(["new", "bilm", str(tmp_path / "project"), "--data", str(tmp_path)])
+    assert "3 sentences of dev.txt are in train.txt, too" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -62,6 +62,27 @@ def test_words_of_the_first_column_may_look_like_comments_or_numbers_of_words() 
     assert list(sentence_lines(iter(lines), "x", 0)) == [b"It ended 8-5 #final #\n"]
 
 
+def column(text: str, number: int) -> list[str]:
+    lines = text.encode().splitlines(True)
+    return b"".join(sentence_lines(iter(lines), "x", number)).decode().split()
+
+
+@pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f", "\u2028"])
+def test_each_row_of_a_table_is_a_word_with_whatever_spaces(space: str) -> None:
+    assert column(f"Il\tP\n10{space}000\tN\namis\tN\n", 0) == ["Il", "10_000", "amis"]
+
+
+def test_only_conllu_has_numbers_to_leave_out() -> None:
+    assert column("cost\tcosts\n3.5\t3.5\n2019-20\t2019-20\n", 1) == ["costs", "3.5", "2019-20"]
+    assert column("0.10\tHello\n0.55\tworld\n", 1) == ["Hello", "world"]
+    assert column("1-2\tim\n1\tin\n2\tdem\n2.1\tx\n", 1) == ["in", "dem"]
+
+
+def test_a_row_without_a_word_is_an_error() -> None:
+    with pytest.raises(BiLmError, match="x, line 2: column 0 has no word"):
+        column("a\tX\n \tY\n", 0)
+
+
 @pytest.mark.parametrize(("words", "warnings"), [(500, 0), (501, 1)])
 def test_a_column_without_blank_lines_is_a_warning(
     words: int, warnings: int, caplog: pytest.LogCaptureFixture

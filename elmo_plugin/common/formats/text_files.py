@@ -65,6 +65,7 @@ _SNIFFED = 20  # lines
 _READS = {"columns": "--column N reads its words, from 0", "FASTA": "name its file .fasta, or --format fasta"}
 _MOST_WORDS = 500
 _HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
+_NUMBER = re.compile(rb"\d+([-.]\d+)?")  # of a word in CoNLL-U; contracted words and empty nodes have two
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
 _FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
@@ -73,7 +74,8 @@ _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNO
 def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None) -> Iterator[bytes]:
     """
     Yields the lines of a text with one sentence each; or, given the number of a `column`, the words in it, up
-    to each blank line. Raises `BiLmError` if the lines are plainly a table or data instead.
+    to each blank line, with "_" for white space within them. Raises `BiLmError` if the lines are plainly a
+    table or data instead, or a row lacks its word.
     """
     lines = iter(lines)
     if column is not None:
@@ -116,7 +118,10 @@ def _kind_of_data(lines: list[str]) -> str:
 def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator[bytes]:
     words: list[bytes] = []
     first = list(islice(lines, _SNIFFED))
-    width = next((len(line.split()) for line in first if line[:1] != b"#" and line.strip()), 0)
+    rows = [line.split() for line in first if line[:1] != b"#" and line.strip()]
+    width = len(rows[0]) if rows else 0
+    numbers = [row[0] for row in rows]
+    is_numbered = column != 0 and b"1" in numbers and all(map(_NUMBER.fullmatch, numbers))
     for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
         fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
         is_word = b"\t" in line or (len(fields) == width and _HASH.match(line))
@@ -125,12 +130,15 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
                 warn_of_long_sentence(name, len(words))
                 yield b" ".join(words) + b"\n"
             words = []
-        elif (line[:1] == b"#" and not is_word) or (column and re.fullmatch(rb"\d+[-.]\d+", fields[0])):
-            continue  # also contracted words and empty nodes of CoNLL-U
+        elif (line[:1] == b"#" and not is_word) or (is_numbered and not fields[0].isdigit()):
+            continue
         elif not -len(fields) <= column < len(fields):
             raise BiLmError(f"{name}, line {number}: expected column {column} of {len(fields)}, from 0")
         else:
-            words.append(b"_".join(fields[column].split()))
+            word = "_".join(fields[column].decode("utf-8", "surrogateescape").split())
+            if not word:
+                raise BiLmError(f"{name}, line {number}: column {column} has no word")
+            words.append(word.encode("utf-8", "surrogateescape"))
 
 
 def warn_of_long_sentence(name: str, words: int) -> None:
