@@ -85,18 +85,14 @@ def score_senses(
     Scores the first sense of all words of a corpus, then the senses by each combination of layers, with the
     first sense for lemmas without training data. `first_sense` takes a lemma and its part of speech.
     """
-    names = list(model.representations.combinations)
-    correct = [0] * (1 + len(names))
-    answered = [0] * (1 + len(names))
+    combinations = model.representations.combinations
+    counts = {name: Counter[str]() for name in ["first sense", *combinations]}
     total = 0
     for target, nearest in model.predict(sentences):
         first = first_sense(target.entry)
         total += 1
-        senses: Sequence[str | None] = nearest or [first] * len(names)
-        for number, sense in enumerate([first, *senses]):
-            answered[number] += sense is not None
-            correct[number] += sense in target.senses
-    return [
-        SenseScore(name, num_correct, num_answered, total)
-        for name, num_correct, num_answered in zip(["first sense", *names], correct, answered, strict=True)
-    ]
+        senses: Sequence[str | None] = nearest or [first] * len(combinations)
+        for count, sense in zip(counts.values(), [first, *senses], strict=True):
+            count["answered"] += sense is not None
+            count["correct"] += sense in target.senses
+    return [SenseScore(name, each["correct"], each["answered"], total) for name, each in counts.items()]
