@@ -11,7 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -95,21 +95,17 @@ def train_in_processes(
     four times has failed. `packages` register classes. Raises `BiLmError` if Dask is not installed.
     """
     try:
-        from dask.distributed import Client, LocalCluster, as_completed
+        from dask.distributed import Client, as_completed
     except ImportError:
         raise BiLmError("--workers and --dask need Dask: install elmo_plugin[cluster]") from None
     threads = None if scheduler else max(1, torch.get_num_threads() // workers)
-    with ExitStack() as stack:
-        cluster: Any = scheduler or stack.enter_context(
-            LocalCluster(workers, threads_per_worker=1, memory_limit=0, dashboard_address=None)
-        )
-        client = stack.enter_context(Client(cluster))
-        tasks = client.map(
-            partial(_train_in_worker, threads=threads, packages=packages), trainings, pure=False
-        )
-        bar = stack.enter_context(progress_bar(total=len(trainings), unit="training"))
-        for _ in as_completed(tasks):
-            bar.update()
+    local = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+    with Client(scheduler) if scheduler else Client(**local) as client:
+        train_one = partial(_train_in_worker, threads=threads, packages=packages)
+        tasks = client.map(train_one, trainings, pure=False)
+        with progress_bar(total=len(trainings), unit="training") as bar:
+            for _ in as_completed(tasks):
+                bar.update()
         return [_outcome(task) for task in tasks]
 
 
