@@ -23,12 +23,11 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import parse_overrides, with_overrides
-from allennlp.common.util import SigTermReceived
 from allennlp.models.archival import CONFIG_NAME
 from filelock import Timeout
 
 from elmo_plugin.archives import import_all_plugins
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import close_log_files, locked, write_json
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.provenance import provenance
@@ -63,9 +62,8 @@ class Outcome(NamedTuple):
         """Trains, see `train`."""
         try:
             return cls(train(training.config, training.folder, file_friendly_logging))
-        except SigTermReceived:
-            raise
         except Exception as error:
+            raise_stop(error)
             return cls.of_error(error)
 
     @classmethod
