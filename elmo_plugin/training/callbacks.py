@@ -1,6 +1,7 @@
 """Trainer callbacks: bfloat16, rounded matrix products, and ELMo's mixing weights."""
 
 import logging
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -125,11 +126,8 @@ class ElmoWeightsCallback(TrainerCallback):
 
 def _read_layer_weights(trainer: GradientDescentTrainer) -> list[LayerWeights]:
     """Reads the mixes of the weights that an archive would have now."""
-    average = trainer._moving_average
-    if average is None:
+    with ExitStack() as stack:
+        if trainer._moving_average is not None:
+            trainer._moving_average.assign_average_value()
+            stack.callback(trainer._moving_average.restore)
         return read_layer_weights(trainer.model.state_dict())
-    average.assign_average_value()
-    try:
-        return read_layer_weights(trainer.model.state_dict())
-    finally:
-        average.restore()
