@@ -91,17 +91,15 @@ def _write_hdf5(path: Path, content: Content) -> None:
         settings = content.settings
         has_index = settings.keep_sentences and settings.keys == "line"
         index = bytearray()  # takes as much memory as the sentences, six bytes a word
-        line = 0
+        lines = count()
         for chunk in map(_read_chunk, content.chunks):
             keys = {}
             for sentence, array in zip(chunk.names or chunk.sentences, chunk.arrays, strict=True):
-                keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
-                line += 1
+                keys[sentence] = str(next(lines)) if settings.keys == "line" else sentence_key(sentence)
                 if keys[sentence] and keys[sentence] not in file:
                     data = content.shaped(array)
-                    is_packed = settings.gzip is not None and array.size > 0
                     packing = {"chunks": data.shape, "shuffle": True, "compression": settings.gzip}
-                    options = packing if is_packed else {}
+                    options = packing if settings.gzip is not None and array.size > 0 else {}
                     dataset = file.create_dataset(keys[sentence], data=data, track_times=False, **options)
                     if chunk.names:
                         dataset.attrs["original_id"] = sentence
