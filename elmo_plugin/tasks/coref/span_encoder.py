@@ -62,6 +62,7 @@ class SpanEncoder(nn.Module):
         super().__init__()
         self.head_attention = nn.Linear(encoded_dim, 1)
         self.width_embedding = nn.Embedding(max_width, width_dim)
+        self._max_width = max_width
         self.dropout = Dropout(dropout)
         self._sizes = [encoded_dim, encoded_dim, embedded_dim, width_dim]
 
@@ -81,9 +82,8 @@ class SpanEncoder(nn.Module):
         Returns start, end, head and width of spans, of shape (spans, output_dim), from the encoded words of a
         document, (time, encoded_dim), its embedded words, (time, embedded_dim), and `width_vectors`.
         """
-        max_width = self.width_embedding.num_embeddings
         attention = self._head_weights(encoded)[spans.starts, spans.widths]  # Shape: (spans, max_width)
-        words = spans.starts.unsqueeze(1) + torch.arange(max_width, device=encoded.device)
+        words = spans.starts.unsqueeze(1) + torch.arange(self._max_width, device=encoded.device)
         words = words.clamp(max=len(encoded) - 1)  # Shape: (spans, max_width); weight 0 past a span
         heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
         parts = [encoded[spans.starts], encoded[spans.ends], heads, widths[spans.starts, spans.widths]]
@@ -97,10 +97,9 @@ class SpanEncoder(nn.Module):
         (words, max_width, out_features). The values of spans that end past the document have no meaning.
         """
         start_weight, end_weight, head_weight, width_weight = linear.weight.split(self._sizes, dim=1)
-        max_width = self.width_embedding.num_embeddings
         starts = functional.linear(encoded, start_weight, linear.bias)  # Shape: (time, out_features)
-        ends = _windows(functional.linear(encoded, end_weight), max_width)
-        heads = _windows(functional.linear(embedded, head_weight), max_width)
+        ends = _windows(functional.linear(encoded, end_weight), self._max_width)
+        heads = _windows(functional.linear(embedded, head_weight), self._max_width)
         attention = self._head_weights(encoded)
         for start in range(0, len(encoded), BLOCK):
             block = slice(start, start + BLOCK)
@@ -110,9 +109,8 @@ class SpanEncoder(nn.Module):
 
     def _head_weights(self, encoded: Tensor) -> Tensor:
         """Returns the weights of the words of each span, of shape (time, max_width, max_width)."""
-        max_width = self.width_embedding.num_embeddings
-        logits = shift_to_ends(self.head_attention(encoded).squeeze(1), max_width)
-        inside: Tensor = torch.ones(max_width, max_width, device=logits.device).tril().bool()
+        logits = shift_to_ends(self.head_attention(encoded).squeeze(1), self._max_width)
+        inside: Tensor = torch.ones(self._max_width, self._max_width, device=logits.device).tril().bool()
         return logits.unsqueeze(1).masked_fill(~inside, float("-inf")).softmax(dim=-1)
 
 
