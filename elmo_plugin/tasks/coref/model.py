@@ -156,7 +156,8 @@ class CorefSpanRanking(TaskModel):
         starts = [0] * len(document)
         if self.training:
             length = self._max_training_sentences
-            starts = [_random_start(len(item.sentences), length) for item in document]
+            # A random window of each document, of at most this many sentences.
+            starts = [int(torch.randint(max(0, len(each.sentences) - length) + 1, ())) for each in document]
             sentences = slice_wrapping_dim(sentences, starts, length)
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(sentences, num_wrapping_dims=1)
         encoded = self.dropout(encoded)
@@ -189,8 +190,7 @@ class CorefSpanRanking(TaskModel):
         vectors = self.span_encoder(encoded, embedded, widths, spans)
         antecedents = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
         scores = mentions[spans.starts, spans.widths]
-        indices = antecedent_indices(antecedents).clamp(min=0)
-        logits = antecedents + scores.unsqueeze(1) + scores[indices]
+        logits = antecedents + scores.unsqueeze(1) + scores[antecedent_indices(antecedents).clamp(min=0)]
         words_before = sum(map(len, document.sentences[:start]))
         return AntecedentLogits(spans.mentions(words_before), functional.pad(logits, (1, 0)))
 
@@ -230,11 +230,6 @@ class CorefSpanRanking(TaskModel):
             "sentences": [document.typed_sentences for document in documents],
             **{name: [getattr(item, name) for item in documents] for name in ("name", "part", "speakers")},
         } | {name: [item[name] for item in described] for name in ("clusters", "antecedents", "marked")}
-
-
-def _random_start(sentences: int, length: int) -> int:
-    """Returns the first of a random window of at most `length` sentences."""
-    return int(torch.randint(max(0, sentences - length) + 1, ()))
 
 
 def _speaker_ids(document: CorefDocument, start: int, length: int) -> Tensor:
