@@ -77,8 +77,7 @@ def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     if isinstance(text, str):
         hint = "split it" if " " in text else "put the words of a sentence in a list"
         hint = f": {hint}, or use BiLm.encode"
-    is_shown = hint or not is_iterable
-    got = f"{values!r:.60}" if is_shown else type(values).__name__
+    got = f"{values!r:.60}" if hint or not is_iterable else type(values).__name__
     raise BiLmError(f"{place}: expected {expected}, got {got}{hint}")
 
 

@@ -284,8 +284,7 @@ class BiLmNetwork(DerivingModule):
             kept = settings._replace(keep_state=True)
             return self.forward_packed(self.boundaries, rows, packing, kept).state
 
-        key = ("begin", settings.precision.name, settings.recurrence)
-        return derive_once(settings.derived, key, read)
+        return derive_once(settings.derived, ("begin", settings.precision.name, settings.recurrence), read)
 
     def forward_cached(
         self,
@@ -313,8 +312,7 @@ class BiLmNetwork(DerivingModule):
         return derive_once(self.derived_values(), ("digest", name), self._digest, name)
 
     def _digest(self, precision: str) -> bytes:
-        tensors = [*self.named_parameters(), *self.named_buffers()]
-        return weights_digest(self.options, precision, tensors)
+        return weights_digest(self.options, precision, [*self.named_parameters(), *self.named_buffers()])
 
 
 @contextmanager

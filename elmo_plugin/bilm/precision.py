@@ -214,7 +214,6 @@ def has_bfloat16() -> bool:
 
 def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
     packs: dict[torch.dtype, Callable[[], bool]] = {torch.float: has_onednn, torch.bfloat16: has_bfloat16}
-    is_onednns = weight.device.type == "cpu" and weight.dtype in packs and packs[weight.dtype]()
-    if is_onednns:
+    if weight.device.type == "cpu" and weight.dtype in packs and packs[weight.dtype]():
         return OneDnnLinear(weight, bias)
     return torch_linear(weight.t().clone(memory_format=torch.contiguous_format), bias)

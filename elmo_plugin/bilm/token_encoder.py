@@ -122,8 +122,8 @@ class TokenEncoder(CachedTokenEncoder):
         is_trainable = any(parameter.requires_grad for parameter in self.parameters())
         if is_trainable and (torch.is_grad_enabled() or precision.name == "float32"):
             maxima, order = convolve_by_length(character_ids, self.character_embedding, self.convolutions)
-            features = self.highways(self.activation(maxima))  # all words at once, for large products
-            vectors = self.projection(features)
+            # All words at once, for large products.
+            vectors = self.projection(self.highways(self.activation(maxima)))
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
                 frozen = derive_once(derived, ("char_cnn", precision.name), FrozenCharCnn, self, precision)

@@ -106,8 +106,7 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
         dtype = check_weights_file(weights_file, options)
         softmax = read_softmax(weights_file, options) if with_softmax else None
         stored = read_weights(weights_file, options)
-        card = read_card(cast(AnyPath, options_file.parent))
-        return Checkpoint(options, stored, softmax, dtype, card)
+        return Checkpoint(options, stored, softmax, dtype, read_card(cast(AnyPath, options_file.parent)))
     if isinstance(found, zipfile.Path) or is_model_folder(found):
         options, weights = read_folder(found)
         return Checkpoint(options, weights.items())
