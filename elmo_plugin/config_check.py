@@ -178,8 +178,7 @@ def _check_object(cls: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
     is_base = cls in Registrable._registry
     kind = value.get("type", getattr(cls, "default_implementation", None))
     if is_base and not isinstance(kind, str):
-        found = MISSING if kind is None else f"expected text, found {kind!r:.80}"
-        yield Mistake((*keys, "type"), found)
+        yield Mistake((*keys, "type"), MISSING if kind is None else f"expected text, found {kind!r:.80}")
         return
     try:
         made, _ = _resolve(cls, kind)

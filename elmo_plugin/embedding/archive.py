@@ -46,8 +46,7 @@ class ElmoMetadata(NamedTuple):
             raise BiLmError(f"{_WHAT}: expected {', '.join(cls._fields)}, got {metadata!r}")
         layers = metadata["layers"]
         lists = list(layers.values()) if isinstance(layers, dict) else [None]
-        numbers = [number for each in lists for number in (each if isinstance(each, list) else [None])]
-        if not all(type(number) is int and number >= 0 for number in numbers):
+        if not all(isinstance(each, list) and all(type(n) is int and n >= 0 for n in each) for each in lists):
             raise BiLmError(f"{_WHAT}: expected lists of layers, got {layers!r}")
         return cls(**metadata)
 
@@ -129,8 +128,7 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
         metadata = state.get(f"{elmo}.{EXTRA_STATE}")
         numbers = list(range(len(weights)))
         layers = numbers if metadata is None else ElmoMetadata.from_tensor(metadata).layers[name]
-        gamma = float(state[f"{module}.scalar_mix.gamma"])
-        mixes.append(LayerWeights(placement, layers, weights, gamma))
+        mixes.append(LayerWeights(placement, layers, weights, float(state[f"{module}.scalar_mix.gamma"])))
     return mixes
 
 

@@ -29,8 +29,7 @@ def build_tok2vec_elmo(
     biLM (stored with the model), dropout and a maxout layer of this `width`. `embed` is another layer,
     such as `spacy.MultiHashEmbed.v2`, to concatenate with the mix before the maxout layer.
     """
-    word_vectors = WordVectors(bilm, "all", precision)
-    mixed: Model = chain(bilm_layers(word_vectors), scalar_mix(), Dropout(dropout))
+    mixed: Model = chain(bilm_layers(WordVectors(bilm, "all", precision)), scalar_mix(), Dropout(dropout))
     words = mixed if embed is None else concatenate(mixed, embed)
     model: Model = chain(words, with_array(Maxout(nO=width, nP=3, dropout=0.0, normalize=True)))
     model.set_dim("nO", width)

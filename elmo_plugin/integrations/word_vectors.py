@@ -58,8 +58,7 @@ class WordVectors:
 
     def digest(self) -> str:
         """Returns 32 hexadecimal digits that identify the biLM's weights and all settings."""
-        settings = json.dumps(self.layers).encode()
-        return blake2b(self.bilm.digest() + settings, digest_size=16).hexdigest()
+        return blake2b(self.bilm.digest() + json.dumps(self.layers).encode(), digest_size=16).hexdigest()
 
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """

@@ -175,8 +175,7 @@ def _texts(inputs: Mapping[str, Any]) -> dict[str, str]:
 def _rows(prediction: Prediction, kind: str) -> Iterator[Mapping[str, Any]]:
     """Yields the rows of a prediction in a table with the columns of its kind."""
     if kind == "frames":
-        frames = prediction["frames"]
-        yield from ({**frame, **role} for frame in frames for role in frame["roles"])
+        yield from ({**frame, **role} for frame in prediction["frames"] for role in frame["roles"])
     elif kind == "clusters":
         for cluster, mentions in enumerate(prediction["clusters"], start=1):
             yield from ({"cluster": cluster, **each, **_characters(each)} for each in mentions)
