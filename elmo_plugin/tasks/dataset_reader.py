@@ -5,7 +5,6 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import signature
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -157,14 +156,6 @@ def read_text_lines(file_path: str, encoding: str = "utf-8", keep_marks: bool = 
         for number, line in enumerate(read_lines(file_path), start=1):
             text = decode(line, f"{file_path}, line {number}", encoding, keep_marks)
             yield Line(text.lstrip(BYTE_ORDER_MARK), file_path, number)
-
-
-def sentence_rows(lines: Iterable[Line]) -> Iterator[list[Row]]:
-    """Yields the rows of each sentence. Blank lines separate sentences."""
-    rows = ((line, line.columns) for line in lines)
-    for have_words, sentence in groupby(rows, key=lambda row: bool(row[1])):
-        if have_words:
-            yield list(sentence)
 
 
 def check_columns(rows: Sequence[Row], expected: int, columns: str) -> None:

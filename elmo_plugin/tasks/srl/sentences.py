@@ -17,7 +17,7 @@ from elmo_plugin.tasks.conll2012 import (
     parse_sentence,
     split_sentence,
 )
-from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, sentence_rows
+from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns
 from elmo_plugin.tasks.records import Record
 from elmo_plugin.tasks.spans import (
     LabelError,
@@ -162,7 +162,10 @@ def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, or brackets are
     malformed, nested or without their other half.
     """
-    return map(_parse_proposition, sentence_rows(lines))
+    rows = ((line, line.columns) for line in lines)
+    for have_words, sentence in groupby(rows, key=lambda row: bool(row[1])):
+        if have_words:
+            yield _parse_proposition(list(sentence))
 
 
 def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
