@@ -28,16 +28,11 @@ def _split(tag: str) -> tuple[str, str]:
     return _BIO_PREFIXES.get(prefix, prefix), kind
 
 
-def _ends(last: tuple[str, str], tag: tuple[str, str]) -> bool:
-    """Returns whether a chunk ends between two words."""
-    changes = last[0] not in _OUTSIDE and last[1] != tag[1]
-    return changes or last[0] in _SINGLES or last[0] + tag[0] in _ENDS
-
-
-def _starts(last: tuple[str, str], tag: tuple[str, str]) -> bool:
-    """Returns whether a chunk starts between two words."""
-    changes = tag[0] not in _OUTSIDE and last[1] != tag[1]
-    return changes or tag[0] in _SINGLES or last[0] + tag[0] in _STARTS
+def _edges(last: tuple[str, str], tag: tuple[str, str]) -> tuple[bool, bool]:
+    """Returns whether a chunk ends between two words, and whether one starts."""
+    changes, prefixes = last[1] != tag[1], last[0] + tag[0]
+    ends = (changes and last[0] not in _OUTSIDE) or last[0] in _SINGLES or prefixes in _ENDS
+    return ends, (changes and tag[0] not in _OUTSIDE) or tag[0] in _SINGLES or prefixes in _STARTS
 
 
 @Metric.register("ner_f1")
@@ -72,8 +67,7 @@ class NerF1(SpanF1):
             self.counts["words"]["correct"] += sum(gold == predicted for gold, predicted in sentence)
             for pair in [*sentence, ("O", "O")]:
                 gold, predicted = map(_split, pair)
-                ends = [_ends(last[0], gold), _ends(last[1], predicted)]
-                starts = [_starts(last[0], gold), _starts(last[1], predicted)]
+                ends, starts = zip(*map(_edges, last, (gold, predicted)), strict=True)
                 if is_common and all(ends):
                     right[last[0][1]] += 1
                 is_common = (is_common and not any(ends)) or all(starts)
