@@ -268,7 +268,7 @@ def _sentences_of_two_files(words: list[Line], tags: list[Line]) -> Iterator[Tag
 
 def _is_rejected(fields: dict[str, Any]) -> bool:
     """Returns whether an annotator rejected an example, in Prodigy or in Label Studio."""
-    annotations = fields.get("annotations")
+    annotations: Any = fields.get("annotations")
     cancelled = is_list_of(annotations, dict) and [each.get("was_cancelled") for each in annotations]
     return fields.get("answer") in ("reject", "ignore") or bool(cancelled and all(cancelled))
 

@@ -162,9 +162,9 @@ def words_in_question(paragraph: list[Token], question: list[Token]) -> np.ndarr
     Returns, for each word of a paragraph, 1 or 0 for whether the question has it, in upper or lower case, and
     whether it has a word with the same stem, like "closed" and "closing". Shape: (time, 2).
     """
-    asked = {word.text.lower() for word in question}
+    asked = {word.ensure_text().lower() for word in question}
     stems = set(map(_stem, asked))
-    words = [word.text.lower() for word in paragraph]
+    words = [word.ensure_text().lower() for word in paragraph]
     return np.array([(word in asked, _stem(word) in stems) for word in words], np.float32)
 
 
