@@ -1,15 +1,12 @@
 """Questions about paragraphs as instances, and batches of them."""
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-import numpy as np
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
-from allennlp.data.fields import ArrayField, Field, ListField, MetadataField, SpanField, TextField
+from allennlp.data.fields import Field, ListField, MetadataField, SpanField, TextField
 from allennlp.data.tokenizers import Token, Tokenizer
-from nltk.stem import PorterStemmer
 from overrides import overrides
 
 from elmo_plugin.common.errors import check_at_least
@@ -17,8 +14,6 @@ from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_
 from elmo_plugin.tasks.records import Skipped, UnusableExample
 from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
-
-_stem = lru_cache(100_000)(PorterStemmer().stem)
 
 
 class TokenizedParagraph(NamedTuple):
@@ -139,33 +134,20 @@ class SquadReader(TaskDatasetReader):
         self, paragraph: TokenizedParagraph, question: Question, words: list[Token] | None = None
     ) -> Instance:
         """
-        Makes an instance with the fields `paragraph`, `question`, `in_question` (see `words_in_question`),
-        `metadata` (the `TokenizedParagraph` and the `Question`) and, if there are answers, `answers`, the
-        spans of their words.
+        Makes an instance with the fields `paragraph`, `question`, `metadata` (the `TokenizedParagraph`, the
+        `Question` and its `words`) and, if there are answers, `answers`, the spans of their words.
         """
         text = TextField(paragraph.tokens)
         words = words or self._split(question.text, "question")
         fields: dict[str, Field] = {
             "paragraph": text,
             "question": TextField(words),
-            "in_question": ArrayField(words_in_question(paragraph.tokens, words)),
-            "metadata": MetadataField({"paragraph": paragraph, "question": question}),
+            "metadata": MetadataField({"paragraph": paragraph, "question": question, "words": words}),
         }
         if question.answers:
             spans = dict.fromkeys(answer_words(paragraph, answer) for answer in question.answers)
             fields["answers"] = ListField([SpanField(*span, text) for span in spans])
         return Instance(fields)
-
-
-def words_in_question(paragraph: list[Token], question: list[Token]) -> np.ndarray:
-    """
-    Returns, for each word of a paragraph, 1 or 0 for whether the question has it, in upper or lower case, and
-    whether it has a word with the same stem, like "closed" and "closing". Shape: (time, 2).
-    """
-    asked = {word.ensure_text().lower() for word in question}
-    stems = set(map(_stem, asked))
-    words = [word.ensure_text().lower() for word in paragraph]
-    return np.array([(word in asked, _stem(word) in stems) for word in words], np.float32)
 
 
 def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:

@@ -1,17 +1,21 @@
 """BiDAF with self-attention (Clark and Gardner, 2018), as Peters et al. (2018) use it; and its predictor."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import torch
 from allennlp.common import JsonDict, Lazy
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, TextFieldTensors, Vocabulary
+from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from allennlp.modules import FeedForward, InputVariationalDropout, Seq2SeqEncoder
 from allennlp.predictors import Predictor
+from nltk.stem import PorterStemmer
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, take_rows
@@ -22,6 +26,8 @@ from elmo_plugin.tasks.squad.dataset_reader import SquadReader
 from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
 from elmo_plugin.tasks.squad.spans import BoundaryLogits, average_boundary_logits, best_answers, span_loss
 from elmo_plugin.tasks.task_model import TaskModel
+
+_stem = lru_cache(100_000)(PorterStemmer().stem)
 
 
 @Model.register("squad_bidaf_self_attention")
@@ -116,7 +122,6 @@ class SquadBidafSelfAttention(TaskModel):
         paragraph: TextFieldTensors,
         question: TextFieldTensors,
         metadata: list[dict[str, Any]],
-        in_question: Tensor,
         **_: Any,
     ) -> BoundaryLogits:
         """Returns the logits of the first and of the last word, for text fields of shape (batch, time)."""
@@ -126,7 +131,8 @@ class SquadBidafSelfAttention(TaskModel):
         p, p_mask = self.dropout(p)[rows], cast(BoolTensor, p_mask[rows])
         words = self.biattention(p, self.dropout(q), p_mask, q_mask)
         if self._word_in_question:
-            words = torch.cat([words, in_question], dim=-1)
+            marks = [words_in_question(item["paragraph"].tokens, item["words"]) for item in metadata]
+            words = torch.cat([words, pad_sequence(marks, batch_first=True).to(words)], dim=-1)
         words = self.attention_projection(words)
         if self.residual_block is not None:
             words = words + self.residual_block(words, p_mask)
@@ -197,6 +203,17 @@ class ResidualSelfAttention(nn.Module):
         """Returns vectors to add to the words, of their shape (batch, time, dim)."""
         encoded = self.dropout(self.encoder(self.dropout(words), mask))
         return self.projection(self.attention(encoded, mask))
+
+
+def words_in_question(paragraph: list[Token], question: list[Token]) -> Tensor:
+    """
+    Returns, for each word of a paragraph, 1 or 0 for whether the question has it, in upper or lower case, and
+    whether it has a word with the same stem, like "closed" and "closing". Shape: (time, 2).
+    """
+    asked = {word.ensure_text().lower() for word in question}
+    stems = set(map(_stem, asked))
+    words = [word.ensure_text().lower() for word in paragraph]
+    return torch.tensor([(word in asked, _stem(word) in stems) for word in words]).float()
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[int], list[int]]:

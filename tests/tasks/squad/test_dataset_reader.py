@@ -12,7 +12,6 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token, WhitespaceTokenizer
 
 from elmo_plugin.tasks.squad import Answer, SquadReader
-from elmo_plugin.tasks.squad.dataset_reader import words_in_question
 from elmo_plugin.tasks.tokenizers import as_typed
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
@@ -52,14 +51,6 @@ def test_each_question_is_an_instance_with_the_words_of_its_answers() -> None:
     assert [spans(instance) for instance in instances] == [
         [(4, 4), (3, 4)], [(6, 7), (7, 7)], [(9, 9), (8, 9)], [(4, 4)],
     ]  # fmt: skip
-
-
-def test_words_that_the_question_has_are_marked_and_those_with_the_same_stem() -> None:
-    paragraph = ["The", "council", "voted", "to", "close", "the", "pools", ",", "it", "vote", "d"]
-    question = ["when", "did", "THE", "councils", "vote", "on", "closing", "it"]
-    marks = words_in_question(list(map(Token, paragraph)), list(map(Token, question)))
-    marked = [[word for word, mark in zip(paragraph, column, strict=True) if mark] for column in marks.T]
-    assert marked == [["The", "the", "it", "vote"], ["The", "council", "voted", "close", "the", "it", "vote"]]
 
 
 def test_a_paragraph_that_cannot_be_split_into_words_is_named(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.tasks.squad import SquadReader
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
+from elmo_plugin.tasks.squad.model import words_in_question
 from elmo_plugin.tasks.squad.spans import BoundaryLogits, average_boundary_logits, best_answers, span_loss
 from tests.tasks.small_models import tensors_of
 from tests.tasks.squad.test_dataset_reader import FIXTURE
@@ -73,6 +75,14 @@ def test_answers_are_the_text_at_their_characters(instances: list[Instance]) -> 
         assert all(text[slice(*answer["characters"])] == answer["text"] for answer in answers)
 
 
+def test_words_that_the_question_has_are_marked_and_those_with_the_same_stem() -> None:
+    paragraph = ["The", "council", "voted", "to", "close", "the", "pools", ",", "it", "vote", "d"]
+    question = ["when", "did", "THE", "councils", "vote", "on", "closing", "it"]
+    marks = words_in_question(list(map(Token, paragraph)), list(map(Token, question)))
+    marked = [[word for word, mark in zip(paragraph, column, strict=True) if mark] for column in marks.T]
+    assert marked == [["The", "the", "it", "vote"], ["The", "council", "voted", "close", "the", "it", "vote"]]
+
+
 def test_marks_of_words_in_the_question_change_logits_if_the_model_reads_them(
     instances: list[Instance],
 ) -> None:
@@ -80,7 +90,8 @@ def test_marks_of_words_in_the_question_change_logits_if_the_model_reads_them(
         model = model_of(instances, word_in_question=reads).eval()
         tensors = tensors_of(instances, model.vocab)
         with_marks = model.compute_logits(**tensors).start
-        without = model.compute_logits(**{**tensors, "in_question": torch.zeros_like(tensors["in_question"])})
+        unasked = [{**item, "words": [Token("absent")]} for item in tensors["metadata"]]
+        without = model.compute_logits(**{**tensors, "metadata": unasked})
         assert torch.equal(with_marks, without.start) is not reads
 
 
