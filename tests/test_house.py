@@ -18,17 +18,17 @@ MOST = {
     "common": 1286,
     "demo": 357,
     "embed_files": 646,
-    "embedding": 813,
+    "embedding": 807,
     "encoders": 548,
     "integrations": 325,
     "language_model": 1338,
     "porting": 596,
     "predictions": 527,
     "sweeps": 272,
-    "tasks": 4484,
+    "tasks": 4485,
     "training": 436,
 }
-WHOLE = 17_625
+WHOLE = 17_620
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

@@ -57,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "task TASK", f"what the model finds: {about}", choices=PROJECT_TASKS)
     add(parser, "folder FOLDER", "the folder to create; must not exist yet", Path)
     about = (
-        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or these files, "
-        "with other names in this order. They are read once, which needs AllenNLP, and stay where they are. "
+        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or such files; "
+        "others are taken in this order. They are read once, which needs AllenNLP, and stay where they are. "
         "For bilm any texts, which are copied and split"
     )
     add(parser, "--data PATH", about, InputPath, nargs="+", default=[])

@@ -56,7 +56,7 @@ class TextFigures:
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     looks_raw: int = 0  # sentences that end in a word with its full stop
-    repeated: int = 0  # sentences of dev.txt that train.txt has, too
+    repeated: int = 0  # sentences of dev.txt that are also in train.txt
 
     @property
     def words(self) -> int:
@@ -124,7 +124,7 @@ def write_text(
 
 
 def _repeated(folder: Path) -> int:
-    """Returns the number of sentences of dev.txt that train.txt has, too."""
+    """Returns the number of sentences of dev.txt that are also in train.txt."""
     with (folder / "dev.txt").open("rb") as dev, (folder / "train.txt").open("rb") as train:
         left = Counter(dev)
         return sum(left.pop(line, 0) for line in train)
@@ -205,7 +205,7 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
     train, dev = figures["train"], figures["dev"]
     if dev.repeated > dev.sentences / 5:
-        yield f"{dev.repeated:,} sentences of dev.txt are in train.txt, too: their perplexity is too good"
+        yield f"{dev.repeated:,} sentences of dev.txt are also in train.txt: their perplexity is too good"
     yield f"different words: {len(train.counts):,}; at least {MIN_COUNT} times: {len(train.frequent):,}"
     if sum(train.frequent) < train.words / 4:
         yield "most words are too rare to be predicted: is the text split into words? --language CODE does it"

@@ -223,7 +223,7 @@ def test_dev_text_that_is_in_the_training_text_is_reported(
     (tmp_path / "train.txt").write_text("".join(f"line {n} .\n" for n in range(20)))
     (tmp_path / "dev.txt").write_text("line 1 .\nline 2 .\nline 2 .\nother .\n")
     main(["new", "bilm", str(tmp_path / "project"), "--data", str(tmp_path)])
-    assert "3 sentences of dev.txt are in train.txt, too" in capsys.readouterr().out
+    assert "3 sentences of dev.txt are also in train.txt" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
     """
     Scores the clusters of a system, the response, against the gold clusters, the key, both in CoNLL-2012's
     format. As in the reference scorer, a document that the response lacks counts as empty, and a document
-    that the key lacks is skipped, each with a warning. A key that repeats a mention is reported, too.
+    that the key lacks is skipped, each with a warning. A key that repeats a mention has a warning as well.
     Returns the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
 
     Raises `ConfigurationError`, naming file and line, if a file is malformed, a document occurs twice or has

@@ -81,24 +81,25 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
         column = f"column {FIXED_COLUMNS + number + 1}"
         with locate_label_errors(rows, f"{column}: "):
             arguments = parse_labels(labels)
-        spans = [range(start, end) for start, end, role in arguments if role == VERB]
-        verbs = [span.start for span in spans]
+        verbs = [range(start, end) for start, end, role in arguments if role == VERB]
         if len(framed) == len(sentence.frames):
-            if verbs and not any(framed[number] in span for span in spans):
+            verbs = verbs or [range(framed[number], framed[number] + 1)]
+            if not any(framed[number] in verb for verb in verbs):
+                word = verbs[0].start
                 raise ConfigurationError(
-                    f"{rows[verbs[0]][0].location}: {column} has (V*) at {sentence.words[verbs[0]]!r}, but "
-                    f"its lemma and frameset are at {sentence.words[framed[number]]!r}"
+                    f"{rows[word][0].location}: {column} has (V*) at {sentence.words[word]!r}, but its lemma "
+                    f"and frameset are at {sentence.words[framed[number]]!r}"
                 )
-            verbs = verbs or [framed[number]]
         if not verbs:
             raise ConfigurationError(
                 f"{sentence.location}: {column} of the sentence that begins here lacks its predicate, (V*); "
                 f"{TAB_HINT}"
             )
-        columns = rows[verbs[0]][1]
-        lemma = sentence.words[verbs[0]] if columns[6] in NO_ANNOTATION else columns[6]
+        word = verbs[0].start
+        columns = rows[word][1]
+        lemma = sentence.words[word] if columns[6] in NO_ANNOTATION else columns[6]
         is_verb = columns[4].startswith("V") and ".".join(columns[6:8]) not in _AUXILIARIES
-        predicates.append(Predicate(verbs[0], lemma, arguments, is_verb))
+        predicates.append(Predicate(word, lemma, arguments, is_verb))
     return SrlSentence(sentence.words, predicates, sentence.location)
 
 
