@@ -40,6 +40,7 @@ from tests.documents import (
 
 PAGES = {str(path.relative_to(REPOSITORY)): list(read_blocks(path)) for path in DOCUMENTS}
 BLOCKS = [block for blocks in PAGES.values() for block in blocks]
+CARDS = [path for room in ("elmo_plugin", "experiments") for path in (REPOSITORY / room).rglob("README.md")]
 RUN = ("python", "bash")
 SHOWN = ("json", "text")  # what a program reads or prints
 TRIED = (*RUN, "commands", "jsonnet", "toml", "ini")
@@ -117,6 +118,14 @@ def test_a_comment_after_a_statement_is_what_it_prints(python: str, is_right: bo
 def test_the_options_of_commands_exist(block: Block) -> None:
     known = [parse(words) for words in commands_of(block.text)]
     assert any(known), f"{block.place}: no command of ours"
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: str(card.relative_to(REPOSITORY)))
+def test_the_options_of_commands_on_cards_exist(card: Path) -> None:
+    for block in read_blocks(card):
+        if block.language == "commands":
+            for words in commands_of(block.text):
+                parse(words)
 
 
 def parse(words: list[str]) -> bool:

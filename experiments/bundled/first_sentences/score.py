@@ -1,10 +1,7 @@
-"""Counts the first sentences that a model of the package, or an archive, has right.
+"""Counts the first sentences that a model of the package, or an archive, has right."""
 
-python experiments/bundled/first_sentences/score.py NAME [ARCHIVE] [--kept]
-"""
-
+import argparse
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,11 +81,18 @@ def wrong(name: str, predictor: Predictor, kept: bool = False) -> list[dict[str,
     ]
 
 
-if __name__ == "__main__":
-    kept = "--kept" in sys.argv
-    names = [each for each in sys.argv[1:] if each != "--kept"]
-    mistakes = wrong(names[0], load(*names), kept)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=CHECKS)
+    parser.add_argument("archive", nargs="?", help="default: the model of the package")
+    parser.add_argument("--kept", action="store_true", help="the sentences that were kept back")
+    args = parser.parse_args()
+    mistakes = wrong(args.name, load(args.name, args.archive), args.kept)
     for example in mistakes:
         print(json.dumps(example, ensure_ascii=False))
-    total = len(read(names[0], kept))
+    total = len(read(args.name, args.kept))
     print(f"{total - len(mistakes)} of {total} are right")
+
+
+if __name__ == "__main__":
+    main()
