@@ -67,8 +67,8 @@ def _parse_line(line: Line) -> SenseSentence:
         if not is_list_of(words, str) or max(ends, default=0) > len(words):
             raise TypeError
     except (KeyError, TypeError, AttributeError):
-        raise ConfigurationError(
-            f'{line.location}: expected an object with "tokens" and "targets", each target with "index" and '
+        raise line.error(
+            'expected an object with "tokens" and "targets", each target with "index" and '
             f'"length" among the tokens, "lemma", "pos" (n, v, a or r) and "senses", got {content!r:.200}'
         ) from None
     return SenseSentence(words, targets)
@@ -89,9 +89,9 @@ def _read_keys(path: Path) -> dict[str, list[str]]:
         if not identifier:
             continue
         if not senses:
-            raise ConfigurationError(f"{line.location}: expected the id of an instance and its senses")
+            raise line.error("expected the id of an instance and its senses")
         if identifier in keys:
-            raise ConfigurationError(f"{line.location}: an earlier line has the senses of {identifier!r}")
+            raise line.error(f"an earlier line has the senses of {identifier!r}")
         keys[identifier] = senses
     return keys
 
@@ -138,9 +138,7 @@ def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
     for line in read_text_lines(str(path)):
         columns = line.text.rstrip("\r\n").split("\t")
         if len(columns) < 4:
-            raise ConfigurationError(
-                f"{line.location}: expected lemma, part of speech, rank and key, with tabs between them"
-            )
+            raise line.error("expected lemma, part of speech, rank and key, with tabs between them")
         lemma, part_of_speech, rank, key = columns[:4]
         if rank == "1":
             senses[lemma.lower(), part_of_speech] = key

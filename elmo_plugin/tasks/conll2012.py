@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from allennlp.common.checks import ConfigurationError
-
 from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns
 
 FIXED_COLUMNS = 11  # then the columns of the predicates and, as the last, the column of coreference
@@ -81,12 +79,10 @@ def parse_sentence(rows: list[Row], word: int = 3) -> ConllSentence:
     check_columns(rows, len(first), f"as in line {line.number}; {TAB_HINT}")
     columns = list(zip(*(row for _, row in rows), strict=True))
     if set(columns[word]) == {"[WORD]"}:
-        raise ConfigurationError(
-            f"{line.location}: the words are missing, [WORD]: make a gold_conll of this gold_skel first"
-        )
+        raise line.error("the words are missing, [WORD]: make a gold_conll of this gold_skel first")
     for (_, before), (line, row) in pairwise(rows):
         if word and before[word - 1] != row[word - 1] == first[word - 1]:
-            raise ConfigurationError(f"{line.location}: expected a blank line before word {row[word - 1]}")
+            raise line.error(f"expected a blank line before word {row[word - 1]}")
     frames, last = columns[FIXED_COLUMNS:], columns[-1]
     is_frame = any(map(_ARGUMENT.search, last))
     if "*" in last and not any("(" in label or ")" in label for label in last):

@@ -48,6 +48,10 @@ class Line(NamedTuple):
         """File and line, with which an error message begins."""
         return f"{self.file}, {self.place}"
 
+    def error(self, message: object) -> ConfigurationError:
+        """Returns an error that begins with file and line."""
+        return ConfigurationError(f"{self.location}: {message}")
+
     @property
     def columns(self) -> list[str]:
         """The parts of the line between ASCII white space. Other spaces may be part of a word."""
@@ -162,9 +166,7 @@ def check_columns(rows: Sequence[Row], expected: int, columns: str) -> None:
     """Raises `ConfigurationError` for the first row that has not the `expected` number of `columns`."""
     for line, row in rows:
         if len(row) != expected:
-            raise ConfigurationError(
-                f"{line.location}: expected {expected} columns ({columns}), got {len(row)}"
-            )
+            raise line.error(f"expected {expected} columns ({columns}), got {len(row)}")
 
 
 class TagsField(SequenceLabelField):

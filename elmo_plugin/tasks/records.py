@@ -114,8 +114,8 @@ def parse_records(
         elif "$T$" in first.text:
             yield from _aspect_records(lines)
         else:
-            raise ConfigurationError(
-                f"{first.location}: expected an object of JSON, or a table in a file .csv or .tsv, got "
+            raise first.error(
+                "expected an object of JSON, or a table in a file .csv or .tsv, got "
                 f"{first.text.strip()!r:.60}; the option format is one of {', '.join(RECORD_FORMATS)}"
             )
 
@@ -164,9 +164,7 @@ def find_field(record: Record, usual: Sequence[str], option: str, name: str | No
             return known[field]
     expected = f"such as {usual[0]!r} (option {option})" if name is None else f"{name!r} ({option})"
     hint = "" if is_json(line) else "; the option columns names those of a table without a header"
-    raise ConfigurationError(
-        f"{line.location}: expected a field {expected}, got {', '.join(map(repr, fields))}{hint}"
-    )
+    raise line.error(f"expected a field {expected}, got {', '.join(map(repr, fields))}{hint}")
 
 
 def _json_records(lines: Iterator[Line]) -> Iterator[Record]:
@@ -175,7 +173,7 @@ def _json_records(lines: Iterator[Line]) -> Iterator[Record]:
             if isinstance(fields, list) and list(map(type, fields)) == [str, dict]:  # spaCy's examples
                 fields = {"text": fields[0], **fields[1]}
             if not isinstance(fields, dict):
-                raise ConfigurationError(f"{line.location}: expected a JSON object, got {fields!r:.60}")
+                raise line.error(f"expected a JSON object, got {fields!r:.60}")
             yield line, fields
 
 
@@ -228,7 +226,7 @@ def _without_marks(record: Record) -> Record:
 
 def _fasttext_record(line: Line) -> Record:
     if not (match := _FASTTEXT.fullmatch(line.text.strip())):
-        raise ConfigurationError(f"{line.location}: expected __label__ with one label, and a text")
+        raise line.error("expected __label__ with one label, and a text")
     return line, match.groupdict()
 
 
@@ -238,9 +236,7 @@ def _aspect_records(lines: Iterable[Line]) -> Iterator[Record]:
     for line in lines:
         aspect, label = next(lines, None), next(lines, None)
         if "$T$" not in line.text or label is None or aspect is None:
-            raise ConfigurationError(
-                f"{line.location}: expected three lines, the first with $T$ for the second"
-            )
+            raise line.error("expected three lines, the first with $T$ for the second")
         target = aspect.text.strip()
         text = line.text.strip().replace("$T$", target)
         yield line, {"text": text, "aspect": target, "label": label.text.strip()}
@@ -262,7 +258,7 @@ def _table_records(
     else:
         lines = chain([first], lines)
     if repeated := [name for name in columns if name and columns.count(name) > 1]:
-        raise ConfigurationError(f"{first.location}: the column {repeated[0]!r} is repeated")
+        raise first.error(f"the column {repeated[0]!r} is repeated")
     width = 0 if first.text.startswith('"') else len(columns)
     for line in lines:
         row = _split(line, lines, delimiter, quote, width)
@@ -305,7 +301,6 @@ def _split(line: Line, rest: Iterator[Line], delimiter: str, quote: str, width: 
             csv.reader(texts, delimiter=delimiter, quotechar=quote, skipinitialspace=spaced, strict=True)
         )
     except csv.Error as error:
-        raise ConfigurationError(
-            f"{line.location}: not a table ({str(error).split(' - ')[0]}); "
-            "quotation marks in a quoted text are doubled"
+        raise line.error(
+            f"not a table ({str(error).split(' - ')[0]}); quotation marks in a quoted text are doubled"
         ) from None

@@ -144,8 +144,8 @@ class SstTreesReader(LabeledTextsReader):
         has_numbers: bool | None = None
         for line in lines:
             if not line.text.strip().startswith("("):
-                raise ConfigurationError(
-                    f"{line.location}: expected a tree, such as (3 (2 Not) (1 bad)), got "
+                raise line.error(
+                    "expected a tree, such as (3 (2 Not) (1 bad)), got "
                     f"{line.text.strip()!r:.60}; the option format reads other files"
                 )
             sentence, *parts = read_phrases(line.text.strip(), line.location)
@@ -153,9 +153,7 @@ class SstTreesReader(LabeledTextsReader):
             tokens = self._words_of(sentence, line) if not parts else [Token(word) for word in sentence.words]
             is_number = sentence.label.isdecimal()
             if has_numbers not in (None, is_number) or (self._labels is BINARY_LABELS and not is_number):
-                raise ConfigurationError(
-                    f"{line.location}: a label is a number from 0 to 4, not {sentence.label!r}"
-                )
+                raise line.error(f"a label is a number from 0 to 4, not {sentence.label!r}")
             has_numbers = is_number
             for phrase in [sentence, *long_enough]:
                 name = self._labels[int(phrase.label)] if is_number else phrase.label
@@ -168,7 +166,7 @@ class SstTreesReader(LabeledTextsReader):
         try:
             return self.tokenizer.tokenize(" ".join(sentence.words))
         except ConfigurationError as error:
-            raise ConfigurationError(f"{line.location}: {error}") from None
+            raise line.error(error) from None
 
     def text_to_instance(
         self, tokens: str | list[Token], label: str | None = None, sentence: list[Token] | None = None

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple, cast
 
-from allennlp.common.checks import ConfigurationError
-
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.conll2012 import (
@@ -91,7 +89,7 @@ def document_in(record: Record, needs_clusters: bool = True) -> CorefDocument:
         clusters = [[_mention(mention, length) for mention in cluster] for cluster in _clusters(fields)]
         speakers = check_speakers(fields.get("speakers"), sentences)
     except ValueError as error:
-        raise ConfigurationError(f"{line.location}: {error}") from None
+        raise line.error(error) from None
     part = str(fields.get("line") or fields.get("part", ""))
     return CorefDocument(name, part, sentences, speakers, genre_in(name), clusters, line.file, line.number)
 
@@ -193,9 +191,7 @@ def _parse_columns(lines: Iterable[Line], only_clusters: bool) -> Iterator[Coref
             sentences += filter(None, [split_sentence(list(group))])
             if sentences and begin is None:
                 line, columns = sentences[0][0]
-                raise ConfigurationError(
-                    f"{line.location}: expected #begin document (NAME); part 000, got {columns[0]!r}"
-                )
+                raise line.error(f"expected #begin document (NAME); part 000, got {columns[0]!r}")
             continue
         for line in group:
             if kind == "begin":
@@ -212,13 +208,13 @@ def _parse_columns(lines: Iterable[Line], only_clusters: bool) -> Iterator[Coref
 
 def _check_end(begin: Line | None) -> None:
     if begin is not None:
-        raise ConfigurationError(f"{begin.location}: the document that begins here lacks #end document")
+        raise begin.error("the document that begins here lacks #end document")
 
 
 def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool) -> CorefDocument:
     match = _TITLE.fullmatch(begin.text)
     if match is None:
-        raise ConfigurationError(f"{begin.location}: expected #begin document (NAME); part 000")
+        raise begin.error("expected #begin document (NAME); part 000")
     name = re.sub(r"^\((.*)\)$", r"\1", match["name"])
     rows = list(chain.from_iterable(sentences))
     if only_clusters:
@@ -227,7 +223,7 @@ def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool
         ]
         speakers = [[NO_SPEAKER] * len(each) for each in sentences]
     elif not sentences:
-        raise ConfigurationError(f"{begin.location}: the document that begins here is empty")
+        raise begin.error("the document that begins here is empty")
     else:
         word = _word_column(sentences, name)
         parsed = [parse_sentence(each, word) for each in sentences]
@@ -252,8 +248,8 @@ def _word_column(sentences: list[list[Row]], name: str) -> int:
     differ = [column for column in texts if any(len({row[column] for row in rows}) > 1 for rows in wide)]
     if not differ and len(texts) != 1:
         line, columns = sentences[0][0]
-        raise ConfigurationError(
-            f"{line.location}: expected a word, alone or after document, part or number, then coreference, "
+        raise line.error(
+            "expected a word, alone or after document, part or number, then coreference, "
             f"got {' '.join(columns)!r}"
         )
     return (differ or texts)[0]
@@ -267,8 +263,8 @@ def _speakers(sentence: ConllSentence, word: int) -> list[str]:
     for line, columns in sentence.rows:
         is_entity = columns[speaker + 1] in NO_ANNOTATION or not {*"*(\t"}.isdisjoint(columns[speaker + 1])
         if not is_entity and "\t" not in line.text:
-            raise ConfigurationError(
-                f"{line.location}: expected the speaker and the named entity in columns {speaker + 1} and "
+            raise line.error(
+                f"expected the speaker and the named entity in columns {speaker + 1} and "
                 f"{speaker + 2}, got {' '.join(columns[speaker : speaker + 3])!r}; {TAB_HINT}"
             )
     return [columns[speaker] or NO_SPEAKER for _, columns in sentence.rows]

@@ -259,8 +259,8 @@ def _sentences_of_two_files(words: list[Line], tags: list[Line]) -> Iterator[Tag
     tags = [line for line in tags if line.text.strip()]
     for line, other in zip_longest(words, tags, fillvalue=words[-1]):
         if len(line.columns) != len(other.columns) or len(words) != len(tags):
-            raise ConfigurationError(
-                f"{line.location}: expected a tag for each word in {tags[0].file}, got {len(words)} lines "
+            raise line.error(
+                f"expected a tag for each word in {tags[0].file}, got {len(words)} lines "
                 f"and {len(tags)}, {len(line.columns)} words and {len(other.columns)} tags"
             )
         yield TaggedSentence([line.number] * len(line.columns), line.columns, other.columns)

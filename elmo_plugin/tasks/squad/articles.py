@@ -110,8 +110,8 @@ def _paragraphs(lines: Iterable[Line], skipped: Skipped) -> Iterator[tuple[str, 
     for first in lines:
         skipped.file = first.file
         if detect_format(first) not in ("jsonl", "csv", "tsv"):
-            raise ConfigurationError(
-                f"{first.location}: expected SQuAD's JSON, JSON lines or a table, got "
+            raise first.error(
+                "expected SQuAD's JSON, JSON lines or a table, got "
                 f"{first.text.strip()!r:.60}; write each question as a line {_SHAPE}"
             )
         records = parse_records(chain([first], lines), keep_marks=True)

@@ -86,8 +86,8 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
             verbs = verbs or [range(framed[number], framed[number] + 1)]
             if not any(framed[number] in verb for verb in verbs):
                 word = verbs[0].start
-                raise ConfigurationError(
-                    f"{rows[word][0].location}: {column} has (V*) at {sentence.words[word]!r}, but its lemma "
+                raise rows[word][0].error(
+                    f"{column} has (V*) at {sentence.words[word]!r}, but its lemma "
                     f"and frameset are at {sentence.words[framed[number]]!r}"
                 )
         if not verbs:
@@ -109,8 +109,8 @@ def _check_format(rows: list[Row]) -> None:
     numbers, words = ([row[column] for _, row in rows if len(row) > column] for column in (2, 3))
     is_shifted = re.fullmatch(r"\d+([-.]\d+)?", first[0]) or (len(rows) > 1 and _are_counting(words))
     if len(first) < FIXED_COLUMNS or (is_shifted and not _are_counting(numbers)):
-        raise ConfigurationError(
-            f"{line.location}: expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
+        raise line.error(
+            "expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
             f"{FIXED_COLUMNS} columns and those of predicates), got {len(first)}, {' '.join(first[:4])!r} …"
         )
 
@@ -129,8 +129,8 @@ def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     first, *others = lines
     names = first.text.partition("=")[2].split()
     if not set(_UNIVERSAL) <= set(names):
-        raise ConfigurationError(
-            f"{first.location}: expected the columns {', '.join(_UNIVERSAL)}, got {', '.join(names)}; "
+        raise first.error(
+            f"expected the columns {', '.join(_UNIVERSAL)}, got {', '.join(names)}; "
             "Universal Propositions come without words: their tool merge_ud_up.py adds the words"
         )
     for _, group in groupby(others, key=lambda line: line.text.isspace()):
@@ -142,8 +142,8 @@ def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
             number, word, frame, spans = (row[names.index(name)] for name in _UNIVERSAL)
             arguments = _UNIVERSAL_SPAN.findall(spans)
             if number != str(index + 1) or _UNIVERSAL_SPAN.sub("", spans).strip("|_"):
-                raise ConfigurationError(
-                    f"{line.location}: expected word {index + 1} of a sentence, with arguments such as "
+                raise line.error(
+                    f"expected word {index + 1} of a sentence, with arguments such as "
                     f"A0:1-1|A1:3-7, got {number} and {spans!r}; a blank line ends a sentence"
                 )
             words.append(word)
@@ -175,8 +175,8 @@ def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
     lemmas, *columns = zip(*(row for _, row in rows), strict=True)
     words = [word for word, lemma in enumerate(lemmas) if lemma != "-"]
     if len(words) != len(columns):
-        raise ConfigurationError(
-            f"{first.location}: the sentence that begins here has {len(words)} predicates, but "
+        raise first.error(
+            f"the sentence that begins here has {len(words)} predicates, but "
             f"{len(columns)} columns of arguments"
         )
     predicates = []
@@ -204,7 +204,7 @@ def sentence_in(record: Record) -> SrlSentence:
             raise ValueError(f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}')
         return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames), line.location)
     except ValueError as error:
-        raise ConfigurationError(f"{line.location}: {error}") from None
+        raise line.error(error) from None
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
