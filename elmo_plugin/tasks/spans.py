@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.tasks.dataset_reader import Row
 
 # The letters of the first, inner, last and only word of a span; for all other encodings B, I, I, B.
@@ -34,7 +35,7 @@ class EntityTag(NamedTuple):
 OUTSIDE = EntityTag("O", "O", "")
 
 
-class LabelError(ValueError):
+class LabelError(BiLmError):
     """A label, a tag or a span that cannot be at its place: the word `row` of a sentence or document."""
 
     def __init__(self, row: int, message: str) -> None:

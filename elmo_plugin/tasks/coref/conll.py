@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple, cast
 
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.conll2012 import (
@@ -83,34 +84,32 @@ def document_in(record: Record, needs_clusters: bool = True) -> CorefDocument:
     if not needs_clusters:
         fields = {"clusters": [], **fields}
     name = str(fields.get("doc_key") or fields.get("name") or line.number)
-    try:
+    with as_configuration_error(line.location):
         sentences = check_words(fields.get("sentences"))
         length = sum(map(len, sentences))
         clusters = [[_mention(mention, length) for mention in cluster] for cluster in _clusters(fields)]
         speakers = check_speakers(fields.get("speakers"), sentences)
-    except ValueError as error:
-        raise line.error(error) from None
     part = str(fields.get("line") or fields.get("part", ""))
     return CorefDocument(name, part, sentences, speakers, genre_in(name), clusters, line.file, line.number)
 
 
 def check_words(sentences: Any) -> list[list[str]]:
-    """Returns sentences of words. Raises `ValueError` if they are no lists of texts, none of them empty."""
+    """Returns sentences of words. Raises `BiLmError` if they are no lists of texts, none of them empty."""
     if not sentences or not _are_texts(sentences) or not all(sentences):
-        raise ValueError(
+        raise BiLmError(
             f'"sentences": expected a list of lists of words, none of them empty, got {sentences!s:.200}'
         )
     return [[word.replace(BYTE_ORDER_MARK, "") for word in words] for words in sentences]
 
 
 def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
-    """Returns the speakers of the words, or "-". Raises `ValueError` otherwise."""
+    """Returns the speakers of the words, or "-". Raises `BiLmError` otherwise."""
     if speakers is None:
         return [[NO_SPEAKER] * len(words) for words in sentences]
     if is_list_of(speakers, list):
         speakers = [[name or NO_SPEAKER for name in names] for names in speakers]
     if not _are_texts(speakers) or list(map(len, speakers)) != list(map(len, sentences)):
-        raise ValueError('"speakers": expected one name for each word of each of the "sentences"')
+        raise BiLmError('"speakers": expected one name for each word of each of the "sentences"')
     return cast(list[list[str]], speakers)
 
 
@@ -124,10 +123,10 @@ def _are_texts(lists: Any) -> bool:
 def _clusters(fields: dict[str, Any]) -> list[list[Any]]:
     clusters: Any = fields.get("clusters")
     if not is_list_of(clusters, list):
-        raise ValueError(f'expected "clusters", lists of mentions, got {clusters!r:.100}')
+        raise BiLmError(f'expected "clusters", lists of mentions, got {clusters!r:.100}')
     pairs = [mention for cluster in clusters for mention in cluster if isinstance(mention, list)]
     if len(pairs) >= _ENOUGH and not any(len(pair) == 2 and pair[0] == pair[1] for pair in pairs):
-        raise ValueError(
+        raise BiLmError(
             f"expected the first and the last word of each mention, got {len(pairs)} mentions, none of one "
             'word; mentions such as {"start": 0, "end": 1} end before a word'
         )
@@ -141,10 +140,10 @@ def _mention(mention: Any, length: int) -> Span:
     if isinstance(mention, dict):
         start, end = mention.get("start"), mention.get("end")
     if type(start) is not int or type(end) is not int:
-        raise ValueError(f"expected a mention as [first, last], got {mention!r:.100}")
+        raise BiLmError(f"expected a mention as [first, last], got {mention!r:.100}")
     end += is_pair
     if not 0 <= start < end <= length:
-        raise ValueError(f"the mention {mention!r:.100} is not in a document of {length} words")
+        raise BiLmError(f"the mention {mention!r:.100} is not in a document of {length} words")
     return Span(start, end)
 
 

@@ -14,7 +14,7 @@ from torch import LongTensor, Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.bilm import Dropout
-from elmo_plugin.common.errors import check_at_least
+from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.antecedents import AntecedentScorer
 from elmo_plugin.tasks.coref.conll import CorefDocument, check_speakers, check_words
@@ -279,11 +279,9 @@ class CorefPredictor(TaskPredictor):
         if not isinstance(genre, str):
             raise ConfigurationError(f'elmo_coref: "genre": expected text, got {genre!r}')
         if "sentences" in json_dict:
-            try:
+            with as_configuration_error(self.name):
                 sentences = check_words(json_dict["sentences"])
                 speakers = check_speakers(json_dict.get("speakers"), sentences)
-            except ValueError as error:
-                raise ConfigurationError(f"elmo_coref: {error}") from None
             return CorefDocument("document", "000", sentences, speakers, genre, [])
         text = text_from_json(json_dict, ["document"], self.name)
         word_lists = self._rules.sentences(text)

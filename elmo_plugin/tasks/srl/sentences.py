@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
@@ -197,14 +198,12 @@ def sentence_in(record: Record) -> SrlSentence:
     line, fields = record
     words: Any = fields.get("words")
     frames: Any = fields.get("frames", fields.get("verbs"))
-    try:
+    with as_configuration_error(line.location):
         if not is_list_of(words, str) or not words or not all(words):
-            raise ValueError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
+            raise BiLmError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
         if not is_list_of(frames, dict):
-            raise ValueError(f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}')
+            raise BiLmError(f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}')
         return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames), line.location)
-    except ValueError as error:
-        raise line.error(error) from None
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
@@ -212,21 +211,21 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
     roles, index = frame.get("roles"), frame.get("index")
     if is_list_of(tags, str) and len(tags) == len(words):
         if wrong := [tag for tag in tags if parse_tag(tag) is None]:
-            raise ValueError(f"{wrong[0]!r} is not a BIO tag")
+            raise BiLmError(f"{wrong[0]!r} is not a BIO tag")
         arguments = tags_to_spans(tags)
     elif tags is None and isinstance(roles, list):
         arguments = [_argument(role, words) for role in roles]
     else:
-        raise ValueError(
+        raise BiLmError(
             f'expected "frames" with {len(words)} "tags" or with "roles", got {tags or list(frame)!r:.100}'
         )
     verbs = [argument for argument in arguments if argument.label == VERB]
     if index is None and verbs:
         index = verbs[0].start
     if type(index) is not int or not 0 <= index < len(words):
-        raise ValueError(f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}')
+        raise BiLmError(f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}')
     if verbs and not any(start <= index < end for start, end, _ in verbs):
-        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}")
+        raise BiLmError(f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}")
     if not any(start <= index < end for start, end, _ in arguments):
         arguments.append(Span(index, index + 1, VERB))
     return Predicate(index, str(frame.get("lemma") or words[index]), checked_spans(arguments, len(words)))
@@ -238,9 +237,9 @@ def _argument(role: Any, words: list[str]) -> Span:
         if isinstance(name, str) and type(start) is int and type(end) is int:
             shorter, longer = (" ".join(words[start:stop]) for stop in (end, end + 1))
             if role.get("text") == longer != shorter:
-                raise ValueError(f'expected "end" after the last word of {role["text"]!r}, got {end}')
+                raise BiLmError(f'expected "end" after the last word of {role["text"]!r}, got {end}')
             return Span(start, end, name)
-    raise ValueError(f'expected a role such as {{"role": "ARG0", "start": 0, "end": 2}}, got {role!r:.100}')
+    raise BiLmError(f'expected a role such as {{"role": "ARG0", "start": 0, "end": 2}}, got {role!r:.100}')
 
 
 def parse_labels(labels: Sequence[str]) -> list[Span]:
