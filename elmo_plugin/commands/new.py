@@ -24,7 +24,7 @@ from elmo_plugin.commands.options import InputPath, add, add_shared
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.json_files import as_object, parse_json
 from elmo_plugin.common.streams import show
 
 PROJECTS = Path(__file__).parents[1] / "projects"
@@ -241,9 +241,7 @@ def _check_data(config: Path) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Writes the project and prints what to do next."""
-    reader = parse_json(args.reader or "{}", "--reader")
-    if not isinstance(reader, dict):
-        raise BiLmError(f"--reader: expected a JSON object, got {args.reader}")
+    reader = as_object(parse_json(args.reader or "{}", "--reader"), "--reader")
     of_text = args.language or args.column is not None
     if (reader or args.bilm) if args.task == "bilm" else of_text:
         raise BiLmError(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.json_files import as_object, parse_json
 from elmo_plugin.config_check import VARIABLE
 from elmo_plugin.porting.config import Config
 
@@ -56,9 +56,7 @@ def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = Fa
     if computed:
         hint = " ".join(f"--ext-var {variable}=VALUE" for variable in computed)
         raise BiLmError(f"{name}: it computes with the variable {', '.join(computed)}: pass {hint}")
-    if not isinstance(config, dict):
-        raise BiLmError(f"{name}: expected an object, found {type(config).__name__}")
-    return config
+    return as_object(config, name)
 
 
 def _evaluate(text: str, name: str, variables: dict[str, str], trust: bool, end: float) -> Any:

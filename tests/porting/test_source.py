@@ -66,7 +66,7 @@ def test_a_variable_that_is_computed_with_is_needed(text: str, monkeypatch: pyte
     ("text", "message"),
     [
         ("{", r"^old.jsonnet: STATIC ERROR: .*old.jsonnet:1:2.*"),
-        ("[1]", "^old.jsonnet: expected an object, found list$"),
+        ("[1]", "^old.jsonnet: expected a JSON object, found list$"),
         ("{a: error 'b'}", "^old.jsonnet: RUNTIME ERROR: b$"),
         ("{a: import 'x.libsonnet'}", "^old.jsonnet: RUNTIME ERROR: .*x.libsonnet"),
     ],

@@ -17,7 +17,7 @@ from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 from elmo_plugin.common.formats.archives import read_members
-from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.json_files import as_object, parse_json
 from elmo_plugin.common.formats.torch_files import check_all_finite, json_from_tensor, load_plain
 
 CONFIG_NAME = "config.json"
@@ -40,7 +40,7 @@ def read_archive(
     sizes = BiLmOptions.from_dict(options_from_state(state, name), name)
     if options := config["model"].get("options"):
         place = f"{name}, model.options"
-        if BiLmOptions.from_dict(_object(options, place), place) != sizes:
+        if BiLmOptions.from_dict(as_object(options, place), place) != sizes:
             raise BiLmError(f"{name}: the options in its {CONFIG_NAME} do not match its weights")
     weights = {key.removeprefix(_PREFIX): state[key] for key in state if key.startswith(_PREFIX)}
     check_weights(weights, sizes, name)
@@ -58,7 +58,7 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
     if "_extra_state" not in state:
         raise BiLmError(f"{name}: the options of the biLM are missing in its weights")
     place = f"{name}, the options in its weights"
-    return _object(_object(json_from_tensor(state["_extra_state"], place), place).get("options"), place)
+    return as_object(as_object(json_from_tensor(state["_extra_state"], place), place).get("options"), place)
 
 
 def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
@@ -124,18 +124,12 @@ def _config(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     if CONFIG_NAME not in files:
         raise BiLmError(f"{name}: {CONFIG_NAME} is missing")
     place = f"{name}, its {CONFIG_NAME}"
-    config = _object(parse_json(files[CONFIG_NAME], place), place)
-    model_type = _object(config.get("model", {}), f"{name}, model").get("type")
+    config = as_object(parse_json(files[CONFIG_NAME], place), place)
+    model_type = as_object(config.get("model", {}), f"{name}, model").get("type")
     if model_type != "bilm":
         hint = "; in Python, the BiLm among load_archive(…).model.modules() has save_pretrained"
         raise BiLmError(f"{name}: expected a model of type 'bilm', got {model_type!r}{hint}")
     return config
-
-
-def _object(content: Any, name: str) -> dict[str, Any]:
-    if not isinstance(content, dict):
-        raise BiLmError(f"{name}: expected an object, found {type(content).__name__}")
-    return content
 
 
 def _read_words(content: bytes, name: str) -> list[str]:

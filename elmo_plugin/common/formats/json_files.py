@@ -4,12 +4,12 @@ import json
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 
-_MAX_DIGITS = 300  # of a whole number, so that it can be converted to a float
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
@@ -22,9 +22,7 @@ def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_key
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        content = json.loads(
-            text, object_pairs_hook=pairs, parse_constant=_constant, parse_float=_float, parse_int=_int
-        )
+        content = json.loads(text, object_pairs_hook=pairs, parse_constant=_constant, **_PARSERS)
     except RecursionError:
         raise BiLmError(f"{name}: not JSON that can be read (it is nested too deeply)") from None
     except json.JSONDecodeError as error:
@@ -53,7 +51,11 @@ def read_json(path: Any, name: str) -> Any:
 
 def read_json_object(path: Any, name: str) -> dict[str, Any]:
     """Reads a JSON file that holds an object. Raises `BiLmError` as `read_json` does."""
-    content = read_json(path, name)
+    return as_object(read_json(path, name), name)
+
+
+def as_object(content: Any, name: str) -> dict[str, Any]:
+    """Returns an object of JSON. Raises `BiLmError`, beginning with `name`, if it is something else."""
     if not isinstance(content, dict):
         raise BiLmError(f"{name}: expected a JSON object, found {type(content).__name__}")
     return content
@@ -76,14 +78,11 @@ def _constant(constant: str) -> float:
     raise ValueError(f"{constant} is not a number of JSON")
 
 
-def _int(digits: str) -> int:
-    if len(digits) > _MAX_DIGITS:
+def _number(kind: Callable[[str], float], digits: str) -> float:
+    """Returns a number of JSON, which can be converted to a finite float."""
+    if not math.isfinite(float(digits)):
         raise ValueError(f"the number {digits[:20]}… is too large")
-    return int(digits)
+    return kind(digits)
 
 
-def _float(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {digits[:20]}… is too large")
-    return number
+_PARSERS: dict[str, Any] = {"parse_float": partial(_number, float), "parse_int": partial(_number, int)}
