@@ -80,9 +80,8 @@ def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[st
     with open_hdf5(path, f"weight file {path}") as file:
         for mapping in hdf5_mappings(options):
             found = _find_dataset(file, mapping, options)
-            values = found if isinstance(found, np.ndarray) else _to_float32(read_numbers(found))
-            checked = check_finite(f"the dataset {mapping.theirs}", torch.from_numpy(values))
-            yield from mapping.converted(checked).items()
+            values = torch.from_numpy(found) if isinstance(found, np.ndarray) else _read_finite(found)
+            yield from mapping.converted(values).items()
 
 
 def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
@@ -124,11 +123,7 @@ def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | 
                 f"softmax/W and softmax/b have the shapes {weight.shape} and {bias.shape}, "
                 f"but the words and the options ask for {expected} and {expected[:1]}"
             )
-        w, b = (
-            check_finite(f"the dataset {dataset.name}", torch.from_numpy(_to_float32(read_numbers(dataset))))
-            for dataset in (weight, bias)
-        )
-        return SoftmaxWeights(w, b, in_order)
+        return SoftmaxWeights(_read_finite(weight), _read_finite(bias), in_order)
 
 
 def write_weights(
@@ -187,9 +182,11 @@ def _check_options(file: h5py.File, options: BiLmOptions) -> None:
         )
 
 
-def _to_float32(values: np.ndarray) -> np.ndarray:
+def _read_finite(dataset: h5py.Dataset) -> Tensor:
+    """Reads a dataset as float32. Raises `BiLmError` if a number is NaN or infinite."""
     with np.errstate(over="ignore"):  # `check_finite` rejects infinite results
-        return values.astype(np.float32, copy=False)
+        values = read_numbers(dataset).astype(np.float32, copy=False)
+    return check_finite(f"the dataset {dataset.name.lstrip('/')}", torch.from_numpy(values))
 
 
 def _find_dataset(file: h5py.File, mapping: TensorMapping, options: BiLmOptions) -> h5py.Dataset | np.ndarray:
