@@ -213,11 +213,7 @@ def _unregistered(kind: str, cls: Any) -> str:
     if nearest := did_you_mean(kind, Registrable._registry[cls], 0.85):
         return f"{kind!r} is not registered{nearest}"
     install = "" if find_spec("allennlp_models") else f", or install {_MODELS}"
-    return f"{_not_registered(kind)}{install}"
-
-
-def _not_registered(kind: Any) -> str:
-    return f"{kind!r} is not registered: list its package in .allennlp_plugins"
+    return f"{_unknown(kind)}{install}"
 
 
 # Modules and classes that read, run and fetch nothing when they are made; the rest of their packages is
@@ -344,4 +340,4 @@ def _judge_plain(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
 def _unknown(kind: Any) -> str:
     if isinstance(kind, str) and "." in kind:
         return f"{kind} would be imported"
-    return _not_registered(kind)
+    return f"{kind!r} is not registered: list its package in .allennlp_plugins"
