@@ -1,6 +1,7 @@
 """Figure 2 of Peters et al. (2018): the layers' weights in several models, as a heat map."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,32 +14,26 @@ if TYPE_CHECKING:
 
 
 def check_plot(path: str) -> None:
-    """Raises `BiLmError` if no such file can be drawn."""
+    """Raises `BiLmError` if no such file can be drawn, or matplotlib is not installed."""
     formats = (".svg", ".png", ".pdf")
     if not path.endswith(formats):
         raise BiLmError(f"--plot draws {', '.join(formats)}, not {path}")
-    _new_figure(1, 1)
-
-
-def _new_figure(width: float, height: float) -> "Figure":
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        how = "install elmo_plugin[figures], or matplotlib itself"
-        raise BiLmError(f"drawing needs matplotlib: {how}") from None
-    return Figure(figsize=(width, height), layout="constrained")
+    if find_spec("matplotlib") is None:
+        raise BiLmError("drawing needs matplotlib: install elmo_plugin[figures], or matplotlib itself")
 
 
 def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
     """
     Draws a column for each model, by its name, and placement of ELMo, and a row for each layer, the token
-    layer at the bottom. Raises `BiLmError` if matplotlib is not installed.
+    layer at the bottom.
     """
+    from matplotlib.figure import Figure
+
     num_layers = 1 + max(max(mix.layers) for _, mix in models)
     weights = np.full((num_layers, len(models)), np.nan)  # empty where a layer is not mixed
     for column, (_, mix) in enumerate(models):
         weights[list(mix.layers), column] = mix.normalized_weights
-    figure = _new_figure(2.5 + 0.7 * len(models), 2 + 0.5 * num_layers)
+    figure = Figure(figsize=(2.5 + 0.7 * len(models), 2 + 0.5 * num_layers), layout="constrained")
     axes = figure.subplots()
     names = [f"{name}, {mix.placement}" for name, mix in models]
     axes.set_xticks(range(len(models)), names, rotation=45, ha="right", rotation_mode="anchor")

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from elmo_plugin.analysis.layer_weights_figure import draw_layer_weights
+from elmo_plugin.analysis.layer_weights_figure import check_plot, draw_layer_weights
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embedding import LayerWeights
 
@@ -31,6 +31,6 @@ def test_each_model_and_placement_is_a_column_and_each_layer_a_row() -> None:
 
 
 def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(BiLmError, match=r"install elmo_plugin\[figures\]"):
-        draw_layer_weights(MODELS)
+        check_plot("weights.png")
