@@ -40,10 +40,11 @@ def spans_in_sentences(sentence: Tensor, max_width: int) -> Tensor:
 
 def shift_to_ends(values: Tensor, max_width: int, fill: int = 0) -> Tensor:
     """
-    Returns the value at the last word of each span, of shape (time, max_width), from values of words, of
-    shape (time,). Past the end of the document it is `fill`.
+    Returns the value at the last word of each span, of shape (time, max_width, ...), from values of words, of
+    shape (time, ...). Past the end of the document it is `fill`.
     """
-    return functional.pad(values, (0, max_width - 1), value=fill).unfold(0, max_width, 1)
+    behind = values.new_full((max_width - 1, *values.shape[1:]), fill)
+    return torch.cat([values, behind]).unfold(0, max_width, 1).movedim(-1, 1)
 
 
 class SpanEncoder(nn.Module):
@@ -98,8 +99,8 @@ class SpanEncoder(nn.Module):
         """
         start_weight, end_weight, head_weight, width_weight = linear.weight.split(self._sizes, dim=1)
         starts = functional.linear(encoded, start_weight, linear.bias)  # Shape: (time, out_features)
-        ends = _windows(functional.linear(encoded, end_weight), self._max_width)
-        heads = _windows(functional.linear(embedded, head_weight), self._max_width)
+        ends = shift_to_ends(functional.linear(encoded, end_weight), self._max_width)
+        heads = shift_to_ends(functional.linear(embedded, head_weight), self._max_width)
         attention = self._head_weights(encoded)
         for start in range(0, len(encoded), BLOCK):
             block = slice(start, start + BLOCK)
@@ -118,11 +119,6 @@ def further_layers(hidden_dim: int, dropout: float) -> nn.Sequential:
     """Returns the layers of a scorer after its first linear layer, up to the score."""
     hidden = [nn.ReLU(), Dropout(dropout), nn.Linear(hidden_dim, hidden_dim), nn.ReLU(), Dropout(dropout)]
     return nn.Sequential(*hidden, nn.Linear(hidden_dim, 1))
-
-
-def _windows(words: Tensor, max_width: int) -> Tensor:
-    """Returns each word and those after it, zeros past the last one. Shape (time, max_width, dim)."""
-    return functional.pad(words, (0, 0, 0, max_width - 1)).unfold(0, max_width, 1).transpose(1, 2)
 
 
 def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = False) -> Spans:
