@@ -131,9 +131,6 @@ class EnglishRules(SpacyRules):
 
     option = "the words, as a list"
 
-    def __init__(self, *pipes: str) -> None:
-        super().__init__("en", *pipes)
-
     @overrides
     def parse(self, text: str) -> Doc:
         longest = max(map(len, text.split()), default=0)
@@ -160,7 +157,7 @@ class SpacyRulesTokenizer(RawTextTokenizer):
 
     def __init__(self, language: str = "en") -> None:
         with as_configuration_error():
-            self._rules = EnglishRules() if language == "en" else SpacyRules(language)
+            self._rules = (EnglishRules if language == "en" else SpacyRules)(language)
         self.needs_spaces = language not in SEGMENTED_LANGUAGES
 
     @overrides

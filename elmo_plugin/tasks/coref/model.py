@@ -263,7 +263,7 @@ class CorefPredictor(TaskPredictor):
 
     def __init__(self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None) -> None:
         super().__init__(model, dataset_reader, max_words=max_words)
-        self._rules = EnglishRules("sentencizer")
+        self._rules = EnglishRules("en", "sentencizer")
 
     def predict(self, document: str) -> JsonDict:
         """Returns the prediction for a plain text."""
