@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.formats.torch_files import check_all_finite
+from elmo_plugin.common.formats.torch_files import FiniteModule
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.labeled_texts import number_of_labels
 
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 Layer = TypeVar("Layer", bound=nn.Module)
 
 
-class TaskModel(Model):
+class TaskModel(FiniteModule, Model):
     """
     The base of the task models. Its `forward` is `decode(compute_logits(…), …)`. Both get all fields of a
     batch by name and take the rest as `**_`. An `Ensemble` averages between the two.
@@ -121,15 +121,14 @@ class TaskModel(Model):
             self._unknown_tags[name] += 1
         return known
 
-    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
+    def _load_from_state_dict(self, *args: Any) -> None:
         with as_configuration_error():
-            check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
-        super()._load_from_state_dict(state_dict, prefix, *args)
+            super()._load_from_state_dict(*args)
 
 
-def with_labels(layer: nn.Linear, vocab: Vocabulary, namespace: str = "labels") -> nn.Linear:
+def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
     """Returns an output layer with a row for each label: the old ones, and new ones, which are logged."""
-    labels = list(vocab.get_token_to_index_vocabulary(namespace))
+    labels = list(vocab.get_token_to_index_vocabulary("labels"))
     size = layer.out_features
     if size == len(labels):
         return layer
