@@ -218,12 +218,11 @@ class Elmo(nn.Module):
         wrapping = inputs.shape[:-2]
         if not wrapping:
             raise BiLmError(f"expected character ids of shape (batch, …, time, 50), got {(*inputs.shape,)}")
-        if word_inputs is not None:
-            word_inputs = word_inputs.flatten(0, -2)
         if word_inputs is not None and not self._has_cached_vocab:
             logger.warning("Elmo ignores word_inputs, because vocab_to_cache is missing")
             word_inputs = None
-        layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), word_inputs)
+        words = None if word_inputs is None else word_inputs.flatten(0, -2)
+        layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), words)
         mixed = [mix(layers, mask) for mix in self._mixes]
         if has_boundaries and not self._keep_sentence_boundaries:
             mask = mask[:, 2:]  # as many as there are words
