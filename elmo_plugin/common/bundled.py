@@ -119,6 +119,5 @@ def archive_path(archive: str | Path) -> Path:
 
 def tagger_of(archive: str | Path) -> str:
     """Returns the name of the model that finds the predicates for a trained model, or an empty string."""
-    archive = model_name(archive)
-    model = trained_models().get(archive) if isinstance(archive, str) else None
-    return model.predicates if model else ""
+    name = model_name(archive)
+    return trained_models()[str(name)].predicates if name in trained_models() else ""
