@@ -10,22 +10,22 @@ from tests.conftest import REPOSITORY
 # Lines of code, without docstrings, comments and blank lines. Who adds to a room raises its number in the
 # same commit and lowers another; the sum stays as it is, or falls.
 MOST = {
-    "(files at the top)": 898,
-    "allennlp_api": 662,
-    "analysis": 455,
-    "bilm": 2675,
-    "commands": 1307,
-    "common": 1286,
+    "(files at the top)": 896,
+    "allennlp_api": 661,
+    "analysis": 449,
+    "bilm": 2665,
+    "commands": 1305,
+    "common": 1280,
     "demo": 357,
     "embed_files": 646,
     "embedding": 807,
     "encoders": 548,
     "integrations": 325,
     "language_model": 1338,
-    "porting": 596,
+    "porting": 594,
     "predictions": 527,
     "sweeps": 272,
-    "tasks": 4485,
+    "tasks": 4465,
     "training": 436,
 }
 WHOLE = 17_620

@@ -79,7 +79,7 @@ def _constant(constant: str) -> float:
 
 
 def _number(kind: Callable[[str], float], digits: str) -> float:
-    """Returns a number of JSON, which can be converted to a finite float."""
+    """Returns a number of JSON. Raises `ValueError` if it is beyond a float."""
     if not math.isfinite(float(digits)):
         raise ValueError(f"the number {digits[:20]}… is too large")
     return kind(digits)
