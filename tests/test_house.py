@@ -13,22 +13,22 @@ MOST = {
     "(files at the top)": 896,
     "allennlp_api": 661,
     "analysis": 449,
-    "bilm": 2665,
-    "commands": 1305,
+    "bilm": 2667,
+    "commands": 1303,
     "common": 1280,
     "demo": 357,
-    "embed_files": 646,
+    "embed_files": 657,
     "embedding": 807,
     "encoders": 548,
     "integrations": 325,
     "language_model": 1338,
     "porting": 594,
-    "predictions": 527,
+    "predictions": 534,
     "sweeps": 272,
     "tasks": 4465,
     "training": 436,
 }
-WHOLE = 17_620
+WHOLE = 17_600
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 

@@ -9,7 +9,7 @@
         recurrent_weight, bias                          state_linearity.weight, .bias
         projection_weight                               state_projection.weight
 
-`elmo_plugin.bilm.io.allennlp_layout` describes how the values of highway layers and LSTMs differ.
+`elmo_plugin.bilm.io.layouts` describes how the values of highway layers and LSTMs differ.
 """
 
 from collections.abc import Iterator, Mapping

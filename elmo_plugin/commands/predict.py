@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = (
         "the input of the task, in its order: a sentence or a document; a passage and a question; a premise "
         "and a hypothesis; or a JSON object. Or a file, or - for standard input: each line is a text, two "
-        "texts with a tab between them, or a JSON object"
+        "texts with a tab between them, or a JSON object; a file for one of two texts is read as a whole"
     )
     add(parser, "texts TEXT", about, nargs="*")
     about = "archive of the tagger that finds the predicates of sentences, for semantic roles"
@@ -61,7 +61,7 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 
 def check_arguments(args: argparse.Namespace) -> None:
     if bool(args.squad) == bool(args.texts):
-        raise BiLmError("expected TEXT, or --squad FILE")
+        raise BiLmError("expected TEXT (- for standard input), or --squad FILE")
     if args.output and args.json:
         raise BiLmError("expected --output or --json, got both")
     if args.squad and args.predicates:
@@ -71,8 +71,6 @@ def check_arguments(args: argparse.Namespace) -> None:
     for text in args.texts:
         if os.path.isdir(text):
             raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
-        if os.path.isfile(text) and len(args.texts) > 1:
-            raise BiLmError(f"TEXT: {text} is a file; its lines are read if it is the only TEXT")
         if _FILE.fullmatch(text) and not os.path.exists(text):
             raise BiLmError(f"TEXT: file not found: {text}")
 

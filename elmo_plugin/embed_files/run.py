@@ -1,6 +1,8 @@
 """Embeds files of text: one, or many on a Dask cluster."""
 
+import logging
 import os
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -28,6 +30,8 @@ from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, Content, check_keys
 from elmo_plugin.embed_files.settings import MAX_PROCESSES, EmbedSettings, check_settings, protein_settings
 
 VERSION = 1  # of chunks and outputs
+
+logger = logging.getLogger(__name__)
 
 
 def embed_file(
@@ -82,9 +86,11 @@ def embed_file(
         if file.exists():
             _check_finished(file, output_format, description, chunks, digest)
             return False
-        paths = []
+        paths: list[Path] = []
         with progress_bar(desc="embedding", total=size, **options) as bar:
             for chunk, is_new in embed_chunks(chunks, folder, embedder, settings, devices):
+                if not paths and settings.tokenizer == "whitespace" and settings.column is None:
+                    _warn_of_raw_text(chunk.sentences, source)
                 paths.append(chunk_path(folder, chunk.number))
                 if not is_new and not bar.disable:
                     bar.initial += chunk.size  # does not count for the speed
@@ -95,6 +101,15 @@ def embed_file(
             OUTPUT_FORMATS[output_format].write(temporary, content)
         os.replace(folder / file.name, file)
     return True
+
+
+def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
+    """Warns if most sentences end in a word with its punctuation, as in text that nobody has tokenized."""
+    ends = [sentence.split()[-1] for sentence in sentences if sentence]
+    raw = [word for word in ends if re.search(r"\w[.!?。！？]$", word)]  # noqa: RUF001
+    if len(raw) > len(ends) / 2:
+        message = '%s: words such as %r are embedded as they are; for raw text choose the tokenizer "spacy"'
+        logger.warning(message, source, raw[0])
 
 
 def _format_of(output: Path, output_format: str | None) -> str:

@@ -55,8 +55,10 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
     """
     name = "standard input" if str(path) == "-" else str(path)
     suffix = Path(name.removesuffix(compression(name))).suffix.lower()
-    if suffix == ".csv":
-        raise BiLmError(f"{name}: expected a text in each line, texts between tabs, or JSON lines, got .csv")
+    if suffix in (".csv", ".conll", ".conllu"):
+        raise BiLmError(
+            f"{name}: expected a text in each line, texts between tabs, or JSON lines, got {suffix}"
+        )
     num_inputs = num_reversed = 0
     lines = standard_input_lines() if name != str(path) else read_lines(name)
     for number, line in enumerate(lines, start=1):
@@ -85,13 +87,23 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
 
 
 def inputs_of(texts: Sequence[str], task: Task) -> Iterator[Input]:
-    """Yields the inputs that a command line names: a file, standard input, texts, or a JSON object."""
+    """
+    Yields the inputs that a command line names: a file, standard input, texts, or a JSON object. A file for
+    one of several texts is that text as a whole.
+    """
+    files = [text for text in texts if os.path.isfile(text)]
     if len(texts) == 1 and (texts[0] == "-" or os.path.isfile(texts[0])):
         yield from read_inputs(texts[0], task)
     elif len(texts) == 1 and _OBJECT.match(texts[0]):
         yield Input("TEXT", parse_json(texts[0], "TEXT", is_line=True))
+    elif files and len(texts) != len(task.fields):
+        raise BiLmError(f"TEXT: {files[0]} is a file; its lines are read if it is the only TEXT")
     else:
-        yield Input("TEXT", task.from_texts(texts))
+        yield Input("TEXT", task.from_texts([_text_of(text) if text in files else text for text in texts]))
+
+
+def _text_of(path: str) -> str:
+    return "".join(decode(line, path) for line in read_lines(path)).strip()
 
 
 def check_format(path: str | Path, task: Task) -> None:

@@ -1,4 +1,4 @@
-"""The scores of several trainings of each configuration, as a table and as a picture."""
+"""The scores of several trainings of each configuration, as a table and as JSON."""
 
 import logging
 import math

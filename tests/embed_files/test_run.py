@@ -14,7 +14,7 @@ from elmo_plugin.bilm.io import Checkpoint, write_files
 from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file
 from elmo_plugin.embed_files.chunks import Chunk
 from elmo_plugin.embed_files.embedder import Embedder
-from tests.embed_files.conftest import LINES
+from tests.embed_files.conftest import LINES, write_text
 
 FULL = Path("/dev/full")
 EVERY_FORMAT = pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
@@ -47,6 +47,31 @@ def test_each_line_has_the_vectors_of_its_words(
         assert vectors.dtype == np.float32 and vectors.shape == expected.shape
         np.testing.assert_allclose(vectors, expected, atol=1e-5)
     assert names(tmp_path) == ["bilm", "out.hdf5", "text.txt"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "tokenizer", "warned_of"),
+    [
+        (["I love this.", "", "Do you?"], "whitespace", "'this.'"),
+        (["我爱北京。"], "whitespace", "'我爱北京。'"),
+        (["I love this."], "spacy", ""),
+        (["I love this .", "I live in the U.S.", "A heading"], "whitespace", ""),
+        ([""], "whitespace", ""),
+    ],
+)
+def test_a_text_that_looks_raw_is_reported_once(
+    lines: list[str],
+    tokenizer: str,
+    warned_of: str,
+    settings: EmbedSettings,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    text = write_text(tmp_path / "text.txt", lines * 3)
+    embed_file(text, tmp_path / "out.hdf5", replace(settings, tokenizer=tokenizer))
+    found = [each for each in caplog.messages if "are embedded as they are" in each]
+    assert len(found) == bool(warned_of)
+    assert all(f"{text}: words such as {warned_of}" in each for each in found)
 
 
 @pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])

@@ -1,6 +1,7 @@
 """Texts from files, and predictions to files."""
 
 import csv
+import gzip
 import json
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.predictions import FORMATS
-from elmo_plugin.predictions.files import check_format, read_inputs, write_predictions
+from elmo_plugin.predictions.files import check_format, inputs_of, read_inputs, write_predictions
 from elmo_plugin.predictions.prediction import TASKS, Prediction
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
@@ -42,10 +43,22 @@ def test_two_texts_have_a_tab_between_them_and_maybe_a_header(
     )
 
 
+def test_a_file_for_one_of_two_texts_is_read_as_a_whole(tmp_path: Path) -> None:
+    passage, question = tmp_path / "passage.txt", tmp_path / "question.txt.gz"
+    passage.write_bytes(b"\xef\xbb\xbfAda moved.\r\nShe stayed.\n")
+    question.write_bytes(gzip.compress(b"Who moved?\n"))
+    (found,) = inputs_of([str(question), str(passage)], TASKS["squad"])
+    assert found.values == {"passage": "Ada moved.\r\nShe stayed.", "question": "Who moved?"}
+    for texts, task in (([passage, "Who?", "Why?"], "squad"), ([passage, passage], "ner")):
+        with pytest.raises(BiLmError, match=r"passage.txt is a file; its lines are read if it is the only"):
+            list(inputs_of([str(text) for text in texts], TASKS[task]))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a.csv", "text\nAda\n", "got .csv"),
+        ("a.conll", "Ada\tB-PER\n", "got .conll"),
         ("a.jsonl", "\n\nAda\n", r"a\.jsonl, line 3: expected a JSON object in each line, got 'Ada'"),
         ("a.txt", " \n\u200b\n", r"a\.txt: expected a text, got blank lines alone"),
         ("a.txt", "", r"a\.txt: expected a text, got blank lines alone"),
