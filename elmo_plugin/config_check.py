@@ -140,10 +140,12 @@ def _check(annotation: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
         kind, accepted = _KINDS[annotation]
         if not isinstance(value, accepted):
             number = _number(value) if isinstance(value, str) else ...
-            found = f"{value!r:.80}" if number is ... else "text: use std.parseJson(std.extVar(…))"
+            found = f"{value!r:.80}" if number is ... else "text: unquote it, or std.parseJson(std.extVar(…))"
             yield Mistake(keys, f"expected {kind}, found {found}", number)
         elif keys[-1] in _COUNTS and value < 1:
             yield Mistake(keys, f"expected at least 1, found {value}")
+        elif str(keys[-1]).endswith("dropout") and not 0 <= value <= 1:
+            yield Mistake(keys, f"expected a rate from 0 to 1, found {value}")
     elif origin in (list, tuple, set, Sequence):
         if not isinstance(value, list | tuple | set):
             yield Mistake(keys, f"expected a list, found {value!r:.80}")

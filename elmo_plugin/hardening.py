@@ -15,6 +15,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ EXCEPTHOOK = sys.excepthook
 
 MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)  # of the user
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
-_TRUST = "if you trust this archive, take elmo_plugin.hardening out of .allennlp_plugins"
+_TRUST = "if you trust it, use elmo predict --trust, or take elmo_plugin.hardening out of .allennlp_plugins"
 _MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --overrides
 
 
@@ -48,8 +49,8 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """Raises `ConfigurationError` for all mistakes in a configuration, before anything is made or written."""
     config = params.as_dict(quiet=True)
     found = mistakes(config)
-    if found and (note := first_old_key(config)):
-        raise ConfigurationError(f"{note}; {_OLD}")
+    if found and (old_key := first_old_key(config)):
+        raise ConfigurationError(f"{old_key}; {_OLD}")
     check(found)
     given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
     folder = Path(given["serialization_dir"])
@@ -61,10 +62,15 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
             params.to_file(str(file))
     try:
         return TRAIN_MODEL(params, *args, **kwargs)
-    except MISTAKES:
+    except (*MISTAKES, TypeError) as error:
+        old_key = first_old_key(config) if "unexpected keyword argument" in str(error) else None
+        if isinstance(error, TypeError) and not old_key:
+            raise
         if is_new and not any(folder.glob("*.th")):  # nothing was trained
             close_log_files()
             shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, TypeError):  # of a class that passes **kwargs on
+            raise ConfigurationError(f"{old_key}; {_OLD}") from error
         raise
     finally:
         _take_excepthook()  # from AllenNLP's log
@@ -94,6 +100,7 @@ def get_predictor(args: argparse.Namespace) -> Predictor:
         raise
 
 
+@wraps(EVALUATE)
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     """
     Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs, or the model does
@@ -125,7 +132,7 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
         print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
     elif isinstance(error, KeyboardInterrupt | SigTermReceived):
         print("stopped; --recover continues a training from its last checkpoint", file=sys.stderr)
-    else:
+    elif not isinstance(error, BrokenPipeError):  # `allennlp predict … | head`
         EXCEPTHOOK(kind, error, traceback)
 
 

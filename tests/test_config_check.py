@@ -62,6 +62,8 @@ def test_a_valid_configuration_has_none() -> None:
     "model.text_field_embedder: expected an object or the name of a type, found []"]),
     ({"trainer__num_epochs": 0, "data_loader__batch_size": -1},
     ["trainer.num_epochs: expected at least 1, found 0", "data_loader.batch_size: expected at least 1"]),
+    ({"model__encoder__dropout": 1.5}, ["model.encoder.dropout: expected a rate from 0 to 1, found 1.5"]),
+    ({"model__encoder__dropout": -1}, ["model.encoder.dropout: expected a rate from 0 to 1, found -1"]),
     ({"data_loader__batch_sampler": {"type": "bucket", "batch_size": 2}},
     ["data_loader.batch_size: the batch sampler decides it"]),
     ({"trainor": {}},

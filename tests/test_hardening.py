@@ -1,9 +1,11 @@
 """Mistakes end in one sentence, and commands of AllenNLP never write over an input."""
 
 import argparse
+import inspect
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from allennlp import models
@@ -78,6 +80,34 @@ def test_a_batch_weight_key_that_the_model_does_not_return_is_one_sentence(
         evaluate.evaluate_from_archive("absent", "absent", batch_weight_key="num_tokens")
 
 
+def test_an_evaluation_has_the_signature_of_allennlps() -> None:
+    bound = inspect.signature(evaluate.evaluate_from_archive).bind("run", "dev.txt", "scores.json")
+    assert bound.arguments["metrics_output_file"] == "scores.json"
+
+
+@pytest.mark.parametrize(
+    ("reader", "message", "is_old"),
+    [
+        ({"type": "own", "lazy": True}, "__init__() got an unexpected keyword argument 'lazy'", True),
+        ({"type": "own", "lazy": True}, "unsupported operand type(s) for +", False),
+        ({"type": "own"}, "__init__() got an unexpected keyword argument 'lines'", False),
+    ],
+)
+def test_an_old_key_that_a_class_passes_on_is_named(
+    reader: dict[str, Any], message: str, is_old: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(params: Params, serialization_dir: str) -> None:
+        (tmp_path / "run").mkdir()
+        raise TypeError(message)
+
+    monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", fails)
+    monkeypatch.setattr(elmo_plugin.hardening, "mistakes", lambda config: [])
+    expected = (ConfigurationError, "dataset_reader.lazy: .*elmo port") if is_old else (TypeError, ".*")
+    with pytest.raises(expected[0], match=expected[1]):
+        elmo_plugin.hardening.train_model(Params({"dataset_reader": reader}), str(tmp_path / "run"))
+    assert (tmp_path / "run").exists() is not is_old
+
+
 def test_a_mistake_ends_a_program_without_a_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +125,8 @@ def test_a_mistake_ends_a_program_without_a_traceback(
     elmo_plugin.hardening.excepthook(util.SigTermReceived, util.SigTermReceived(), None)
     stopped = "stopped; --recover continues a training from its last checkpoint\n"
     assert capsys.readouterr().err == stopped
+    elmo_plugin.hardening.excepthook(BrokenPipeError, BrokenPipeError(), None)
+    assert capsys.readouterr().err == ""
     elmo_plugin.hardening.excepthook(ValueError, ValueError("a bug"), None)
     assert "ValueError: a bug" in capsys.readouterr().err
 
@@ -122,7 +154,7 @@ def test_an_archive_that_is_refused_is_not_said_to_need_an_option_that_allennlp_
 
     monkeypatch.setattr(elmo_plugin.archives, "load_archive", refuse)
     with pytest.raises(
-        ConfigurationError, match=r"if you trust this archive, take elmo_plugin\.hardening out"
+        ConfigurationError, match=r"use elmo predict --trust, or take elmo_plugin\.hardening out"
     ):
         elmo_plugin.hardening.load_archive("run")
 

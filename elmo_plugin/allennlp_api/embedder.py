@@ -14,7 +14,7 @@ from torch import Tensor
 from elmo_plugin.allennlp_api.elmo_bilm import ElmoBiLm
 from elmo_plugin.bilm import BiLm, BiLmError, select_layers, sentences_to_character_ids
 from elmo_plugin.bilm.io import MODELS
-from elmo_plugin.common.errors import check_choice
+from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 from elmo_plugin.common.process import get_device
@@ -92,6 +92,7 @@ class ElmoEmbedder:
         self, sentences: Iterable[Sequence[Word]], batch_size: int = 64
     ) -> Iterator[np.ndarray]:
         """Yields the vectors of each sentence, with one batch in memory."""
+        check_at_least("batch_size", batch_size)
         rest = iter(sentences)
         while batch := list(islice(rest, batch_size)):
             yield from self.embed_batch(batch)

@@ -108,8 +108,7 @@ def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
     ends = [sentence.split()[-1] for sentence in sentences if sentence]
     raw = [word for word in ends if re.search(r"\w[.!?。！？]$", word)]  # noqa: RUF001
     if len(raw) > len(ends) / 2:
-        message = '%s: words such as %r are embedded as they are; for raw text choose the tokenizer "spacy"'
-        logger.warning(message, source, raw[0])
+        logger.warning('%s: words such as %r are not split; the tokenizer "spacy" does', source, raw[0])
 
 
 def _format_of(output: Path, output_format: str | None) -> str:

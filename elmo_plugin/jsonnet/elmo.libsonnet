@@ -65,6 +65,8 @@ local is_penalty(entry) = std.member([mixing_weights_of('input'), mixing_weights
            + shown(layers);
     assert std.isNumber(lambda) && lambda >= 0 : 'elmo.at: lambda is a number, 0 or more, not ' + shown(lambda);
     assert lambda <= 1e6 : 'elmo.at: lambda is at most a million, not ' + shown(lambda);
+    assert mixing_weights == null || std.isArray(mixing_weights) && std.all(std.map(std.isNumber, mixing_weights)) :
+           'elmo.at: mixing_weights are a list of numbers, not ' + shown(mixing_weights);
     assert mixing_weights == null || std.abs(std.foldl(function(a, b) a + b, mixing_weights, 0) - 1) < 0.01 :
            'elmo.at: mixing_weights have the sum 1, not ' + shown(mixing_weights);
     assert mixing_weights == null || lambda == 0 : 'elmo.at: mixing_weights that are given need no lambda';

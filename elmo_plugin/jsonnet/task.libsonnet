@@ -8,12 +8,14 @@
 //
 // `elmo.at` can be added to any model that takes a `contextual_encoder`.
 {
-  // The files of a data set, in a folder. A model is evaluated on `test`, where there is one, after training. The
+  // The files of a data set, in a folder unless their paths are absolute. A model is evaluated on `test`, where there is one, after training. The
   // vocabulary counts each text once, however many questions, predicates or phrases it has.
   data(folder, train, dev, test=null):: {
-    train_data_path: folder + '/' + train,
-    validation_data_path: folder + '/' + dev,
-    [if test != null then 'test_data_path']: folder + '/' + test,
+    local path(file) = if std.startsWith(file, '/') then file else folder + '/' + file,
+    assert !('model' in super) : 'a task comes first in a sum; word vectors, elmo.at and others are added after it',
+    train_data_path: path(train),
+    validation_data_path: path(dev),
+    [if test != null then 'test_data_path']: path(test),
     [if test != null then 'evaluate_on_test']: true,
     vocabulary: { type: 'distinct_texts' },
   },

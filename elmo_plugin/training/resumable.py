@@ -266,6 +266,8 @@ class ResumableTrainer(GradientDescentTrainer):
             metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
         # AllenNLP sums losses since the start of the process only.
         steps = dist_reduce_sum(self._batches_in_epoch_completed)
+        if not steps:
+            raise ConfigurationError("the training data have no instances")
         metrics["loss"] = dist_reduce_sum(self._epoch.totals["loss"]) / steps
         if self.model.get_regularization_penalty() is not None:
             metrics["reg_loss"] = dist_reduce_sum(self._epoch.totals["reg_loss"]) / steps

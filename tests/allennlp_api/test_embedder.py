@@ -37,6 +37,12 @@ def test_each_sentence_has_the_activations_that_allennlp_computes_for_it_alone(f
             np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("batch_size", [0, -1, "2"])
+def test_a_batch_has_at_least_one_sentence(batch_size: int, files: Files) -> None:
+    with pytest.raises(BiLmError, match=r"batch_size: expected .*at least 1, got"):
+        list(ElmoEmbedder(*files).embed_sentences([["a"]], batch_size))
+
+
 def test_text_is_not_taken_for_words(files: Files) -> None:
     embedder = ElmoEmbedder(*files)
     for embed, text in (

@@ -69,7 +69,7 @@ def test_a_text_that_looks_raw_is_reported_once(
 ) -> None:
     text = write_text(tmp_path / "text.txt", lines * 3)
     embed_file(text, tmp_path / "out.hdf5", replace(settings, tokenizer=tokenizer))
-    found = [each for each in caplog.messages if "are embedded as they are" in each]
+    found = [each for each in caplog.messages if "are not split" in each]
     assert len(found) == bool(warned_of)
     assert all(f"{text}: words such as {warned_of}" in each for each in found)
 

@@ -126,12 +126,28 @@ def test_the_slots_of_a_word_reach_the_indexer_whichever_placement_names_them() 
         ("['input'], 'tiny', lambda=-1", "lambda is a number, 0 or more, not -1"),
         ("['input'], 'tiny', lambda='0.1'", 'lambda is a number, 0 or more, not "0.1"'),
         ("['input'], 'tiny', lambda=0.1, mixing_weights=[1]", "mixing_weights that are given need no lambda"),
+        ("['input'], 'tiny', mixing_weights=0.5", "mixing_weights are a list of numbers, not 0.5"),
+        ("['input'], 'tiny', mixing_weights=['0.5', '0.5']", "mixing_weights are a list of numbers, not"),
         ("['input'], 'tiny', cache={type: 'memory'}, requires_grad=true", "is trained .* can have no cache"),
     ],
 )
 def test_a_wrong_argument_of_elmo_at_is_an_error_that_names_it(arguments: str, message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
         evaluate(f"ner(data='data') + elmo.at({arguments})")
+
+
+@pytest.mark.parametrize("added", ["elmo.at(['input'], bilm='tiny')", "words.none()", "words.bundled()"])
+@pytest.mark.parametrize("task", ["coref", "ner", "snli", "squad", "srl", "srl_predicates", "sst"])
+def test_what_is_added_before_the_task_is_an_error(task: str, added: str) -> None:
+    for sum_of_parts in (f"{added} + {task}(data='d')", f"({added}) + ({task}(data='d') + words.none())"):
+        with pytest.raises(RuntimeError, match="a task comes first in a sum"):
+            evaluate(sum_of_parts)
+    evaluate(f"{{ random_seed: 3 }} + {task}(data='d') + {added}")
+
+
+def test_an_absolute_path_is_not_in_the_folder() -> None:
+    config = evaluate("ner(data='d', train='/a/train.txt', dev='b/dev.txt')")
+    assert (config["train_data_path"], config["validation_data_path"]) == ("/a/train.txt", "d/b/dev.txt")
 
 
 WORDS = f"{EMBEDDERS}.tokens"

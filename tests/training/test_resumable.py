@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from allennlp.commands import train as train_command
 from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
 from allennlp.training import Checkpointer, Trainer
 from allennlp.training.metric_tracker import MetricTracker
 
@@ -40,6 +41,17 @@ def stop_at(batch: int, patch: pytest.MonkeyPatch) -> None:
         return rescale(self)
 
     patch.setattr(ResumableTrainer, "rescale_gradients", stopping)
+
+
+def test_data_without_instances_are_an_error(tmp_path: Path) -> None:
+    config = tagger_config("tiny", placements=())
+    config["dataset_reader"]["token_indexers"] = {"tokens": {"type": "single_id"}}
+    train(config, tmp_path / "run")
+    config["model"] = {"type": "from_archive", "archive_file": str(tmp_path / "run" / "model.tar.gz")}
+    config["dataset_reader"]["max_instances"] = 0
+    del config["validation_data_path"]
+    with pytest.raises(ConfigurationError, match="the training data have no instances"):
+        train(config, tmp_path / "empty")
 
 
 @pytest.mark.parametrize("steps", [None, 2])
