@@ -63,7 +63,7 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     try:
         return TRAIN_MODEL(params, *args, **kwargs)
     except (*MISTAKES, TypeError) as error:
-        old_key = first_old_key(config) if "unexpected keyword argument" in str(error) else None
+        old_key = first_old_key(config) if "__init__() got an unexpected" in str(error) else None
         if isinstance(error, TypeError) and not old_key:
             raise
         if is_new and not any(folder.glob("*.th")):  # nothing was trained

@@ -92,7 +92,7 @@ def inputs_of(texts: Sequence[str], task: Task) -> Iterator[Input]:
     one of several texts is that text as a whole.
     """
     files = [text for text in texts if os.path.isfile(text)]
-    if len(texts) == 1 and (texts[0] == "-" or os.path.isfile(texts[0])):
+    if len(texts) == 1 and (texts[0] == "-" or files):
         yield from read_inputs(texts[0], task)
     elif len(texts) == 1 and _OBJECT.match(texts[0]):
         yield Input("TEXT", parse_json(texts[0], "TEXT", is_line=True))
