@@ -47,7 +47,7 @@ _MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --o
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """Raises `ConfigurationError` for all mistakes in a configuration, before anything is made or written."""
-    config = params.as_dict(quiet=True)
+    config = params.duplicate().as_dict(quiet=True)  # AllenNLP takes the keys out of the other
     found = mistakes(config)
     if found and (old_key := first_old_key(config)):
         raise ConfigurationError(f"{old_key}; {_OLD}")
