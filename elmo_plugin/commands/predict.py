@@ -1,8 +1,8 @@
 """Show the predictions of a trained model for a text or for each line of a file. They are in colour on a
-terminal; --output gets .jsonl, .html, .csv with a row for each entity, role, mention, answer or label, or
-.conll, with each word of a sentence and its tag. With --squad, all questions of a
-file are answered, and --output gets {"id": "answer", …}, as `elmo score squad` reads it; questions without
-a text or an answer, or too long for the model, are reported and skipped.
+terminal; --json gets JSON lines, and --output .jsonl, .html, .csv with a row for each entity, role, mention,
+answer or label, or .conll, with each word of a sentence and its tag. With --squad, all questions of a file
+are answered, and --output gets {"id": "answer", …}, as `elmo score squad` reads it; questions without a text
+or an answer, or too long for the model, are reported and skipped.
 
     elmo predict ner 'Ada moved to Lisbon.'
     elmo predict sentiment reviews.txt -o sentiment.csv
@@ -14,7 +14,6 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from contextlib import ExitStack
 from typing import Any
 
 from elmo_plugin.commands.options import (
@@ -27,14 +26,14 @@ from elmo_plugin.commands.options import (
     output_paths,
 )
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, is_special, write_json
+from elmo_plugin.common.files import is_special, write_json
 from elmo_plugin.common.process import cuda_number
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show
 from elmo_plugin.predictions import FORMATS
 
 NEEDS = "allennlp"
-_FILE = re.compile(r"\S+\.(txt|text|md|tsv|csv|jsonl?|ndjson|conll|html?)(\.gz|\.zst)?", re.IGNORECASE)
+_FILE = re.compile(r"\S+\.(txt|md|tsv|csv|jsonl?|ndjson|conllu?|html?|pdf|docx?)(\.gz|\.zst)?|\.*/\S+", re.I)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = (
         "the input of the task, in its order: a sentence or a document; a passage and a question; a premise "
         "and a hypothesis; or a JSON object. Or a file, or - for standard input: each line is a text, two "
-        "texts with a tab between them, or a JSON object; a file for one of two texts is read as a whole"
+        "texts with a tab between them, or a JSON object. A file beside a question is its passage"
     )
     add(parser, "texts TEXT", about, nargs="*")
     about = "archive of the tagger that finds the predicates of sentences, for semantic roles"
@@ -66,8 +65,9 @@ def check_arguments(args: argparse.Namespace) -> None:
         raise BiLmError("expected --output or --json, got both")
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
-    if args.output and not (args.squad or args.output.lower().endswith(FORMATS) or is_special(args.output)):
-        raise BiLmError(f"--output: expected a file in {', '.join(FORMATS)}, got {args.output}")
+    if args.output and not is_special(args.output) and args.output.endswith(FORMATS) == bool(args.squad):
+        expected = ".json" if args.squad else ", ".join(FORMATS)
+        raise BiLmError(f"--output: expected a file in {expected}, got {args.output}")
     for text in args.texts:
         if os.path.isdir(text):
             raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
@@ -87,24 +87,19 @@ def run(args: argparse.Namespace) -> None:
         return _answer_file(args, predictor.allennlp)
     inputs: Iterable[Any] = inputs_of(args.texts, predictor.task)
     is_read_slowly = args.texts == ["-"]
-    if not args.output:
-        with ExitStack() as stack:
-            file = sys.stdout if args.json else None
-            if args.json not in (None, STANDARD_OUTPUT):
-                temporary = stack.enter_context(atomic_write(args.json))
-                file = stack.enter_context(open(temporary, "w", encoding="utf-8"))
-            # Each line of a terminal has its answer at once.
-            show_predictions(predictor, inputs, file, 1 if is_read_slowly else args.batch_size)
-        return
-    check_format(args.output, predictor.task)
+    if args.output:
+        check_format(args.output, predictor.task)
     if not is_read_slowly:
         inputs = list(inputs)  # a mistake in a file is found before the first prediction
-    predictions = predictor.predict_each(inputs, args.batch_size)
+    # Each line of a terminal has its answer at once.
+    predictions = predictor.predict_each(inputs, 1 if is_read_slowly else args.batch_size)
+    if not (output := args.output or args.json):
+        return show_predictions(predictions)
     total = len(inputs) if isinstance(inputs, list) else None
-    with progress_bar(iterable=predictions, total=total, unit="text") as bar:
-        number = write_predictions(bar, args.output, predictor.allennlp)
-    if not is_special(args.output):
-        show(f"{args.output}: {number:,} prediction{'s' * (number != 1)}", file=sys.stderr)
+    with progress_bar(iterable=predictions, total=total, unit="text", disable=is_special(output)) as bar:
+        number = write_predictions(bar, output, predictor.allennlp)
+    if not is_special(output):
+        show(f"{output}: {number:,} prediction{'s' * (number != 1)}", file=sys.stderr)
 
 
 def _answer_file(args: argparse.Namespace, predictor: Any) -> None:

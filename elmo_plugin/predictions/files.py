@@ -64,8 +64,9 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
     for number, line in enumerate(lines, start=1):
         place = f"{name}, line {number}"
         text = decode(line, place).rstrip("\r\n")
-        texts = text.split("\t") if len(task.fields) > 1 else [text]
-        if not normalize_text(text).strip() or (number == 1 and texts == list(task.fields)):
+        texts = text.split("\t") if len(task.fields) > 1 or suffix == ".tsv" else [text]
+        names = [FIELDS.get(name, name) for name in map(str.lower, texts)]
+        if not normalize_text(text).strip() or (number == 1 and names == list(task.fields)):
             continue
         if _OBJECT.match(text):
             values = parse_json(text, place, is_line=True)
@@ -74,7 +75,9 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
         elif suffix in _JSON:
             raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
         elif len(texts) != len(task.fields):
-            raise BiLmError(f"{place}: expected {' and '.join(task.fields)} with a tab between them, or JSON")
+            raise BiLmError(
+                f"{place}: expected {' and '.join(task.fields)}, with tabs between texts, or JSON"
+            )
         else:
             num_reversed += task.is_reversed(texts)
             values = task.from_texts(texts[::-1] if task.is_reversed(texts) else texts)
@@ -88,22 +91,23 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
 
 def inputs_of(texts: Sequence[str], task: Task) -> Iterator[Input]:
     """
-    Yields the inputs that a command line names: a file, standard input, texts, or a JSON object. A file for
-    one of several texts is that text as a whole.
+    Yields the inputs that a command line names: a file, standard input, texts, or a JSON object. One file
+    beside a question is the passage, as a whole.
     """
-    files = [text for text in texts if os.path.isfile(text)]
-    if len(texts) == 1 and (texts[0] == "-" or files):
+    files = [text for text in texts if text == "-" or os.path.exists(text)]
+    if len(texts) == 1 and files:
         yield from read_inputs(texts[0], task)
     elif len(texts) == 1 and _OBJECT.match(texts[0]):
         yield Input("TEXT", parse_json(texts[0], "TEXT", is_line=True))
-    elif files and len(texts) != len(task.fields):
+    elif files and (len(texts) != 2 or len(files) > 1 or "question" not in task.fields):
         raise BiLmError(f"TEXT: {files[0]} is a file; its lines are read if it is the only TEXT")
     else:
         yield Input("TEXT", task.from_texts([_text_of(text) if text in files else text for text in texts]))
 
 
 def _text_of(path: str) -> str:
-    return "".join(decode(line, path) for line in read_lines(path)).strip()
+    lines = standard_input_lines() if path == "-" else read_lines(path)
+    return "".join(decode(line, path) for line in lines).strip()
 
 
 def check_format(path: str | Path, task: Task) -> None:
@@ -123,7 +127,7 @@ def write_predictions(
     row for each entity, role, mention, answer or label; .conll, columns of entities, by AllenNLP's
     `predictor`; or .html. Standard output and devices get JSON lines. Returns the number of predictions.
     """
-    write = _jsonl if is_special(path) else _WRITERS[Path(path).suffix.lower()]
+    write = _WRITERS.get(Path(path).suffix.lower(), _jsonl)
     number = 0
 
     def counted() -> Iterator[tuple[int, Prediction]]:
@@ -144,7 +148,11 @@ Numbered = Iterable[tuple[int, Prediction]]
 
 def _jsonl(predictions: Numbered, file: TextIO, *_: Any) -> None:
     for line, prediction in predictions:
-        content = {"line": line, **prediction.inputs, **prediction} | {"line": line}
+        given = {
+            f"input_{key}" if prediction.get(key, value) != value else key: value
+            for key, value in prediction.inputs.items()
+        }
+        content = {"line": line, **given, **prediction} | {"line": line}
         print(json.dumps(content, ensure_ascii=False), file=file, flush=file is sys.stdout)
 
 
@@ -168,7 +176,7 @@ def _csv(predictions: Numbered, file: TextIO, *_: Any) -> None:
         kind = next((key for key in _COLUMNS if key in prediction), None)
         if kind is None:
             raise BiLmError(f"a prediction with {', '.join(prediction)} is no table; write .jsonl")
-        texts = _texts(prediction.inputs) if kind in ("answer", "label") else {}
+        texts = prediction.texts() if kind in ("answer", "label") else {}
         probabilities = prediction.get("probabilities", {}) if kind == "label" else {}
         if table is None:
             columns = ["line", *texts, *_COLUMNS[kind], *probabilities]
@@ -176,12 +184,6 @@ def _csv(predictions: Numbered, file: TextIO, *_: Any) -> None:
             table.writeheader()
         for row in _rows(prediction, kind):
             table.writerow({"line": line, **texts, **probabilities, **row})
-
-
-def _texts(inputs: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the texts of an input by the usual name of each."""
-    words = {"sentence": " ".join(inputs["words"])} if isinstance(inputs.get("words"), list) else {}
-    return words | {FIELDS.get(name, name): text for name, text in inputs.items() if isinstance(text, str)}
 
 
 def _rows(prediction: Prediction, kind: str) -> Iterator[Mapping[str, Any]]:

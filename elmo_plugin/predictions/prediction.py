@@ -11,7 +11,8 @@ from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent, to_ht
 
 logger = logging.getLogger(__name__)
 
-FIELDS = {"context": "passage", "paragraph": "passage"}  # the predictor of questions takes them, too
+# Other names of texts that predictors take.
+FIELDS = {"context": "passage", "paragraph": "passage", "sentence1": "premise", "sentence2": "hypothesis"}
 _CLOSING = " \t\r\n\"'”’)"  # noqa: RUF001
 _QUESTION = re.compile(rf"[^?!？！]*[?？][{_CLOSING}]*")  # noqa: RUF001
 _LONGEST = 300  # characters of a `repr`
@@ -107,9 +108,15 @@ class Prediction(dict[str, Any]):
 
     def shown_inputs(self, parts: Sequence[Part]) -> dict[str, str]:
         """Returns the texts of the input that the parts do not show."""
-        texts = {name: text for name, text in self.inputs.items() if isinstance(text, str)}
         has_text = any(not isinstance(part, Bars) for part in parts)
-        return {name: text for name, text in texts.items() if not has_text or name == "question"}
+        return {name: text for name, text in self.texts().items() if not has_text or name == "question"}
+
+    def texts(self) -> dict[str, str]:
+        """Returns the texts of the task in the input, by the usual name of each."""
+        texts = {FIELDS.get(key, key): text for key, text in self.inputs.items()}
+        if isinstance(words := self.inputs.get("words"), list):
+            texts["sentence"] = " ".join(words)
+        return {name: texts[name] for name in self.task.fields if isinstance(texts.get(name), str)}
 
 
 def _line(part: Part) -> str:

@@ -1,30 +1,26 @@
 """Predictions in a terminal, in color if it has colors."""
 
+import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TextIO
 
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
 from elmo_plugin.common.streams import show, visible
-from elmo_plugin.predictions.files import Input
-from elmo_plugin.predictions.predictor import Predictor
+from elmo_plugin.predictions.prediction import Prediction
 from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent
 
 _COLORS = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_blue", "bright_green")
 _WIDTH = 30  # of the bar of probability 1
 
 
-def show_predictions(
-    predictor: Predictor, inputs: Iterable[Input], json_lines: TextIO | None, batch_size: int
-) -> None:
-    """Prints a model's predictions, or to `json_lines` the JSON that `allennlp predict` writes."""
-    for number, prediction in enumerate(predictor.predict_each(inputs, batch_size)):
-        parts = prediction.parts()
-        if json_lines or not parts:
-            print(predictor.dump_line(prediction), end="", flush=True, file=json_lines)
+def show_predictions(predictions: Iterable[Prediction]) -> None:
+    """Prints predictions, as JSON if nothing is known of their form."""
+    for number, prediction in enumerate(predictions):
+        if not (parts := prediction.parts()):
+            print(json.dumps(prediction, ensure_ascii=False), flush=True)
             continue
         print(end="\n" if number else "")
         if prediction.line and (texts := prediction.shown_inputs(parts)):  # one of many

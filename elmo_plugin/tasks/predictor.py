@@ -23,7 +23,7 @@ from elmo_plugin.embedding import ElmoRepresentations, MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, as_typed, raw_text_tokenizer
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
-TOO_LONG_HINT = "split it, or allow more if there is memory (max_words=N of the predictor)"
+TOO_LONG_HINT = "split it, or allow more in Python, if there is memory (max_words=N of the predictor)"
 CHARACTERS_PER_WORD = 20
 
 

@@ -96,6 +96,9 @@ def test_only_trusted_archives_run_code(command: str, tagger_archives: list[Path
             r"expected a file in \.jsonl, \.csv, \.conll, \.html, got out\.xlsx",
         ),
         (["texts.txt", "-o", "out.csv", "--json"], "expected --output or --json, got both"),
+        (["--squad", "texts.txt", "-o", "out.csv"], r"expected a file in \.json, got out\.csv"),
+        (["./missing"], "TEXT: file not found: ./missing"),
+        (["missing.pdf"], "TEXT: file not found: missing.pdf"),
         (["texts.txt", "-o", "texts.txt"], "the output texts.txt is also an input"),
     ],
 )
@@ -124,8 +127,7 @@ def test_the_lines_of_a_file_are_predicted_and_written_or_shown(
     run("predict", tagger_archives[0], texts, "-o", "-")
     assert capsys.readouterr().out == (tmp_path / "out.jsonl").read_text(encoding="utf-8")
     run("predict", tagger_archives[0], texts, "--json", "-")
-    shown = list(map(json.loads, capsys.readouterr().out.splitlines()))
-    assert shown == [{key: each[key] for key in shown[0]} for each in (first, second)]
+    assert list(map(json.loads, capsys.readouterr().out.splitlines())) == [first, second]
     run("predict", tagger_archives[0], texts)
     lines = capsys.readouterr().out.replace("[", "").splitlines()
     assert any("moved" in line for line in lines) and any("left" in line for line in lines)

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import json
 from html.parser import HTMLParser
 from pathlib import Path
@@ -43,13 +44,39 @@ def test_two_texts_have_a_tab_between_them_and_maybe_a_header(
     )
 
 
-def test_a_file_for_one_of_two_texts_is_read_as_a_whole(tmp_path: Path) -> None:
-    passage, question = tmp_path / "passage.txt", tmp_path / "question.txt.gz"
-    passage.write_bytes(b"\xef\xbb\xbfAda moved.\r\nShe stayed.\n")
-    question.write_bytes(gzip.compress(b"Who moved?\n"))
-    (found,) = inputs_of([str(question), str(passage)], TASKS["squad"])
-    assert found.values == {"passage": "Ada moved.\r\nShe stayed.", "question": "Who moved?"}
-    for texts, task in (([passage, "Who?", "Why?"], "squad"), ([passage, passage], "ner")):
+@pytest.mark.parametrize(
+    ("header", "task"), [("sentence1\tsentence2", "snli"), ("Context\tQuestion", "squad")]
+)
+def test_a_header_may_have_other_names(header: str, task: str, tmp_path: Path) -> None:
+    found = read(tmp_path, "pairs.tsv", f"{header}\nAda left.\tBob left.\n", task)
+    assert found == [(dict(zip(TASKS[task].fields, ["Ada left.", "Bob left."], strict=True)), 2)]
+
+
+def test_what_an_input_says_is_not_taken_for_the_prediction(tmp_path: Path) -> None:
+    given = {"sentence1": "A", "sentence2": "B", "label": "entailment", "pairID": "7"}
+    prediction = Prediction(SNLI, TASKS["snli"], given)
+    assert prediction.shown_inputs(prediction.parts()) == {"premise": "A", "hypothesis": "B"}
+    write_predictions([prediction], tmp_path / "out.csv")
+    write_predictions([prediction], tmp_path / "out.jsonl")
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        header, row = csv.reader(file)
+    assert header[:4] == ["line", "premise", "hypothesis", "label"] and len({*header}) == len(header)
+    assert row[1:4] == ["A", "B", "neutral"]
+    written = json.loads((tmp_path / "out.jsonl").read_text())
+    assert (written["label"], written["input_label"], written["pairID"]) == ("neutral", "entailment", "7")
+
+
+def test_a_file_beside_a_question_is_the_passage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = b"\xef\xbb\xbfAda moved.\r\nShe stayed.\n"
+    passage, archive = tmp_path / "passage.txt", tmp_path / "passage.txt.gz"
+    passage.write_bytes(content)
+    archive.write_bytes(gzip.compress(content))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    for texts in (["Who moved?", passage], [archive, "Who moved?"], ["-", "Who moved?"]):
+        (found,) = inputs_of(list(map(str, texts)), TASKS["squad"])
+        assert found.values == {"passage": "Ada moved.\r\nShe stayed.", "question": "Who moved?"}
+    several = (([passage, "Who?", "Why?"], "squad"), ([passage, archive], "squad"))
+    for texts, task in (*several, ([passage, passage], "ner"), ([passage, "Ada stayed."], "snli")):
         with pytest.raises(BiLmError, match=r"passage.txt is a file; its lines are read if it is the only"):
             list(inputs_of([str(text) for text in texts], TASKS[task]))
 
@@ -62,7 +89,8 @@ def test_a_file_for_one_of_two_texts_is_read_as_a_whole(tmp_path: Path) -> None:
         ("a.jsonl", "\n\nAda\n", r"a\.jsonl, line 3: expected a JSON object in each line, got 'Ada'"),
         ("a.txt", " \n\u200b\n", r"a\.txt: expected a text, got blank lines alone"),
         ("a.txt", "", r"a\.txt: expected a text, got blank lines alone"),
-        ("a.tsv", "a\tb\nc\n", r"a\.tsv, line 2: expected premise and hypothesis with a tab between them"),
+        ("b.tsv", "sentence\tlabel\nAda left.\t1\n", r"b\.tsv, line 1: expected sentence, with tabs"),
+        ("a.tsv", "a\tb\nc\n", r"a\.tsv, line 2: expected premise and hypothesis, with tabs between"),
         ("a.txt", '{"a": \n', r"a\.txt, line 1: not JSON"),
         ("squad.json", '{"data": []}\n', r"squad\.json: .*, got SQuAD's JSON; use --squad"),
     ],

@@ -26,8 +26,8 @@ def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_key
     except RecursionError:
         raise BiLmError(f"{name}: not JSON that can be read (it is nested too deeply)") from None
     except json.JSONDecodeError as error:
-        where = name if is_line else f"{name}, line {error.lineno}"
-        raise BiLmError(f"{where}: not JSON ({error.msg} at column {error.colno})") from None
+        where, hint = (name, "; an object is one line") if is_line else (f"{name}, line {error.lineno}", "")
+        raise BiLmError(f"{where}: not JSON ({error.msg} at column {error.colno}){hint}") from None
     except ValueError as error:  # of UTF-8, and of the functions below
         raise BiLmError(f"{name}: not JSON ({error})") from None
     if _SURROGATE.search(text):

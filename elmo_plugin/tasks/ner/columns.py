@@ -214,7 +214,7 @@ class ColumnFinder:
     def _ambiguous(self, what: str, columns: Sequence[int]) -> ConfigurationError:
         names = " and ".join(repr(self._table.name(column)) for column in columns)
         found = f"columns {names} may all have {what}s" if columns else f"no column has {what}s"
-        return self.error(f"{found}; the option {what}_column chooses one")
+        return self.error(f"{found}; the option {what}_column of the reader chooses one")
 
     def resolve(self, column: int | str, option: str) -> int:
         """Returns the number of a column that was chosen by a number, also from the end, or by its name."""

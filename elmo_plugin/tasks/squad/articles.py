@@ -28,7 +28,7 @@ _TRIMMED = re.compile(r"([\s\ufeff\u200b\u2060]*)(.*?)[\s\ufeff\u200b\u2060]*", 
 _KINDS = {list: "a list", str: "text", int: "a number", str | int: "text", bool: "true or false"}
 _LISTS = re.compile(r"""["'](text|answer_start)["']: *(?:array\()?(\[[^\]]*\])""")
 
-UNANSWERABLE = "SQuAD 2.0's unanswerable questions are not part of this task; skip_unanswerable skips them"
+UNANSWERABLE = "SQuAD 2.0's unanswerable questions are no part of this task (skip_unanswerable of a reader)"
 
 
 class Answer(NamedTuple):
