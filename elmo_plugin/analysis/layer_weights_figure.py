@@ -1,7 +1,6 @@
 """Figure 2 of Peters et al. (2018): the layers' weights in several models, as a heat map."""
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,10 @@ def check_plot(path: str) -> None:
     formats = (".svg", ".png", ".pdf")
     if not path.endswith(formats):
         raise BiLmError(f"--plot draws {', '.join(formats)}, not {path}")
-    if find_spec("matplotlib") is None:
-        raise BiLmError("drawing needs matplotlib: install elmo_plugin[figures], or matplotlib itself")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise BiLmError("drawing needs matplotlib: install it, or elmo_plugin[figures]") from None
 
 
 def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":

@@ -66,8 +66,7 @@ def check_arguments(args: argparse.Namespace) -> None:
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
     if args.output and not is_special(args.output) and args.output.endswith(FORMATS) == bool(args.squad):
-        expected = ".json" if args.squad else ", ".join(FORMATS)
-        raise BiLmError(f"--output: expected a file in {expected}, got {args.output}")
+        raise BiLmError(f"expected {'.json' if args.squad else ', '.join(FORMATS)}, got {args.output}")
     for text in args.texts:
         if os.path.isdir(text):
             raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")

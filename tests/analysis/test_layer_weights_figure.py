@@ -32,5 +32,6 @@ def test_each_model_and_placement_is_a_column_and_each_layer_a_row() -> None:
 
 def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(BiLmError, match=r"install elmo_plugin\[figures\]"):
+    with pytest.raises(BiLmError, match=r"install it, or elmo_plugin\[figures\]") as found:
         check_plot("weights.png")
+    assert isinstance(found.value.__context__, ImportError)  # so `elmo` ends with status 1
