@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
     # Each line of a terminal has its answer at once.
     predictions = predictor.predict_each(inputs, 1 if is_read_slowly else args.batch_size)
     if not (output := args.output or args.json):
-        return show_predictions(predictions)
+        return show_predictions(predictions, predictor.dump_line)
     total = len(inputs) if isinstance(inputs, list) else None
     with progress_bar(iterable=predictions, total=total, unit="text", disable=is_special(output)) as bar:
         number = write_predictions(bar, output, predictor.allennlp)

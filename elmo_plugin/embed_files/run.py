@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -15,7 +14,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, target_of
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
-from elmo_plugin.common.formats.text_files import compression
+from elmo_plugin.common.formats.text_files import compression, looks_raw
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files.chunks import (
@@ -104,9 +103,9 @@ def embed_file(
 
 
 def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
-    """Warns if most sentences end in a word with its punctuation, as in text that nobody has tokenized."""
+    """Warns if most sentences end in a word with its full stop."""
     ends = [sentence.split()[-1] for sentence in sentences if sentence]
-    raw = [word for word in ends if re.search(r"\w[.!?。！？]$", word)]  # noqa: RUF001
+    raw = list(filter(looks_raw, ends))
     if len(raw) > len(ends) / 2:
         logger.warning('%s: words such as %r are not split; the tokenizer "spacy" does', source, raw[0])
 

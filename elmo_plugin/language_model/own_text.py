@@ -12,7 +12,7 @@ from typing import NamedTuple
 from elmo_plugin.bilm import check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
-from elmo_plugin.common.formats.text_files import decode, read_lines, sentence_lines
+from elmo_plugin.common.formats.text_files import decode, looks_raw, read_lines, sentence_lines
 from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.common.spacy_rules import SpacyRules
 
@@ -24,7 +24,6 @@ BLOCKS = 20
 _MAX_BLOCKS = 500
 MIN_COUNT = 5
 """How often a word must occur to be predicted."""
-_ENDS = (".", "?", "!", "…", "؟", "।", "。")
 
 
 class Recipe(NamedTuple):
@@ -72,7 +71,7 @@ class TextFigures:
         """Counts a sentence."""
         self.sentences += 1
         self.counts.update(words)
-        self.looks_raw += len(words[-1]) > 1 and words[-1].endswith(_ENDS)
+        self.looks_raw += looks_raw(words[-1])
 
 
 def write_text(

@@ -1,8 +1,7 @@
 """Predictions in a terminal, in color if it has colors."""
 
-import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Console
 from rich.style import Style
@@ -16,11 +15,11 @@ _COLORS = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_blue", "
 _WIDTH = 30  # of the bar of probability 1
 
 
-def show_predictions(predictions: Iterable[Prediction]) -> None:
-    """Prints predictions, as JSON if nothing is known of their form."""
+def show_predictions(predictions: Iterable[Prediction], dump_line: Callable[[Prediction], str]) -> None:
+    """Prints predictions; what has another form is a line of `dump_line`, AllenNLP's predictor's."""
     for number, prediction in enumerate(predictions):
         if not (parts := prediction.parts()):
-            print(json.dumps(prediction, ensure_ascii=False), flush=True)
+            print(dump_line(prediction), end="", flush=True)
             continue
         print(end="\n" if number else "")
         if prediction.line and (texts := prediction.shown_inputs(parts)):  # one of many

@@ -84,8 +84,8 @@ def test_only_trusted_archives_run_code(command: str, tagger_archives: list[Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a text", "--squad", "texts.txt"], "expected TEXT .* or --squad FILE"),
-        ([], "expected TEXT .* or --squad FILE"),
+        (["a text", "--squad", "texts.txt"], r"expected TEXT \(- for standard input\), or --squad FILE"),
+        ([], r"expected TEXT \(- for standard input\), or --squad FILE"),
         (["--squad", "texts.txt", "-o", "out.json", "--json"], "expected --output or --json, got both"),
         (["--squad", "texts.txt", "--predicates", "srl_predicates"], "--predicates is for TEXT"),
         (["README.md"], "TEXT: file not found: README.md"),

@@ -53,7 +53,7 @@ def test_each_line_has_the_vectors_of_its_words(
     ("lines", "tokenizer", "warned_of"),
     [
         (["I love this.", "", "Do you?"], "whitespace", "'this.'"),
-        (["我爱北京。"], "whitespace", "'我爱北京。'"),
+        (["我爱北京。", "是吗？"], "whitespace", "'我爱北京。'"),  # noqa: RUF001
         (["I love this."], "spacy", ""),
         (["I love this .", "I live in the U.S.", "A heading"], "whitespace", ""),
         ([""], "whitespace", ""),

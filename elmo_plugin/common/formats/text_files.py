@@ -24,6 +24,7 @@ MAX_LINE_BYTES = 2**28
 MAX_BLANK_LINES = 1_000_000  # in a row
 _CHUNK = 1 << 9  # bytes of zstd; one may become 33,000
 _BOM = BYTE_ORDER_MARK.encode()  # some editors write it
+_SENTENCE_ENDS = (".", "?", "!", "…", "؟", "।", "。", "！", "？")  # noqa: RUF001
 _NOT_TEXT = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
@@ -139,6 +140,11 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
             if not word:
                 raise BiLmError(f"{name}, line {number}: column {column} has no word")
             words.append(word.encode("utf-8", "surrogateescape"))
+
+
+def looks_raw(word: str) -> bool:
+    """Returns whether the last word of a sentence has its full stop, as in text that nobody has tokenized."""
+    return len(word) > 1 and word.endswith(_SENTENCE_ENDS)
 
 
 def warn_of_long_sentence(name: str, words: int) -> None:

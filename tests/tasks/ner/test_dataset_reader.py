@@ -65,7 +65,10 @@ def test_options_choose(tmp_path: Path, text: str, options: dict, expected: tupl
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 Mira B-PER O\n2 of I-PER O\n3 Varna I-PER B-LOC\n", "1: columns 2 and 3 .* tag_column of the"),
+        (
+            "1 Mira B-PER O\n2 of I-PER O\n3 Varna I-PER B-LOC\n",
+            "1: columns 2 and 3 .* tag_column of the reader chooses",
+        ),
         ("the the DT\ndogs dog NNS\n", "1: columns 1 and 2 may all have tags; the option tag_column"),
         ("DT the B-X\nNN dog O\nNN dogs O\n", "1: columns 0 and 1 may all have words; the option word_"),
         ("Mira\nleft\n", "1: expected a word and its tag, got one column; the option separator"),
