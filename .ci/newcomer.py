@@ -101,7 +101,11 @@ def users_folder(work: Path) -> Path:
 def try_out(wheel: Path, python: str, names: str, work: Path) -> list[str]:
     """Installs a set of extras, runs what needs them, and returns what failed."""
     environment = work / "environment"
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONPATH", "VIRTUAL_ENV")
+    }
     variables = kept | {"PATH": f"{environment / 'bin'}:{os.environ['PATH']}"}
     extras = frozenset() if names == "none" else frozenset(names.split(","))
 
@@ -110,7 +114,9 @@ def try_out(wheel: Path, python: str, names: str, work: Path) -> list[str]:
         subprocess.run([UV, "pip", "install", "-q", *where], check=True)
 
     subprocess.run([UV, "venv", "-q", "--clear", "--python", python, environment], check=True)
-    install(f"{wheel}[{','.join(extras)}]" if extras else str(wheel), "torch<2.12")  # which CI has already
+    install(
+        f"{wheel}[{','.join(extras)}]" if extras else str(wheel), "torch<2.12"
+    )  # which CI has already
     if "allennlp" in extras:
         install("--no-deps", "allennlp==2.10.1")
     tried = {str(each.relative_to(REPOSITORY)): steps(each, extras) for each in DOCUMENTS}
@@ -144,7 +150,11 @@ def main() -> None:
     parser.add_argument("--extras", nargs="+", default=SETS, help="none, or names with commas")
     args = parser.parse_args()
     pairs = [(python, names) for python in args.python for names in args.extras]
-    failed = [each for pair in pairs for each in try_out(args.wheel.absolute(), *pair, args.work.absolute())]
+    failed = [
+        each
+        for pair in pairs
+        for each in try_out(args.wheel.absolute(), *pair, args.work.absolute())
+    ]
     sys.exit(f"failed: {'; '.join(failed)}" if failed else 0)
 
 

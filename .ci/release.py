@@ -54,10 +54,14 @@ def prepare(folder: Path, address: str) -> None:
 def main() -> None:
     """Builds from a copy of the last commit."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("address", help="of the repository, such as https://github.com/OWNER/elmo_plugin")
+    parser.add_argument(
+        "address", help="of the repository, such as https://github.com/OWNER/elmo_plugin"
+    )
     parser.add_argument("out", type=Path, help="the folder of the distributions")
     args = parser.parse_args()
-    archive = subprocess.run(["git", "archive", "HEAD"], cwd=REPOSITORY, capture_output=True, check=True)
+    archive = subprocess.run(
+        ["git", "archive", "HEAD"], cwd=REPOSITORY, capture_output=True, check=True
+    )
     with tempfile.TemporaryDirectory() as name:
         with tarfile.open(fileobj=BytesIO(archive.stdout)) as tar:
             tar.extractall(name, filter="data")

@@ -20,9 +20,14 @@ def text_operations(options: BiLmOptions, sentences: Sequence[Sequence[str]]) ->
     boundaries among them, and the LSTMs for each sentence's words and the boundary that a direction reads
     first. The boundary that it would read last changes no word's vector.
     """
-    words = {word for sentence in sentences for word in sentence} | {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN}
+    words = {word for sentence in sentences for word in sentence} | {
+        BEGIN_SENTENCE_TOKEN,
+        END_SENTENCE_TOKEN,
+    }
     steps = sum(len(sentence) + 1 for sentence in sentences if sentence)
-    return steps * lstm_operations(options.lstm) + sum(token_operations(options, word) for word in words)
+    return steps * lstm_operations(options.lstm) + sum(
+        token_operations(options, word) for word in words
+    )
 
 
 def training_operations(

@@ -83,7 +83,9 @@ def read_batches(args: argparse.Namespace) -> list[Tensor]:
     """The character ids of premises and hypotheses, together as the model of the task reads them."""
     reader = DatasetReader.from_params(Params({"type": "snli_jsonl", "token_indexers": {}}))
     file = SHARED if SHARED.exists() else EXAMPLE
-    pairs = list(islice(reader.read(str(file)), None if args.sentences is None else args.sentences // 2))
+    pairs = list(
+        islice(reader.read(str(file)), None if args.sentences is None else args.sentences // 2)
+    )
     sampler = BucketBatchSampler(args.batch_size, sorting_keys=["premise", "hypothesis"])
     return [
         torch.from_numpy(

@@ -56,7 +56,9 @@ def write_archive(size: str, folder: Path, sentences: Sentences) -> Path:
     write_model(size, folder)
     options, weights = model_files(folder)
     data = folder / "data.txt"
-    data.write_text(" ".join(f"{word}###{'AB'[number % 2]}" for number, word in enumerate(sentences[0])))
+    data.write_text(
+        " ".join(f"{word}###{'AB'[number % 2]}" for number, word in enumerate(sentences[0]))
+    )
     config = {
         "dataset_reader": {
             "type": "sequence_tagging",
@@ -112,15 +114,22 @@ def predict(prefix: str, archive: Path, batches: list[Sentences]) -> dict[str, A
     for module in loaded.model.modules():
         if hasattr(module, "clear_word_cache"):  # ours: it knows the words of the first batch
             module.clear_word_cache()
-    return {"seconds": seconds(lambda: list(map(predict_batch, batches))), "probabilities": probabilities}
+    return {
+        "seconds": seconds(lambda: list(map(predict_batch, batches))),
+        "probabilities": probabilities,
+    }
 
 
 def compare(args: argparse.Namespace, archive: Path, tokens: int) -> dict[str, Any]:
     options = ["--size", args.size, "--batch-size", args.batch_size, "--threads", args.threads]
     options += ["--sentences", args.sentences, *(["--text", args.text] if args.text else [])]
     run = partial(in_fresh_process, __file__, *options, "--archive", archive)
-    results = {prefix: [run(f"--alone={prefix}") for _ in range(args.rounds)] for prefix in ("peer_", "")}
-    times = {prefix: [result["seconds"] for result in several] for prefix, several in results.items()}
+    results = {
+        prefix: [run(f"--alone={prefix}") for _ in range(args.rounds)] for prefix in ("peer_", "")
+    }
+    times = {
+        prefix: [result["seconds"] for result in several] for prefix, several in results.items()
+    }
     expected, actual = (torch.tensor(several[0]["probabilities"]) for several in results.values())
     return {
         "tokens": tokens,

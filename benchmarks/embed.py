@@ -64,7 +64,10 @@ def main() -> None:
         return
     tokens = sum(map(len, sentences))
     figures = conditions(args, "size", "precision", "matmul_precision", "batch_size", "rounds")
-    figures |= {"sentences": len(sentences), "words_per_sentence": round(tokens / len(sentences), 1)}
+    figures |= {
+        "sentences": len(sentences),
+        "words_per_sentence": round(tokens / len(sentences), 1),
+    }
     with tempfile.TemporaryDirectory() as folder:
         options = BiLmOptions.from_file(write_model(args.size, Path(folder))[0])
         figures |= memory(args, folder) | speed(args, Path(folder), batches, tokens)
@@ -75,7 +78,10 @@ def main() -> None:
     if args.batch_size == 1 and args.device == "cpu":  # each time step reads weights again
         steps = 1 + len(sentences) / tokens  # per word: the words' time steps and one boundary
         read = rate * steps * weights_per_step(options.lstm) * BYTES[args.precision]
-        figures |= {"weight_bytes_per_second": read, "share_of_memory_peak": read / memory_read_rate()}
+        figures |= {
+            "weight_bytes_per_second": read,
+            "share_of_memory_peak": read / memory_read_rate(),
+        }
     report(figures, args.json)
 
 
@@ -83,7 +89,12 @@ def read_arguments() -> argparse.Namespace:
     parser = make_parser(__doc__)
     add = parser.add_argument
     add("--precision", choices=PRECISIONS, default="float32")
-    add("--matmul-precision", choices=["highest", "high"], default="highest", help="of float32; high: TF32")
+    add(
+        "--matmul-precision",
+        choices=["highest", "high"],
+        default="highest",
+        help="of float32; high: TF32",
+    )
     add("--batch-size", type=int, default=32)
     add("--sentences", type=int, help="in a round")
     add("--words", type=int, help="cut the text into sentences of exactly this many words")
@@ -95,7 +106,9 @@ def read_arguments() -> argparse.Namespace:
     require(args.precision, args.device)
     in_batches_of_several, one_at_a_time, rounds = EFFORT[args.size]
     args.rounds = args.rounds or rounds
-    args.sentences = args.sentences or (one_at_a_time if args.batch_size == 1 else in_batches_of_several)
+    args.sentences = args.sentences or (
+        one_at_a_time if args.batch_size == 1 else in_batches_of_several
+    )
     return args
 
 
@@ -150,7 +163,9 @@ def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
     }
 
 
-def speed(args: argparse.Namespace, folder: Path, batches: list[Sentences], tokens: int) -> dict[str, Any]:
+def speed(
+    args: argparse.Namespace, folder: Path, batches: list[Sentences], tokens: int
+) -> dict[str, Any]:
     """The median round of each of the two, in turns; "cached" knows all words of the text."""
     subjects = {prefix: load(prefix, folder, args) for prefix in measured(PREFIXES)}
     first = {prefix: subject.embed(batches[0]) for prefix, subject in subjects.items()}

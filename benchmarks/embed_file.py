@@ -42,7 +42,10 @@ def main() -> None:
             write_text(Path(folder) / "text.txt", read_sentences(), words)
             for workers in args.workers:
                 runs.append(run_alone(args, Path(folder), workers) | {"workers": workers})
-                print("  ".join(f"{name} {figure:,.0f}" for name, figure in runs[-1].items()), flush=True)
+                print(
+                    "  ".join(f"{name} {figure:,.0f}" for name, figure in runs[-1].items()),
+                    flush=True,
+                )
     if args.json:
         write_json(args.json, {**shared, **provenance(), "runs": runs})
 

@@ -65,7 +65,10 @@ PARTS = {
         for streams in (128, 384)  # the paper's three GPUs had one batch each
     },
     "tasks": Part(
-        "tasks.py", "--size original --states known --profile --no-memory", "--tasks ner --rounds 1", 400
+        "tasks.py",
+        "--size original --states known --profile --no-memory",
+        "--tasks ner --rounds 1",
+        400,
     ),
     "embed_file": Part(
         "embed_file.py",
@@ -91,12 +94,24 @@ def main() -> None:
 
 
 def read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     add = parser.add_argument
     add("--device", choices=["cpu", "cuda"], default="cuda")
     add("--small", action="store_true", help="small sizes, to see that all works")
-    add("--parts", nargs="+", choices=PARTS, help="by default all; with --small, one of each program")
-    add("--folder", type=Path, default=REPOSITORY / "docs" / "results" / "gpu", help="for the figures")
+    add(
+        "--parts",
+        nargs="+",
+        choices=PARTS,
+        help="by default all; with --small, one of each program",
+    )
+    add(
+        "--folder",
+        type=Path,
+        default=REPOSITORY / "docs" / "results" / "gpu",
+        help="for the figures",
+    )
     args = parser.parse_args()
     require("float32", args.device)
     args.parts = args.parts or (ONE_OF_EACH if args.small else list(PARTS))
@@ -108,15 +123,29 @@ def run_part(name: str, args: argparse.Namespace) -> dict[str, Any]:
     part = PARTS[name]
     if part.program == "tasks.py" and not find_spec("allennlp"):
         return {"end": LEFT_OUT}
-    options = [*part.options.split(), "--device", args.device, "--json", str(args.folder / f"{name}.json")]
-    options += ["--size", "tiny", *part.small.split()] if args.small else []  # the last of an option counts
-    options += ["--precision", "float32"] if args.device == "cpu" and "--precision" in options else []
+    options = [
+        *part.options.split(),
+        "--device",
+        args.device,
+        "--json",
+        str(args.folder / f"{name}.json"),
+    ]
+    options += (
+        ["--size", "tiny", *part.small.split()] if args.small else []
+    )  # the last of an option counts
+    options += (
+        ["--precision", "float32"] if args.device == "cpu" and "--precision" in options else []
+    )
     command = [sys.executable, str(Path(__file__).with_name(part.program)), *options]
     limit = part.limit if args.device == "cuda" else 10 * part.limit
     start = time.perf_counter()
     try:
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=limit)
-        end = "complete" if done.returncode == 0 else f"failed: {(done.stderr.splitlines() or ['?'])[-1]}"
+        end = (
+            "complete"
+            if done.returncode == 0
+            else f"failed: {(done.stderr.splitlines() or ['?'])[-1]}"
+        )
         print(done.stderr if done.returncode else "", file=sys.stderr, end="")
     except subprocess.TimeoutExpired:
         end = f"stopped after {limit} seconds"

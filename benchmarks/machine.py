@@ -63,7 +63,9 @@ def matrix_product_rate(precision: str, device: str) -> float:
 def listed_rate(precision: str) -> float | None:
     """Operations per second by the data sheet of the card, if it is known."""
     name = torch.cuda.get_device_name()
-    rates = next((rates for part, rates in CARDS.items() if re.search(rf"\b{part}(?!\d)", name)), (0, 0, 0))
+    rates = next(
+        (rates for part, rates in CARDS.items() if re.search(rf"\b{part}(?!\d)", name)), (0, 0, 0)
+    )
     is_float32 = torch.get_float32_matmul_precision() == "highest"
     return 1e12 * rates[2 if precision == "bfloat16" else 0 if is_float32 else 1] or None
 
@@ -149,5 +151,7 @@ def profile(work: Callable[[], object], device: str, most: int = 12) -> dict[str
     return {
         "seconds": taken,
         "gpu_busy_seconds": sum(event.self_device_time_total for event in kernels) / 1e6,
-        "longest": [[event.key[:80], getattr(event, where) / 1e3, event.count] for event in events[:most]],
+        "longest": [
+            [event.key[:80], getattr(event, where) / 1e3, event.count] for event in events[:most]
+        ],
     }

@@ -13,7 +13,10 @@ PROSE = REPOSITORY.parent / "shared" / "data" / "lm" / "heldout-dev.txt"
 EXAMPLE = REPOSITORY / "experiments" / "data" / "ner" / "train.txt"
 
 FILTERS = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]]
-RANDOM_SIZES = {"small": (1024, 128, 1), "original": (4096, 512, 2)}  # cells, projection, highway layers
+RANDOM_SIZES = {
+    "small": (1024, 128, 1),
+    "original": (4096, 512, 2),
+}  # cells, projection, highway layers
 SIZES = ["tiny", *RANDOM_SIZES]
 
 Sentences = list[list[str]]
@@ -34,13 +37,29 @@ def model_files(folder: Path) -> tuple[Path, Path]:
 
 
 def options_of(size: str) -> BiLmOptions:
-    return BiLm.from_pretrained("tiny").options if size == "tiny" else random_options(*RANDOM_SIZES[size])
+    return (
+        BiLm.from_pretrained("tiny").options
+        if size == "tiny"
+        else random_options(*RANDOM_SIZES[size])
+    )
 
 
 def random_options(dim: int, projection_dim: int, n_highway: int) -> BiLmOptions:
-    lstm = {"dim": dim, "projection_dim": projection_dim, "n_layers": 2, "use_skip_connections": True}
-    char_cnn = {"filters": FILTERS, "n_highway": n_highway, "activation": "relu", "embedding": {"dim": 16}}
-    return BiLmOptions.from_dict({"lstm": {**lstm, "cell_clip": 3, "proj_clip": 3}, "char_cnn": char_cnn})
+    lstm = {
+        "dim": dim,
+        "projection_dim": projection_dim,
+        "n_layers": 2,
+        "use_skip_connections": True,
+    }
+    char_cnn = {
+        "filters": FILTERS,
+        "n_highway": n_highway,
+        "activation": "relu",
+        "embedding": {"dim": 16},
+    }
+    return BiLmOptions.from_dict(
+        {"lstm": {**lstm, "cell_clip": 3, "proj_clip": 3}, "char_cnn": char_cnn}
+    )
 
 
 def read_sentences(path: Path | None = None) -> Sentences:

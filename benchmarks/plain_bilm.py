@@ -10,7 +10,12 @@ class PlainBiLm(nn.Module):
     """Takes the batches of `bilm_stream`; `precision` is `float32`, or `bfloat16` by autocast."""
 
     def __init__(
-        self, options: BiLmOptions, num_words: int, num_negatives: int, dropout: float, precision: str
+        self,
+        options: BiLmOptions,
+        num_words: int,
+        num_negatives: int,
+        dropout: float,
+        precision: str,
     ) -> None:
         super().__init__()
         self.bilm = BiLm(options, dropout=dropout)
@@ -38,6 +43,10 @@ class PlainBiLm(nn.Module):
                 None if stream_starts else self._state,
             )
             self._state = output.state and map_state(Tensor.detach, output.state)
-            targets = torch.cat([part.t().flatten() for part in (forward_targets, backward_targets)])
-            loss, _ = self.softmax.sampled(torch.cat(output.layers[-1]), targets, self._num_negatives)
+            targets = torch.cat(
+                [part.t().flatten() for part in (forward_targets, backward_targets)]
+            )
+            loss, _ = self.softmax.sampled(
+                torch.cat(output.layers[-1]), targets, self._num_negatives
+            )
         return {"loss": loss}

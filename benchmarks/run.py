@@ -17,13 +17,18 @@ from elmo_plugin.common.provenance import provenance
 
 def make_parser(description: str | None, *left_out: str) -> argparse.ArgumentParser:
     """The options of all programs, but for those that are left out."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawTextHelpFormatter
+    )
     options: dict[str, dict[str, Any]] = {
         "size": {"choices": SIZES, "default": "tiny", "help": "all but tiny: random weights"},
         "device": {"choices": ["cpu", "cuda"], "default": "cpu"},
         "threads": {"type": int, "default": torch.get_num_threads()},
         "rounds": {"type": int, "help": "that are measured, after one that is not"},
-        "text": {"type": Path, "help": "one tokenized sentence per line; by default prose or NER's example"},
+        "text": {
+            "type": Path,
+            "help": "one tokenized sentence per line; by default prose or NER's example",
+        },
         "json": {"type": Path, "help": "where to write the figures"},
     }
     for name in options.keys() - set(left_out):
@@ -63,11 +68,15 @@ def rates(times: Mapping[str, list[float]], amount: int, unit: str = "tokens") -
     over rounds of ours (prefix "") beside the peer (prefix "peer_"), if both were measured.
     """
     figures: dict[str, Any] = {
-        f"{prefix}{unit}_per_second": amount / statistics.median(several) for prefix, several in times.items()
+        f"{prefix}{unit}_per_second": amount / statistics.median(several)
+        for prefix, several in times.items()
     }
     if {"", "peer_"} <= times.keys():
         ratios = [peer / ours for peer, ours in zip(times["peer_"], times[""], strict=True)]
-        figures |= {"ratio": statistics.median(ratios), "ratios": [round(ratio, 3) for ratio in ratios]}
+        figures |= {
+            "ratio": statistics.median(ratios),
+            "ratios": [round(ratio, 3) for ratio in ratios],
+        }
     return figures
 
 

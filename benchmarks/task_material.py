@@ -89,10 +89,14 @@ def read_material(name: str, config: dict[str, Any], data: Path, count: int) -> 
         most = config["model"]["max_training_sentences"]
         parts[0] = [first_sentences(config, instance, most) for instance in parts[0]]
     vocab = Vocabulary.from_params(
-        Params(deepcopy(config["vocabulary"])), instances=[instance for part in parts for instance in part]
+        Params(deepcopy(config["vocabulary"])),
+        instances=[instance for part in parts for instance in part],
     )
     training, prediction = (
-        [[part[number] for number in numbers] for numbers in islice(batches_of(config, part), count)]
+        [
+            [part[number] for number in numbers]
+            for numbers in islice(batches_of(config, part), count)
+        ]
         for part in parts
     )
     for instance in (instance for batch in prediction for instance in batch):
@@ -132,7 +136,9 @@ def first_sentences(config: dict[str, Any], instance: Instance, count: int) -> I
 
 def cut_document(document: CorefDocument, count: int) -> CorefDocument:
     words = sum(map(len, document.sentences[:count]))
-    clusters = [[mention for mention in cluster if mention.end <= words] for cluster in document.clusters]
+    clusters = [
+        [mention for mention in cluster if mention.end <= words] for cluster in document.clusters
+    ]
     return document._replace(
         sentences=document.sentences[:count],
         speakers=document.speakers[:count],

@@ -65,7 +65,9 @@ def peer_instance(name: str, config: Config, instance: Instance) -> Instance:
     }
     if "token_characters" in ours:
         widest = max(ours["token_characters"]["widths"])
-        indexers["token_characters"] = TokenCharactersIndexer("token_characters", min_padding_length=widest)
+        indexers["token_characters"] = TokenCharactersIndexer(
+            "token_characters", min_padding_length=widest
+        )
     return PEERS[name].instance(instance, indexers)
 
 
@@ -104,7 +106,9 @@ def bilstm(ours: Config, input_dim: int) -> Config:
     return layers[0] if len(layers) == 1 else {"type": "compose", "encoders": layers}
 
 
-def feedforward(input_dim: int, hidden_dims: list[int], dropout: float, last: str = "relu") -> Config:
+def feedforward(
+    input_dim: int, hidden_dims: list[int], dropout: float, last: str = "relu"
+) -> Config:
     inner = len(hidden_dims) - 1
     return {
         "input_dim": input_dim,
@@ -155,7 +159,9 @@ def sst_config(ours: Config, dim: int) -> Config:
         "encoder": bilstm(lower["encoder"], hidden),
         "integrator": bilstm(ours["integrator"], 6 * lstm),
         "integrator_dropout": dropout,
-        "output_layer": feedforward(8 * integrator, [*classifier, NUM_LABELS["sst"]], dropout, last="linear"),
+        "output_layer": feedforward(
+            8 * integrator, [*classifier, NUM_LABELS["sst"]], dropout, last="linear"
+        ),
     }
 
 
@@ -225,7 +231,9 @@ def tagged(instance: Instance, indexers: Indexers) -> Instance:
     if "predicate" in instance.fields:
         place = instance["predicate"].sequence_index
         metadata |= {"verb_index": place, "verb": metadata["words"][place]}
-        fields["verb_indicator"] = SequenceLabelField([int(n == place) for n in range(len(text))], text)
+        fields["verb_indicator"] = SequenceLabelField(
+            [int(n == place) for n in range(len(text))], text
+        )
     return Instance({**fields, "metadata": MetadataField(metadata)})
 
 
@@ -259,8 +267,12 @@ def document(instance: Instance, indexers: Indexers) -> Instance:
 
     clusters = None
     if "clusters" in instance.fields:
-        clusters = [[(span.start, span.end - 1) for span in each] for each in instance["clusters"].metadata]
-    return make_coref_instance(instance["document"].metadata.sentences, indexers, MAX_SPAN_WIDTH, clusters)
+        clusters = [
+            [(span.start, span.end - 1) for span in each] for each in instance["clusters"].metadata
+        ]
+    return make_coref_instance(
+        instance["document"].metadata.sentences, indexers, MAX_SPAN_WIDTH, clusters
+    )
 
 
 PEERS = {

@@ -80,17 +80,35 @@ def read_arguments() -> argparse.Namespace:
     parser.set_defaults(rounds=3)
     add = parser.add_argument
     add("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
-    add("--data", type=Path, default=DATA, help="a folder with the folders and files of experiments/data")
-    add("--batches", type=int, default=FEWEST_BATCHES, help=f"of a round, at least {FEWEST_BATCHES}")
+    add(
+        "--data",
+        type=Path,
+        default=DATA,
+        help="a folder with the folders and files of experiments/data",
+    )
+    add(
+        "--batches", type=int, default=FEWEST_BATCHES, help=f"of a round, at least {FEWEST_BATCHES}"
+    )
     add("--states", nargs="+", choices=STATES, default=list(STATES), help="of ours")
-    add("--no-memory", dest="memory", action="store_false", help="leave out the runs for peak memory")
+    add(
+        "--no-memory",
+        dest="memory",
+        action="store_false",
+        help="leave out the runs for peak memory",
+    )
     add("--no-speed", dest="speed", action="store_false", help="measure memory alone")
-    add("--profile", action="store_true", help="of training in the first state: the longest operations")
+    add(
+        "--profile",
+        action="store_true",
+        help="of training in the first state: the longest operations",
+    )
     add("--alone", choices=("peer", *STATES), help=argparse.SUPPRESS)
     add("--work", choices=WORK, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.batches < FEWEST_BATCHES:
-        parser.error(f"--batches must be at least {FEWEST_BATCHES}: the biLM keeps its last two outputs")
+        parser.error(
+            f"--batches must be at least {FEWEST_BATCHES}: the biLM keeps its last two outputs"
+        )
     return args
 
 
@@ -104,7 +122,9 @@ def measure(task: str, args: argparse.Namespace) -> dict[str, Any]:
             figures |= {prefix + name: count for prefix, name, count in counts(subjects)}
             figures |= {work: speed(subjects, work, args) for work in WORK}
             if args.profile:
-                figures["profile"] = profile(partial(run, subjects[args.states[0]], "training"), args.device)
+                figures["profile"] = profile(
+                    partial(run, subjects[args.states[0]], "training"), args.device
+                )
     if args.memory:
         figures["peak_memory_mb"] = memory(task, args)
     return figures
@@ -129,7 +149,11 @@ def load(name: str, task: str, args: argparse.Namespace, folder: Path) -> Subjec
     bilms = [part.bilm for part in model.modules() if isinstance(part, ElmoRepresentations)]
 
     def tensors(instances: list[Any]) -> Tensors:
-        chosen = [peer_instance(task, config, each) for each in instances] if name == "peer" else instances
+        chosen = (
+            [peer_instance(task, config, each) for each in instances]
+            if name == "peer"
+            else instances
+        )
         batch = Batch(chosen)
         batch.index_instances(material.vocab)
         return move_to_device(batch.as_tensor_dict(), torch.device(args.device))
@@ -153,7 +177,9 @@ def run(subject: Subject, work: str) -> None:
     for batch in subject.batches[work]:
         subject.forget()
         # `bcn` takes ELMo's characters out of the batch.
-        copied = {name: dict(field) if isinstance(field, dict) else field for name, field in batch.items()}
+        copied = {
+            name: dict(field) if isinstance(field, dict) else field for name, field in batch.items()
+        }
         (train if work == "training" else predict)(subject, copied)
 
 
@@ -181,7 +207,11 @@ def counts(subjects: dict[str, Subject]) -> Iterator[tuple[str, str, int]]:
     ):
         weights = list(subject.model.parameters())
         yield prefix, "parameters", sum(weight.numel() for weight in weights)
-        yield prefix, "trained_parameters", sum(each.numel() for each in weights if each.requires_grad)
+        yield (
+            prefix,
+            "trained_parameters",
+            sum(each.numel() for each in weights if each.requires_grad),
+        )
         for work in WORK:
             masks = [mask for batch in subject.batches[work] for mask in masks_of(batch)]
             yield prefix, f"{work}_words", sum(int(mask.sum()) for mask in masks)
@@ -214,7 +244,8 @@ def memory(task: str, args: argparse.Namespace) -> dict[str, float]:
     options += ["--batches", args.batches, "--threads", args.threads, "--device", args.device]
     sides = {"peer_": "peer", "": "known"} if find_spec("allennlp_models") else {"": "known"}
     return {
-        prefix + work: in_fresh_process(__file__, *options, "--alone", name, "--work", work) / MEGABYTE
+        prefix + work: in_fresh_process(__file__, *options, "--alone", name, "--work", work)
+        / MEGABYTE
         for work in WORK
         for prefix, name in sides.items()
     }

@@ -68,7 +68,12 @@ def read_arguments() -> argparse.Namespace:
     parser = make_parser(__doc__)
     add = parser.add_argument
     add("--precision", choices=["float32", "bfloat16"], default="float32", help="of ours")
-    add("--peer-matmul-precision", choices=["highest", "medium"], default="highest", help="torch's: highest")
+    add(
+        "--peer-matmul-precision",
+        choices=["highest", "medium"],
+        default="highest",
+        help="torch's: highest",
+    )
     add("--batch-size", type=int, default=128, help="streams")
     add("--unroll-steps", type=int, default=20, help="tokens of each stream in a batch")
     add("--negatives", type=int, default=8192, help="words of the sampled softmax")
@@ -128,14 +133,19 @@ def load(prefix: str, args: argparse.Namespace, batches: list[Batch]) -> Subject
     if find_spec("allennlp"):
         from peer_bilm import language_model
 
-        model = language_model(options, args.vocabulary, args.negatives, args.dropout, args.precision)
+        model = language_model(
+            options, args.vocabulary, args.negatives, args.dropout, args.precision
+        )
     moved = on_device(batches, args.device)
     return Subject(model.to(args.device), moved, lambda: None, MATMUL_PRECISION)
 
 
 def on_device(batches: list[Batch], device: str) -> list[Batch]:
     return [
-        {name: part.to(device) if isinstance(part, Tensor) else part for name, part in batch.items()}
+        {
+            name: part.to(device) if isinstance(part, Tensor) else part
+            for name, part in batch.items()
+        }
         for batch in batches
     ]
 
@@ -161,12 +171,15 @@ def memory(args: argparse.Namespace) -> dict[str, Any]:
     """Peak memory of each of the two, alone in a process that trains for one round."""
     if args.no_memory:
         return {}
-    passed_on = "size precision batch_size unroll_steps negatives vocabulary dropout device threads steps"
+    passed_on = (
+        "size precision batch_size unroll_steps negatives vocabulary dropout device threads steps"
+    )
     options: list[object] = ["--text", args.text] if args.text else []
     for name in passed_on.split():
         options += [f"--{name.replace('_', '-')}", getattr(args, name)]
     return {
-        f"{prefix}peak_memory_mb": in_fresh_process(__file__, *options, f"--alone={prefix}") / MEGABYTE
+        f"{prefix}peak_memory_mb": in_fresh_process(__file__, *options, f"--alone={prefix}")
+        / MEGABYTE
         for prefix in measured(PREFIXES)
     }
 
@@ -176,7 +189,8 @@ def speed(args: argparse.Namespace, batches: list[Batch]) -> dict[str, Any]:
     subjects = {prefix: load(prefix, args, batches) for prefix in measured(PREFIXES)}
     optimizers = {prefix: adam(subject) for prefix, subject in subjects.items()}
     works = {
-        prefix: partial(train_round, subject, optimizers[prefix]) for prefix, subject in subjects.items()
+        prefix: partial(train_round, subject, optimizers[prefix])
+        for prefix, subject in subjects.items()
     }
     figures: dict[str, Any] = {
         f"{prefix}first_loss": subject.model(**subject.batches[0])["loss"].item()

@@ -18,7 +18,9 @@ from matplotlib.figure import Figure
 
 from elmo_plugin.common.files import atomic_write
 
-PROGRESS = re.compile(r" - epoch (\d+)/\d+, step ([\d,]+)/[\d,]+ .* (?:sampled loss|perplexity) ([\d.]+),")
+PROGRESS = re.compile(
+    r" - epoch (\d+)/\d+, step ([\d,]+)/[\d,]+ .* (?:sampled loss|perplexity) ([\d.]+),"
+)
 
 
 class Point(NamedTuple):

@@ -40,7 +40,9 @@ def pages() -> dict[str, str]:
     parsers = {name: make_parser(command) for name, command in COMMANDS.items()}
     index = INDEX + "".join(map("".join, (group_table(*group) for group in GROUPS.items())))
     index += REFERENCE + "".join(options_table(parsers))
-    written = {f"{name}.md": "".join(page(COMMANDS[name], parser)) for name, parser in parsers.items()}
+    written = {
+        f"{name}.md": "".join(page(COMMANDS[name], parser)) for name, parser in parsers.items()
+    }
     return {"index.md": index} | written
 
 
@@ -58,7 +60,9 @@ def options_table(parsers: Mapping[str, argparse.ArgumentParser]) -> Iterator[st
     for name, parser in parsers.items():
         for action in parser._actions[1:]:  # without --help
             if action.option_strings:
-                about = meaning(action, vars(action) | {"default": "*"}).removesuffix(" (default: *)")
+                about = meaning(action, vars(action) | {"default": "*"}).removesuffix(
+                    " (default: *)"
+                )
                 rows.setdefault((spelling(action), about), []).append(f"[{name}]({name}.md)")
     yield "\n| option | meaning | commands |\n| --- | --- | --- |\n"
     for (option, about), names in sorted(rows.items(), key=lambda row: row[0][0].split("--")[-1]):
@@ -96,7 +100,9 @@ def usage(action: argparse.Action) -> str:
     choices = ",".join(map(str, action.choices or []))
     value = str(action.metavar or (f"{{{choices}}}" if choices else action.dest.upper()))
     values = {"0": "", "?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}
-    return " ".join(filter(None, [*action.option_strings[-1:], values.get(str(action.nargs), value)]))
+    return " ".join(
+        filter(None, [*action.option_strings[-1:], values.get(str(action.nargs), value)])
+    )
 
 
 if __name__ == "__main__":

@@ -30,15 +30,23 @@ from elmo_plugin.sweeps.scores import summary
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 BLOCK = re.compile(
-    r"(<!-- (results|gains|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL
+    r"(<!-- (results|gains|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
+    flags=re.DOTALL,
 )
 # The columns of a table of examples, or of fractions.
-EXAMPLES = {"baseline": "learned words", "static_base": "static vectors", "base_no_words": "`base` alone"}
+EXAMPLES = {
+    "baseline": "learned words",
+    "static_base": "static vectors",
+    "base_no_words": "`base` alone",
+}
 # A model without ELMo and the one with it.
 PAIRS = (("baseline", "elmo"), ("static_base", "static_base_elmo"))
 # Where the code and the configurations are on which a score depends.
 CODE = (
-    *(f"elmo_plugin/{name}" for name in ("bilm", "embedding", "encoders", "jsonnet", "tasks", "training")),
+    *(
+        f"elmo_plugin/{name}"
+        for name in ("bilm", "embedding", "encoders", "jsonnet", "tasks", "training")
+    ),
     "experiments/*.jsonnet",
     ":(exclude)*.md",
 )
@@ -82,7 +90,9 @@ def updated(document: str) -> str:
         "fractions": fractions_table,
         "paper": paper_table,
     }
-    return BLOCK.sub(lambda match: f"{match[1]}{makers[match[2]](match[3].split())}{match[4]}", document)
+    return BLOCK.sub(
+        lambda match: f"{match[1]}{makers[match[2]](match[3].split())}{match[4]}", document
+    )
 
 
 def table(names: list[str]) -> str:
@@ -161,7 +171,11 @@ def fractions_table(names: list[str]) -> str:
 
 def paper_table(names: list[str]) -> str:
     """Returns a row for each of the paper's questions, with its three tasks as columns, and the files."""
-    results = {model.partition("@")[0]: each for name in names for model, each in read_results(name).items()}
+    results = {
+        model.partition("@")[0]: each
+        for name in names
+        for model, each in read_results(name).items()
+    }
     lines = [
         "| mean ± sd (the paper's) | SQuAD, dev F1 | SNLI, dev accuracy | SRL, dev F1 |",
         "| --- | --- | --- | --- |",
@@ -199,7 +213,9 @@ def outdated(document: str) -> list[str]:
             if not commit:
                 lines.append(f"{heading}: no commit is known of {scores}")
             elif not re.fullmatch("[0-9a-f]+", commit) or changes_since(commit):
-                lines.append(f"{heading}: the code has changed since {commit}, which measured {scores}")
+                lines.append(
+                    f"{heading}: the code has changed since {commit}, which measured {scores}"
+                )
     return lines
 
 
@@ -221,10 +237,14 @@ def changes_since(commit: str) -> bool:
 def without_comments(source: str, path: str) -> str:
     """Returns Jsonnet without lines of comment, and the syntax tree of Python without docstrings."""
     if not path.endswith(".py"):
-        return "".join(line for line in source.splitlines(True) if not line.lstrip().startswith("//"))
+        return "".join(
+            line for line in source.splitlines(True) if not line.lstrip().startswith("//")
+        )
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
             del node.body[0]
     return ast.dump(tree)
 
@@ -260,7 +280,9 @@ def heading(name: str) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Fills the tables of the documents.")
-    parser.add_argument("--check", action="store_true", help="only list results that are older than the code")
+    parser.add_argument(
+        "--check", action="store_true", help="only list results that are older than the code"
+    )
     if parser.parse_args().check:
         found = [
             f"{document.relative_to(REPOSITORY)}: {line}"

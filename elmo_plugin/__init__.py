@@ -8,7 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elmo_plugin.allennlp_api import Elmo, ElmoEmbedder, ElmoTokenEmbedder, ScalarMix, batch_to_ids
+    from elmo_plugin.allennlp_api import (
+        Elmo,
+        ElmoEmbedder,
+        ElmoTokenEmbedder,
+        ScalarMix,
+        batch_to_ids,
+    )
     from elmo_plugin.archives import load_archive
     from elmo_plugin.bilm import BiLm, normalize_text
     from elmo_plugin.embedding import ElmoRepresentations
@@ -41,7 +47,9 @@ def __getattr__(name: str) -> Any:
     if name in ("_ElmoBiLm", "_ElmoCharacterEncoder"):
         raise ImportError(f"elmo_plugin lacks {name}: import it from allennlp.modules.elmo")
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: it has {', '.join(__all__)}")
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}: it has {', '.join(__all__)}"
+        )
     return getattr(import_module(f"elmo_plugin.{_ROOMS.get(name, 'allennlp_api')}"), name)
 
 

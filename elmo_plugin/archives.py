@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CONFIG = "config.json"
-_VOCABULARY = ("type", "padding_token", "oov_token")  # all that AllenNLP reads with the archive's own files
+_VOCABULARY = (
+    "type",
+    "padding_token",
+    "oov_token",
+)  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 _spacy_lock = RLock()
 TRUST = "use --trust (trust=True) if you trust this archive"
@@ -99,7 +103,9 @@ def load_archive(
 
     with _folder(path) as (folder, name), one_sentence(name):
         config = _read_config(folder, name)
-        archived = find_weights(folder, name)  # without them a biLM would be read from where the archive says
+        archived = find_weights(
+            folder, name
+        )  # without them a biLM would be read from where the archive says
         weights = Path(weights_file) if weights_file else archived
         check_before_load(weights, name)
         if isinstance(overrides, str):
@@ -205,7 +211,9 @@ def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
     from spacy import lang
 
     languages = {found.name for found in iter_modules(lang.__path__)}
-    needs_tags = any(keys[-1] == "feature_name" and value != "text" for keys, value in _values(config))
+    needs_tags = any(
+        keys[-1] == "feature_name" and value != "text" for keys, value in _values(config)
+    )
 
     def load(model: str, disable: Sequence[str]) -> Any:
         language = model.partition("_")[0]
@@ -217,7 +225,9 @@ def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
     with _spacy_lock:
         theirs = util.spacy, util.LOADED_SPACY_MODELS
         # other threads use the rest of spaCy, while they predict
-        vars(util).update(spacy=SimpleNamespace(**vars(spacy) | {"load": load}), LOADED_SPACY_MODELS={})
+        vars(util).update(
+            spacy=SimpleNamespace(**vars(spacy) | {"load": load}), LOADED_SPACY_MODELS={}
+        )
         try:
             yield
         finally:
@@ -250,7 +260,10 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
         if isinstance(part, dict):
             for key in _REMOVED_BY_ALLENNLP:
                 part.pop(key, None)
-            if isinstance(part.get("cache"), dict) and part["cache"].get("type") in ("memory", "sqlite"):
+            if isinstance(part.get("cache"), dict) and part["cache"].get("type") in (
+                "memory",
+                "sqlite",
+            ):
                 del part["cache"]
     return config
 

@@ -26,9 +26,13 @@ from allennlp.predictors import Predictor
 
 from elmo_plugin.common.errors import did_you_mean
 
-VARIABLE = re.compile("([\ue000\ue001])([^\ue002]*)\ue002")  # external, as `elmo port` marks it: text, number
+VARIABLE = re.compile(
+    "([\ue000\ue001])([^\ue002]*)\ue002"
+)  # external, as `elmo port` marks it: text, number
 MISSING = "is required"
-NO_SPACY_MODEL = 'is not installed: the tokenizer "spacy_rules" of elmo_plugin.plugin needs no download'
+NO_SPACY_MODEL = (
+    'is not installed: the tokenizer "spacy_rules" of elmo_plugin.plugin needs no download'
+)
 _FROM_PARAMS = FromParams.from_params.__func__  # type: ignore[attr-defined]
 _KINDS: dict[Any, tuple[str, Any]] = {
     bool: ("true or false", int),
@@ -44,7 +48,10 @@ PASSED = {
     "parameters", "model", "data_loader", "instances", "trainer",
 }  # fmt: skip
 # Take no other keywords, whatever subclasses pass on; those of users may take some out.
-_CLOSED, _KNOWN = {"DatasetReader", "Model", "Trainer"}, {"allennlp", "allennlp_models", "elmo_plugin"}
+_CLOSED, _KNOWN = (
+    {"DatasetReader", "Model", "Trainer"},
+    {"allennlp", "allennlp_models", "elmo_plugin"},
+)
 
 Keys = tuple[str | int, ...]
 
@@ -80,8 +87,17 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     """Returns all mistakes in a configuration for `allennlp train` that its registered classes reveal."""
     from allennlp.commands.train import TrainModel
 
-    top = ("random_seed", "numpy_seed", "pytorch_seed", "distributed", "evaluation", "include_in_archive")
-    found = list(_check_object(TrainModel, {key: config[key] for key in config if key not in top}, ()))
+    top = (
+        "random_seed",
+        "numpy_seed",
+        "pytorch_seed",
+        "distributed",
+        "evaluation",
+        "include_in_archive",
+    )
+    found = list(
+        _check_object(TrainModel, {key: config[key] for key in config if key not in top}, ())
+    )
     for name in ("data_loader", "validation_data_loader"):
         loader = config.get(name)
         if isinstance(loader, Mapping) and loader.get("batch_sampler") is not None:
@@ -102,7 +118,9 @@ def _gone(config: Any, keys: Keys) -> Iterator[Mistake]:
     for key, value in config.items() if isinstance(config, Mapping) else enumerate(config):
         if isinstance(value, Mapping | list):
             yield from _gone(value, (*keys, key))
-        elif key == "type" and value in _GONE_TYPES.keys() - set(chain(*Registrable._registry.values())):
+        elif key == "type" and value in _GONE_TYPES.keys() - set(
+            chain(*Registrable._registry.values())
+        ):
             yield Mistake((*keys, key), f"{value!r} was removed: {_GONE_TYPES[value]}")
 
 
@@ -111,7 +129,9 @@ def options_of(cls: Any, kind: str | None) -> dict[str, Parameter]:
     made, name = _resolve(cls, kind)
     if made is None:
         return {}
-    options = infer_method_params(made, getattr(made, name)) if name else infer_constructor_params(made)
+    options = (
+        infer_method_params(made, getattr(made, name)) if name else infer_constructor_params(made)
+    )
     return {name: option for name, option in options.items() if name != "self"}
 
 
@@ -134,13 +154,23 @@ def _check(annotation: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
                 yield mistake
     elif origin in (Union, UnionType):
         attempts = [list(_check(kind, value, keys)) for kind in arguments if kind is not NoneType]
-        texts = [found for found in attempts if found and found[0].number is not ... and str not in arguments]
-        yield from min(texts or attempts, key=lambda found: (len(found), [-len(each.keys) for each in found]))
+        texts = [
+            found
+            for found in attempts
+            if found and found[0].number is not ... and str not in arguments
+        ]
+        yield from min(
+            texts or attempts, key=lambda found: (len(found), [-len(each.keys) for each in found])
+        )
     elif annotation in list(_KINDS):
         kind, accepted = _KINDS[annotation]
         if not isinstance(value, accepted):
             number = _number(value) if isinstance(value, str) else ...
-            found = f"{value!r:.80}" if number is ... else "text: unquote it, or std.parseJson(std.extVar(…))"
+            found = (
+                f"{value!r:.80}"
+                if number is ...
+                else "text: unquote it, or std.parseJson(std.extVar(…))"
+            )
             yield Mistake(keys, f"expected {kind}, found {found}", number)
         elif keys[-1] in _COUNTS and value < 1:
             yield Mistake(keys, f"expected at least 1, found {value}")
@@ -180,7 +210,9 @@ def _check_object(cls: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
     is_base = cls in Registrable._registry
     kind = value.get("type", getattr(cls, "default_implementation", None))
     if is_base and not isinstance(kind, str):
-        yield Mistake((*keys, "type"), MISSING if kind is None else f"expected text, found {kind!r:.80}")
+        yield Mistake(
+            (*keys, "type"), MISSING if kind is None else f"expected text, found {kind!r:.80}"
+        )
         return
     try:
         made, _ = _resolve(cls, kind)
@@ -195,7 +227,9 @@ def _check_object(cls: Any, value: Any, keys: Keys) -> Iterator[Mistake]:
     if own is not _FROM_PARAMS and not own.__module__.startswith("elmo_plugin."):
         return  # it reads its parameters itself
     takes_all = any(option.kind is Parameter.VAR_KEYWORD for option in options.values())
-    is_closed = made.__module__.split(".")[0] in _KNOWN and _CLOSED & {base.__name__ for base in made.__mro__}
+    is_closed = made.__module__.split(".")[0] in _KNOWN and _CLOSED & {
+        base.__name__ for base in made.__mro__
+    }
     for name, item in value.items():
         if name in options:
             yield from _check(options[name].annotation, item, (*keys, name))
@@ -276,7 +310,9 @@ def _judge(
         for each in kinds:
             yield from _judge(each, value, keys, folder, is_users)
     elif hasattr(kind, "from_params"):
-        yield from _judge_object(cls, {"type": value} if isinstance(value, str) else value, keys, folder)
+        yield from _judge_object(
+            cls, {"type": value} if isinstance(value, str) else value, keys, folder
+        )
     elif isinstance(value, Mapping) and kinds and issubclass(cls, Mapping):
         for name, item in value.items():
             yield from _judge(kinds[-1], item, (*keys, name), folder, is_users)
@@ -310,7 +346,9 @@ def _judge_object(cls: Any, value: Any, keys: Keys, folder: Path) -> Iterator[tu
         return
     is_users = made.__module__.partition(".")[0] not in _REVIEWED
     own = getattr(getattr(made, "from_params", None), "__func__", None)
-    options = {} if is_users and own is not _FROM_PARAMS else options_of(cls, kind)  # or it reads them itself
+    options = (
+        {} if is_users and own is not _FROM_PARAMS else options_of(cls, kind)
+    )  # or it reads them itself
     for key, item in value.items():
         place = (*keys, key)
         is_passed = key in PASSED and key in options and not is_users

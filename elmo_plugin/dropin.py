@@ -25,7 +25,10 @@ from elmo_plugin.allennlp_api.names import with_parameters
 from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder, ElmoCharactersIndexer
 
 # AllenNLP's classes, and those that they construct.
-REPLACED: dict[Any, Any] = {elmo.Elmo: Elmo, token_embedders.ElmoTokenEmbedder: AllenNlpElmoTokenEmbedder}
+REPLACED: dict[Any, Any] = {
+    elmo.Elmo: Elmo,
+    token_embedders.ElmoTokenEmbedder: AllenNlpElmoTokenEmbedder,
+}
 COMMANDS_ELMO = "allennlp.commands.elmo"
 
 

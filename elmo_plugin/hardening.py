@@ -96,7 +96,9 @@ def get_predictor(args: argparse.Namespace) -> Predictor:
     except (TypeError, ValueError) as error:
         if args.predictor_args.strip():
             message = " ".join(str(error).split())
-            raise ConfigurationError(f"--predictor-args {args.predictor_args}: {message}") from error
+            raise ConfigurationError(
+                f"--predictor-args {args.predictor_args}: {message}"
+            ) from error
         raise
 
 
@@ -107,7 +109,11 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     not return `--batch-weight-key`.
     """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
-    inputs = [*options["input_file"].split(","), options["archive_file"], options.get("weights_file")]
+    inputs = [
+        *options["input_file"].split(","),
+        options["archive_file"],
+        options.get("weights_file"),
+    ]
     names = ("metrics_output_file", "predictions_output_file")
     outputs = [output for name in names for output in (options.get(name) or "").split(",")]
     _check_outputs(outputs, inputs)
@@ -115,19 +121,28 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
         return EVALUATE(*args, **kwargs)
     except KeyError as error:
         if (key := options.get("batch_weight_key")) and error.args == (key,):
-            raise ConfigurationError(f"--batch-weight-key {key}: the model does not return it") from error
+            raise ConfigurationError(
+                f"--batch-weight-key {key}: the model does not return it"
+            ) from error
         raise
 
 
-def from_archive(cls: Any, archive: Any, predictor_name: str | None = None, *args: Any, **kwargs: Any) -> Any:
+def from_archive(
+    cls: Any, archive: Any, predictor_name: str | None = None, *args: Any, **kwargs: Any
+) -> Any:
     """Makes a predictor; the one that an archive names is data."""
-    with as_configuration_error(), archives.default_predictor(archive, trust=predictor_name is not None):
+    with (
+        as_configuration_error(),
+        archives.default_predictor(archive, trust=predictor_name is not None),
+    ):
         return FROM_ARCHIVE(cls, archive, predictor_name, *args, **kwargs)
 
 
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
     """Ends a program with one sentence if the user made a mistake, and as Python does otherwise."""
-    is_of_allennlp = isinstance(error, RuntimeError | ValueError) and str(error).startswith(_MISTAKES)
+    is_of_allennlp = isinstance(error, RuntimeError | ValueError) and str(error).startswith(
+        _MISTAKES
+    )
     if (is_of_allennlp or isinstance(error, MISTAKES)) and not os.environ.get("ALLENNLP_DEBUG"):
         print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
     elif isinstance(error, KeyboardInterrupt | SigTermReceived):

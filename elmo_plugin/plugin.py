@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace
 
-from elmo_plugin import register  # first, because it says how to install AllenNLP if that is missing
+from elmo_plugin import (
+    register,
+)  # first, because it says how to install AllenNLP if that is missing
 
 # isort: split
 from allennlp.commands.subcommand import Subcommand

@@ -44,8 +44,13 @@ class EpochLines(ConsoleLoggerCallback):
         if not is_primary:
             return
         best = " (best so far)" if metrics["best_epoch"] == epoch else ""
-        parts = [f"training loss {metrics['training_loss']:.3f}", figures(metrics, "validation_") + best]
-        logger.info("epoch %d of %d: %s", epoch + 1, trainer._num_epochs, ", ".join(filter(None, parts)))
+        parts = [
+            f"training loss {metrics['training_loss']:.3f}",
+            figures(metrics, "validation_") + best,
+        ]
+        logger.info(
+            "epoch %d of %d: %s", epoch + 1, trainer._num_epochs, ", ".join(filter(None, parts))
+        )
 
 
 class ConsoleFormatter(logging.Formatter):
@@ -54,7 +59,11 @@ class ConsoleFormatter(logging.Formatter):
     @overrides
     def format(self, record: logging.LogRecord) -> str:
         message = record.getMessage()
-        return summary(json.loads(message[len(_METRICS) :])) if is_final(record) else super().format(record)
+        return (
+            summary(json.loads(message[len(_METRICS) :]))
+            if is_final(record)
+            else super().format(record)
+        )
 
 
 def is_final(record: logging.LogRecord) -> bool:
@@ -73,15 +82,23 @@ def summary(metrics: Mapping[str, Any]) -> str:
     if not (validation := figures(metrics, "best_validation_")):
         return figures(metrics)
     test = figures(metrics, "test_")
-    return f"best epoch {metrics['best_epoch'] + 1}: {validation}" + (f"; test: {test}" if test else "")
+    return f"best epoch {metrics['best_epoch'] + 1}: {validation}" + (
+        f"; test: {test}" if test else ""
+    )
 
 
 def figures(metrics: Mapping[str, Any], prefix: str = "") -> str:
     """Returns the figures whose names begin with `prefix`, without those that progress bars leave out."""
-    names = [name for name in metrics if name.startswith(prefix) and isinstance(metrics[name], int | float)]
+    names = [
+        name
+        for name in metrics
+        if name.startswith(prefix) and isinstance(metrics[name], int | float)
+    ]
     shown = {name.removeprefix(prefix): metrics[name] for name in names}
     return ", ".join(
-        f"{name} {value:.3f}" for name, value in shown.items() if name[0] != "_" and name != "reg_loss"
+        f"{name} {value:.3f}"
+        for name, value in shown.items()
+        if name[0] != "_" and name != "reg_loss"
     )
 
 

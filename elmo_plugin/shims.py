@@ -29,7 +29,9 @@ from allennlp.training.optimizers import Optimizer
 
 logger = logging.getLogger(__name__)
 
-_ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"  # a command that imports it itself
+_ONLY_FOR_CHECKLIST = (
+    "allennlp.confidence_checks.task_checklists"  # a command that imports it itself
+)
 
 
 def restore_reduce_on_plateau() -> None:
@@ -37,7 +39,9 @@ def restore_reduce_on_plateau() -> None:
     if "verbose" in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters:
         return
 
-    def init(self: ReduceOnPlateauLearningRateScheduler, optimizer: Optimizer, **options: Any) -> None:
+    def init(
+        self: ReduceOnPlateauLearningRateScheduler, optimizer: Optimizer, **options: Any
+    ) -> None:
         scheduler: Any = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options)
         super(ReduceOnPlateauLearningRateScheduler, self).__init__(scheduler)
 
@@ -138,7 +142,9 @@ def import_plugins(here: str) -> None:
         for name in list(plugins.discover_plugins()):
             _try(import_module, name)
     finally:
-        sys.path[:] = path + [each for each in sys.path if each not in (*path, here)]  # added by plugins
+        sys.path[:] = path + [
+            each for each in sys.path if each not in (*path, here)
+        ]  # added by plugins
 
 
 def _try(import_it: Callable[[str], Any], name: str) -> None:

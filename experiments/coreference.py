@@ -9,7 +9,9 @@ from treebanks import BRACKETS, conll2012, conllu_sentences
 Files = list[tuple[str, str]]
 
 
-def coreference(splits: Files, words: Files, parses: Files, chains: Files) -> Iterator[tuple[str, str]]:
+def coreference(
+    splits: Files, words: Files, parses: Files, chains: Files
+) -> Iterator[tuple[str, str]]:
     """
     Yields files and their texts.
 
@@ -21,11 +23,16 @@ def coreference(splits: Files, words: Files, parses: Files, chains: Files) -> It
         The files of each document in CoNLL-U, as bracketed trees, and in OntoGUM's three columns.
     """
     of_words, of_parses, of_chains = (
-        {PurePosixPath(path).stem: text for path, text in files} for files in (words, parses, chains)
+        {PurePosixPath(path).stem: text for path, text in files}
+        for files in (words, parses, chains)
     )
     for part in ("train", "dev", "test"):
-        (listed,) = re.findall(rf"^## {part}\n(.*?)(?=^##|\Z)", splits[0][1], re.DOTALL | re.MULTILINE)
-        names = [name for name in re.findall(r"GUM_\w+", listed) if not name.startswith("GUM_reddit_")]
+        (listed,) = re.findall(
+            rf"^## {part}\n(.*?)(?=^##|\Z)", splits[0][1], re.DOTALL | re.MULTILINE
+        )
+        names = [
+            name for name in re.findall(r"GUM_\w+", listed) if not name.startswith("GUM_reddit_")
+        ]
         texts = (document(name, of_words[name], of_parses[name], of_chains[name]) for name in names)
         yield f"{part}.gold_conll{'.gz' if part == 'train' else ''}", "".join(texts)
 

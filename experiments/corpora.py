@@ -85,7 +85,10 @@ def wikigold(paths: list[Path]) -> Iterator[File]:
     parts: dict[str, list[str]] = {part: [] for part in PARTS}
     documents = filter(str.strip, read(paths[0]).split("-DOCSTART- O"))
     for place, document in enumerate(documents):
-        parts[{2: "test", 4: "dev"}.get(place % 5, "train")] += ["-DOCSTART- -X- _ O\n\n", bio(document)]
+        parts[{2: "test", 4: "dev"}.get(place % 5, "train")] += [
+            "-DOCSTART- -X- _ O\n\n",
+            bio(document),
+        ]
     for part, texts in parts.items():
         yield f"{part}.txt", "".join(texts)
 
@@ -135,7 +138,9 @@ def inference(paths: list[Path]) -> Iterator[File]:
                 known.add(pair["pairID"])
                 parts["train"].append(pair)
     seen = {(pair["sentence1"], pair["sentence2"]) for part in parts.values() for pair in part}
-    for row in csv.DictReader(io.StringIO(read(counterfactual)), delimiter="\t", quoting=csv.QUOTE_NONE):
+    for row in csv.DictReader(
+        io.StringIO(read(counterfactual)), delimiter="\t", quoting=csv.QUOTE_NONE
+    ):
         sentences = {name: row[name] for name in ("sentence1", "sentence2")}
         if tuple(sentences.values()) not in seen and row["sentence1"] not in heldout:
             label = row["gold_label"]
@@ -155,7 +160,9 @@ def questions(paths: list[Path]) -> Iterator[File]:
     """Yields SQuAD's development set, split by article."""
     articles = sorted(json.loads(read(paths[0]))["data"], key=lambda article: article["title"])
     for part in ("train", "dev"):
-        of_part = [article for article in articles if (article["title"] in SQUAD_DEV) == (part == "dev")]
+        of_part = [
+            article for article in articles if (article["title"] in SQUAD_DEV) == (part == "dev")
+        ]
         yield f"{part}.json", json.dumps({"data": of_part, "version": "1.1"}, ensure_ascii=False)
 
 
@@ -163,7 +170,9 @@ def senses(paths: list[Path]) -> Iterator[File]:
     """Yields JSON lines of SemCor, split by document, and WordNet's list of senses in their order."""
     semcor, wordnet = paths
     lines: dict[str, list[str]] = {"train": [], "dev": [], "test": [], "train-verbs": []}
-    documents = sorted(members(semcor, "*/brown[12]/tagfiles/br-*"), key=lambda file: Path(file[0]).name)
+    documents = sorted(
+        members(semcor, "*/brown[12]/tagfiles/br-*"), key=lambda file: Path(file[0]).name
+    )
     for place, (name, text) in enumerate(documents):
         part = {4: "test", 9: "dev"}.get(place % 10, "train")
         lines[part] += semcor_sentences(Path(name).name.partition(".")[0], text)
@@ -177,7 +186,10 @@ def senses(paths: list[Path]) -> Iterator[File]:
         key, _, rank, count = line.split()
         lemma, _, numbers = key.partition("%")
         rows.append((lemma, SENSE_POS[numbers[0]], int(rank), key, count))
-    yield "wordnet30_senses.tsv.gz", "".join("\t".join(map(str, row)) + "\n" for row in sorted(rows))
+    yield (
+        "wordnet30_senses.tsv.gz",
+        "".join("\t".join(map(str, row)) + "\n" for row in sorted(rows)),
+    )
     ((_, licence),) = members(wordnet, "*LICENSE")
     yield "WORDNET_LICENSE.txt", licence
 
@@ -237,7 +249,10 @@ CORPORA = {
     "srl": Corpus(
         "PropBank over the English Web Treebank",
         "CC BY-SA 4.0, of both",
-        {"propbank-release.zip": "https://github.com/propbank/propbank-release/archive/HEAD.zip", **EWT},
+        {
+            "propbank-release.zip": "https://github.com/propbank/propbank-release/archive/HEAD.zip",
+            **EWT,
+        },
         lambda paths: semantic_roles(members(paths[0], EWT_ROLES), map(read, paths[1:])),
     ),
     "coref": Corpus(
@@ -258,8 +273,14 @@ CORPORA = {
         "SNLI 1.0: development set, test set and some training pairs, split by picture",
         "CC BY-SA 4.0",
         {
-            **{f"snli_1.0_{part}.jsonl.gz": f"{SNLI}/snli_1.0_{part}.jsonl.gz" for part in ("dev", "test")},
-            **{f"snli_{name}.jsonl.gz": f"{SNLI}/tiny/{name}.jsonl.gz" for name in ("1024", "128", "tiny")},
+            **{
+                f"snli_1.0_{part}.jsonl.gz": f"{SNLI}/snli_1.0_{part}.jsonl.gz"
+                for part in ("dev", "test")
+            },
+            **{
+                f"snli_{name}.jsonl.gz": f"{SNLI}/tiny/{name}.jsonl.gz"
+                for name in ("1024", "128", "tiny")
+            },
             "snli_counterfactual.tsv": f"{COUNTERFACTUAL}/NLI/original/train.tsv",
         },
         inference,
@@ -267,7 +288,9 @@ CORPORA = {
     "sst": Corpus(
         "Stanford Sentiment Treebank, five classes",
         "none stated; distributed for research",
-        {"trainDevTestTrees_PTB.zip": "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"},
+        {
+            "trainDevTestTrees_PTB.zip": "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
+        },
         sentiment,
     ),
     "pos": Corpus("Penn Treebank tags of the English Web Treebank", "CC BY-SA 4.0", EWT, tags),

@@ -46,10 +46,18 @@ FIGURES = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--ner", required=True, help="the folder of train.txt and dev.txt, as CoNLL-2003")
-    parser.add_argument("--nli", required=True, help="the folder of train.jsonl and dev.jsonl, as SNLI")
-    parser.add_argument("--bilm", required=True, help="a training archive, or the name or folder of a biLM")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "--ner", required=True, help="the folder of train.txt and dev.txt, as CoNLL-2003"
+    )
+    parser.add_argument(
+        "--nli", required=True, help="the folder of train.jsonl and dev.jsonl, as SNLI"
+    )
+    parser.add_argument(
+        "--bilm", required=True, help="a training archive, or the name or folder of a biLM"
+    )
     parser.add_argument("--json", type=Path, required=True, help="where to write the figures")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument(
@@ -75,14 +83,18 @@ def scores_of_seeds(data: str, bilm: str, seeds: list[int], runs: Path) -> list[
     params = Params.from_file("experiments/ner_elmo.jsonnet", json.dumps({**paths, BILM: bilm}))
     config = params.as_dict(quiet=True)
     metric = Metric.parse(config["trainer"]["validation_metric"])
-    return [metric.score(train(with_seed(config, seed), runs / f"ner_elmo_{seed}")) for seed in seeds]
+    return [
+        metric.score(train(with_seed(config, seed), runs / f"ner_elmo_{seed}")) for seed in seeds
+    ]
 
 
 def ner_sentences(folder: str) -> dict[str, Sentences]:
     """Returns the words of train and dev."""
     reader = Conll2003Reader(token_indexers={})
     return {
-        part: (instance["words"].metadata for instance in reader.read(data_file(folder, f"{part}.txt")))
+        part: (
+            instance["words"].metadata for instance in reader.read(data_file(folder, f"{part}.txt"))
+        )
         for part in PARTS
     }
 

@@ -26,7 +26,9 @@ TIMEOUT = 60
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("names", nargs="+", choices=sorted(CORPORA), metavar="NAME", help=_names())
     parser.add_argument("--from", dest="source", type=Path, help="a folder with the downloads")
     parser.add_argument("--to", type=Path, default=Path("data"), help="default: data")
@@ -37,7 +39,9 @@ def main() -> None:
             corpus = CORPORA[name]
             print(f"{name}: {corpus.title}\nLicence: {corpus.licence}", file=sys.stderr)
             if not args.yes and not accepted():
-                raise SystemExit("nothing was written: the licence was not accepted (--yes accepts it)")
+                raise SystemExit(
+                    "nothing was written: the licence was not accepted (--yes accepts it)"
+                )
             write(name, corpus, args.source, args.to)
     except (OSError, ValueError, BadZipFile, HTTPException) as error:
         raise SystemExit(f"{name}: {error}") from None
@@ -60,7 +64,11 @@ def write(name: str, corpus: Corpus, source: Path | None, to: Path) -> None:
         whole.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
         whole.replace(path)
         same = hashlib.sha256(content).hexdigest() == expected.get(output)
-        note = "" if same else " (not the file of the published results, so scores may differ a little)"
+        note = (
+            ""
+            if same
+            else " (not the file of the published results, so scores may differ a little)"
+        )
         print(f"{path}{note}", file=sys.stderr)
 
 

@@ -100,7 +100,11 @@ def main() -> None:
     args = parser.parse_args()
     import_all_plugins("this program")
     folder = Path(args.serialization_dir)
-    configs = {name: c for source in args.configs for name, c in read_configs(source, args.overrides).items()}
+    configs = {
+        name: c
+        for source in args.configs
+        for name, c in read_configs(source, args.overrides).items()
+    }
     variants = {
         f"{name}@{fraction:g}": with_fraction(config, fraction)
         for name, config in configs.items()
@@ -113,7 +117,9 @@ def main() -> None:
     COMMANDS["sweep"].execute(args)
     results = json.loads(Path(args.json).read_text(encoding="utf-8"))
     config = next(iter(configs.values()))
-    metric = Metric.parse(args.metric or config.get("trainer", {}).get("validation_metric", "-loss"))
+    metric = Metric.parse(
+        args.metric or config.get("trainer", {}).get("validation_metric", "-loss")
+    )
     curves = curves_of_results({name: results[name] for name in variants})
     for name, other in itertools.permutations(curves, 2):
         most = max(curves[name])
@@ -122,7 +128,9 @@ def main() -> None:
         fraction = fraction_to_reach(curves[name], score, metric.higher_is_better)
         runs = [folder / f"{name}@{most:g}" / str(seed) for seed in args.seeds]
         updates = [
-            updates_to_reach(run, score, metric) for run in runs if not metric.name.startswith("test_")
+            updates_to_reach(run, score, metric)
+            for run in runs
+            if not metric.name.startswith("test_")
         ]
         reach = {"score": score, "fraction": fraction, "updates": updates}
         results[f"{name}@{most:g}"].setdefault("reaches", {})[other] = reach

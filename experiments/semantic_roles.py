@@ -10,7 +10,9 @@ MIN_EQUAL_TAGS = 0.7
 """A sentence with its words and roles."""
 
 
-def semantic_roles(skeletons: Iterable[tuple[str, str]], parts: Iterable[str]) -> Iterator[tuple[str, str]]:
+def semantic_roles(
+    skeletons: Iterable[tuple[str, str]], parts: Iterable[str]
+) -> Iterator[tuple[str, str]]:
     """
     Yields files and their texts, one a part and genre.
 
@@ -48,7 +50,9 @@ def short_name(name: str) -> str:
 
 def merge(skeleton: str, sentences: list[Sentence]) -> Iterator[list[list[str]]]:
     """Yields the columns of each sentence that is the same in both, word by word."""
-    blocks = [[line.split() for line in block.split("\n")] for block in skeleton.strip().split("\n\n")]
+    blocks = [
+        [line.split() for line in block.split("\n")] for block in skeleton.strip().split("\n\n")
+    ]
     for rows, sentence in zip(blocks, sentences, strict=False):
         words = sentence.words
         equal = sum(row[4] == tag for row, (_, tag) in zip(rows, words, strict=False))
@@ -59,4 +63,15 @@ def merge(skeleton: str, sentences: list[Sentence]) -> Iterator[list[list[str]]]
 def columns(row: list[str], word: str, tag: str) -> list[str]:
     """Returns word, tag, parse, predicate, frameset, sense, speaker, entity, the roles and no coreference."""
     predicate, _, frameset = row[7].rpartition(".") if row[7] != "-" else ("-", "", "-")
-    return [BRACKETS.get(word, word), tag, row[5], predicate, frameset, "-", "-", "*", *row[8:], "-"]
+    return [
+        BRACKETS.get(word, word),
+        tag,
+        row[5],
+        predicate,
+        frameset,
+        "-",
+        "-",
+        "*",
+        *row[8:],
+        "-",
+    ]

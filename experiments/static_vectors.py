@@ -40,19 +40,34 @@ class Sentences:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument(
-        "texts", nargs="+", metavar="TEXT", help="tokenized, one sentence per line; plain, .gz or .zst"
+        "texts",
+        nargs="+",
+        metavar="TEXT",
+        help="tokenized, one sentence per line; plain, .gz or .zst",
     )
     parser.add_argument("--output", type=Path, required=True, help="where to write the vectors")
-    parser.add_argument("--dim", type=int, default=512, help="of a vector (default: 512, as base's)")
-    parser.add_argument("--epochs", type=int, default=5, help="how often the text is read (default: 5)")
-    parser.add_argument("--words", type=int, metavar="N", help="the N most frequent, in .safetensors")
-    parser.add_argument("--min-count", type=int, default=3, help="of a word in the text (default: 3)")
+    parser.add_argument(
+        "--dim", type=int, default=512, help="of a vector (default: 512, as base's)"
+    )
+    parser.add_argument(
+        "--epochs", type=int, default=5, help="how often the text is read (default: 5)"
+    )
+    parser.add_argument(
+        "--words", type=int, metavar="N", help="the N most frequent, in .safetensors"
+    )
+    parser.add_argument(
+        "--min-count", type=int, default=3, help="of a word in the text (default: 3)"
+    )
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED", "random") == "random":
-        parser.error("set PYTHONHASHSEED=1: gensim draws a word's first vector by Python's hash of it")
+        parser.error(
+            "set PYTHONHASHSEED=1: gensim draws a word's first vector by Python's hash of it"
+        )
     if args.words and args.output.suffix != ".safetensors":
         parser.error("--words needs an --output in .safetensors")
     train(args.texts, args.output, args.dim, args.epochs, args.min_count, args.seed, args.words)
@@ -76,7 +91,9 @@ def train(
         from gensim.models import Word2Vec
     except ImportError:
         raise ConfigurationError("this program needs gensim: pip install gensim") from None
-    model = Word2Vec(vector_size=dim, sg=1, negative=5, window=5, min_count=min_count, workers=1, seed=seed)
+    model = Word2Vec(
+        vector_size=dim, sg=1, negative=5, window=5, min_count=min_count, workers=1, seed=seed
+    )
     sentences = Sentences(texts)
     model.build_vocab(sentences)
     if not len(model.wv):

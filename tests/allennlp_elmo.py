@@ -66,7 +66,12 @@ def tagger_config(folder: Path, files: tuple[str, str], **options: Any) -> dict[
     """A configuration that AllenNLP alone trains, one epoch of one batch, with these options of its ELMo."""
     data = folder / "sentences.txt"
     data.write_text("\n".join(SENTENCES) + "\n")
-    elmo = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1], **options}
+    elmo = {
+        "type": "elmo_token_embedder",
+        "options_file": files[0],
+        "weight_file": files[1],
+        **options,
+    }
     return {
         "dataset_reader": {
             "type": "sequence_tagging",
@@ -76,7 +81,11 @@ def tagger_config(folder: Path, files: tuple[str, str], **options: Any) -> dict[
         "model": {
             "type": "simple_tagger",
             "text_field_embedder": {"token_embedders": {"elmo": elmo}},
-            "encoder": {"type": "lstm", "input_size": options.get("projection_dim", 12), "hidden_size": 4},
+            "encoder": {
+                "type": "lstm",
+                "input_size": options.get("projection_dim", 12),
+                "hidden_size": 4,
+            },
             "regularizer": {"regexes": [[r".*scalar_parameters.*", {"type": "l2", "alpha": 0.5}]]},
         },
         "data_loader": {"batch_size": 3, "shuffle": False},
@@ -97,7 +106,9 @@ def train(config: dict[str, Any], folder: Path, recover: bool = False) -> Path:
 def predictions(archive: Path, **elmo: Any) -> np.ndarray:
     """The probabilities of the tags of all words of the training data, with these changes of the embedder."""
     embedder = "model.text_field_embedder.token_embedders.elmo"
-    loaded = load_archive(archive, overrides={f"{embedder}.{name}": value for name, value in elmo.items()})
+    loaded = load_archive(
+        archive, overrides={f"{embedder}.{name}": value for name, value in elmo.items()}
+    )
     instances = list(loaded.dataset_reader.read(loaded.config["train_data_path"]))
     outputs = loaded.model.eval().forward_on_instances(instances)
     return np.concatenate([output["class_probabilities"] for output in outputs])

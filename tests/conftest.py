@@ -230,7 +230,9 @@ def small_bilm_config(folder: Path) -> dict[str, Any]:
     config["vocabulary"] = {"max_vocab_size": {"words": 10}}
     for loader in ("data_loader", "validation_data_loader"):
         config[loader] |= {"batch_size": 3, "unroll_steps": 4, "num_workers": 0}
-    config["validation_data_loader"]["unroll_steps"] = 20  # of which nothing that is measured depends
+    config["validation_data_loader"]["unroll_steps"] = (
+        20  # of which nothing that is measured depends
+    )
     config["model"] |= {"options": small_options(), "num_negatives": 3}
     config["trainer"] |= {"num_epochs": 2, "optimizer": {"type": "adam", "lr": 0.01}}
     config["trainer"] |= {"learning_rate_scheduler": None, "enable_default_callbacks": False}

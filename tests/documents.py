@@ -66,7 +66,11 @@ def read_blocks(document: Path) -> Iterator[Block]:
         kind = found.lastgroup
         if kind is not None:
             line = text.count("\n", 0, found.start(kind)) + 1
-            code = found[kind] if kind == "fenced" else re.sub("^    ", "", found[kind].rstrip(), flags=re.M)
+            code = (
+                found[kind]
+                if kind == "fenced"
+                else re.sub("^    ", "", found[kind].rstrip(), flags=re.M)
+            )
             yield Block(document, line, found["language"] or "commands", f"{code.rstrip()}\n")
 
 
@@ -77,7 +81,11 @@ def checked_script(python: str) -> str:
     ": " a comment may say more.
     """
     comments = {
-        token.start[0]: (token.start[1], token.string.removeprefix("#").removeprefix(" "), token.line)
+        token.start[0]: (
+            token.start[1],
+            token.string.removeprefix("#").removeprefix(" "),
+            token.line,
+        )
         for token in tokenize.generate_tokens(io.StringIO(python).readline)
         if token.type == tokenize.COMMENT
     }
@@ -87,14 +95,18 @@ def checked_script(python: str) -> str:
         if isinstance(node, ast.Expr) and row in comments:
             return comments[row][1]
         lines: list[str] = []
-        while (row := row + 1) in comments and comments[row][2].startswith(" " * node.col_offset + "#"):
+        while (row := row + 1) in comments and comments[row][2].startswith(
+            " " * node.col_offset + "#"
+        ):
             lines.append(comments[row][1])
         return "\n".join(lines)
 
     class Checks(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
             self.generic_visit(node)
-            is_checked = isinstance(node, ast.Expr | ast.For | ast.While | ast.With | ast.If | ast.Try)
+            is_checked = isinstance(
+                node, ast.Expr | ast.For | ast.While | ast.With | ast.If | ast.Try
+            )
             if not is_checked or not (comment := expected(node)):
                 return node
             if isinstance(node, ast.Expr):
@@ -103,7 +115,9 @@ def checked_script(python: str) -> str:
             check.body = [node]
             return check
 
-    return _CHECKS + ast.unparse(ast.fix_missing_locations(Checks().visit(ast.parse(python)))) + "\n"
+    return (
+        _CHECKS + ast.unparse(ast.fix_missing_locations(Checks().visit(ast.parse(python)))) + "\n"
+    )
 
 
 _CHECKS = """

@@ -26,7 +26,9 @@ def run_reference(
             size = len(step)
             gates = step @ input_weight.t() + hidden[:size] @ recurrent_weight.t() + bias
             i, j, f, o = gates.chunk(4, dim=1)
-            new_cell = torch.sigmoid(f + FORGET_BIAS) * cell[:size] + torch.sigmoid(i) * torch.tanh(j)
+            new_cell = torch.sigmoid(f + FORGET_BIAS) * cell[:size] + torch.sigmoid(i) * torch.tanh(
+                j
+            )
             new_cell = new_cell.clamp(-layer.cell_clip, layer.cell_clip)
             new_hidden = (torch.sigmoid(o) * torch.tanh(new_cell)) @ projection_weight.t()
             new_hidden = new_hidden.clamp(-layer.proj_clip, layer.proj_clip)

@@ -23,7 +23,9 @@ def test_tables_hold_the_figures_of_the_results(document: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_all_scores_of_a_table_were_measured_at_one_commit(document: Path) -> None:
     for heading, commits in update_readme()["commits_of"](document.read_text(encoding="utf-8")):
-        assert len(set(commits.values())) == 1, f"{heading} has scores of several commits: {commits}"
+        assert len(set(commits.values())) == 1, (
+            f"{heading} has scores of several commits: {commits}"
+        )
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))

@@ -40,12 +40,18 @@ from tests.documents import (
 
 PAGES = {str(path.relative_to(REPOSITORY)): list(read_blocks(path)) for path in DOCUMENTS}
 BLOCKS = [block for blocks in PAGES.values() for block in blocks]
-CARDS = [path for room in ("elmo_plugin", "experiments") for path in (REPOSITORY / room).rglob("README.md")]
+CARDS = [
+    path
+    for room in ("elmo_plugin", "experiments")
+    for path in (REPOSITORY / room).rglob("README.md")
+]
 RUN = ("python", "bash")
 SHOWN = ("json", "text")  # what a program reads or prints
 TRIED = (*RUN, "commands", "jsonnet", "toml", "ini")
 ON_PAGES = [
-    page for page, blocks in PAGES.items() if any(block.language in RUN and block.is_run for block in blocks)
+    page
+    for page, blocks in PAGES.items()
+    if any(block.language in RUN and block.is_run for block in blocks)
 ]
 EXTRAS = set(metadata("elmo_plugin").get_all("Provides-Extra"))
 
@@ -110,7 +116,11 @@ def test_a_copied_block_has_no_prompts(block: Block) -> None:
     ],
 )
 def test_a_comment_after_a_statement_is_what_it_prints(python: str, is_right: bool) -> None:
-    with nullcontext() if is_right else pytest.raises(AssertionError, match="is in the document, not"):
+    with (
+        nullcontext()
+        if is_right
+        else pytest.raises(AssertionError, match="is in the document, not")
+    ):
         exec(checked_script(python), {})
 
 

@@ -47,7 +47,9 @@ class TaggerPredictor(Predictor):
     """AllenNLP's own for this model wants a model of spaCy's."""
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        return self._dataset_reader.text_to_instance([Token(word) for word in json_dict["sentence"].split()])
+        return self._dataset_reader.text_to_instance(
+            [Token(word) for word in json_dict["sentence"].split()]
+        )
 
 
 @pytest.fixture
@@ -146,7 +148,9 @@ def test_a_training_step_makes_the_weights_that_allennlp_makes(
     for name, tensor in actual.items():
         torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=0, msg=name)
     before = weights(start)
-    moved = " ".join(name for name in actual if not torch.allclose(actual[name], before[name], atol=1e-6))
+    moved = " ".join(
+        name for name in actual if not torch.allclose(actual[name], before[name], atol=1e-6)
+    )
     assert "gamma" not in moved
     assert ("_elmo_lstm" in moved) == options.get("requires_grad", False)
     assert ("scalar_parameters" in moved) == ("scalar_mix_parameters" not in options)
@@ -167,7 +171,9 @@ def test_a_training_that_allennlp_began_goes_on(tmp_path: Path, files: tuple[str
         torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=0, msg=name)
 
 
-@pytest.mark.parametrize("options", [{}, {"requires_grad": True}, {"vocab_to_cache": ["", "play"]}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"requires_grad": True}, {"vocab_to_cache": ["", "play"]}], ids=str
+)
 def test_an_archive_of_its_own_needs_no_files(
     make_archive: Callable[..., Path], files: tuple[str, str], options: dict[str, Any]
 ) -> None:
@@ -189,10 +195,13 @@ def test_an_archive_of_allennlp_needs_the_options_alone(
         np.testing.assert_allclose(predictions(archive), expected, atol=1e-5)
         copied = Path(files[0]).rename(Path(files[0]).with_name("moved.json"))
         with pytest.raises(
-            ConfigurationError, match=r"options\.json.*override options_file with the path of a copy"
+            ConfigurationError,
+            match=r"options\.json.*override options_file with the path of a copy",
         ):
             predictions(archive)
-        np.testing.assert_allclose(predictions(archive, options_file=str(copied)), expected, atol=1e-5)
+        np.testing.assert_allclose(
+            predictions(archive, options_file=str(copied)), expected, atol=1e-5
+        )
 
 
 def test_an_archive_of_allennlp_with_a_published_model_needs_no_files(
@@ -241,7 +250,11 @@ def test_what_cannot_be_is_a_configuration_error(files: tuple[str, str]) -> None
             ({"requires_grad": True, "vocab_to_cache": ["a"]}, "vocab_to_cache cannot be combined"),
             ({"requires_grad": True, "precision": "int8"}, "float32"),
         ):
-            params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}
+            params = {
+                "type": "elmo_token_embedder",
+                "options_file": files[0],
+                "weight_file": files[1],
+            }
             with pytest.raises(ConfigurationError, match=message):
                 TokenEmbedder.from_params(Params({**params, **options}))
         embedder = TokenEmbedder.from_params(Params(params))

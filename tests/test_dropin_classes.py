@@ -70,11 +70,20 @@ def test_code_that_has_imported_allennlps_classes_makes_ours(
     assert type(ElmoTokenEmbedder(*files)) is elmo_plugin.ElmoTokenEmbedder
 
 
-def test_a_class_named_by_its_path_is_ours_with_our_options(files: tuple[str, str], registered: None) -> None:
-    params = {"type": CLASS_PATH, "options_file": files[0], "weight_file": files[1], "stateful": True}
+def test_a_class_named_by_its_path_is_ours_with_our_options(
+    files: tuple[str, str], registered: None
+) -> None:
+    params = {
+        "type": CLASS_PATH,
+        "options_file": files[0],
+        "weight_file": files[1],
+        "stateful": True,
+    }
     embedder = TokenEmbedder.from_params(Params(params))
     assert type(embedder) is elmo_plugin.ElmoTokenEmbedder
-    assert Elmo.from_params(Params(elmo_config(files, stateful=True)))._elmo_lstm._elmo_lstm.stateful
+    assert Elmo.from_params(
+        Params(elmo_config(files, stateful=True))
+    )._elmo_lstm._elmo_lstm.stateful
 
 
 def test_a_class_that_inherits_from_allennlps_stays_what_it_is(
@@ -97,7 +106,9 @@ def test_the_module_of_allennlp_0_9_is_there_with_our_embedder(files: tuple[str,
         from allennlp.commands.elmo import DEFAULT_OPTIONS_FILE, ElmoEmbedder  # type: ignore[attr-defined]
 
         vectors = allennlp.commands.elmo.ElmoEmbedder(*files).embed_sentence(["The", "play"])
-        assert ElmoEmbedder is elmo_plugin.ElmoEmbedder and DEFAULT_OPTIONS_FILE.endswith("_options.json")
+        assert ElmoEmbedder is elmo_plugin.ElmoEmbedder and DEFAULT_OPTIONS_FILE.endswith(
+            "_options.json"
+        )
     assert vectors.shape == (3, 2, 12)
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("allennlp.commands.elmo")

@@ -65,12 +65,15 @@ def test_the_pretrained_initializer_finds_all_tensors(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "frozen", [r"_token_embedder", r"forward_layer_1\.state_linearity\.(weight|bias)", r"_highways.*bias"]
+    "frozen",
+    [r"_token_embedder", r"forward_layer_1\.state_linearity\.(weight|bias)", r"_highways.*bias"],
 )
 def test_single_tensors_of_the_bilm_have_allennlps_names(
     tmp_path: Path, files: tuple[str, str], frozen: str
 ) -> None:
-    start = train(tagger_config(tmp_path, files, requires_grad=True, dropout=0.0), tmp_path / "start")
+    start = train(
+        tagger_config(tmp_path, files, requires_grad=True, dropout=0.0), tmp_path / "start"
+    )
     config = tagger_config(tmp_path, files)
     config["model"] = {"type": "from_archive", "archive_file": str(start)}
     config["trainer"] |= {"no_grad": [rf".*{frozen}.*"], "optimizer": {"type": "sgd", "lr": 0.5}}

@@ -73,7 +73,11 @@ WORKING = {
     "bilm.embed(nlp.pipe([TEXT]))[0].shape": (3, 4, 256),
     "bilm.embed(Column(WORDS))[0].shape": (3, 4, 256),
     "bilm(bilm.character_ids([WORDS])).layers.shape": (3, 1, 4, 256),
-    "ElmoRepresentations('tiny')(bilm.character_ids([WORDS])).representations[0].shape": (1, 4, 256),
+    "ElmoRepresentations('tiny')(bilm.character_ids([WORDS])).representations[0].shape": (
+        1,
+        4,
+        256,
+    ),
     "ElmoEmbedder(bilm='tiny').embed_sentence(doc).shape": (3, 4, 256),
 }
 TOLD = {
@@ -118,5 +122,7 @@ def test_a_line_is_told_what_to_type(line: str, names: dict[str, Any]) -> None:
 
 
 def test_what_is_not_in_the_package_is_answered_with_what_is() -> None:
-    with pytest.raises(AttributeError, match=r"has no attribute 'load': it has BiLm, .*load_predictor"):
+    with pytest.raises(
+        AttributeError, match=r"has no attribute 'load': it has BiLm, .*load_predictor"
+    ):
         elmo_plugin.load("base")

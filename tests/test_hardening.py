@@ -29,7 +29,11 @@ def parsed(command: str, *arguments: object) -> argparse.Namespace:
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [("predict", "--output-file"), ("evaluate", "--output-file"), ("evaluate", "--predictions-output-file")],
+    [
+        ("predict", "--output-file"),
+        ("evaluate", "--output-file"),
+        ("evaluate", "--predictions-output-file"),
+    ],
 )
 def test_an_output_that_is_an_input_is_refused(command: str, option: str, tmp_path: Path) -> None:
     for name in ("in.jsonl", "model.tar.gz"):
@@ -37,7 +41,9 @@ def test_an_output_that_is_an_input_is_refused(command: str, option: str, tmp_pa
     (tmp_path / "link").symlink_to("in.jsonl")
     (tmp_path / "hard").hardlink_to(tmp_path / "model.tar.gz")
     for output in ("in.jsonl", "link", "hard"):
-        args = parsed(command, tmp_path / "model.tar.gz", tmp_path / "in.jsonl", option, tmp_path / output)
+        args = parsed(
+            command, tmp_path / "model.tar.gz", tmp_path / "in.jsonl", option, tmp_path / output
+        )
         with pytest.raises(ConfigurationError, match=f"the output .*{output} is also an input"):
             args.func(args)
         assert (tmp_path / output).read_text() == "kept"
@@ -88,13 +94,21 @@ def test_an_evaluation_has_the_signature_of_allennlps() -> None:
 @pytest.mark.parametrize(
     ("reader", "message", "is_old"),
     [
-        ({"type": "own", "lazy": True}, "__init__() got an unexpected keyword argument 'lazy'", True),
+        (
+            {"type": "own", "lazy": True},
+            "__init__() got an unexpected keyword argument 'lazy'",
+            True,
+        ),
         ({"type": "own", "lazy": True}, "unsupported operand type(s) for +", False),
         ({"type": "own"}, "__init__() got an unexpected keyword argument 'lines'", False),
     ],
 )
 def test_an_old_key_that_a_class_passes_on_is_named(
-    reader: dict[str, Any], message: str, is_old: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reader: dict[str, Any],
+    message: str,
+    is_old: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(params: Params, serialization_dir: str) -> None:
         (tmp_path / "run").mkdir()
@@ -103,7 +117,9 @@ def test_an_old_key_that_a_class_passes_on_is_named(
 
     monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", fails)
     monkeypatch.setattr(elmo_plugin.hardening, "mistakes", lambda config: [])
-    expected = (ConfigurationError, "dataset_reader.lazy: .*elmo port") if is_old else (TypeError, ".*")
+    expected = (
+        (ConfigurationError, "dataset_reader.lazy: .*elmo port") if is_old else (TypeError, ".*")
+    )
     with pytest.raises(expected[0], match=expected[1]):
         elmo_plugin.hardening.train_model(Params({"dataset_reader": reader}), str(tmp_path / "run"))
     assert (tmp_path / "run").exists() is not is_old
@@ -140,9 +156,13 @@ def test_a_configuration_that_is_cut_short_does_not_prevent_recovery(
 ) -> None:
     (tmp_path / "model_state_e1_b0.th").touch()
     (tmp_path / "config.json").write_text(content)
-    monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", lambda params, serialization_dir, recover: None)
+    monkeypatch.setattr(
+        elmo_plugin.hardening, "TRAIN_MODEL", lambda params, serialization_dir, recover: None
+    )
     monkeypatch.setattr(elmo_plugin.hardening, "check", lambda found: None)
-    elmo_plugin.hardening.train_model(Params({"model": {}}), serialization_dir=str(tmp_path), recover=True)
+    elmo_plugin.hardening.train_model(
+        Params({"model": {}}), serialization_dir=str(tmp_path), recover=True
+    )
     expected = '{"model":{}}' if is_replaced else content
     assert re.sub(r"\s", "", (tmp_path / "config.json").read_text()) == re.sub(r"\s", "", expected)
 

@@ -31,7 +31,14 @@ ALLOWED["shims"] = {"common"}
 ALLOWED["quiet"] = set()
 ALLOWED["hardening"] = {"common", "archives", "config_check", "porting", "shims"}
 ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives", "predictions"}  # lazily
-SEPARATE = {"common", "analysis", "predictions", "demo", "porting", "sweeps"}  # files of separate tools
+SEPARATE = {
+    "common",
+    "analysis",
+    "predictions",
+    "demo",
+    "porting",
+    "sweeps",
+}  # files of separate tools
 CORE = {"torch", "numpy", "h5py", "spacy", "zstandard", "safetensors", "filelock", "tqdm"}
 WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     "elmo_plugin.bilm",
@@ -42,7 +49,11 @@ WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     "elmo_plugin.language_model",
     "elmo_plugin.integrations.word_vectors",
     "elmo_plugin.__main__",
-    *(f"elmo_plugin.commands.{name}" for name, command in COMMANDS.items() if not command.needs_allennlp),
+    *(
+        f"elmo_plugin.commands.{name}"
+        for name, command in COMMANDS.items()
+        if not command.needs_allennlp
+    ),
 ]
 
 
@@ -95,7 +106,9 @@ def test_imports_only_from_rooms_below_and_through_their_public_face(name: str) 
         is_face = imported in PACKAGES or other in SEPARATE
         is_face |= imported == f"elmo_plugin.{other}"
         is_face |= room == "register"
-        assert is_face, f"{name} imports {imported}, an inner file of {other}: import it from a package"
+        assert is_face, (
+            f"{name} imports {imported}, an inner file of {other}: import it from a package"
+        )
 
 
 def test_tasks_do_not_import_one_another() -> None:
@@ -142,5 +155,7 @@ def _top_level(name: str) -> set[str]:
     """The packages besides this one that a module imports when it is imported."""
     tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
     modules = [node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)]
-    modules += [each.name for node in tree.body if isinstance(node, ast.Import) for each in node.names]
+    modules += [
+        each.name for node in tree.body if isinstance(node, ast.Import) for each in node.names
+    ]
     return {module.partition(".")[0] for module in modules} - {"elmo_plugin"}

@@ -45,7 +45,9 @@ def offending_lines(pattern: re.Pattern[str]) -> list[str]:
         content = file.read_bytes()
         if b"\0" in content:
             continue
-        for number, line in enumerate(content.decode("utf-8", errors="replace").splitlines(), start=1):
+        for number, line in enumerate(
+            content.decode("utf-8", errors="replace").splitlines(), start=1
+        ):
             if pattern.search(line):
                 found.append(f"{file.relative_to(REPOSITORY)}:{number}: {line.strip()[:100]}")
     return found
@@ -61,14 +63,21 @@ def copy_sources(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[zipfile.ZipFile, tarfile.TarFile]:
+def distributions(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[zipfile.ZipFile, tarfile.TarFile]:
     """The wheel and the source distribution, built from a copy."""
-    built, source = tmp_path_factory.mktemp("built"), copy_sources(tmp_path_factory.mktemp("source"))
+    built, source = (
+        tmp_path_factory.mktemp("built"),
+        copy_sources(tmp_path_factory.mktemp("source")),
+    )
     build = (
         f"from setuptools import build_meta; out = {str(built)!r}; "
         "build_meta.build_sdist(out); build_meta.build_wheel(out)"
     )
-    result = subprocess.run([sys.executable, "-c", build], cwd=source, capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", build], cwd=source, capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stderr
     (wheel,), (archive,) = built.glob("*.whl"), built.glob("*.tar.gz")
     assert wheel.name == f"elmo_plugin-{__version__}-py3-none-any.whl"
@@ -125,7 +134,16 @@ def test_allennlp_is_asked_for_by_nobody_and_its_needs_by_an_extra_alone(
     message = email.message_from_string(metadata(distributions, "METADATA"))
     needs = [Requirement(line) for line in message.get_all("Requires-Dist", [])]
     core = {need.name for need in needs if need.marker is None}
-    assert core == {"torch", "numpy", "h5py", "spacy", "zstandard", "safetensors", "filelock", "tqdm"}
+    assert core == {
+        "torch",
+        "numpy",
+        "h5py",
+        "spacy",
+        "zstandard",
+        "safetensors",
+        "filelock",
+        "tqdm",
+    }
     assert "allennlp" not in {need.name for need in needs}
     missing = {
         Requirement(line).name.lower()
@@ -137,7 +155,9 @@ def test_allennlp_is_asked_for_by_nobody_and_its_needs_by_an_extra_alone(
 
 def test_without_allennlp_the_plugin_says_in_one_sentence_what_to_install() -> None:
     program = "import sys; sys.modules['allennlp'] = None; import elmo_plugin.plugin"
-    result = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert result.stderr.splitlines()[-1] == (
         "ModuleNotFoundError: elmo_plugin.plugin needs AllenNLP: pip install 'elmo_plugin[allennlp]', "
         "then pip install --no-deps allennlp==2.10.1"

@@ -12,7 +12,9 @@ from elmo_plugin.config_check import NO_SPACY_MODEL
 from tests.documents import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "questions.md").read_text(encoding="utf-8")
-MESSAGES = [code for title in re.findall("^### (.+)", PAGE, re.M) for code in re.findall("`([^`]+)`", title)]
+MESSAGES = [
+    code for title in re.findall("^### (.+)", PAGE, re.M) for code in re.findall("`([^`]+)`", title)
+]
 OF_OTHERS = {
     "elmo: command not found": "bash",
     "ERROR: Cannot install allennlp==2.10.1 because": "pip, on Python 3.12",
@@ -32,7 +34,9 @@ def templates() -> Iterator[str]:
     for file in (REPOSITORY / "elmo_plugin").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.JoinedStr):
-                parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
+                parts = [
+                    part.value if isinstance(part, ast.Constant) else None for part in node.values
+                ]
                 yield ".*".join(re.escape(part) if part else "" for part in parts)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield ".*".join(map(re.escape, node.value.split("%s")))
@@ -54,5 +58,7 @@ def test_a_quoted_message_is_printed_by_the_package_or_known_of_others(message: 
 
 
 def test_every_message_of_others_is_on_the_page_and_none_is_misquoted() -> None:
-    assert [each for each in OF_OTHERS if not any(quoted.startswith(each) for quoted in MESSAGES)] == []
+    assert [
+        each for each in OF_OTHERS if not any(quoted.startswith(each) for quoted in MESSAGES)
+    ] == []
     assert not is_printed("GPU missing: cuda (this machine has 0)")

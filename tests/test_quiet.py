@@ -45,25 +45,35 @@ def test_an_evaluation_without_a_file_for_its_figures_logs_them(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def evaluate_archive(archive_file: str, input_file: str, metrics_output_file: str | None = None) -> Any:
+    def evaluate_archive(
+        archive_file: str, input_file: str, metrics_output_file: str | None = None
+    ) -> Any:
         return {"accuracy": 0.25, "_hidden": 1.0}
 
     monkeypatch.setattr(quiet, "EVALUATE", evaluate_archive)
     with caplog.at_level(logging.INFO):
-        assert quiet.evaluate_from_archive("model", "dev.csv", file) == {"accuracy": 0.25, "_hidden": 1.0}
+        assert quiet.evaluate_from_archive("model", "dev.csv", file) == {
+            "accuracy": 0.25,
+            "_hidden": 1.0,
+        }
     assert caplog.messages == shown
 
 
 def final(metrics: dict[str, object]) -> logging.LogRecord:
     text = json.dumps(metrics, indent=2)
-    return logging.LogRecord("allennlp.common.util", logging.INFO, "", 0, "Metrics: %s", (text,), None)
+    return logging.LogRecord(
+        "allennlp.common.util", logging.INFO, "", 0, "Metrics: %s", (text,), None
+    )
 
 
 @pytest.mark.parametrize(
     ("metrics", "line"),
     [
         (TRAINED, "best epoch 7: accuracy 0.750, loss 1.500"),
-        (TRAINED | {"test_accuracy": 0.5}, "best epoch 7: accuracy 0.750, loss 1.500; test: accuracy 0.500"),
+        (
+            TRAINED | {"test_accuracy": 0.5},
+            "best epoch 7: accuracy 0.750, loss 1.500; test: accuracy 0.500",
+        ),
         ({"accuracy": 0.25, "loss": 2, "kind": "x"}, "accuracy 0.250, loss 2.000"),
     ],
 )
@@ -81,5 +91,7 @@ def test_the_final_figures_are_one_line(quiet: Any, metrics: dict[str, object], 
         ("elmo_plugins", logging.INFO, False),
     ],
 )
-def test_the_console_shows_warnings_and_this_package(quiet: Any, name: str, level: int, shown: bool) -> None:
+def test_the_console_shows_warnings_and_this_package(
+    quiet: Any, name: str, level: int, shown: bool
+) -> None:
     assert quiet.is_shown(logging.LogRecord(name, level, "", 0, "a message", (), None)) is shown

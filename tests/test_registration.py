@@ -7,7 +7,9 @@ from tests.conftest import REPOSITORY
 
 
 def run(program: str) -> None:
-    process = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    process = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert process.returncode == 0, process.stderr
 
 

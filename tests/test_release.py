@@ -27,7 +27,9 @@ def prepared(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_link_and_picture_of_a_releases_readme_is_absolute_and_leads_to_a_file(prepared: Path) -> None:
+def test_each_link_and_picture_of_a_releases_readme_is_absolute_and_leads_to_a_file(
+    prepared: Path,
+) -> None:
     readme = (prepared / "README.md").read_text(encoding="utf-8")
     links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", readme)
     assert len(links) > 20 and all(target.startswith("https://") for _, target in links)
@@ -65,7 +67,9 @@ def test_the_notice_credits_every_source_of_a_bundled_bilm(name: str) -> None:
 
 
 def test_the_workflow_follows_the_readme_of_a_new_project(tmp_path: Path) -> None:
-    workflow = yaml.safe_load((REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8"))
+    workflow = yaml.safe_load(
+        (REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    )
     steps = [step.get("run", "") for step in workflow["jobs"]["install"]["steps"]]
     assert next(iter(PROJECT_TASKS)) == "ner" and "elmo new ner project" in steps
     new_project("ner", tmp_path / "project")
@@ -79,6 +83,8 @@ def test_what_pages_need_is_installed_and_tried() -> None:
     needs, steps = newcomer["needs"], newcomer["steps"]
     tried = {frozenset(names.split(",")) - {"none"} for names in newcomer["SETS"]}
     blocks = [block for document in DOCUMENTS for block in read_blocks(document)]
-    needed = {needs(each.document, each.line) for each in blocks if each.language in ("bash", "python")}
+    needed = {
+        needs(each.document, each.line) for each in blocks if each.language in ("bash", "python")
+    }
     assert needed == tried - {frozenset({"allennlp", "demo"})}, "of a page that serves"
     assert all(any(steps(document, extras) for document in DOCUMENTS) for extras in needed)

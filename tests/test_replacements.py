@@ -47,7 +47,9 @@ MOST_REPLACED = 12
 
 @pytest.fixture(scope="module")
 def replaced() -> dict[str, list[str]]:
-    run = subprocess.run([sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stderr
     found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     return found
@@ -79,7 +81,9 @@ def test_importing_the_bilm_changes_nothing(replaced: dict[str, list[str]]) -> N
 
 
 @pytest.mark.slow
-def test_the_plugin_replaces_what_a_current_torch_needs_and_no_more(replaced: dict[str, list[str]]) -> None:
+def test_the_plugin_replaces_what_a_current_torch_needs_and_no_more(
+    replaced: dict[str, list[str]],
+) -> None:
     assert replaced["elmo_plugin.plugin"] == documented("elmo_plugin.plugin") != []
 
 

@@ -41,13 +41,17 @@ def saved(value: Any) -> io.BytesIO:
 
 def train(folder: Path, num_epochs: int, recover: bool = False) -> None:
     """Trains a tagger of a handful of weights with a scheduler whose state holds numpy numbers."""
-    (folder / "tags.txt").write_text("the###D dog###N runs###V\na###D cat###N sleeps###V\n", encoding="utf-8")
+    (folder / "tags.txt").write_text(
+        "the###D dog###N runs###V\na###D cat###N sleeps###V\n", encoding="utf-8"
+    )
     params = {
         "dataset_reader": {"type": "sequence_tagging"},
         "train_data_path": str(folder / "tags.txt"),
         "model": {
             "type": "simple_tagger",
-            "text_field_embedder": {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 2}}},
+            "text_field_embedder": {
+                "token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 2}}
+            },
             "encoder": {"type": "pass_through", "input_dim": 2},
         },
         "data_loader": {"batch_size": 2},
@@ -62,7 +66,13 @@ def train(folder: Path, num_epochs: int, recover: bool = False) -> None:
 
 
 def test_reduce_on_plateau_lowers_the_learning_rate_as_torch_does() -> None:
-    config = {"type": "reduce_on_plateau", "mode": "max", "factor": 0.25, "patience": 1, "min_lr": 0.1}
+    config = {
+        "type": "reduce_on_plateau",
+        "mode": "max",
+        "factor": 0.25,
+        "patience": 1,
+        "min_lr": 0.1,
+    }
     optimizer, torch_optimizer = sgd(), sgd()
     scheduler = LearningRateScheduler.from_params(Params(config), optimizer=optimizer)
     torch_scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(
@@ -101,9 +111,13 @@ def test_sparse_gradients_are_clipped_as_dense_ones(max_norm: float) -> None:
         torch.testing.assert_close(one.grad.to_dense(), other.grad)
 
 
-@pytest.mark.skipif(not TORCH_DEPRECATES_CUDA_AMP, reason="this torch does not deprecate torch.cuda.amp")
+@pytest.mark.skipif(
+    not TORCH_DEPRECATES_CUDA_AMP, reason="this torch does not deprecate torch.cuda.amp"
+)
 @pytest.mark.parametrize("filtered", [True, False])
-def test_training_is_silent_about_cuda_amp_only_through_the_filter(tmp_path: Path, filtered: bool) -> None:
+def test_training_is_silent_about_cuda_amp_only_through_the_filter(
+    tmp_path: Path, filtered: bool
+) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.resetwarnings()
         if filtered:
@@ -114,14 +128,18 @@ def test_training_is_silent_about_cuda_amp_only_through_the_filter(tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["predict", "vocab", "weights"])
-def test_no_folder_that_is_called_like_a_package_of_allennlp_is_run(command: str, tmp_path: Path) -> None:
+def test_no_folder_that_is_called_like_a_package_of_allennlp_is_run(
+    command: str, tmp_path: Path
+) -> None:
     import allennlp
 
     names = {name.split(".")[-1] for _, name, _ in walk_packages(allennlp.__path__, "allennlp.")}
     names |= {"allennlp_models", "allennlp_semparse", "allennlp_server", "en_core_web_sm"}
     for name in names - {"__main__"}:
         (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("open('ran', 'w').close()\nraise SystemExit(3)\n")
+        (tmp_path / name / "__init__.py").write_text(
+            "open('ran', 'w').close()\nraise SystemExit(3)\n"
+        )
         (tmp_path / name / "sub.py").write_text("open('ran', 'w').close()\n")
     done = subprocess.run(
         [sys.executable, "-P", "-m", "elmo_plugin", command, "absent.tar.gz", "text"],
@@ -138,7 +156,9 @@ def test_plugins_are_those_that_are_named_and_the_path_stays_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("allennlp_models", "allennlp_server", "named_plugin", "unnamed_plugin", "torch"):
-        (tmp_path / f"{name}.py").write_text("import os\nopen(os.path.splitext(__file__)[0], 'w').close()\n")
+        (tmp_path / f"{name}.py").write_text(
+            "import os\nopen(os.path.splitext(__file__)[0], 'w').close()\n"
+        )
     (tmp_path / ".allennlp_plugins").write_text("named_plugin\ntorch\nabsent_plugin\n")
     monkeypatch.chdir(tmp_path)
     for path in ([str(tmp_path), *sys.path], ["", *sys.path], sys.path[:]):
@@ -146,7 +166,7 @@ def test_plugins_are_those_that_are_named_and_the_path_stays_as_it_is(
         monkeypatch.delitem(sys.modules, "named_plugin", raising=False)
         shims.import_plugins.__wrapped__(str(tmp_path))
         assert sys.path == path
-    assert [each.name for each in tmp_path.iterdir() if not each.suffix and each.name[0] != "."] == [
-        "named_plugin"
-    ]
+    assert [
+        each.name for each in tmp_path.iterdir() if not each.suffix and each.name[0] != "."
+    ] == ["named_plugin"]
     assert "absent_plugin could not be loaded" in caplog.text

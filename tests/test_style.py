@@ -35,9 +35,16 @@ def all_prose() -> list[str]:
 def prose() -> Iterator[str]:
     """Yields the text of documents, and the docstrings, comments and messages of programs."""
     folders = [REPOSITORY / name for name in ("elmo_plugin", "benchmarks", "experiments", "docs")]
-    for path in [*REPOSITORY.glob("*.md"), *(file for folder in folders for file in folder.rglob("*.md"))]:
-        text = re.sub(r"```.*?```|^(    |<!--).*?$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
-        yield from (" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n|\n(?=[#|-])", text))
+    for path in [
+        *REPOSITORY.glob("*.md"),
+        *(file for folder in folders for file in folder.rglob("*.md")),
+    ]:
+        text = re.sub(
+            r"```.*?```|^(    |<!--).*?$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S
+        )
+        yield from (
+            " ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n|\n(?=[#|-])", text)
+        )
     for path in (file for folder in folders for file in folder.rglob("*.py")):
         yield from _prose_of_program(path.read_text(encoding="utf-8"))
 
@@ -46,7 +53,11 @@ def _prose_of_program(text: str) -> Iterator[str]:
     for comment in re.findall(r"(?:^|  )# .*(?:\n\s*# .*)*", text, re.M):
         yield " ".join(comment.replace("#", " ").split())
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") >= 3:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value.count(" ") >= 3
+        ):
             yield " ".join(node.value.split())
 
 

@@ -48,7 +48,9 @@ def words(part: str) -> list[str]:
 
 def test_words_that_the_training_data_lack_have_their_own_vectors() -> None:
     known = {word.lower() for word in words("train")}
-    unseen = {word.lower(): word for word in words("dev") if word.isalpha() and word.lower() not in known}
+    unseen = {
+        word.lower(): word for word in words("dev") if word.isalpha() and word.lower() not in known
+    }
     indexer = WordVectorsIndexer()
     ids = indexer.tokens_to_indices([Token(word) for word in unseen.values()], Vocabulary())
     keys = indexer.as_padded_tensor_dict(ids, {"word_keys": len(unseen)})["word_keys"]
@@ -62,6 +64,8 @@ def test_words_that_the_training_data_lack_have_their_own_vectors() -> None:
 @pytest.mark.slow
 def test_tagger_scores_as_its_card_says(tmp_path: Path) -> None:
     output = tmp_path / "scores.json"
-    evaluate_from_archive(str(archive_path("ner")), str(DATA / "test.txt"), metrics_output_file=str(output))
+    evaluate_from_archive(
+        str(archive_path("ner")), str(DATA / "test.txt"), metrics_output_file=str(output)
+    )
     score = json.loads(output.read_text())["f1-measure-overall"]
     assert trained_models()["ner"].score == f"{100 * score:.1f} F1"

@@ -27,7 +27,10 @@ def random_softmax(words: list[str], dim: int = 6) -> SoftmaxWeights:
 
 def words_of(vocab: Vocabulary) -> list[str]:
     """The words in the numbering of the vocabulary, as AllenNLP tells it."""
-    return [vocab.get_token_from_index(number, "words") for number in range(vocab.get_vocab_size("words"))]
+    return [
+        vocab.get_token_from_index(number, "words")
+        for number in range(vocab.get_vocab_size("words"))
+    ]
 
 
 def write_training(

@@ -9,7 +9,9 @@ from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.allennlp_api.embedder import ElmoEmbedder, batch_to_ids
 
 if TYPE_CHECKING:
-    from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder as ElmoTokenEmbedder
+    from elmo_plugin.allennlp_api.token_embedder import (
+        AllenNlpElmoTokenEmbedder as ElmoTokenEmbedder,
+    )
 
 __all__ = ["Elmo", "ElmoEmbedder", "ElmoTokenEmbedder", "ScalarMix", "batch_to_ids"]
 

@@ -41,7 +41,9 @@ class AllenNlpScalarMix(FiniteModule):
         initial = initial_scalar_parameters
         values = [0.0] * mixture_size if initial is None else list(initial)
         if len(values) != mixture_size or not all(map(isfinite, values)):
-            raise BiLmError(f"scalar mix parameters: expected {mixture_size} finite numbers, got {values}")
+            raise BiLmError(
+                f"scalar mix parameters: expected {mixture_size} finite numbers, got {values}"
+            )
         self.mixture_size = mixture_size
         self.do_layer_norm = do_layer_norm
         self.scalar_parameters = nn.ParameterList(
@@ -134,7 +136,9 @@ class Elmo(nn.Module):
     ) -> None:
         super().__init__()
         files = [file for file in (options_file, weight_file) if file is not None]
-        if [len(files) == 2, bilm is not None, module is not None].count(True) != 1 or len(files) == 1:
+        if [len(files) == 2, bilm is not None, module is not None].count(True) != 1 or len(
+            files
+        ) == 1:
             raise BiLmError("Elmo needs either options_file and weight_file, or bilm, or module")
         if cache is not None and (module is not None or keep_sentence_boundaries or do_layer_norm):
             raise BiLmError(
@@ -178,7 +182,9 @@ class Elmo(nn.Module):
         from elmo_plugin.embedding import RegisteredCache
 
         if not isinstance(params, Params):
-            raise ConfigurationError(f"{cls.__name__} is configured by its arguments, not by {params!r}")
+            raise ConfigurationError(
+                f"{cls.__name__} is configured by its arguments, not by {params!r}"
+            )
         if "module" in params:
             raise ConfigurationError(f"{cls.__name__}: a configuration cannot contain a module")
         if "cache" in params:
@@ -217,7 +223,9 @@ class Elmo(nn.Module):
         """
         wrapping = inputs.shape[:-2]
         if not wrapping:
-            raise BiLmError(f"expected character ids of shape (batch, …, time, 50), got {(*inputs.shape,)}")
+            raise BiLmError(
+                f"expected character ids of shape (batch, …, time, 50), got {(*inputs.shape,)}"
+            )
         if word_inputs is not None and not self._has_cached_vocab:
             logger.warning("Elmo ignores word_inputs, because vocab_to_cache is missing")
             word_inputs = None
@@ -238,7 +246,9 @@ class Elmo(nn.Module):
         they always do in AllenNLP's class. Ours leaves them out unless something needs them.
         """
         bilm, mixes = self._elmo_lstm, self._mixes
-        if not _is_plain(bilm, ElmoBiLm) or not all(_is_plain(mix, AllenNlpScalarMix) for mix in mixes):
+        if not _is_plain(bilm, ElmoBiLm) or not all(
+            _is_plain(mix, AllenNlpScalarMix) for mix in mixes
+        ):
             output = bilm(inputs, word_inputs)
             return list(output["activations"]), output["mask"], True
         boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)

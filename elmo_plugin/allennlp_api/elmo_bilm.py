@@ -9,14 +9,23 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.allennlp_api.names import from_allennlp, mappings, parameter_names, to_allennlp
-from elmo_plugin.bilm import BiLm, BiLmError, Cache, LstmState, get_precision, sentences_to_character_ids
+from elmo_plugin.bilm import (
+    BiLm,
+    BiLmError,
+    Cache,
+    LstmState,
+    get_precision,
+    sentences_to_character_ids,
+)
 from elmo_plugin.bilm.io import Source
 from elmo_plugin.embedding import ElmoRepresentations
 
 CACHED_WORDS = "_word_embedding.weight"
 _BILM = "elmo.bilm."
 _TOLERANCE = 1e-4  # between vectors of words that two implementations have computed
-_NO_TRAINED_WORDS = "vocab_to_cache cannot be combined with a trained biLM or trained vectors of words"
+_NO_TRAINED_WORDS = (
+    "vocab_to_cache cannot be combined with a trained biLM or trained vectors of words"
+)
 
 
 class ElmoBiLm(nn.Module):
@@ -111,10 +120,15 @@ class ElmoBiLm(nn.Module):
             if self.bilm.is_trainable:
                 raise BiLmError(_NO_TRAINED_WORDS)
             if word_inputs.shape != inputs.shape[:-1]:
-                raise BiLmError(f"word_inputs: expected {(*inputs.shape[:-1],)}, got {(*word_inputs.shape,)}")
+                raise BiLmError(
+                    f"word_inputs: expected {(*inputs.shape[:-1],)}, got {(*word_inputs.shape,)}"
+                )
             last = len(vocabulary) - 1
             words = vocabulary[word_inputs.clamp(max=last)].to(inputs.dtype)
-            inputs = torch.where(word_inputs[..., None] > last, inputs, words) * (word_inputs > 0)[..., None]
+            inputs = (
+                torch.where(word_inputs[..., None] > last, inputs, words)
+                * (word_inputs > 0)[..., None]
+            )
         return self.elmo.run_bilm(inputs, boundaries)
 
     def named_modules(
@@ -150,9 +164,13 @@ def _convert_saved(module: ElmoBiLm, state: dict[str, Any], prefix: str, _metada
     they are made in inference mode: torch then refuses it.
     """
     start = prefix + _BILM
-    ours = {name.removeprefix(start): state.pop(name) for name in list(state) if name.startswith(start)}
+    ours = {
+        name.removeprefix(start): state.pop(name) for name in list(state) if name.startswith(start)
+    }
     with torch.inference_mode():
-        theirs = to_allennlp({name: weight.clone() for name, weight in ours.items()}, module.bilm.options)
+        theirs = to_allennlp(
+            {name: weight.clone() for name, weight in ours.items()}, module.bilm.options
+        )
         if module._vocabulary is not None:
             theirs[CACHED_WORDS] = module.cached_vectors()
     state.update((prefix + name, weight) for name, weight in theirs.items())
@@ -184,7 +202,9 @@ def _convert_loaded(
 def _check_loaded_words(module: ElmoBiLm, _incompatible_keys: Any) -> None:
     """Refuses vectors of cached words that were trained, because words are read from their characters."""
     words, module._loaded_words = module._loaded_words, None
-    if words is not None and not torch.allclose(words, module.cached_vectors().to(words), atol=_TOLERANCE):
+    if words is not None and not torch.allclose(
+        words, module.cached_vectors().to(words), atol=_TOLERANCE
+    ):
         raise BiLmError(_NO_TRAINED_WORDS)
 
 
@@ -267,7 +287,9 @@ class _ElmoLstm(_Part):
     @_states.setter
     def _states(self, states: tuple[Tensor, ...] | None) -> None:
         if states is not None and not self.stateful:
-            raise BiLmError("_elmo_lstm._states cannot be set, because stateful is false: set it first")
+            raise BiLmError(
+                "_elmo_lstm._states cannot be set, because stateful is false: set it first"
+            )
         parts = states and (part.unflatten(2, (2, -1)).transpose(1, 2) for part in states)
         self.elmo_bilm.elmo._state = parts and LstmState(*parts)
 
@@ -276,7 +298,9 @@ class _ElmoLstm(_Part):
         states = None if mask is None else self._states
         self._states = states and tuple(part * ~mask.view(1, -1, 1) for part in states)  # type: ignore[union-attr]
 
-    input_size = hidden_size = property(lambda self: self.elmo_bilm.bilm.options.lstm.projection_dim)
+    input_size = hidden_size = property(
+        lambda self: self.elmo_bilm.bilm.options.lstm.projection_dim
+    )
     cell_size = property(lambda self: self.elmo_bilm.bilm.options.lstm.dim)
     num_layers = property(lambda self: self.elmo_bilm.bilm.options.lstm.n_layers)
 

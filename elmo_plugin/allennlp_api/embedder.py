@@ -144,7 +144,10 @@ class ElmoEmbedder:
                 layers = select_layers(torch.from_numpy(vectors), _LAYERS[output_format])
                 try:
                     file.create_dataset(key, data=layers.numpy(), dtype="float32")
-                except (TypeError, ValueError):  # ".", or "a/b" where "a" is a key; OSError is the disk's
+                except (
+                    TypeError,
+                    ValueError,
+                ):  # ".", or "a/b" where "a" is a key; OSError is the disk's
                     raise BiLmError(f"HDF5 cannot have the sentence {key!r} as a key") from None
             if not forget_sentences and not use_sentence_keys:
                 index = json.dumps(dict(zip(sentences, keys, strict=True)))

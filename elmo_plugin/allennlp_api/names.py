@@ -30,7 +30,9 @@ def mappings(options: BiLmOptions) -> list[TensorMapping]:
     """Returns the table of a biLM in AllenNLP's order. Raises `BiLmError` if it does not read bytes."""
     char_cnn = options.char_cnn
     if not isinstance(char_cnn, CharCnnOptions):
-        raise BiLmError("AllenNLP's Elmo needs a biLM that reads bytes: use ElmoRepresentations for this one")
+        raise BiLmError(
+            "AllenNLP's Elmo needs a biLM that reads bytes: use ElmoRepresentations for this one"
+        )
     encoder, token_embedder = "token_encoder", "_token_embedder"
     lstms = lstm_mappings("_elmo_lstm.", options.lstm)
     return [
@@ -40,7 +42,9 @@ def mappings(options: BiLmOptions) -> list[TensorMapping]:
             for i in range(len(char_cnn.filters))
             for mapping in _linear(f"{token_embedder}.char_conv_{i}", f"{encoder}.convolutions.{i}")
         ),
-        *highway_mappings(f"{token_embedder}._highways._layers", char_cnn.n_highway, char_cnn.n_filters),
+        *highway_mappings(
+            f"{token_embedder}._highways._layers", char_cnn.n_highway, char_cnn.n_filters
+        ),
         *_linear(f"{token_embedder}._projection", f"{encoder}.projection"),
         *sorted(lstms, key=lambda mapping: int(mapping.theirs.split(".")[1].rpartition("_")[2])),
     ]
@@ -61,7 +65,9 @@ def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[s
         if (values := weights.get(mapping.theirs)) is None:
             continue
         if mapping.shape and mapping.shape != values.shape:
-            raise BiLmError(f"{mapping.theirs}: expected shape {mapping.shape}, got {tuple(values.shape)}")
+            raise BiLmError(
+                f"{mapping.theirs}: expected shape {mapping.shape}, got {tuple(values.shape)}"
+            )
         converted |= mapping.converted(values)
     return converted
 
@@ -85,7 +91,9 @@ def with_parameters(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     for path, weights in find_bilms(state, CHARACTERS, ""):
         options = published_options(weights)
         names = parameter_names(options)
-        added |= {path + names[name]: weight for name, weight in from_allennlp(weights, options).items()}
+        added |= {
+            path + names[name]: weight for name, weight in from_allennlp(weights, options).items()
+        }
     return {**state, **added}
 
 
@@ -96,7 +104,9 @@ def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
     projection_dim, dim = projections[0].shape
     filters = tuple((weight.size(2), weight.size(0)) for weight in convolutions)
     return BiLmOptions(
-        CharCnnOptions(filters, weights[CHARACTERS].size(1), n_highway=len(_present(weights, HIGHWAY))),
+        CharCnnOptions(
+            filters, weights[CHARACTERS].size(1), n_highway=len(_present(weights, HIGHWAY))
+        ),
         LstmOptions(projection_dim, dim, len(projections), cell_clip=3, proj_clip=3),
     )
 

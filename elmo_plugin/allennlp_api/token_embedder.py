@@ -19,15 +19,25 @@ from overrides import overrides
 from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.allennlp_api.elmo_bilm import CACHED_WORDS
 from elmo_plugin.allennlp_api.names import CHARACTERS, from_allennlp, published_options
-from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLm, BiLmError, BiLmOptions, word_to_character_ids
+from elmo_plugin.bilm import (
+    MAX_CHARACTERS_PER_TOKEN,
+    BiLm,
+    BiLmError,
+    BiLmOptions,
+    word_to_character_ids,
+)
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.embedding import RegisteredCache, find_bilms, stored_state
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
-_PUBLISHED_NAMES = {PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options}
-_DESCRIPTION = "elmo"  # the options and their file, in torch's metadata of a token embedder's state dict
+_PUBLISHED_NAMES = {
+    PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options
+}
+_DESCRIPTION = (
+    "elmo"  # the options and their file, in torch's metadata of a token embedder's state dict
+)
 _BILM = "._elmo._elmo_lstm."  # the biLM of a token embedder
 
 
@@ -52,12 +62,18 @@ class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
         token_min_padding_length: int = 0,
     ) -> None:
         super().__init__(namespace, tokens_to_add, token_min_padding_length)
-        self._ids_to_add = {word: self._mapper.convert_word_to_char_ids(word) for word in tokens_to_add or {}}
+        self._ids_to_add = {
+            word: self._mapper.convert_word_to_char_ids(word) for word in tokens_to_add or {}
+        }
 
     @overrides
-    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[list[int]]]:
+    def tokens_to_indices(
+        self, tokens: list[Token], vocabulary: Vocabulary
+    ) -> dict[str, list[list[int]]]:
         words = [token.ensure_text() for token in tokens]
-        return {"elmo_tokens": [self._ids_to_add.get(word) or _character_ids(word) for word in words]}
+        return {
+            "elmo_tokens": [self._ids_to_add.get(word) or _character_ids(word) for word in words]
+        }
 
     @overrides
     def as_padded_tensor_dict(
@@ -117,7 +133,10 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
-        options_file, weight_file = str(options_file), str(weight_file)  # the description must be plain
+        options_file, weight_file = (
+            str(options_file),
+            str(weight_file),
+        )  # the description must be plain
         with as_configuration_error():
             self._elmo = Elmo(
                 bilm=archived_bilm(serialization_dir, options_file)
@@ -144,7 +163,9 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         options_file = str(params.get("options_file", OPTIONS_FILE))
         if (found := _find(folder, options_file)) is None:
             return "weight_file"
-        is_inside = found[1] is not None or Path(options_file).resolve().is_relative_to(folder.resolve())
+        is_inside = found[1] is not None or Path(options_file).resolve().is_relative_to(
+            folder.resolve()
+        )
         return None if is_inside else "options_file"
 
     @overrides
@@ -164,7 +185,10 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
 
 
 def _add_description(
-    module: AllenNlpElmoTokenEmbedder, _state_dict: dict[str, Any], _prefix: str, metadata: dict[str, Any]
+    module: AllenNlpElmoTokenEmbedder,
+    _state_dict: dict[str, Any],
+    _prefix: str,
+    metadata: dict[str, Any],
 ) -> None:
     metadata[_DESCRIPTION] = module._description
 
@@ -200,7 +224,9 @@ def _find(
         return None
     _, weights = found[0]
     url = urlparse(options_file)
-    is_published = url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
+    is_published = (
+        url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
+    )
     return weights, published_options(weights) if is_published else None
 
 

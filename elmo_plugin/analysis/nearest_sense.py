@@ -38,7 +38,9 @@ class NearestSense:
             count += 1
         return count
 
-    def predict(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, list[str] | None]]:
+    def predict(
+        self, sentences: Iterable[SenseSentence]
+    ) -> Iterable[tuple[Target, list[str] | None]]:
         """Yields each word with its sense by each combination of layers, or `None` for an unknown lemma."""
         for target, vectors in self._vectors(sentences):
             if target.entry not in self._sums:
@@ -47,14 +49,18 @@ class NearestSense:
             counts, sums = self._counts[target.entry], self._sums[target.entry]
             senses = [sense for sense, _ in counts.most_common()]
             means = torch.stack([sums[sense] for sense in senses])
-            similarity = torch.cosine_similarity(means, vectors, dim=2)  # Shape: (senses, combinations)
+            similarity = torch.cosine_similarity(
+                means, vectors, dim=2
+            )  # Shape: (senses, combinations)
             are_nearest = similarity > similarity.amax(dim=0) - ROUNDING
             yield target, [senses[first] for first in are_nearest.int().argmax(dim=0).tolist()]
 
     def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, Tensor]]:
         """Yields each target with its vectors, of shape (combinations, dim) and type float64."""
         with_targets = (sentence for sentence in sentences if sentence.targets)
-        for batch in batches_of_words(with_targets, WORDS_AT_ONCE, lambda sentence: len(sentence.words)):
+        for batch in batches_of_words(
+            with_targets, WORDS_AT_ONCE, lambda sentence: len(sentence.words)
+        ):
             layers = self.representations.embed([sentence.words for sentence in batch])
             for sentence, sentence_layers in zip(batch, layers, strict=True):
                 for target in sentence.targets:
@@ -95,4 +101,6 @@ def score_senses(
         for count, sense in zip(counts.values(), [first, *senses], strict=True):
             count["answered"] += sense is not None
             count["correct"] += sense in target.senses
-    return [SenseScore(name, each["correct"], each["answered"], total) for name, each in counts.items()]
+    return [
+        SenseScore(name, each["correct"], each["answered"], total) for name, each in counts.items()
+    ]

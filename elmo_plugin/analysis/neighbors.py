@@ -49,7 +49,16 @@ def nearest_words(
             progress.update(len(of_batch))
     cosines = torch.cat(batches, dim=1)  # Shape: (queries, words)
     return [
-        list(islice((each for each in by_cosine(sentences, row) if each.occurrence.words != query.words), k))
+        list(
+            islice(
+                (
+                    each
+                    for each in by_cosine(sentences, row)
+                    if each.occurrence.words != query.words
+                ),
+                k,
+            )
+        )
         for query, row in zip(queries, cosines, strict=True)
     ]
 

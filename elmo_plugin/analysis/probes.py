@@ -62,7 +62,9 @@ def with_control_tags(
     tag_of = dict(zip(words, drawn, strict=True))
 
     def retagged(sentences: Sequence[TaggedSentence]) -> list[TaggedSentence]:
-        return [TaggedSentence(each.words, [tag_of[word] for word in each.words]) for each in sentences]
+        return [
+            TaggedSentence(each.words, [tag_of[word] for word in each.words]) for each in sentences
+        ]
 
     return retagged(train), retagged(test)
 
@@ -95,7 +97,10 @@ def probe_layers(
     """Scores `LinearProbes` of each combination of layers, for the tags and for a control task."""
     train_vectors, test_vectors = (word_vectors(representations, data) for data in (train, test))
     scores = [ProbeScore(name, [], []) for name in representations.combinations]
-    numbers = {tag: number for number, tag in enumerate(sorted({tag for each in train for tag in each.tags}))}
+    numbers = {
+        tag: number
+        for number, tag in enumerate(sorted({tag for each in train for tag in each.tags}))
+    }
     for seed in seeds:
         control_train, control_test = with_control_tags(train, test, seed)
         probes = LinearProbes(len(numbers), epochs=epochs)
@@ -140,7 +145,9 @@ class LinearProbes:
         generator = torch.Generator().manual_seed(seed)
         self._mean = vectors.mean(dim=1, keepdim=True)
         self._scale = 1 / vectors.std(dim=1, correction=0, keepdim=True).clamp(min=1e-6)
-        weight = torch.empty(self._num_classes, dim).uniform_(-(dim**-0.5), dim**-0.5, generator=generator)
+        weight = torch.empty(self._num_classes, dim).uniform_(
+            -(dim**-0.5), dim**-0.5, generator=generator
+        )
         # Shape: (kinds, dim, tasks * classes)
         self._weight = nn.Parameter(weight.t().repeat(kinds, 1, tasks))
         self._bias = nn.Parameter(torch.zeros(kinds, 1, tasks * self._num_classes))
@@ -155,7 +162,9 @@ class LinearProbes:
                 logits = self._logits(vectors[:, rows])
                 targets = labels[:, rows].t().expand(kinds, -1, -1)  # Shape: (kinds, batch, tasks)
                 # The sum of each classifier's mean over the batch: their gradients are independent.
-                loss = functional.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="sum")
+                loss = functional.cross_entropy(
+                    logits.flatten(0, 2), targets.flatten(), reduction="sum"
+                )
                 (loss / len(rows)).backward()
                 optimizer.step()
                 schedule.step()

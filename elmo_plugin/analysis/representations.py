@@ -27,7 +27,8 @@ class Combination(NamedTuple):
     def apply(self, layers: Tensor) -> Tensor:
         """Returns shape (words, dim) for layers of shape (num_layers, words, dim)."""
         return select_layers(
-            functional.layer_norm(layers, layers.shape[-1:]) if self.layer_norm else layers, self.layers
+            functional.layer_norm(layers, layers.shape[-1:]) if self.layer_norm else layers,
+            self.layers,
         )
 
 
@@ -61,8 +62,12 @@ def layer_representations(
     for archive in archives:
         for placement, its_bilm, mix in load_mixes(archive, trust):
             if its_bilm.digest("float32") != bilm.digest("float32"):
-                raise BiLmError(f"archive {archive}: its ELMo at {placement} has another biLM, or trained it")
-            learned = dict(zip(mix.layer_numbers, mix.scalar_mix.normalized_weights().tolist(), strict=True))
+                raise BiLmError(
+                    f"archive {archive}: its ELMo at {placement} has another biLM, or trained it"
+                )
+            learned = dict(
+                zip(mix.layer_numbers, mix.scalar_mix.normalized_weights().tolist(), strict=True)
+            )
             weights = [learned.get(number, 0.0) for number in range(bilm.num_layers)]
             combinations[f"{archive}, {placement}"] = Combination(weights, mix.layer_norm)
     return Representations(bilm.embed, combinations)
@@ -70,7 +75,9 @@ def layer_representations(
 
 def controls(bilm: BiLm, representations: Representations) -> list[Representations]:
     """Returns the same combinations of a random biLM of the same sizes, and a bag of characters."""
-    combinations = {f"random biLM, {name}": each for name, each in representations.combinations.items()}
+    combinations = {
+        f"random biLM, {name}": each for name, each in representations.combinations.items()
+    }
     return [
         Representations(random_bilm(bilm).embed, combinations),
         Representations(count_bytes, {"bag of characters": Combination(0)}),

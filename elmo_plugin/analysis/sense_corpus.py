@@ -55,7 +55,9 @@ def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
         gold = Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")
         yield from _read_xml(str(path), _read_keys(gold))
     else:
-        yield from map(_parse_line, (line for line in read_text_lines(str(path)) if line.text.strip()))
+        yield from map(
+            _parse_line, (line for line in read_text_lines(str(path)) if line.text.strip())
+        )
 
 
 def _parse_line(line: Line) -> SenseSentence:
@@ -116,7 +118,9 @@ def _parse_sentence(
         if element.tag == "instance":
             identifier = element.get("id", "")
             if identifier not in keys:
-                raise ConfigurationError(f"{path}: the file of keys lacks the instance {identifier!r}")
+                raise ConfigurationError(
+                    f"{path}: the file of keys lacks the instance {identifier!r}"
+                )
             part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""))
             lemma = element.get("lemma", "").lower()
             if not parts or not lemma or part_of_speech is None:
@@ -159,7 +163,11 @@ def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
 
     def first_sense(entry: LemmaKey) -> str | None:
         lemma, part_of_speech = entry
-        lemmas = [each for synset in wordnet.synsets(lemma, part_of_speech)[:1] for each in synset.lemmas()]
+        lemmas = [
+            each
+            for synset in wordnet.synsets(lemma, part_of_speech)[:1]
+            for each in synset.lemmas()
+        ]
         return next((str(each.key()) for each in lemmas if each.name().lower() == lemma), None)
 
     return first_sense

@@ -39,7 +39,13 @@ from elmo_plugin.bilm.inputs import as_words, in_order
 from elmo_plugin.bilm.model import BiLm
 from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput, Cache, check_cache
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
-from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, multiply, precision_on
+from elmo_plugin.bilm.precision import (
+    PRECISIONS,
+    autocast_dtype,
+    get_precision,
+    multiply,
+    precision_on,
+)
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.bilm.token_encoder import convolve_by_length
 from elmo_plugin.common.errors import BiLmError

@@ -60,13 +60,17 @@ def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     steps = torch.arange(int(ordered[0]) if len(ordered) else 0)
     is_active = steps[:, None] < ordered  # Shape: (time, batch)
     time, batch_index = is_active.nonzero(as_tuple=True)
-    tensors = [part.to(device, non_blocking=True) for part in (sentences, sentences[batch_index], time)]
+    tensors = [
+        part.to(device, non_blocking=True) for part in (sentences, sentences[batch_index], time)
+    ]
     return Packing(is_active.sum(dim=1).tolist(), *tensors)
 
 
 def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
     """Returns the row permutation that reverses each sentence."""
-    sizes = torch.tensor(packing.batch_sizes, dtype=torch.long).to(lengths.device, non_blocking=True)
+    sizes = torch.tensor(packing.batch_sizes, dtype=torch.long).to(
+        lengths.device, non_blocking=True
+    )
     starts = sizes.cumsum(dim=0) - sizes
     batch_index = torch.arange(len(packing.time), device=lengths.device) - starts[packing.time]
     return starts[lengths[packing.sentence] - 1 - packing.time] + batch_index
@@ -106,7 +110,9 @@ def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     return [*runs, slice(start, len(lengths))] if lengths else []
 
 
-def input_gates(project: Callable[[int, int], Tensor], batch_sizes: Sequence[int]) -> Iterator[Tensor]:
+def input_gates(
+    project: Callable[[int, int], Tensor], batch_sizes: Sequence[int]
+) -> Iterator[Tensor]:
     """
     Yields the inputs' part of the gates of each time step, shape (..., rows, 4 * dim). `project` computes it
     for the packed rows `start:stop`: one product covers as many steps as `MAX_PROJECTED_ROWS` allows.
@@ -133,7 +139,9 @@ class WordBatch(NamedTuple):
     lengths: Tensor
 
 
-def number_words(sentences: Sequence[Sequence[str]], max_characters: int, device: torch.device) -> WordBatch:
+def number_words(
+    sentences: Sequence[Sequence[str]], max_characters: int, device: torch.device
+) -> WordBatch:
     """Numbers the distinct words of sentences, in the order in which they come."""
     numbers: dict[str, int] = {}
     lengths = list(map(len, sentences))
@@ -172,10 +180,14 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
     if character_ids.dim() != 3 or character_ids.size(-1) != characters:
         shape = tuple(character_ids.shape)
         hint = f"a token indexer needs max_characters_per_token {characters}"
-        raise BiLmError(f"character ids: expected the shape (batch, time, {characters}), got {shape}; {hint}")
+        raise BiLmError(
+            f"character ids: expected the shape (batch, time, {characters}), got {shape}; {hint}"
+        )
     mask = (character_ids != 0).any(dim=-1).cpu()
     if (mask[:, 1:] & ~mask[:, :-1]).any():
-        raise BiLmError("character ids have rows of zeros before a word: padding must come after the words")
+        raise BiLmError(
+            "character ids have rows of zeros before a word: padding must come after the words"
+        )
     return mask.sum(dim=1)
 
 
@@ -218,5 +230,7 @@ def _multipliers(number: int, device: torch.device) -> Tensor:
     with torch.inference_mode(False):
         generator = torch.Generator().manual_seed(262)
         bounds = torch.iinfo(torch.int64)
-        drawn = torch.randint(bounds.min, bounds.max, (number,), generator=generator, dtype=torch.int64)
+        drawn = torch.randint(
+            bounds.min, bounds.max, (number,), generator=generator, dtype=torch.int64
+        )
         return (drawn | 1).to(device)

@@ -25,9 +25,13 @@ class DerivedValues:
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
         self._state = _state(parameters)
-        self._kept = [weight.detach() for weight in parameters]  # no other weight can get their addresses
+        self._kept = [
+            weight.detach() for weight in parameters
+        ]  # no other weight can get their addresses
         middles = [weight.flatten()[weight.numel() // 2 :][:1] for weight in self._kept]
-        self._views = [value.view(torch.uint8).numpy() for value in middles if value.device.type == "cpu"]
+        self._views = [
+            value.view(torch.uint8).numpy() for value in middles if value.device.type == "cpu"
+        ]
         self._middles = [view.tobytes() for view in self._views]
         self._values: dict[tuple[Hashable, ...], Any] = {}
 
@@ -37,9 +41,14 @@ class DerivedValues:
         their addresses and layouts, torch's counters of writes, their `grad` (an optimizer changes what has
         one, and a fused one counts no write), and, on a CPU, the middle value of each.
         """
-        return _state(parameters) == self._state and [v.tobytes() for v in self._views] == self._middles
+        return (
+            _state(parameters) == self._state
+            and [v.tobytes() for v in self._views] == self._middles
+        )
 
-    def get(self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any) -> Value:
+    def get(
+        self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any
+    ) -> Value:
         """Returns the value of this key, at first `derive(*arguments)`."""
         values = self._values  # another thread may drop some
         if key in values:
@@ -50,7 +59,9 @@ class DerivedValues:
 
     def drop(self, *kinds: str) -> None:
         """Drops the values whose keys begin with one of `kinds`."""
-        self._values = {key: value for key, value in self._values.copy().items() if key[0] not in kinds}
+        self._values = {
+            key: value for key, value in self._values.copy().items() if key[0] not in kinds
+        }
 
 
 def _state(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
@@ -64,7 +75,10 @@ def _state(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
 
 
 def derive_once(
-    derived: DerivedValues | None, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any
+    derived: DerivedValues | None,
+    key: tuple[Hashable, ...],
+    derive: Callable[..., Value],
+    *arguments: Any,
 ) -> Value:
     """Returns `derive(*arguments)`, stored under the key unless `derived` is `None`."""
     return derive(*arguments) if derived is None else derived.get(key, derive, *arguments)

@@ -47,7 +47,9 @@ class EncodedText(Generic[Vectors]):
     vectors: Vectors
 
     def __repr__(self) -> str:
-        return f"EncodedText({repr(self.words)[:200]}, vectors of shape {tuple(self.vectors.shape)})"
+        return (
+            f"EncodedText({repr(self.words)[:200]}, vectors of shape {tuple(self.vectors.shape)})"
+        )
 
 
 class EncodeOptions(TypedDict, total=False):
@@ -89,7 +91,9 @@ def encode_texts(
     rest, numbers = iter(texts), count()
     while batch := list(islice(rest, batch_size)):
         split = [split_text(text, f"texts[{next(numbers)}]", tokenizer, language) for text in batch]
-        for (words, offsets), vectors in zip(split, embed([words for words, _ in split]), strict=True):
+        for (words, offsets), vectors in zip(
+            split, embed([words for words, _ in split]), strict=True
+        ):
             yield EncodedText(words, offsets, select(vectors))
 
 
@@ -103,7 +107,9 @@ def split_text(
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise BiLmError(f"{place}: {text[error.start]!a} is half of a character (a surrogate)") from None
+        raise BiLmError(
+            f"{place}: {text[error.start]!a} is half of a character (a surrogate)"
+        ) from None
     if callable(tokenizer):
         return as_words(tokenizer(text), f"tokenizer({place})"), None
     words = make_tokenizer(tokenizer, language)(text)
@@ -137,7 +143,9 @@ def cosine_similarities(first: Any, second: Any) -> Any:
         one, other = map(_rows, (first, second))
         cosines = nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T
     except (TypeError, ValueError, RuntimeError, IndexError):
-        shown = [getattr(vectors, "shape", None) or f"{vectors!r:.40}" for vectors in (first, second)]
+        shown = [
+            getattr(vectors, "shape", None) or f"{vectors!r:.40}" for vectors in (first, second)
+        ]
         raise BiLmError(
             'similarity: expected vectors of one size, as encode(texts, pooling="mean") returns, got '
             f"{shown[0]} and {shown[1]}"
@@ -179,7 +187,9 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
 
 def is_layer(value: Any, num_layers: float) -> bool:
     """Returns whether a value is the number of one of so many layers."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < num_layers
+    return (
+        isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < num_layers
+    )
 
 
 def check_layers(layers: Layers, num_layers: int | None = None) -> None:
@@ -206,7 +216,9 @@ def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
     """
     check_layers(layers, len(vectors))
     if _are_weights(layers):
-        return torch.tensordot(vectors.new_tensor(mixing_weights(layers, len(vectors))), vectors, dims=1)
+        return torch.tensordot(
+            vectors.new_tensor(mixing_weights(layers, len(vectors))), vectors, dims=1
+        )
     if layers in ("mean", "sum"):
         return vectors.mean(dim=0) if layers == "mean" else vectors.sum(dim=0)
     if layers == "all":
@@ -228,7 +240,11 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
     """
     weights = weights.tolist() if isinstance(weights, np.ndarray | Tensor) else weights
     are_weights = all(isinstance(weight, Real) and weight >= 0 for weight in weights)
-    if not are_weights or len(weights) != (num_layers or len(weights)) or abs(sum(weights) - 1) > _ROUNDING:
+    if (
+        not are_weights
+        or len(weights) != (num_layers or len(weights))
+        or abs(sum(weights) - 1) > _ROUNDING
+    ):
         number = "" if num_layers is None else f"{num_layers} "
         raise BiLmError(
             f"mixing weights: expected {number}numbers, one for each layer, not negative and of sum 1, "

@@ -43,7 +43,9 @@ def untraced(method: Function) -> Function:
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
         if torch.jit.is_tracing():
-            raise BiLmError("torch.jit.trace cannot record a biLM, because its steps depend on the sentences")
+            raise BiLmError(
+                "torch.jit.trace cannot record a biLM, because its steps depend on the sentences"
+            )
         if torch.compiler.is_compiling():
             return torch.compiler.disable(method)(*args, **kwargs)
         return method(*args, **kwargs)
@@ -57,7 +59,9 @@ def fits(target: str, names: Collection[str]) -> bool:
     return name in names or not name.isidentifier()
 
 
-def as_words(sentence: Any, place: str = "sentence", expected: str = "a list of words") -> list[str]:
+def as_words(
+    sentence: Any, place: str = "sentence", expected: str = "a list of words"
+) -> list[str]:
     """Returns words: strings, or tokens with a `text`. Raises `BiLmError`, beginning with `place`."""
     words = list(in_order(sentence, place, expected))
     if not all(map(isinstance, words, repeat(str))):

@@ -31,24 +31,34 @@ class Int8Linear:
             None, 1.0, 0, torch.float32, "none", [], "",
         )  # fmt: skip
         summand = self._bias if added is None else added
-        return result.mul_(steps) if summand is None else torch.addcmul(summand, result, steps, out=result)
+        return (
+            result.mul_(steps)
+            if summand is None
+            else torch.addcmul(summand, result, steps, out=result)
+        )
 
 
 class Int8Directions:
     """Multiplies the same integers in the layout that is fastest for one row, for all directions at once."""
 
     def __init__(self, weights: Sequence[Tensor]) -> None:
-        integers, steps = zip(*(to_integers(weight.detach().float()) for weight in weights), strict=True)
+        integers, steps = zip(
+            *(to_integers(weight.detach().float()) for weight in weights), strict=True
+        )
         self._weights = [direction.to(torch.int8).t() for direction in integers]
         self._scales = torch.stack(steps).transpose(1, 2)  # Shape: (directions, 1, outputs)
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
         integers, steps = to_integers(inputs.float())
         sums = integers.new_empty(*integers.shape[:2], self._scales.size(2), dtype=torch.int32)
-        for rows, weight, products in zip(integers.to(torch.int8), self._weights, sums, strict=True):
+        for rows, weight, products in zip(
+            integers.to(torch.int8), self._weights, sums, strict=True
+        ):
             torch._int_mm(rows, weight, out=products)
         scaled = torch.mul(sums, self._scales)
-        return scaled.mul_(steps) if added is None else torch.addcmul(added, scaled, steps, out=scaled)
+        return (
+            scaled.mul_(steps) if added is None else torch.addcmul(added, scaled, steps, out=scaled)
+        )
 
 
 def to_integers(values: Tensor) -> tuple[Tensor, Tensor]:

@@ -44,12 +44,17 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         if options.words:
             self.word_embedding = nn.Embedding(num_rows(options.words), options.word_dim)
         if options.characters:
-            self.character_embedding = nn.Embedding(num_rows(options.characters), options.character_dim)
+            self.character_embedding = nn.Embedding(
+                num_rows(options.characters), options.character_dim
+            )
             self._make_char_cnn(options, options.character_dim)
         self.projection = nn.Linear(options.n_features, projection_dim)
 
     def encode_words(
-        self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
+        self,
+        character_ids: Tensor,
+        precision: Precision = FLOAT32,
+        derived: DerivedValues | None = None,
     ) -> Tensor:
         weight = self.projection.weight
         words = [self.word(ids) for ids in character_ids.tolist()]
@@ -66,7 +71,9 @@ class LexiconTokenEncoder(CachedTokenEncoder):
     def _maxima(self, ids: Tensor) -> Tensor:
         """Returns the maximum of each filter over all windows of a word, shape (words, filters)."""
         characters = self.character_embedding(ids).transpose(1, 2)
-        return torch.cat([convolution(characters).amax(dim=2) for convolution in self.convolutions], dim=1)
+        return torch.cat(
+            [convolution(characters).amax(dim=2) for convolution in self.convolutions], dim=1
+        )
 
     def word(self, character_ids: Sequence[int]) -> str:
         """Decodes the bytes of a word, and cuts it to the characters that count."""
@@ -79,5 +86,9 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         """Returns rows of the character embedding, between the marks, as many as there are slots."""
         rows, unknown = self._characters, self._characters[UNKNOWN]
         characters = [word] if word in BOUNDARIES.values() else word
-        ids = [rows[FIRST_MARK], *(rows.get(character, unknown) for character in characters), rows[LAST_MARK]]
+        ids = [
+            rows[FIRST_MARK],
+            *(rows.get(character, unknown) for character in characters),
+            rows[LAST_MARK],
+        ]
         return ids + [rows[PADDING]] * (self._slots - len(ids))

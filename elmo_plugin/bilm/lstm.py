@@ -63,10 +63,14 @@ class DirectionalLstm(nn.Module):
         self.dropout = Dropout(dropout)
 
 
-def zero_state(options: LstmOptions, like: Tensor, sentences: int, directions: int = 2) -> LstmState:
+def zero_state(
+    options: LstmOptions, like: Tensor, sentences: int, directions: int = 2
+) -> LstmState:
     """Returns zeros for this many sentences, with the type and device of `like`."""
     shape = options.n_layers, directions, sentences
-    return LstmState(like.new_zeros(*shape, options.projection_dim), like.new_zeros(*shape, options.dim))
+    return LstmState(
+        like.new_zeros(*shape, options.projection_dim), like.new_zeros(*shape, options.dim)
+    )
 
 
 def lstm_layers(
@@ -83,20 +87,25 @@ def lstm_layers(
     precision, derived, recurrence, keep_state, dropout = settings
     options = directions[0].options
     needs_gradient = torch.is_grad_enabled() and any(
-        tensor.requires_grad for tensor in chain(inputs, state, *(lstm.parameters() for lstm in directions))
+        tensor.requires_grad
+        for tensor in chain(inputs, state, *(lstm.parameters() for lstm in directions))
     )
     if recurrence == "auto":
         rows = len(inputs[0]) / max(len(batch_sizes), 1)  # the mean of a time step
         products = rows * 4 * options.dim * options.projection_dim
         batched = inputs[0].is_cuda or precision.prefers_batched_directions(rows, products)
-        recurrence = "training" if needs_gradient else "batched_directions" if batched else "sequential"
+        recurrence = (
+            "training" if needs_gradient else "batched_directions" if batched else "sequential"
+        )
     pack, run = RECURRENCES[recurrence]
     outputs, final_states = [], []
     for number in range(options.n_layers):
         if dropout:
             inputs = [lstm.dropout(rows) for lstm, rows in zip(directions, inputs, strict=True)]
         layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
-        packed = derive_once(derived, ("lstm", number, recurrence, precision.name), pack, layers, precision)
+        packed = derive_once(
+            derived, ("lstm", number, recurrence, precision.name), pack, layers, precision
+        )
         before = LstmState(state.hidden[number], state.cell[number])
         hidden, final = run(packed, inputs, batch_sizes, before, keep_state)
         if number > 0 and options.use_skip_connections:
@@ -106,4 +115,6 @@ def lstm_layers(
             hidden = [lstm.dropout(rows) for lstm, rows in zip(directions, hidden, strict=True)]
         outputs.append(hidden)
         final_states.append(final)
-    return outputs, LstmState(*map(torch.stack, zip(*final_states, strict=True))) if keep_state else None
+    return outputs, LstmState(
+        *map(torch.stack, zip(*final_states, strict=True))
+    ) if keep_state else None

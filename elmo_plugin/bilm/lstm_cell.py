@@ -52,7 +52,9 @@ class LstmLayer(nn.Module):
 
     @property
     def weights(self) -> LstmWeights:
-        return LstmWeights(self.input_weight, self.recurrent_weight, self.bias, self.projection_weight)
+        return LstmWeights(
+            self.input_weight, self.recurrent_weight, self.bias, self.projection_weight
+        )
 
     @torch.no_grad()
     def fused_weights(self) -> LstmWeights:

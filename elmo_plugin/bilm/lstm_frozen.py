@@ -42,7 +42,8 @@ def pack_sequential(layers: Sequence[LstmLayer], precision: Precision) -> list[P
     """Packs weights for one direction after the other, each on all cores: best for large products."""
     directions = enumerate(layers)
     return [
-        _pack(number, [layer], precision, lambda one: precision.pack(*one)) for number, layer in directions
+        _pack(number, [layer], precision, lambda one: precision.pack(*one))
+        for number, layer in directions
     ]
 
 
@@ -89,16 +90,27 @@ def run_frozen(
     next_sizes = [*batch_sizes, 0][1:]
     for layers in groups:
         which, bound = layers.directions, layers.proj_clip
-        is_long = isinstance(which, slice) and len(batch_sizes) > MANY_STEPS and torch.get_num_threads() > 1
-        with torch_threads(1) if is_long else nullcontext(), torch.autocast(cells.device.type, enabled=False):
+        is_long = (
+            isinstance(which, slice)
+            and len(batch_sizes) > MANY_STEPS
+            and torch.get_num_threads() > 1
+        )
+        with (
+            torch_threads(1) if is_long else nullcontext(),
+            torch.autocast(cells.device.type, enabled=False),
+        ):
             gates = input_gates(partial(layers.project, inputs), batch_sizes)
             steps = outputs[which].split(list(batch_sizes), dim=-2)
             cell, hidden, active = cells[which], final_hidden[which], -1
-            for added, output, size, next_size in zip(gates, steps, batch_sizes, next_sizes, strict=True):
+            for added, output, size, next_size in zip(
+                gates, steps, batch_sizes, next_sizes, strict=True
+            ):
                 if size != active:  # in the first step, and where sentences have ended
                     active, hidden, cell = size, hidden[..., :size, :], cell[..., :size, :]
                     activated = torch.empty_like(cell)
-                products = layers.recurrent_linear(hidden, added)  # Shape: ([directions,] size, 4 * dim)
+                products = layers.recurrent_linear(
+                    hidden, added
+                )  # Shape: ([directions,] size, 4 * dim)
                 parts = products.to(cell.dtype).sigmoid_().chunk(4, dim=-1)
                 update_cell_(parts, cell, layers.cell_clip, activated)
                 hidden = layers.projection(activated.to(products.dtype)).clamp_(-bound, bound)

@@ -36,11 +36,17 @@ def run_training(
         weights = map(_stack, zip(*(layer.weights for layer in layers[some]), strict=True))
         clips = layers[start].cell_clip, layers[start].proj_clip
         output, *final = _ProjectedLstm.apply(
-            _stack(inputs[some]), *(part[some] for part in state), *weights, list(batch_sizes), *clips
+            _stack(inputs[some]),
+            *(part[some] for part in state),
+            *weights,
+            list(batch_sizes),
+            *clips,
         )
         outputs += output
         final_states.append(tuple(final))
-    return outputs, LstmState(*map(torch.cat, zip(*final_states, strict=True))) if keep_state else None
+    return outputs, LstmState(
+        *map(torch.cat, zip(*final_states, strict=True))
+    ) if keep_state else None
 
 
 def _run_as_one_batch(inputs: Sequence[Tensor]) -> bool:
@@ -86,7 +92,8 @@ class _ProjectedLstm(Function):
         )
         bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
         input_linear, recurrent_linear, project = (
-            _prepare(weight, dtype) for weight in (input_weight, recurrent_weight, projection_weight)
+            _prepare(weight, dtype)
+            for weight in (input_weight, recurrent_weight, projection_weight)
         )
         bias = bias[:, None].to(dtype)
         packed = inputs.shape[:2]
@@ -110,30 +117,46 @@ class _ProjectedLstm(Function):
             inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
             all_gates, cells, cell_sigmoids, hiddens,
         )  # fmt: skip
-        ctx.batch_sizes, ctx.cell_clip, ctx.proj_clip, ctx.dtype = batch_sizes, cell_clip, proj_clip, dtype
-        final = last_rows(hiddens, batch_sizes, first_hidden), last_rows(cells, batch_sizes, first_cell)
+        ctx.batch_sizes, ctx.cell_clip, ctx.proj_clip, ctx.dtype = (
+            batch_sizes,
+            cell_clip,
+            proj_clip,
+            dtype,
+        )
+        final = (
+            last_rows(hiddens, batch_sizes, first_hidden),
+            last_rows(cells, batch_sizes, first_cell),
+        )
         return hiddens, *final
 
     @staticmethod
     @first_derivative_only
-    def backward(ctx: Any, d_outputs: Tensor, d_hidden: Tensor, d_cell: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(
+        ctx: Any, d_outputs: Tensor, d_hidden: Tensor, d_cell: Tensor
+    ) -> tuple[Tensor | None, ...]:
         (
             inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
             all_gates, cells, cell_sigmoids, hiddens,
         ) = ctx.saved_tensors  # fmt: skip
         recurrent_linear, project = (
-            _prepare(weight.transpose(1, 2), ctx.dtype) for weight in (recurrent_weight, projection_weight)
+            _prepare(weight.transpose(1, 2), ctx.dtype)
+            for weight in (recurrent_weight, projection_weight)
         )
         d_hidden, d_cell = d_hidden.clone(), d_cell.clone()
         d_all_gates, activated, d_hiddens = (
-            values.new_empty(values.shape, dtype=ctx.dtype) for values in (all_gates, cells, hiddens)
+            values.new_empty(values.shape, dtype=ctx.dtype)
+            for values in (all_gates, cells, hiddens)
         )
         d_step_gates = torch.empty_like(all_gates[:, : max(ctx.batch_sizes, default=0)])
         d_bias = all_gates.new_zeros(len(all_gates), all_gates.size(-1))
         steps = _steps(ctx.batch_sizes)
         for step, before in reversed(list(zip(steps, [None, *steps], strict=False))):
             size = step.stop - step.start
-            gates, cell_sigmoid, d_gates = all_gates[:, step], cell_sigmoids[:, step], d_step_gates[:, :size]
+            gates, cell_sigmoid, d_gates = (
+                all_gates[:, step],
+                cell_sigmoids[:, step],
+                d_step_gates[:, :size],
+            )
             cell_before = first_cell if before is None else cells[:, before]
             i, j, f, o = gates.chunk(4, dim=-1)
             d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
@@ -156,12 +179,16 @@ class _ProjectedLstm(Function):
         needs_inputs, _, _, *need_parameters, _, _, _ = ctx.needs_input_grad
         d_inputs = d_input_weight = d_recurrent_weight = d_projection_weight = None
         if needs_inputs:
-            d_inputs = _prepare(input_weight.transpose(1, 2), ctx.dtype)(d_all_gates).to(inputs.dtype)
+            d_inputs = _prepare(input_weight.transpose(1, 2), ctx.dtype)(d_all_gates).to(
+                inputs.dtype
+            )
         if any(need_parameters):
             hiddens_before = rows_before(hiddens, ctx.batch_sizes, first_hidden)
             factors = torch.cat([inputs.to(ctx.dtype), hiddens_before.to(ctx.dtype)], dim=-1)
             d_weights = _double_candidate_gate(_sum_of_outer(d_all_gates, factors).to(inputs.dtype))
-            d_input_weight, d_recurrent_weight = d_weights.split([inputs.size(-1), hiddens.size(-1)], dim=-1)
+            d_input_weight, d_recurrent_weight = d_weights.split(
+                [inputs.size(-1), hiddens.size(-1)], dim=-1
+            )
             d_projection_weight = _sum_of_outer(d_hiddens, activated).to(inputs.dtype)
         return (
             d_inputs, d_hidden, d_cell, d_input_weight, d_recurrent_weight, _double_candidate_gate(d_bias),
@@ -173,7 +200,9 @@ def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     """Returns the product with a weight per direction, shape (directions, outputs, inputs)."""
     if len(weights) == 1:
         product = pack_for_training(weights[0], dtype)
-        return lambda rows, added=None: product(rows[0], None if added is None else added[0]).unsqueeze(0)
+        return lambda rows, added=None: product(
+            rows[0], None if added is None else added[0]
+        ).unsqueeze(0)
     return torch_linear(weights.to(dtype).transpose(1, 2).contiguous())
 
 

@@ -148,14 +148,18 @@ class BiLm(BiLmNetwork):
         by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
         device = self.boundaries.device
         vectors: list[Any] = [None] * len(sentences)
-        for chunk in split_by_tokens([lengths[number] for number in by_length], self.max_batch_tokens):
+        for chunk in split_by_tokens(
+            [lengths[number] for number in by_length], self.max_batch_tokens
+        ):
             some = [sentences[number] for number in by_length[chunk]]
             if cache is not None and settings.derived is not None:
                 name = settings.precision.name
                 layers = self.forward_cached(self.character_ids(some), name, cache=cache).layers
             else:
                 with without_gradients(device):
-                    batch = number_words(some, self.options.char_cnn.max_characters_per_token, device)
+                    batch = number_words(
+                        some, self.options.char_cnn.max_characters_per_token, device
+                    )
                     layers = self.forward_batch(batch, settings).layers
             for row, number in enumerate(by_length[chunk]):
                 vectors[number] = layers[:, row, : lengths[number]].clone()
@@ -245,7 +249,9 @@ class BiLm(BiLmNetwork):
         check_layers(layers, self.num_layers)
         check_encoding(pooling, output, tokenizer, batch_size)
         is_one = isinstance(getattr(texts, "text", texts), str)  # also if it is a document
-        several = [texts] if is_one else in_order(texts, "texts", "a text, or a list or column of texts")
+        several = (
+            [texts] if is_one else in_order(texts, "texts", "a text, or a list or column of texts")
+        )
         bar = progress_bar(iterable=several, disable=not show_progress_bar, unit=" texts")
         select = partial(select_vectors, layers=layers, pooling=pooling, output=output)
         encoded = encode_texts(self.embed, select, bar, tokenizer, language, batch_size)

@@ -19,7 +19,11 @@ from elmo_plugin.bilm.batching import (
     split_by_tokens,
     unique_rows,
 )
-from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, sentences_to_character_ids
+from elmo_plugin.bilm.characters import (
+    BEGIN_SENTENCE_TOKEN,
+    END_SENTENCE_TOKEN,
+    sentences_to_character_ids,
+)
 from elmo_plugin.bilm.derived import DerivingModule, derive_once
 from elmo_plugin.bilm.inputs import untraced
 from elmo_plugin.bilm.io import weights_digest
@@ -115,10 +119,14 @@ class BiLmNetwork(DerivingModule):
         state = self.state_dict()
         for name, values in weights:
             if name not in state or state[name].shape != values.shape:
-                raise BiLmError(f"the weights {name} of shape {tuple(values.shape)} do not fit the options")
+                raise BiLmError(
+                    f"the weights {name} of shape {tuple(values.shape)} do not fit the options"
+                )
             state.pop(name).copy_(values)
         if state:
-            raise BiLmError(f"the weights {', '.join(state)} are missing, but required by the options")
+            raise BiLmError(
+                f"the weights {', '.join(state)} are missing, but required by the options"
+            )
 
     @property
     def output_dim(self) -> int:
@@ -135,7 +143,9 @@ class BiLmNetwork(DerivingModule):
     def settings(self, precision: str | None = None, keep_state: bool = False) -> Pass:
         """Returns the settings of a pass without gradients, or with those of weights that are trained."""
         computed, derived = self.computed_precision(precision), self.derived_values()
-        return Pass(computed, derived, self.recurrence, keep_state, derived is None and self.training)
+        return Pass(
+            computed, derived, self.recurrence, keep_state, derived is None and self.training
+        )
 
     @untraced
     def forward(
@@ -173,11 +183,15 @@ class BiLmNetwork(DerivingModule):
         lengths = sentence_lengths(character_ids, self.options.char_cnn.max_characters_per_token)
         settings = self.settings(precision, keep_state)
         before, rest = state, None
-        if state is not None:  # rows without a state start from zero; those beyond the batch keep theirs
+        if (
+            state is not None
+        ):  # rows without a state start from zero; those beyond the batch keep theirs
             extent = 0, 0, 0, len(lengths) - state.cell.size(2)
             before = map_state(lambda part: nn.functional.pad(part, extent), state)
             rest = map_state(lambda part: part[:, :, len(lengths) :], state)
-        is_frozen = settings.derived is not None and not any(part.requires_grad for part in state or ())
+        is_frozen = settings.derived is not None and not any(
+            part.requires_grad for part in state or ()
+        )
         if torch.is_grad_enabled() and not is_frozen:
             mode: AbstractContextManager[None] = nullcontext()
             settings = settings._replace(precision=get_precision(precision or self.precision))
@@ -196,12 +210,18 @@ class BiLmNetwork(DerivingModule):
             layers = torch.cat([output.layers for output in outputs], dim=1)
             mask = torch.cat([output.mask for output in outputs])
         if keep_state:
-            states = [part for part in (*(output.state for output in outputs), rest) if part is not None]
+            states = [
+                part for part in (*(output.state for output in outputs), rest) if part is not None
+            ]
             final = map_state(lambda *parts: torch.cat(parts, dim=2), *states)
         return BiLmOutput(layers, mask, final)
 
     def forward_batch(
-        self, batch: WordBatch, settings: Pass, state: LstmState | None = None, boundaries: bool = False
+        self,
+        batch: WordBatch,
+        settings: Pass,
+        state: LstmState | None = None,
+        boundaries: bool = False,
     ) -> BiLmOutput:
         """
         Runs sentences, see `forward`: packs their words, runs both directions over the rows, unpacks these.
@@ -263,11 +283,15 @@ class BiLmNetwork(DerivingModule):
         """
         # Shape: (words, projection_dim)
         vectors = self.token_encoder(character_ids, settings.precision, settings.derived)
-        inputs = [nn.functional.embedding(rows, vectors) for rows in word_ids]  # each (rows, projection_dim)
+        inputs = [
+            nn.functional.embedding(rows, vectors) for rows in word_ids
+        ]  # each (rows, projection_dim)
         order = packing.sentences.to(vectors.device)
         if state is None:
             state = zero_state(self.options.lstm, self.token_encoder.projection.weight, len(order))
-        state = LstmState(state.hidden[:, :, order], state.cell[:, :, order])  # the longest sentence first
+        state = LstmState(
+            state.hidden[:, :, order], state.cell[:, :, order]
+        )  # the longest sentence first
         directions = self.forward_lm, self.backward_lm
         layers, final = lstm_layers(directions, inputs, packing.batch_sizes, state, settings)
         if final is not None:
@@ -284,7 +308,9 @@ class BiLmNetwork(DerivingModule):
             kept = settings._replace(keep_state=True)
             return self.forward_packed(self.boundaries, rows, packing, kept).state
 
-        return derive_once(settings.derived, ("begin", settings.precision.name, settings.recurrence), read)
+        return derive_once(
+            settings.derived, ("begin", settings.precision.name, settings.recurrence), read
+        )
 
     def forward_cached(
         self,
@@ -294,7 +320,9 @@ class BiLmNetwork(DerivingModule):
         cache: Cache | None = None,
     ) -> BiLmOutput:
         """Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place."""
-        precision = self.computed_precision(precision).name  # also if another thread changes it meanwhile
+        precision = self.computed_precision(
+            precision
+        ).name  # also if another thread changes it meanwhile
 
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, precision=precision, max_batch_tokens=max_batch_tokens)
@@ -312,7 +340,9 @@ class BiLmNetwork(DerivingModule):
         return derive_once(self.derived_values(), ("digest", name), self._digest, name)
 
     def _digest(self, precision: str) -> bytes:
-        return weights_digest(self.options, precision, [*self.named_parameters(), *self.named_buffers()])
+        return weights_digest(
+            self.options, precision, [*self.named_parameters(), *self.named_buffers()]
+        )
 
 
 @contextmanager

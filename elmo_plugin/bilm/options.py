@@ -134,7 +134,11 @@ class LstmOptions:
     proj_clip: float | None = 3.0
 
     def __post_init__(self) -> None:
-        for name, most in (("projection_dim", MAX_SIZE), ("dim", MAX_SIZE), ("n_layers", MAX_LAYERS)):
+        for name, most in (
+            ("projection_dim", MAX_SIZE),
+            ("dim", MAX_SIZE),
+            ("n_layers", MAX_LAYERS),
+        ):
             check_at_least(f"lstm.{name}", getattr(self, name), 1, most)
         _check_boolean("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
@@ -164,8 +168,17 @@ class BiLmOptions:
         try:
             _check_keys(options, source)
             is_lexicon = "lexicon_cnn" in options
-            cnn = _lexicon_cnn(options["lexicon_cnn"]) if is_lexicon else _char_cnn(options["char_cnn"])
-            lstm = {"cell_clip": None, "proj_clip": None, "use_skip_connections": False, **options["lstm"]}
+            cnn = (
+                _lexicon_cnn(options["lexicon_cnn"])
+                if is_lexicon
+                else _char_cnn(options["char_cnn"])
+            )
+            lstm = {
+                "cell_clip": None,
+                "proj_clip": None,
+                "use_skip_connections": False,
+                **options["lstm"],
+            }
             return cls(cnn, LstmOptions(**{name: lstm[name] for name in _KEYS["lstm"]}))
         except BiLmError as error:
             raise BiLmError(f"{source}: {error}") from None
@@ -205,7 +218,10 @@ class BiLmOptions:
 def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     n_characters = options.get("n_characters", NUM_CHARACTERS)
     _check_section("char_cnn.embedding", options["embedding"], ("dim",))
-    if n_characters not in (NUM_CHARACTERS, NUM_CHARACTERS - 1):  # bilm-tf trains without the padding
+    if n_characters not in (
+        NUM_CHARACTERS,
+        NUM_CHARACTERS - 1,
+    ):  # bilm-tf trains without the padding
         raise BiLmError(f"char_cnn.n_characters: expected {NUM_CHARACTERS}, got {n_characters!r}")
     return CharCnnOptions(
         filters=tuple((width, number) for width, number in options["filters"]),
@@ -217,7 +233,9 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
 
 
 def _lexicon_cnn(options: dict[str, Any]) -> LexiconCnnOptions:
-    pairs = {key: tuple((a, b) for a, b in options[key]) for key in ("characters", "words", "filters")}
+    pairs = {
+        key: tuple((a, b) for a, b in options[key]) for key in ("characters", "words", "filters")
+    }
     return LexiconCnnOptions(**{**options, **pairs})
 
 
@@ -252,7 +270,9 @@ def _check_keys(options: dict[str, Any], source: str) -> None:
     is_bidirectional = options.get("bidirectional", True)
     _check_boolean("bidirectional", is_bidirectional)
     if not is_bidirectional:
-        raise BiLmError("bidirectional is false, but only language models in both directions can be used")
+        raise BiLmError(
+            "bidirectional is false, but only language models in both directions can be used"
+        )
     if "char_cnn" not in options and "n_tokens_vocab" in options:
         raise BiLmError(
             "char_cnn is missing: this biLM reads whole words, "

@@ -35,7 +35,9 @@ class Precision:
     """
 
     name = "float32"
-    most_batched = 1 << 21  # multiplications up to which both directions are faster in one product (AVX-512)
+    most_batched = (
+        1 << 21
+    )  # multiplications up to which both directions are faster in one product (AVX-512)
 
     def lacks(self, device: torch.device) -> str:
         """Returns what the device lacks for right results in the precision; an empty string if nothing."""
@@ -47,7 +49,9 @@ class Precision:
 
     def pack(self, weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
         dtype = self.activation_dtype(weight)
-        return _pack(weight.detach().to(dtype), None if bias is None else bias.detach().to(dtype, copy=True))
+        return _pack(
+            weight.detach().to(dtype), None if bias is None else bias.detach().to(dtype, copy=True)
+        )
 
     def pack_directions(self, weights: Sequence[Tensor]) -> PackedLinear:
         """Packs a weight for each direction, for one batched product."""
@@ -81,11 +85,17 @@ class BFloat16(Precision):
 class Int8(Precision):
     """A quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are exact."""
 
-    name = "int8"  # `most_batched` is of one row: for more, oneDNN's own layout is as fast or faster
+    name = (
+        "int8"  # `most_batched` is of one row: for more, oneDNN's own layout is as fast or faster
+    )
 
     def lacks(self, device: torch.device) -> str:
         if device.type == "cpu" and int8.has_int8():
-            return "" if int8.int8_is_exact() else "a CPU with exact products of 8-bit integers (VNNI on x86)"
+            return (
+                ""
+                if int8.int8_is_exact()
+                else "a CPU with exact products of 8-bit integers (VNNI on x86)"
+            )
         return "a CPU and a torch with oneDNN"
 
     def pack(self, weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
@@ -98,12 +108,18 @@ class Int8(Precision):
         return torch.float32
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
-        return rows == 1 and super().prefers_batched_directions(rows, multiplications) and int8.has_int8_row()
+        return (
+            rows == 1
+            and super().prefers_batched_directions(rows, multiplications)
+            and int8.has_int8_row()
+        )
 
 
 _SHORT_NAMES = {"fp32": "float32", "bf16": "bfloat16"}
 FLOAT32 = Precision()
-PRECISIONS: dict[str, Precision] = {precision.name: precision for precision in (FLOAT32, BFloat16(), Int8())}
+PRECISIONS: dict[str, Precision] = {
+    precision.name: precision for precision in (FLOAT32, BFloat16(), Int8())
+}
 
 
 def get_precision(name: str | torch.dtype) -> Precision:
@@ -140,7 +156,9 @@ class OneDnnLinear:
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
         inputs = inputs.to(self._dtype)
         if added is None:
-            return torch.ops.mkldnn._linear_pointwise(inputs, self._weight, self._bias, "none", [], "")
+            return torch.ops.mkldnn._linear_pointwise(
+                inputs, self._weight, self._bias, "none", [], ""
+            )
         return torch.ops.mkldnn._linear_pointwise.binary(inputs, added, self._weight, None, "add")
 
 
@@ -183,7 +201,12 @@ def multiply(left: Tensor, right: Tensor) -> Tensor:
     because MKL runs at little more than half the speed on some AMD processors.
     """
     are_float32_matrices = left.dim() == 2 and left.dtype == torch.float32
-    if are_float32_matrices and left.device.type == "cpu" and has_onednn() and not _is_intel_processor():
+    if (
+        are_float32_matrices
+        and left.device.type == "cpu"
+        and has_onednn()
+        and not _is_intel_processor()
+    ):
         handle_signals_on_another_stack()
         return torch.ops.mkldnn._linear_pointwise(left, right.t(), None, "none", [], "")
     return torch.matmul(left, right)
@@ -203,7 +226,9 @@ def autocast_dtype(like: Tensor) -> torch.dtype:
 
 def has_onednn() -> bool:
     """Returns whether this torch can pack weights for oneDNN."""
-    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
+    return torch.backends.mkldnn.is_available() and hasattr(
+        torch.ops.mkldnn, "_reorder_linear_weight"
+    )
 
 
 @cache
@@ -213,7 +238,10 @@ def has_bfloat16() -> bool:
 
 
 def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
-    packs: dict[torch.dtype, Callable[[], bool]] = {torch.float: has_onednn, torch.bfloat16: has_bfloat16}
+    packs: dict[torch.dtype, Callable[[], bool]] = {
+        torch.float: has_onednn,
+        torch.bfloat16: has_bfloat16,
+    }
     if weight.device.type == "cpu" and weight.dtype in packs and packs[weight.dtype]():
         return OneDnnLinear(weight, bias)
     return torch_linear(weight.t().clone(memory_format=torch.contiguous_format), bias)

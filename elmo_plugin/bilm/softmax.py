@@ -42,7 +42,10 @@ class VocabularySoftmax(nn.Module):
         Returns the loss, `sum(token_weights * losses)`, by default the mean, and, without gradient, the
         losses, `-log p(target | hidden)` in nats, shape (tokens,).
         """
-        target_weight, target_bias = nn.functional.embedding(targets, self.weight), self.bias[targets]
+        target_weight, target_bias = (
+            nn.functional.embedding(targets, self.weight),
+            self.bias[targets],
+        )
         candidates = (self.weight, self.bias, target_weight, target_bias, targets)
         return self._loss(hidden, token_weights, *candidates)
 
@@ -60,7 +63,9 @@ class VocabularySoftmax(nn.Module):
         corrected by the logarithm of the expected count of a word in the sample. The loss is not a
         likelihood: no perplexity follows from it.
         """
-        negatives, tries = sample_log_uniform(num_negatives, len(self.weight), targets.device, generator)
+        negatives, tries = sample_log_uniform(
+            num_negatives, len(self.weight), targets.device, generator
+        )
         words = torch.cat([negatives, targets])
         sizes = [len(negatives), len(targets)]
         weight, target_weight = nn.functional.embedding(words, self.weight).split(sizes)
@@ -119,7 +124,9 @@ class _Loss(Function):
             ctx.scale = max(len(hidden), 1)
             scaled_weights = token_weights * ctx.scale
             product = pack_for_training(weight, dtype)
-            for tokens in _row_slices(len(hidden), len(weight), LOGITS_AT_A_TIME[weight.device.type]):
+            for tokens in _row_slices(
+                len(hidden), len(weight), LOGITS_AT_A_TIME[weight.device.type]
+            ):
                 logits = product(hidden[tokens])
                 _mask_(logits, columns[tokens, None])
                 greatest, total = _exp_logits_(logits, bias)

@@ -69,16 +69,25 @@ class CachedTokenEncoder(nn.Module):
     widest_filter: int
     projection: nn.Linear
 
-    def _make_char_cnn(self, options: CharCnnOptions | LexiconCnnOptions, character_dim: int) -> None:
+    def _make_char_cnn(
+        self, options: CharCnnOptions | LexiconCnnOptions, character_dim: int
+    ) -> None:
         """Makes the convolutions over character vectors, and the highway layers."""
-        convolutions = (nn.Conv1d(character_dim, number, width) for width, number in options.filters)
+        convolutions = (
+            nn.Conv1d(character_dim, number, width) for width, number in options.filters
+        )
         self.convolutions = cast("Sequence[nn.Conv1d]", nn.ModuleList(convolutions))
-        self.highways = nn.Sequential(*(Highway(options.n_filters) for _ in range(options.n_highway)))
+        self.highways = nn.Sequential(
+            *(Highway(options.n_filters) for _ in range(options.n_highway))
+        )
         self.activation = torch.relu if options.activation == "relu" else torch.tanh
         self.widest_filter = max(width for width, _ in options.filters)
 
     def forward(
-        self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
+        self,
+        character_ids: Tensor,
+        precision: Precision = FLOAT32,
+        derived: DerivedValues | None = None,
     ) -> Tensor:
         """Encodes distinct words or looks up their vectors in the cache of `derived`."""
         if len(character_ids) == 0:
@@ -99,7 +108,9 @@ class TokenEncoder(CachedTokenEncoder):
 
     def __init__(self, options: CharCnnOptions, projection_dim: int) -> None:
         super().__init__()
-        self.character_embedding = nn.Embedding(NUM_CHARACTERS, options.embedding_dim, padding_idx=0)
+        self.character_embedding = nn.Embedding(
+            NUM_CHARACTERS, options.embedding_dim, padding_idx=0
+        )
         self._make_char_cnn(options, options.embedding_dim)
         self.projection = nn.Linear(options.n_filters, projection_dim)
         nn.init.uniform_(self.character_embedding.weight, -1.0, 1.0)
@@ -115,18 +126,25 @@ class TokenEncoder(CachedTokenEncoder):
         nn.init.zeros_(self.projection.bias)
 
     def encode_words(
-        self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
+        self,
+        character_ids: Tensor,
+        precision: Precision = FLOAT32,
+        derived: DerivedValues | None = None,
     ) -> Tensor:
         weight = self.projection.weight
         _check_range(character_ids)
         is_trainable = any(parameter.requires_grad for parameter in self.parameters())
         if is_trainable and (torch.is_grad_enabled() or precision.name == "float32"):
-            maxima, order = convolve_by_length(character_ids, self.character_embedding, self.convolutions)
+            maxima, order = convolve_by_length(
+                character_ids, self.character_embedding, self.convolutions
+            )
             # All words at once, for large products.
             vectors = self.projection(self.highways(self.activation(maxima)))
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
-                frozen = derive_once(derived, ("char_cnn", precision.name), FrozenCharCnn, self, precision)
+                frozen = derive_once(
+                    derived, ("char_cnn", precision.name), FrozenCharCnn, self, precision
+                )
                 vectors, order = by_length(character_ids, self.widest_filter, frozen)
         return vectors[order.argsort()].to(weight.dtype)
 
@@ -146,7 +164,9 @@ class FrozenCharCnn:
         projection = encoder.projection
         vectors = encoder.character_embedding.weight
         self._tables = [_table(vectors, convolution) for convolution in encoder.convolutions]
-        self._highways = [precision.pack(*cast(Highway, each).joined_weights()) for each in encoder.highways]
+        self._highways = [
+            precision.pack(*cast(Highway, each).joined_weights()) for each in encoder.highways
+        ]
         self._projection = FLOAT32.pack(projection.weight, projection.bias)
         self._activation = encoder.activation
 
@@ -170,7 +190,9 @@ def _table(character_vectors: Tensor, convolution: nn.Conv1d) -> Tensor:
 def _maxima(character_ids: Tensor, table: Tensor) -> Tensor:
     """Returns the maximum of each filter over all windows of a word, shape (words, filters)."""
     width, number, filters = table.shape
-    first_rows = torch.arange(0, width * number, number, device=table.device, dtype=character_ids.dtype)
+    first_rows = torch.arange(
+        0, width * number, number, device=table.device, dtype=character_ids.dtype
+    )
     windows = character_ids.unfold(1, width, 1) + first_rows  # Shape: (words, windows, width)
     sums = F.embedding_bag(windows.flatten(0, 1), table.flatten(0, 1), mode="sum")
     return sums.view(*windows.shape[:2], filters).amax(dim=1)
@@ -179,7 +201,9 @@ def _maxima(character_ids: Tensor, table: Tensor) -> Tensor:
 def _check_range(character_ids: Tensor) -> None:
     least, greatest = torch.stack(torch.aminmax(character_ids)).tolist()
     if least < 0 or greatest >= NUM_CHARACTERS:
-        raise BiLmError(f"character ids: expected 0 to {NUM_CHARACTERS - 1}, got {least} to {greatest}")
+        raise BiLmError(
+            f"character ids: expected 0 to {NUM_CHARACTERS - 1}, got {least} to {greatest}"
+        )
 
 
 def by_length(
@@ -235,7 +259,9 @@ def convolve_by_length(
         if some_ids.size(1) < character_ids.size(1):
             return WindowMaxima.apply(characters, matrix, is_grad_enabled)
         # Perhaps without room for the widest filter. Windows that share the maximum share its gradient.
-        maxima = [F.conv1d(characters.transpose(1, 2), conv.weight).amax(dim=2) for conv in convolutions]
+        maxima = [
+            F.conv1d(characters.transpose(1, 2), conv.weight).amax(dim=2) for conv in convolutions
+        ]
         return torch.cat(maxima, dim=1).to(characters.dtype)
 
     maxima, order = by_length(character_ids, widest_filter, convolve)

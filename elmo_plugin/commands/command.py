@@ -62,7 +62,9 @@ class Command:
         """Raises `BiLmError` if an input or a GPU is missing, or an output cannot be."""
         values = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
         check_outputs(self.outputs(args), values)
-        inputs = [path for value in values for path in (value if isinstance(value, list) else [value])]
+        inputs = [
+            path for value in values for path in (value if isinstance(value, list) else [value])
+        ]
         paths = [path for path in inputs if isinstance(path, InputPath)]
         if list(self.outputs(args)).count(STANDARD_OUTPUT) > 1:
             raise BiLmError("- (standard output) can be used once: give file names for the others")
@@ -71,7 +73,9 @@ class Command:
         if hasattr(self.module, "check_arguments"):
             self.module.check_arguments(args)
         devices = getattr(args, "device", "cpu")
-        if devices not in ("cpu", ["cpu"]) and getattr(args, "dask", None) is None:  # a cluster has its own
+        if (
+            devices not in ("cpu", ["cpu"]) and getattr(args, "dask", None) is None
+        ):  # a cluster has its own
             from elmo_plugin.common.process import get_device  # imports torch
 
             for device in devices if isinstance(devices, list) else [devices]:

@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> None:
         "demo": (missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
     optional = {
-        about: (missing(name), [f"pip install 'elmo_plugin[{name}]'"]) for name, about in OPTIONAL.items()
+        about: (missing(name), [f"pip install 'elmo_plugin[{name}]'"])
+        for name, about in OPTIONAL.items()
     }
     for about, (packages, lines) in (needed | optional).items():
         if packages:

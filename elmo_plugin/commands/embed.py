@@ -11,7 +11,14 @@ import argparse
 import os
 from pathlib import Path
 
-from elmo_plugin.commands.options import OutputPath, TextPattern, add, add_shared, output_paths, positive_int
+from elmo_plugin.commands.options import (
+    OutputPath,
+    TextPattern,
+    add,
+    add_shared,
+    output_paths,
+    positive_int,
+)
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import target_of
 from elmo_plugin.common.streams import show
@@ -102,7 +109,9 @@ def run(args: argparse.Namespace) -> None:
     args.layers = "mix" if args.mix is not None else args.layers
     args.output = args.output or args.named_output
     args.gzip = 4 if args.compression else None
-    settings = EmbedSettings(**{name: getattr(args, name) for name in EmbedSettings.__dataclass_fields__})
+    settings = EmbedSettings(
+        **{name: getattr(args, name) for name in EmbedSettings.__dataclass_fields__}
+    )
     source_format = "fasta" if "fasta" in args.format else None
     output_format = next((name for name in args.format if name != "fasta"), None)
     if args.dask is None:

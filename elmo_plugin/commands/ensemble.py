@@ -34,10 +34,14 @@ def run(args: argparse.Namespace) -> None:
         _check_same(args.archives[0], loaded[0], path, archive)
     members = [archive.config["model"] for archive in loaded]
     for member in members:
-        remove_keys_from_params(member)  # files for training alone; AllenNLP does not find them in lists
+        remove_keys_from_params(
+            member
+        )  # files for training alone; AllenNLP does not find them in lists
     model = {"type": "ensemble", "members": [member.as_dict(quiet=True) for member in members]}
     config = {**loaded[0].config.as_dict(quiet=True), "model": model}
-    write_archive(Ensemble(loaded[0].model.vocab, [each.model for each in loaded]), config, args.output)
+    write_archive(
+        Ensemble(loaded[0].model.vocab, [each.model for each in loaded]), config, args.output
+    )
     show(f"wrote {args.output}, an ensemble of {len(loaded)} models")
 
 
@@ -46,7 +50,9 @@ def _check_same(first_path: str, first: Any, path: str, archive: Any) -> None:
     configs = [each.config.as_dict(quiet=True) for each in (first, archive)]
     types = [config["model"]["type"] for config in configs]
     if types[0] != types[1]:
-        raise BiLmError(f"archive {path}: its model is a {types[1]}, but {first_path} has a {types[0]}")
+        raise BiLmError(
+            f"archive {path}: its model is a {types[1]}, but {first_path} has a {types[0]}"
+        )
     for reader in ("dataset_reader", "validation_dataset_reader"):
         if configs[0].get(reader) != configs[1].get(reader):
             raise BiLmError(f"archive {path}: its {reader} differs from {first_path}")
@@ -56,4 +62,6 @@ def _check_same(first_path: str, first: Any, path: str, archive: Any) -> None:
     ]
     for namespace in sorted(words[0].keys() | words[1].keys()):
         if words[0].get(namespace) != words[1].get(namespace):
-            raise BiLmError(f"archive {path}: its vocabulary has other {namespace} than {first_path}")
+            raise BiLmError(
+                f"archive {path}: its vocabulary has other {namespace} than {first_path}"
+            )

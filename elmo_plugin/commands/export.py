@@ -48,5 +48,7 @@ def export(
     options_file, weights_file = write_files(Path(folder), stored)
     if with_card:
         write_card(Path(folder), stored)
-    softmax = f"a softmax over {len(stored.softmax.words)} words" if stored.softmax else "no softmax"
+    softmax = (
+        f"a softmax over {len(stored.softmax.words)} words" if stored.softmax else "no softmax"
+    )
     show(f"wrote {options_file} and {weights_file} with {softmax}")

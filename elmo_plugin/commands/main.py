@@ -37,7 +37,9 @@ class Stop:
             if self._raises:
                 self.number = number
                 raise KeyboardInterrupt
-            os.write(2, f"\n{' '.join(['elmo', *sys.argv[1:2]])}: stopped\n".encode(errors="replace"))
+            os.write(
+                2, f"\n{' '.join(['elmo', *sys.argv[1:2]])}: stopped\n".encode(errors="replace")
+            )
         os._exit(128 + number)  # also a forked worker; its parent prints the message
 
     def __enter__(self) -> None:
@@ -72,9 +74,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             fail(f"\n{name}: all was written before it could be stopped", 128 + stop.number)
     except BaseException as error:
         hint = command.how_to_resume(args)
-        if stop.number or isinstance(error, KeyboardInterrupt):  # some libraries turn it into another error
+        if stop.number or isinstance(
+            error, KeyboardInterrupt
+        ):  # some libraries turn it into another error
             # On a new line: a terminal shows ^C at the cursor, as in a progress bar.
-            fail(f"\n{name}: stopped; {hint or 'nothing was written'}", 128 + (stop.number or signal.SIGINT))
+            fail(
+                f"\n{name}: stopped; {hint or 'nothing was written'}",
+                128 + (stop.number or signal.SIGINT),
+            )
         if isinstance(error, BrokenPipeError) and is_unread():
             raise
         if isinstance(error, OSError):  # such as a full disk, or a worker that was killed

@@ -27,7 +27,12 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     else:
         rows = [("name", "", "score", "licence", "size")]
         for each in models.values():
-            rows.append((each.name, each.about, each.score, each.licence, f"{each.size / 1e6:.1f} MB"))
+            rows.append(
+                (each.name, each.about, each.score, each.licence, f"{each.size / 1e6:.1f} MB")
+            )
         show_table(rows)
         show(f"\nIn {BUNDLED}; the README.md beside each model is its card.")
-    return [{**model._asdict(), "path": str(model.file), "bytes": model.size} for model in models.values()]
+    return [
+        {**model._asdict(), "path": str(model.file), "bytes": model.size}
+        for model in models.values()
+    ]

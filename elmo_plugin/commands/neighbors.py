@@ -21,10 +21,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "bilm")
     about = "the text to search: one sentence per line (plain, .gz or .zst)"
     add(parser, "text TEXT", about, TextPath)
-    about = "a word in brackets in its sentence, as in 'They saw a Broadway [play].'; or a word alone"
+    about = (
+        "a word in brackets in its sentence, as in 'They saw a Broadway [play].'; or a word alone"
+    )
     add(parser, "words WORD", about, nargs="+")
     add(parser, "-k N", "number of neighbours", positive_int, default=10)
-    add(parser, "--layer N", "number of the layer; 0 is the token layer (default: the top layer)", int)
+    add(
+        parser,
+        "--layer N",
+        "number of the layer; 0 is the token layer (default: the top layer)",
+        int,
+    )
     add_shared(parser, "--tokenizer", default="spacy")
     add_shared(parser, "--language", "--json", "--device", "--precision")
 
@@ -36,7 +43,10 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
 
     split = make_tokenizer(args.tokenizer, args.language)
     queries = [_query(text, split) for text in args.words]
-    lines = (decode(line, f"{args.text}, line {n}") for n, line in enumerate(read_lines(args.text), start=1))
+    lines = (
+        decode(line, f"{args.text}, line {n}")
+        for n, line in enumerate(read_lines(args.text), start=1)
+    )
     sentences = [[word.text for word in words] for line in lines if (words := split(line))]
     if not sentences:
         raise BiLmError(f"{args.text}: no words in this file")
@@ -45,7 +55,9 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     if not 0 <= layer < bilm.num_layers:
         raise BiLmError(f"--layer: expected 0 to {bilm.num_layers - 1}, got {layer}")
     found = []
-    for query, neighbors in zip(queries, nearest_words(bilm, queries, sentences, args.k, layer), strict=True):
+    for query, neighbors in zip(
+        queries, nearest_words(bilm, queries, sentences, args.k, layer), strict=True
+    ):
         show(query, *(f"  {each.cosine:.3f}  {each.occurrence}" for each in neighbors), sep="\n")
         nearest = [{**each.occurrence._asdict(), "cosine": each.cosine} for each in neighbors]
         found.append({**query._asdict(), "neighbors": nearest})
@@ -60,8 +72,16 @@ def _query(text: str, split: Callable[[str], list[Any]]) -> Any:
     start, end = marks[0].span(1) if marks else (0, len(text))
     words = split(text[: start - 1] + text[start:end] + text[end + 1 :] if marks else text)
     shift = len(marks[:1])  # of the opening bracket
-    marked = [n for n, word in enumerate(words) if word.end > start - shift and word.start < end - shift]
+    marked = [
+        n for n, word in enumerate(words) if word.end > start - shift and word.start < end - shift
+    ]
     if len(marks) > 1 or len(marked) != 1:
-        found = f", which has the words {' '.join(word.text for word in words)}" if len(marks) == 1 else ""
-        raise BiLmError(f"WORD: expected one word in brackets, as in 'a [play].', got {text!r}{found}")
+        found = (
+            f", which has the words {' '.join(word.text for word in words)}"
+            if len(marks) == 1
+            else ""
+        )
+        raise BiLmError(
+            f"WORD: expected one word in brackets, as in 'a [play].', got {text!r}{found}"
+        )
     return Occurrence([word.text for word in words], marked[0])

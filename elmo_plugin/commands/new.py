@@ -29,7 +29,9 @@ from elmo_plugin.common.streams import show
 
 PROJECTS = Path(__file__).parents[1] / "projects"
 """A folder for each task: a configuration, small invented data, and inputs to predict from."""
-PROJECT_TASKS: dict[str, dict[str, str]] = json.loads((PROJECTS / "tasks.json").read_text(encoding="utf-8"))
+PROJECT_TASKS: dict[str, dict[str, str]] = json.loads(
+    (PROJECTS / "tasks.json").read_text(encoding="utf-8")
+)
 """What the model of each task finds ("about"), an example for its README, and the format of its data."""
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
 TEXTS = (".txt", ".txt.gz", ".txt.zst")
@@ -88,15 +90,21 @@ def new_project(
     with _project(task, folder, lambda project: _readme_values(task, project, files)) as project:
         config = project / "config.jsonnet"
         if bilm != "base":
-            config.write_text(config.read_text(encoding="utf-8").replace("bilm='base'", _bilm(bilm)), "utf-8")
+            config.write_text(
+                config.read_text(encoding="utf-8").replace("bilm='base'", _bilm(bilm)), "utf-8"
+            )
         if files:
             shutil.rmtree(project / "data")
-            config.write_text(_with_data(config.read_text(encoding="utf-8"), files, reader or {}), "utf-8")
+            config.write_text(
+                _with_data(config.read_text(encoding="utf-8"), files, reader or {}), "utf-8"
+            )
             _check_data(config)
 
 
 @contextmanager
-def _project(task: str, folder: Path, readme_values: Callable[[Path], Mapping[str, str]]) -> Iterator[Path]:
+def _project(
+    task: str, folder: Path, readme_values: Callable[[Path], Mapping[str, str]]
+) -> Iterator[Path]:
     """Yields a project with the data of its template, which becomes `folder` after the block."""
     if folder.exists():
         raise BiLmError(f"{folder} already exists; name a new folder")
@@ -127,7 +135,9 @@ def new_bilm(
         if "test" not in figures:
             (project / "data" / "test.txt").unlink()
             readme = project / "README.md"
-            readme.write_text(readme.read_text("utf-8").replace("data/test.txt", "data/dev.txt"), "utf-8")
+            readme.write_text(
+                readme.read_text("utf-8").replace("data/test.txt", "data/dev.txt"), "utf-8"
+            )
         config = project / "config.jsonnet"
         text = config.read_text(encoding="utf-8")
         for name, value in language_model.text_recipe(figures["train"]).items():
@@ -146,8 +156,12 @@ def _library(file: Path) -> set[str]:
 def _with_data(config: str, files: Mapping[str, Path], reader: Mapping[str, Any]) -> str:
     """Returns a configuration with the user's files in the place of the invented ones."""
     folder = os.path.commonpath([file.parent for file in files.values()])
-    arguments = {"data": folder} | {role: os.path.relpath(file, folder) for role, file in files.items()}
-    values = [f"{name}={json.dumps(str(value), ensure_ascii=False)}" for name, value in arguments.items()]
+    arguments = {"data": folder} | {
+        role: os.path.relpath(file, folder) for role, file in files.items()
+    }
+    values = [
+        f"{name}={json.dumps(str(value), ensure_ascii=False)}" for name, value in arguments.items()
+    ]
     values += [f"reader={json.dumps(reader)}"] if reader else []
     return re.sub(r"data='data'(, \w+='[^']*')*", lambda _: ", ".join(values), config, count=1)
 
@@ -161,7 +175,9 @@ def _bilm(source: str) -> str:
         return f"bilm={json.dumps(source)}"
     length = read_checkpoint(source, with_softmax=False).options.char_cnn.max_characters_per_token
     path = os.path.expanduser(source)
-    named = json.dumps(os.path.abspath(path) if os.path.exists(path) else source, ensure_ascii=False)
+    named = json.dumps(
+        os.path.abspath(path) if os.path.exists(path) else source, ensure_ascii=False
+    )
     is_longer = length != MAX_CHARACTERS_PER_TOKEN
     return f"bilm={named}{f', max_characters_per_token={length}' if is_longer else ''}"
 
@@ -169,7 +185,9 @@ def _bilm(source: str) -> str:
 def _readme_values(task: str, project: Path, files: Mapping[str, Path] | None) -> dict[str, str]:
     about = PROJECT_TASKS[task]
     if files:
-        data = OWN_DATA.format(files=", ".join(f"`{file}` ({role})" for role, file in files.items()))
+        data = OWN_DATA.format(
+            files=", ".join(f"`{file}` ({role})" for role, file in files.items())
+        )
     else:
         data = INVENTED_DATA.format(task=task, format=about["format"])
         files = {file.stem: file.relative_to(project) for file in (project / "data").iterdir()}
@@ -183,10 +201,16 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
     place, is_folder = "--data", len(paths) == 1 and paths[0].is_dir()
     if is_folder:
         place = str(paths[0])
-        paths = [path for path in sorted(paths[0].iterdir()) if not path.name.startswith((".", "_"))]
+        paths = [
+            path for path in sorted(paths[0].iterdir()) if not path.name.startswith((".", "_"))
+        ]
     elif len(paths) > 3:
-        raise BiLmError(f"--data: expected one folder, or the files TRAIN DEV TEST, got {len(paths)} files")
-    roles = [match and match.lastgroup for match in (_ROLE.search(path.name.lower()) for path in paths)]
+        raise BiLmError(
+            f"--data: expected one folder, or the files TRAIN DEV TEST, got {len(paths)} files"
+        )
+    roles = [
+        match and match.lastgroup for match in (_ROLE.search(path.name.lower()) for path in paths)
+    ]
     if not is_folder or len(paths) == 1:
         roles = [role or name for role, name in zip(roles, ("train", "dev", "test"), strict=False)]
     files: dict[str, Path] = {}
@@ -204,10 +228,14 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """Returns texts by what they are for, if there are some called train… and dev…, else all as ""."""
-    files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    files = [
+        file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])
+    ]
     files = [file for file in files if file in paths or file.name.endswith(TEXTS)]
     if not files:
-        raise BiLmError(f"--data: expected a file that ends in {', '.join(TEXTS)}, got {_listed(paths)}")
+        raise BiLmError(
+            f"--data: expected a file that ends in {', '.join(TEXTS)}, got {_listed(paths)}"
+        )
     roles: dict[str, list[Path]] = {}
     for file in files:
         if match := _ROLE.search(file.name.lower()):
@@ -215,7 +243,9 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     if not {"train", "dev"} <= roles.keys():
         return {"": files}
     if others := [file for file in files if not _ROLE.search(file.name.lower())]:
-        raise BiLmError(f"--data: expected only files called train…, dev… or test…, got {_listed(others)}")
+        raise BiLmError(
+            f"--data: expected only files called train…, dev… or test…, got {_listed(others)}"
+        )
     return roles
 
 
@@ -257,7 +287,9 @@ def run(args: argparse.Namespace) -> None:
         files = find_files(list(map(Path, args.data))) if args.data else None
         new_project(args.task, args.folder, files, reader, args.bilm or "base")
         if files and files["dev"] == files["train"]:
-            show("There is no dev file: scores on the training data will look too good (--data TRAIN DEV).")
+            show(
+                "There is no dev file: scores on the training data will look too good (--data TRAIN DEV)."
+            )
         uses = "evaluate and predict"
     show(f"wrote {args.folder}; its README.md says how to train, {uses}:\n")
     show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")

@@ -65,7 +65,9 @@ class ArchivePath(InputPath):
     def check(self) -> None:
         if is_url(self):
             return
-        if not archive_path(str(self)).exists():  # not `self`: a name of this package may also be a file here
+        if not archive_path(
+            str(self)
+        ).exists():  # not `self`: a name of this package may also be a file here
             raise BiLmError(f"{self.kind} not found: {self}")
 
 
@@ -96,7 +98,9 @@ def seeds(text: str) -> list[int]:
     return list(dict.fromkeys(int(number) for number in text.split(",") if number))
 
 
-def add(parser: Any, spelling: str, about: str, type: Callable[[str], Any] = str, **options: Any) -> None:
+def add(
+    parser: Any, spelling: str, about: str, type: Callable[[str], Any] = str, **options: Any
+) -> None:
     """
     Adds an argument to a parser or a group, by its names and its value: `--layer N`, `-o/--output PATH`,
     `texts TEXT`, `--trust`, or `--dtype` with choices. Its default is added to its help.
@@ -115,7 +119,9 @@ _JSON = "write the result as JSON to this file, or without it to standard output
 _COLUMN = "read a table: the column of words, from 0; blank lines end sentences, and spaces in words become _"
 _CACHE = "folder for prepared text and vectors of later calls (default: $ELMO_PLUGIN_CACHE)"
 _BILM = "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL"
-_ARCHIVE = "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL"
+_ARCHIVE = (
+    "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL"
+)
 _DASK = "use the Dask cluster at this address, or without one --workers processes of Dask"
 _SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "bilm BILM": (_BILM, {}),
@@ -134,8 +140,14 @@ _SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         "precision of the biLM",
         {"choices": ("float32", "bfloat16", "int8"), "default": "float32"},
     ),
-    "--batch-size N": ("number of sentences, questions or blocks at a time", {"type": positive_int}),
-    "--workers N": ("number of processes (default: one, or one for each GPU)", {"type": positive_int}),
+    "--batch-size N": (
+        "number of sentences, questions or blocks at a time",
+        {"type": positive_int},
+    ),
+    "--workers N": (
+        "number of processes (default: one, or one for each GPU)",
+        {"type": positive_int},
+    ),
     "--dask ADDRESS": (_DASK, {"nargs": "?", "const": ""}),
     "--dtype": ("type of the numbers that are written", {"choices": ("float32", "float16")}),
     "--tokenizer": (
@@ -164,4 +176,10 @@ def add_loudness(parser: argparse.ArgumentParser, version: str) -> None:
     """Adds the options that stand before or after the name of a command."""
     add(parser, "-q/--quiet", "no progress and no warnings")
     add(parser, "-v/--verbose", "log progress")
-    add(parser, "-V/--version", "print the version", action="version", version=f"elmo_plugin {version}")
+    add(
+        parser,
+        "-V/--version",
+        "print the version",
+        action="version",
+        version=f"elmo_plugin {version}",
+    )

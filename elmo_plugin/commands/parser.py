@@ -25,11 +25,17 @@ class CommandParser(argparse.ArgumentParser):
     """A parser that knows no abbreviations, and names the nearest of its options."""
 
     def __init__(self, prog: str, description: str, epilog: str) -> None:
-        description, epilog = (each if "\n" in each else _filled(each) for each in (description, epilog))
+        description, epilog = (
+            each if "\n" in each else _filled(each) for each in (description, epilog)
+        )
         formatter = argparse.RawDescriptionHelpFormatter
-        super().__init__(prog, None, description, epilog, formatter_class=formatter, allow_abbrev=False)
+        super().__init__(
+            prog, None, description, epilog, formatter_class=formatter, allow_abbrev=False
+        )
 
-    def parse_words(self, words: Sequence[str], namespace: argparse.Namespace) -> argparse.Namespace:
+    def parse_words(
+        self, words: Sequence[str], namespace: argparse.Namespace
+    ) -> argparse.Namespace:
         """Parses arguments, options anywhere among them. Exits with status 2 if they are wrong."""
         words = list(words)
         options = words[: words.index("--")] if "--" in words else words
@@ -74,7 +80,9 @@ def _filled(text: str) -> str:
 def make_parser(command: Command, program: str = "") -> CommandParser:
     """Returns the parser of a command, by default as `elmo NAME`."""
     examples = "".join(f"\n  {example}" for example in command.examples)
-    parser = CommandParser(program or f"elmo {command.name}", command.description, f"examples:{examples}")
+    parser = CommandParser(
+        program or f"elmo {command.name}", command.description, f"examples:{examples}"
+    )
     command.module.add_arguments(parser)
     add_loudness(parser, __version__)
     return parser
@@ -82,9 +90,13 @@ def make_parser(command: Command, program: str = "") -> CommandParser:
 
 def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
     """Returns the command that a command line names, and its arguments. Exits after `--help` or a mistake."""
-    number = next((number for number, word in enumerate(words) if not word.startswith("-")), len(words))
+    number = next(
+        (number for number, word in enumerate(words) if not word.startswith("-")), len(words)
+    )
     before, [name, *rest] = words[:number], words[number:] or ["help"]
-    parser = CommandParser("elmo", "ELMo on files of text.", f"{list_commands()}\n\n{_filled(EPILOG)}")
+    parser = CommandParser(
+        "elmo", "ELMo on files of text.", f"{list_commands()}\n\n{_filled(EPILOG)}"
+    )
     parser.usage = "elmo COMMAND [ARGUMENTS]"
     add_loudness(parser, __version__)
     args = parser.parse_words(before, argparse.Namespace())

@@ -26,7 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "--state", about, choices=("carry", "reset"), default="carry")
     about = "for carry: a block is the fewest sentences with at least N words"
     add(parser, "--block-words N", about, positive_int, default=1000)
-    add(parser, "--per-sentence FILE", "write JSON lines with the scores of each sentence", OutputPath)
+    add(
+        parser,
+        "--per-sentence FILE",
+        "write JSON lines with the scores of each sentence",
+        OutputPath,
+    )
     add_shared(parser, "--json", "--device", "--precision", "--cache")
     add_shared(parser, "--batch-size", default=128)
 

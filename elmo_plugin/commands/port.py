@@ -25,8 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz"
     add(parser, "source OLD", about, StreamPath)
     add_shared(parser, "--output", default="-")
-    add(parser, "--ext-var NAME=VALUE", "value of std.extVar(NAME); others stay", action="append", default=[])
-    trust = "let Jsonnet import files that are not in the folder of OLD; for an archive as elsewhere"
+    add(
+        parser,
+        "--ext-var NAME=VALUE",
+        "value of std.extVar(NAME); others stay",
+        action="append",
+        default=[],
+    )
+    trust = (
+        "let Jsonnet import files that are not in the folder of OLD; for an archive as elsewhere"
+    )
     add(parser, "--trust", trust)
     add(parser, "--dry-run", "also make reader, vocabulary, model and trainer, and run one batch")
 
@@ -91,29 +99,47 @@ def _dry_run(config: dict[str, Any]) -> None:
                 if not sum(1 for _ in reader.read(file)):
                     raise BiLmError("it finds no instances")
             reading = ""
-            loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
+            loop: Any = TrainModel.from_params(
+                Params(config), serialization_dir=folder, local_rank=0
+            )
             loop.trainer.batch_outputs(next(iter(loop.trainer.data_loader)), for_training=True)
         except SystemExit:  # of spaCy's download
             raise BiLmError(f"dry run: spaCy's model {NO_SPACY_MODEL}") from None
         except Exception as error:  # readers and models can raise anything
             raise_stop(error)
-            kind = "" if isinstance(error, ConfigurationError | BiLmError) else f"{type(error).__name__}: "
+            kind = (
+                ""
+                if isinstance(error, ConfigurationError | BiLmError)
+                else f"{type(error).__name__}: "
+            )
             *_, last = traceback.extract_tb(error.__traceback__)
-            message = " ".join(str(error).split()) or f"{last.filename}, line {last.lineno}: {last.line}"
+            message = (
+                " ".join(str(error).split()) or f"{last.filename}, line {last.lineno}: {last.line}"
+            )
             raise BiLmError(f"dry run: {reading}{kind}{message}") from error
 
 
 def _files(config: dict[str, Any]) -> dict[str, str]:
     """Returns the key of the reader of each file."""
-    other = "validation_dataset_reader" if config.get("validation_dataset_reader") else "dataset_reader"
-    keys = {"train_data_path": "dataset_reader", "validation_data_path": other, "test_data_path": other}
+    other = (
+        "validation_dataset_reader" if config.get("validation_dataset_reader") else "dataset_reader"
+    )
+    keys = {
+        "train_data_path": "dataset_reader",
+        "validation_data_path": other,
+        "test_data_path": other,
+    }
     return {config[key]: reader for key, reader in keys.items() if isinstance(config.get(key), str)}
 
 
 def _plain_options(reader: Any) -> str:
     """Returns the options of a reader that are plain values."""
     options = {"type": reader} if isinstance(reader, str) else reader
-    plain = (f"{name}: {value!r}" for name, value in options.items() if not isinstance(value, dict | list))
+    plain = (
+        f"{name}: {value!r}"
+        for name, value in options.items()
+        if not isinstance(value, dict | list)
+    )
     return ", ".join(plain)
 
 

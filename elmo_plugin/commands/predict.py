@@ -33,7 +33,9 @@ from elmo_plugin.common.streams import show
 from elmo_plugin.predictions import FORMATS
 
 NEEDS = "allennlp"
-_FILE = re.compile(r"\S+\.(txt|md|tsv|csv|jsonl?|ndjson|conllu?|html?|pdf|docx?)(\.gz|\.zst)?|\.*/\S+", re.I)
+_FILE = re.compile(
+    r"\S+\.(txt|md|tsv|csv|jsonl?|ndjson|conllu?|html?|pdf|docx?)(\.gz|\.zst)?|\.*/\S+", re.I
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,8 +67,14 @@ def check_arguments(args: argparse.Namespace) -> None:
         raise BiLmError("expected --output or --json, got both")
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
-    if args.output and not is_special(args.output) and args.output.endswith(FORMATS) == bool(args.squad):
-        raise BiLmError(f"expected {'.json' if args.squad else ', '.join(FORMATS)}, got {args.output}")
+    if (
+        args.output
+        and not is_special(args.output)
+        and args.output.endswith(FORMATS) == bool(args.squad)
+    ):
+        raise BiLmError(
+            f"expected {'.json' if args.squad else ', '.join(FORMATS)}, got {args.output}"
+        )
     for text in args.texts:
         if os.path.isdir(text):
             raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
@@ -95,7 +103,9 @@ def run(args: argparse.Namespace) -> None:
     if not (output := args.output or args.json):
         return show_predictions(predictions, predictor.dump_line)
     total = len(inputs) if isinstance(inputs, list) else None
-    with progress_bar(iterable=predictions, total=total, unit="text", disable=is_special(output)) as bar:
+    with progress_bar(
+        iterable=predictions, total=total, unit="text", disable=is_special(output)
+    ) as bar:
         number = write_predictions(bar, output, predictor.allennlp)
     if not is_special(output):
         show(f"{output}: {number:,} prediction{'s' * (number != 1)}", file=sys.stderr)
@@ -114,7 +124,9 @@ def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
     with torch.inference_mode(), progress_bar(total=len(instances), unit="question") as bar:
         for start in range(0, len(instances), args.batch_size):
             batch = instances[start : start + args.batch_size]
-            answers |= {each["id"]: each["answer"] for each in predictor.predict_batch_instance(batch)}
+            answers |= {
+                each["id"]: each["answer"] for each in predictor.predict_batch_instance(batch)
+            }
             bar.update(len(batch))
     output = args.output or args.json or STANDARD_OUTPUT
     write_json(output, answers)

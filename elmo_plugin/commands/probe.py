@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "number of epochs of each training (default: 10, or more for at least 2,000 steps)"
     add(parser, "--epochs N", about, positive_int)
     add_shared(parser, "--mix", action="append", default=[])
-    add_shared(parser, "--seeds", "--controls", "--json", "--device", "--precision", "--cache", "--trust")
+    add_shared(
+        parser, "--seeds", "--controls", "--json", "--device", "--precision", "--cache", "--trust"
+    )
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -42,7 +44,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     scores = [
         score
         for representations in load_representations(args.bilm, args.mix, args.trust, *options)
-        for score in probe_layers(representations, train, test, seeds=args.seeds, epochs=args.epochs)
+        for score in probe_layers(
+            representations, train, test, seeds=args.seeds, epochs=args.epochs
+        )
     ]
     without = guess_tags(train, test)
     width = max(len(score.name) for score in scores) + 2
@@ -53,5 +57,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         spread = f" ± {100 * statistics.stdev(accuracies):.2f}" if len(accuracies) > 1 else ""
         accuracy = f"{means[0]:6.2f}{spread}"
         show(f"{name:{width}}{accuracy:16} {means[1]:7.2f}  {means[0] - means[1]:11.2f}")
-    layers = {each.name: {"accuracies": each.accuracies, "control": each.control} for each in scores}
+    layers = {
+        each.name: {"accuracies": each.accuracies, "control": each.control} for each in scores
+    }
     return {**without, "layers": layers}

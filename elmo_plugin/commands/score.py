@@ -39,6 +39,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         raise BiLmError(f"{args.task}: expected {names}, got {len(args.files)} files")
     from elmo_plugin.tasks import figures_table
 
-    figures: dict[str, Any] = getattr(import_module(f"elmo_plugin.tasks.{args.task}"), scorer)(*args.files)
+    figures: dict[str, Any] = getattr(import_module(f"elmo_plugin.tasks.{args.task}"), scorer)(
+        *args.files
+    )
     show("\n".join(figures.get("raw") or figures_table(figures)))
     return figures

@@ -30,9 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     from elmo_plugin.analysis.nearest_sense import NearestSense, score_senses
     from elmo_plugin.analysis.representations import load_representations
-    from elmo_plugin.analysis.sense_corpus import read_first_senses, read_senses, wordnet_first_senses
+    from elmo_plugin.analysis.sense_corpus import (
+        read_first_senses,
+        read_senses,
+        wordnet_first_senses,
+    )
 
-    first_sense = read_first_senses(args.first_senses).get if args.first_senses else wordnet_first_senses()
+    first_sense = (
+        read_first_senses(args.first_senses).get if args.first_senses else wordnet_first_senses()
+    )
     options = args.controls, args.precision, args.device, args.cache
     scores: dict[str, list[Any]] = {test: [] for test in args.tests}
     for representations in load_representations(args.bilm, args.mix, args.trust, *options):

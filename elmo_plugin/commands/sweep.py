@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "--seeds")
     about = """changes of all configurations, such as '{"trainer.num_epochs": 5}'"""
     add(parser, "--overrides JSON", about, default="")
-    about = "such as --metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
+    about = (
+        "such as --metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
+    )
     add(parser, "--metric METRIC", about)
     add_shared(parser, "--json", "--workers", "--dask")
 
@@ -62,7 +64,9 @@ def run(args: argparse.Namespace) -> None:
         check(mistakes(config), f"{name}: ")
     for training in planned:
         if training.folder.exists():
-            metric.score(trainings.read_metrics(training.config, training.folder), f"{training.folder}: ")
+            metric.score(
+                trainings.read_metrics(training.config, training.folder), f"{training.folder}: "
+            )
     outcomes: Iterable[trainings.Outcome] = trainings.train_in_turn(planned)
     if (workers := args.workers or 1) > 1 or args.dask is not None:
         packages = getattr(args, "include_package", [])  # an option of `allennlp` alone

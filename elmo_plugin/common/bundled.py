@@ -63,7 +63,11 @@ def bundled_models() -> dict[str, BundledModel]:
 @cache
 def trained_models() -> dict[str, BundledModel]:
     """Returns the trained models of tasks by their names."""
-    return {name: model for name, model in bundled_models().items() if model.path.endswith("model.tar.gz")}
+    return {
+        name: model
+        for name, model in bundled_models().items()
+        if model.path.endswith("model.tar.gz")
+    }
 
 
 def model_name(archive: str | Path) -> str | Path:
@@ -114,7 +118,9 @@ def archive_path(archive: str | Path) -> Path:
     nearest = nearest_name(archive.lower(), trained_models()) or _names().get(close)
     hint = f"did you mean {nearest!r}? This" if nearest else "this"
     names = ", ".join(trained_models())
-    raise BiLmError(f"archive {archive}: file not found; {hint} package has the trained models {names}")
+    raise BiLmError(
+        f"archive {archive}: file not found; {hint} package has the trained models {names}"
+    )
 
 
 def tagger_of(archive: str | Path) -> str:

@@ -39,13 +39,18 @@ def fetch(path_or_url: str | Path) -> Path:
         reason = "install elmo_plugin[download]"
     except Exception as error:  # the clients of clouds have other exceptions
         reason = f"{type(error).__name__}: {error}"
-    raise BiLmError(f"cannot download {path_or_url} ({reason}): download it manually and pass its path")
+    raise BiLmError(
+        f"cannot download {path_or_url} ({reason}): download it manually and pass its path"
+    )
 
 
 def _download(url: str) -> Path:
     if url.startswith("hf://"):
         return _download_from_hub(url.removeprefix("hf://"))
-    from cached_path import cached_path, find_latest_cached  # the clients of all clouds: takes seconds
+    from cached_path import (
+        cached_path,
+        find_latest_cached,
+    )  # the clients of all clouds: takes seconds
 
     if (found := find_latest_cached(url, download_directory())) is not None:
         return Path(found)
@@ -60,7 +65,9 @@ def _download_from_hub(address: str) -> Path:
 
     user, name, *file = address.split("/", maxsplit=2)
     model, _, revision = f"{user}/{name}".partition("@")
-    download = partial(snapshot_download, model, revision=revision or None, cache_dir=download_directory())
+    download = partial(
+        snapshot_download, model, revision=revision or None, cache_dir=download_directory()
+    )
     try:
         HfApi().model_info(model, revision=revision or None, timeout=HUB_TIMEOUT)
     except Exception as error:

@@ -29,7 +29,11 @@ def check_choice(
 
 
 def check_at_least(
-    name: str, value: Any, least: int = 1, most: float = math.inf, error: type[Exception] = BiLmError
+    name: str,
+    value: Any,
+    least: int = 1,
+    most: float = math.inf,
+    error: type[Exception] = BiLmError,
 ) -> None:
     """Raises `error` unless `value` is a whole number from `least` to `most`."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)

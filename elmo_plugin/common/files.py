@@ -69,8 +69,12 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
                     temporary.replace(target_of(path))
                     _flush_to_disk(target_of(path).parent)
     except OSError as error:
-        if error.errno in _OF_WRITING or f".{paths[0].name}." in str(error.filename):  # a temporary file
-            raise type(error)(error.errno, f"could not write {paths[0]}: {reason(error)}") from error
+        if error.errno in _OF_WRITING or f".{paths[0].name}." in str(
+            error.filename
+        ):  # a temporary file
+            raise type(error)(
+                error.errno, f"could not write {paths[0]}: {reason(error)}"
+            ) from error
         raise
 
 
@@ -178,7 +182,9 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
     Raises `BiLmError` if an output is a folder, cannot be written, or is another output or a file that
     `inputs`, the other arguments of a command, name, also by a link.
     """
-    taken: dict[object, str] = {_identity(path): f"an input ({path})" for path in _named_files(inputs)}
+    taken: dict[object, str] = {
+        _identity(path): f"an input ({path})" for path in _named_files(inputs)
+    }
     for path in outputs:
         refuse_folder(path)
         if is_special(path):

@@ -16,7 +16,11 @@ from elmo_plugin.common.errors import BiLmError
 if TYPE_CHECKING:
     import torch
 
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt, of its malloc.h
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = (
+    -1,
+    -2,
+    -3,
+)  # parameters of glibc's mallopt, of its malloc.h
 
 
 class ForkSafeLock:

@@ -38,7 +38,11 @@ class SpacyRules:
         doc = self.parse(normalized.text)
         spans = doc.sents if self._pipes else [doc]
         words = (
-            [normalized.word(token.idx, token.idx + len(token)) for token in span if not token.is_space]
+            [
+                normalized.word(token.idx, token.idx + len(token))
+                for token in span
+                if not token.is_space
+            ]
             for span in spans
         )
         return list(filter(None, words))
@@ -62,11 +66,17 @@ class SpacyRules:
             # spaCy's Chinese also splits Latin words and numbers into characters, and sentences at 3.14.
             nlp = spacy.blank("xx" if self._language == "zh" else self._language)
         except ImportError as error:
-            raise BiLmError(f"spaCy lacks rules for language {self._language!r} ({error})") from None
+            raise BiLmError(
+                f"spaCy lacks rules for language {self._language!r} ({error})"
+            ) from None
         # The rules split an em dash from a word; its ASCII twin as well, and a full stop from a Korean word.
         rules: Any = nlp.tokenizer
         rules.prefix_search = compile_prefix_regex([*(nlp.Defaults.prefixes or []), "--"]).search
-        suffixes = [*(nlp.Defaults.suffixes or []), "--", r"(?<=[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3])\."]
+        suffixes = [
+            *(nlp.Defaults.suffixes or []),
+            "--",
+            r"(?<=[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3])\.",
+        ]
         rules.suffix_search = compile_suffix_regex(suffixes).search
         for pipe in self._pipes:
             nlp.add_pipe(pipe)

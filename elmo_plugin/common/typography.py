@@ -16,9 +16,7 @@ _HAN_OR_KANA = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]"
     "[\u3099\u309a\uff9e\uff9f\ufe00-\ufe0f\U000e0100-\U000e01ef]*"
 )
-_PUNCTUATION = (
-    "[\u3001-\u3003\u3008-\u3020\u3030\u303d\u30a0\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
-)
+_PUNCTUATION = "[\u3001-\u3003\u3008-\u3020\u3030\u303d\u30a0\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
 SEPARATE = re.compile(f"{_HAN_OR_KANA}|{_PUNCTUATION}")
 """A Han or kana character, or a punctuation mark of East Asia: a word of its own, as for BERT's tokenizer."""
 
@@ -42,9 +40,13 @@ def check_script(text: str, option: str) -> None:
     """
     if text.isascii() or not (first := _ANY_UNSPACED.search(text)):
         return
-    chunks = [len(_ANY_UNSPACED.findall(chunk)) for chunk in text.split() if any(map(str.isalpha, chunk))]
+    chunks = [
+        len(_ANY_UNSPACED.findall(chunk)) for chunk in text.split() if any(map(str.isalpha, chunk))
+    ]
     if 2 * sum(map(bool, chunks)) >= len(chunks) or max(chunks) > _LONGEST_NAME:
-        script = next(name for name, characters in _UNSPACED.items() if re.match(f"[{characters}]", first[0]))
+        script = next(
+            name for name, characters in _UNSPACED.items() if re.match(f"[{characters}]", first[0])
+        )
         raise BiLmError(f"{script} is written without spaces between words: set {option}")
 
 

@@ -48,7 +48,9 @@ class BiLmTab(Tab):
         folded = [word.casefold() for each in normalized for word in each]
         chosen = _number(query["word"], len(words)) if query.get("word") else _longest(folded)
         with self._lock, torch.no_grad():
-            layers = torch.cat(self.bilm.embed(normalized), dim=1)  # Shape: (num_layers, words, dim)
+            layers = torch.cat(
+                self.bilm.embed(normalized), dim=1
+            )  # Shape: (num_layers, words, dim)
         view = {"sentences": sentences, "chosen": chosen}
         if chosen is not None:
             view |= _similar_words(sentences, folded, layers, chosen)
@@ -71,7 +73,9 @@ def _number(chosen: str, num_words: int) -> int:
 def _longest(words: Sequence[str]) -> int | None:
     """Returns the number of the longest word that occurs twice, or else of the longest word."""
     counts = Counter(word for word in words if word[0].isalnum())
-    longest = max(counts, key=lambda word: (counts[word] > 1, len(word), counts[word]), default=None)
+    longest = max(
+        counts, key=lambda word: (counts[word] > 1, len(word), counts[word]), default=None
+    )
     return None if longest is None else words.index(longest)
 
 
@@ -89,7 +93,9 @@ def _similar_words(
     neighbors = islice(by_cosine(sentences, cosines), 1, 1 + NUM_NEIGHBORS)
     return {
         "occurrences": occurrences,
-        "layers": [{"name": layer_name(n), **_similarities(layer)} for n, layer in enumerate(vectors)],
+        "layers": [
+            {"name": layer_name(n), **_similarities(layer)} for n, layer in enumerate(vectors)
+        ],
         "neighbors": [{**each.occurrence._asdict(), "cosine": each.cosine} for each in neighbors],
     }
 
@@ -102,11 +108,18 @@ def _similarities(vectors: Tensor) -> dict[str, Any]:
     """
     unit = normalize(vectors, dim=-1)
     cosines = (unit @ unit.t()).tolist()
-    left, singular, _ = torch.linalg.svd((vectors - vectors.mean(dim=0)).double(), full_matrices=False)
+    left, singular, _ = torch.linalg.svd(
+        (vectors - vectors.mean(dim=0)).double(), full_matrices=False
+    )
     plane = pad(left * singular, (0, 2))[:, :2]
     plane = plane - plane.amin(dim=0)
     extent = float(plane.max())
     is_constant = extent < 1e-4 * float(vectors.norm(dim=-1).max())  # one vector, but for rounding
     points = [[0.5, 0.5]] * len(vectors) if is_constant else (plane / extent).tolist()
     explained = 1.0 if is_constant else float(singular[:2].square().sum() / singular.square().sum())
-    return {"cosines": cosines, "is_constant": is_constant, "points": points, "explained": explained}
+    return {
+        "cosines": cosines,
+        "is_constant": is_constant,
+        "points": points,
+        "explained": explained,
+    }

@@ -26,7 +26,13 @@ MAX_REQUEST_BYTES = 1 << 20  # longer ones are refused before they are read
 
 
 def show_page(
-    archives: Sequence[str], bilm: str | None, host: str, port: int, browse: bool, limit: int, trust: bool
+    archives: Sequence[str],
+    bilm: str | None,
+    host: str,
+    port: int,
+    browse: bool,
+    limit: int,
+    trust: bool,
 ) -> None:
     """
     Serves the tabs of trained models and of a biLM, or else of all in this package, until Ctrl-C. `limit` is

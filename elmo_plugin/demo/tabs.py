@@ -19,14 +19,18 @@ from elmo_plugin.predictions.views import view
 MAX_CHARACTERS = 10_000
 BACKGROUND = ThreadPoolExecutor(1)
 """Loads what takes seconds while the first pages are served."""
-TABS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "tabs.json").read_text("utf-8"))
+TABS: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "tabs.json").read_text("utf-8")
+)
 """One sentence `about` each tab, and its `examples`: a text for each field. All are our own."""
 
 
 class LoadedArchive:
     """A trained model, perhaps still loading, and the archive of its `tagger`, if it needs one."""
 
-    def __init__(self, path: str, task: Task, predictor: Future[Predictor], tagger: str = "") -> None:
+    def __init__(
+        self, path: str, task: Task, predictor: Future[Predictor], tagger: str = ""
+    ) -> None:
         self.path, self.task, self.tagger, self.predictor = path, task, tagger, predictor
         self._lock = threading.Lock()
 
@@ -55,7 +59,9 @@ class Tab(ABC):
         self.max_characters = max_characters
         texts = TABS.get(self.slug, {"about": "", "examples": []})
         self.about = texts["about"]
-        self.examples = [each for each in texts["examples"] if max(map(len, each.values())) <= max_characters]
+        self.examples = [
+            each for each in texts["examples"] if max(map(len, each.values())) <= max_characters
+        ]
         """Inputs that are short enough."""
         named = (bundled_models().get(str(model_name(model))) for model in models)
         self.notes = [model.note for model in named if model]
@@ -70,7 +76,9 @@ class Tab(ABC):
         """Returns the text of each field. Raises `BiLmError` if one shows nothing or is too long."""
         texts = {name: query.get(name, "").replace("\r\n", "\n") for name in self.fields}
         for name, text in texts.items():
-            if not any(category(each)[0] in "LNPS" for each in text):  # letters and other visible characters
+            if not any(
+                category(each)[0] in "LNPS" for each in text
+            ):  # letters and other visible characters
                 raise BiLmError(f"Enter a {name}, or choose an example.")
             if len(text) > self.max_characters:
                 limit = f"at most {self.max_characters:,} are read here (--max-characters)"
@@ -90,14 +98,18 @@ class TaskTab(Tab):
 
     template = "task.html"
 
-    def __init__(self, archives: Sequence[LoadedArchive], max_characters: int = MAX_CHARACTERS) -> None:
+    def __init__(
+        self, archives: Sequence[LoadedArchive], max_characters: int = MAX_CHARACTERS
+    ) -> None:
         super().__init__(archives[0].task, max_characters, [archive.path for archive in archives])
         self.archives = archives
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         inputs = self.texts(query)
         columns = [_column(archive, inputs) for archive in self.archives]
-        results = [{key: column[key] for key in ("archive", "prediction", "error")} for column in columns]
+        results = [
+            {key: column[key] for key in ("archive", "prediction", "error")} for column in columns
+        ]
         return {"columns": columns, "json": results}
 
 
@@ -114,7 +126,13 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
             traceback.print_exc()
             error = f"{archive.path} failed; the terminal shows how."
     result = {"archive": archive.path, "prediction": None if error else prediction, "error": error}
-    return {**result, "model": archive, "parts": parts, "json": text, "python": archive.python(inputs)}
+    return {
+        **result,
+        "model": archive,
+        "parts": parts,
+        "json": text,
+        "python": archive.python(inputs),
+    }
 
 
 def bundled_tabs(max_characters: int) -> list[TaskTab]:

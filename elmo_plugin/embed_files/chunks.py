@@ -16,7 +16,12 @@ from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import atomic_write, locked, remove_leftovers, write_json
 from elmo_plugin.common.formats.fasta import read_fasta
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.text_files import decode, read_lines, sentence_lines, standard_input_lines
+from elmo_plugin.common.formats.text_files import (
+    decode,
+    read_lines,
+    sentence_lines,
+    standard_input_lines,
+)
 
 STANDARD_INPUT = "-"
 _LINE_BYTES = 8  # added to the size of each record, because blank lines also take memory
@@ -56,7 +61,11 @@ class Chunk(NamedTuple):
 
 
 def read_chunks(
-    source: str, chunk_size: int, digest: blake2b, column: int | None = None, has_proteins: bool = False
+    source: str,
+    chunk_size: int,
+    digest: blake2b,
+    column: int | None = None,
+    has_proteins: bool = False,
 ) -> Iterator[Chunk]:
     """
     Reads a file, or standard input, in chunks, and updates the digest with its sentences. A chunk ends with
@@ -68,7 +77,9 @@ def read_chunks(
     lines = read_lines(source) if is_file else standard_input_lines()
     number, size, records = 0, 0, list[Record]()
     for record in _proteins(name, lines) if has_proteins else _lines(name, lines, column):
-        digest.update((f"{record.name} {record.text}\n" if has_proteins else f"{record.text}\n").encode())
+        digest.update(
+            (f"{record.name} {record.text}\n" if has_proteins else f"{record.text}\n").encode()
+        )
         records.append(record)
         size += record.size + _LINE_BYTES
         if size >= chunk_size:
@@ -94,7 +105,9 @@ def chunk_path(folder: Path, number: int) -> Path:
     return folder / f"{number:08d}.npz"
 
 
-def write_chunk(folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vectors: np.ndarray) -> None:
+def write_chunk(
+    folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vectors: np.ndarray
+) -> None:
     """
     Writes the sentences of a chunk, the words of each as `texts`, their numbers as `lengths`, the names of
     proteins, and the vectors of all words, shape (words, num_layers, dim) or (words, dim). Raises `OSError`
@@ -104,7 +117,9 @@ def write_chunk(folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vect
         texts = join_lines([" ".join(sentence) for sentence in words])
         lengths = np.array([len(sentence) for sentence in words])
         sentences, names = join_lines(chunk.sentences), join_lines(chunk.names)
-        np.savez(file, sentences=sentences, texts=texts, lengths=lengths, vectors=vectors, names=names)
+        np.savez(
+            file, sentences=sentences, texts=texts, lengths=lengths, vectors=vectors, names=names
+        )
 
 
 def join_lines(lines: Sequence[str]) -> np.ndarray:
@@ -181,7 +196,10 @@ def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], pat
     """Raises `BiLmError` unless `path` was made as expected."""
     wrong = [name for name, value in expected.items() if found.get(name) != value]
     if wrong:
-        changes = [f"{name.replace('_', ' ')} was {found.get(name)}, not {expected[name]}" for name in wrong]
+        changes = [
+            f"{name.replace('_', ' ')} was {found.get(name)}, not {expected[name]}"
+            for name in wrong
+        ]
         raise BiLmError(
             f"{path} was made with other arguments ({'; '.join(changes)}): use those, or remove it to "
             "start over"

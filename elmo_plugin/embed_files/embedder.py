@@ -84,7 +84,9 @@ class Embedder:
 
     def digest(self) -> str:
         """Returns a hash of the biLM's content, and of the mix."""
-        return blake2b(self._bilm.digest() + self._mix_description.encode(), digest_size=16).hexdigest()
+        return blake2b(
+            self._bilm.digest() + self._mix_description.encode(), digest_size=16
+        ).hexdigest()
 
     @torch.no_grad()
     def embed(self, chunk: Chunk) -> tuple[list[list[str]], np.ndarray]:
@@ -137,12 +139,18 @@ class Embedder:
     def _not_finite(self, layers: Tensor, location: str) -> str:
         largest = layers.abs().max().item()
         if np.isfinite(largest) and self._settings.dtype == "float16":
-            return f"{location}: a value of {largest:g} does not fit into float16: use --dtype float32"
+            return (
+                f"{location}: a value of {largest:g} does not fit into float16: use --dtype float32"
+            )
         return f"{location}: the biLM computes numbers that are NaN or infinite"
 
 
 def embed_chunks(
-    chunks: Iterable[Chunk], folder: Path, embedder: Embedder, settings: EmbedSettings, devices: Sequence[str]
+    chunks: Iterable[Chunk],
+    folder: Path,
+    embedder: Embedder,
+    settings: EmbedSettings,
+    devices: Sequence[str],
 ) -> Iterator[tuple[Chunk, bool]]:
     """
     Writes the vectors of each chunk that the folder lacks: on one device in this process, on several in a
@@ -164,7 +172,9 @@ def embed_chunks(
     workers = pool._processes  # by their ids; the pool forgets them when it is broken
     try:
         with _signals_held():
-            for _ in devices:  # start all: the pool watches only workers that the next `submit` finds
+            for (
+                _
+            ) in devices:  # start all: the pool watches only workers that the next `submit` finds
                 pool.submit(os.getpid)
         yield from _in_order(pool, chunks, folder, _CHUNKS_AHEAD * len(devices))
     except BaseException as error:
@@ -216,7 +226,9 @@ def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> 
     use_mmap_for_large_blocks()
     torch.set_num_threads(settings.threads)
     device = free_devices.get()
-    _get_embedder = cache(lambda: Embedder(settings, device))  # in a task, so that its error is raised
+    _get_embedder = cache(
+        lambda: Embedder(settings, device)
+    )  # in a task, so that its error is raised
 
 
 def _end_with_parent() -> None:

@@ -41,7 +41,9 @@ class Content(NamedTuple):
         """
         number = count()
         for chunk in map(_read_chunk, self.chunks):
-            for name, text, array in zip(chunk.names or chunk.texts, chunk.texts, chunk.arrays, strict=True):
+            for name, text, array in zip(
+                chunk.names or chunk.texts, chunk.texts, chunk.arrays, strict=True
+            ):
                 yield (name if chunk.names else str(next(number))), text, array
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
@@ -95,12 +97,16 @@ def _write_hdf5(path: Path, content: Content) -> None:
         for chunk in map(_read_chunk, content.chunks):
             keys = {}
             for sentence, array in zip(chunk.names or chunk.sentences, chunk.arrays, strict=True):
-                keys[sentence] = str(next(lines)) if settings.keys == "line" else sentence_key(sentence)
+                keys[sentence] = (
+                    str(next(lines)) if settings.keys == "line" else sentence_key(sentence)
+                )
                 if keys[sentence] and keys[sentence] not in file:
                     data = content.shaped(array)
                     packing = {"chunks": data.shape, "shuffle": True, "compression": settings.gzip}
                     options = packing if settings.gzip is not None and array.size > 0 else {}
-                    dataset = file.create_dataset(keys[sentence], data=data, track_times=False, **options)
+                    dataset = file.create_dataset(
+                        keys[sentence], data=data, track_times=False, **options
+                    )
                     if chunk.names:
                         dataset.attrs["original_id"] = sentence
             if has_index:
@@ -117,7 +123,9 @@ def _read_chunk(chunk: Path) -> _Stored:
     with np.load(chunk) as stored:
         arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
         names = split_lines(stored["names"]) if len(stored["names"]) else []
-        return _Stored(split_lines(stored["sentences"]), split_lines(stored["texts"]), arrays, names)
+        return _Stored(
+            split_lines(stored["sentences"]), split_lines(stored["texts"]), arrays, names
+        )
 
 
 def _hdf5_description(path: Path) -> str:
@@ -161,7 +169,11 @@ def _write_safetensors(path: Path, content: Content) -> None:
         "vectors": (content.settings.dtype, shape, _stored(content.chunks, "vectors")),
     }
     if content.settings.keep_sentences:
-        texts = [line.encode() for joined in _stored(content.chunks, "texts") for line in split_lines(joined)]
+        texts = [
+            line.encode()
+            for joined in _stored(content.chunks, "texts")
+            for line in split_lines(joined)
+        ]
         text, text_starts = np.frombuffer(b"".join(texts), np.uint8), _starts(map(len, texts))
         tensors = {"text_starts": ("int64", text_starts.shape, [text_starts]), **tensors}
         tensors["text"] = "uint8", text.shape, [text]
@@ -170,18 +182,26 @@ def _write_safetensors(path: Path, content: Content) -> None:
         names = np.frombuffer(b"\n".join(map(bytes, _stored(content.chunks, "names"))), np.uint8)
         tensors["names"] = "uint8", names.shape, [names]
 
-    header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(content.description, sort_keys=True)}}
+    header: dict[str, Any] = {
+        "__metadata__": {_DESCRIPTION: json.dumps(content.description, sort_keys=True)}
+    }
     end = 0
     for name, (dtype, shape, _) in tensors.items():
         start, end = end, end + math.prod(shape) * np.dtype(dtype).itemsize
-        header[name] = {"dtype": _SAFETENSORS_TYPES[dtype], "shape": shape, "data_offsets": [start, end]}
+        header[name] = {
+            "dtype": _SAFETENSORS_TYPES[dtype],
+            "shape": shape,
+            "data_offsets": [start, end],
+        }
     encoded = json.dumps(header).encode()
     encoded += b" " * (-len(encoded) % 8)
     with open(path, "wb") as file:  # in pieces, because the library needs all tensors in memory
         file.write(len(encoded).to_bytes(8, "little") + encoded)
         for dtype, _, pieces in tensors.values():
             for piece in pieces:
-                file.write(np.ascontiguousarray(piece, dtype=np.dtype(dtype).newbyteorder("<")).data)
+                file.write(
+                    np.ascontiguousarray(piece, dtype=np.dtype(dtype).newbyteorder("<")).data
+                )
 
 
 def _stored(chunks: Iterable[Path], name: str) -> Iterator[np.ndarray]:

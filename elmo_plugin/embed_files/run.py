@@ -26,7 +26,12 @@ from elmo_plugin.embed_files.chunks import (
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
 from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, Content, check_keys
-from elmo_plugin.embed_files.settings import MAX_PROCESSES, EmbedSettings, check_settings, protein_settings
+from elmo_plugin.embed_files.settings import (
+    MAX_PROCESSES,
+    EmbedSettings,
+    check_settings,
+    protein_settings,
+)
 
 VERSION = 1  # of chunks and outputs
 
@@ -73,11 +78,18 @@ def embed_file(
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
     digest = blake2b(digest_size=16)
-    chunks = read_chunks(source, embedder.chunk_size(has_proteins), digest, settings.column, has_proteins)
+    chunks = read_chunks(
+        source, embedder.chunk_size(has_proteins), digest, settings.column, has_proteins
+    )
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
     unit = " residues" if has_proteins else "B"
-    options: dict[str, Any] = {"unit": unit, "unit_scale": True, "smoothing": 0, "disable": not show_progress}
+    options: dict[str, Any] = {
+        "unit": unit,
+        "unit_scale": True,
+        "smoothing": 0,
+        "disable": not show_progress,
+    }
     with (
         atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
         unfinished_chunks(file, description) as folder,
@@ -107,14 +119,18 @@ def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
     ends = [sentence.split()[-1] for sentence in sentences if sentence]
     raw = list(filter(looks_raw, ends))
     if len(raw) > len(ends) / 2:
-        logger.warning('%s: words such as %r are not split; the tokenizer "spacy" does', source, raw[0])
+        logger.warning(
+            '%s: words such as %r are not split; the tokenizer "spacy" does', source, raw[0]
+        )
 
 
 def _format_of(output: Path, output_format: str | None) -> str:
     formats = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.suffixes}
     output_format = output_format or formats.get(output.suffix.lower())
     if output_format is None:
-        raise BiLmError(f"{output}: unknown suffix {output.suffix!r}: use {', '.join(formats)}, or --format")
+        raise BiLmError(
+            f"{output}: unknown suffix {output.suffix!r}: use {', '.join(formats)}, or --format"
+        )
     check_choice("format", output_format, OUTPUT_FORMATS)
     refuse_folder(output)
     return output_format
@@ -129,7 +145,11 @@ def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
 
 
 def _check_finished(
-    output: Path, output_format: str, description: dict[str, Any], chunks: Iterable[Chunk], digest: blake2b
+    output: Path,
+    output_format: str,
+    description: dict[str, Any],
+    chunks: Iterable[Chunk],
+    digest: blake2b,
 ) -> None:
     """Raises `BiLmError` unless the output is what would be written now."""
     found = OUTPUT_FORMATS[output_format].read_description(output)
@@ -164,7 +184,11 @@ def embed_shards(
         from dask.distributed import Client, as_completed
     except ImportError:
         raise BiLmError("--dask needs Dask: install elmo_plugin[cluster]") from None
-    sources = [path.absolute() for path in map(Path, sorted(glob(pattern, recursive=True))) if path.is_file()]
+    sources = [
+        path.absolute()
+        for path in map(Path, sorted(glob(pattern, recursive=True)))
+        if path.is_file()
+    ]
     if not sources:
         raise BiLmError(f"no file matches {pattern}")
     outputs = [Path(folder).absolute() / f"{path.name}.{output_format}" for path in sources]

@@ -84,7 +84,9 @@ class EmbedSettings:
 def protein_settings(settings: EmbedSettings) -> EmbedSettings:
     """Returns the settings for FASTA. Raises `BiLmError` if they are for sentences."""
     if settings.tokenizer == "spacy" or settings.keys == "sentence":
-        raise BiLmError("FASTA has letters and names: leave out --tokenizer and --use-sentence-keys")
+        raise BiLmError(
+            "FASTA has letters and names: leave out --tokenizer and --use-sentence-keys"
+        )
     tokens = settings.max_batch_tokens
     if tokens == MAX_BATCH_TOKENS:
         tokens *= 4  # proteins are longer than sentences, and as many should share a batch
@@ -93,7 +95,13 @@ def protein_settings(settings: EmbedSettings) -> EmbedSettings:
 
 def check_settings(settings: EmbedSettings, output_format: str) -> None:
     """Raises `BiLmError` if settings are wrong, or fit neither each other nor the format."""
-    choices = {"layers": LAYERS, "tokenizer": TOKENIZERS, "dtype": DTYPES, "keys": KEYS, "pooling": POOLINGS}
+    choices = {
+        "layers": LAYERS,
+        "tokenizer": TOKENIZERS,
+        "dtype": DTYPES,
+        "keys": KEYS,
+        "pooling": POOLINGS,
+    }
     for name, values in choices.items():
         check_choice(name, getattr(settings, name), values)
     for name in ("batch_size", "max_batch_tokens", "max_words"):

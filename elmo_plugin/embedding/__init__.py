@@ -11,7 +11,12 @@ from elmo_plugin.embedding.archive import (
     stored_state,
 )
 from elmo_plugin.embedding.cache import MemoryCache, SqliteCache
-from elmo_plugin.embedding.representations import ElmoRepresentations, LayerMix, ScalarMix, weighted_sum
+from elmo_plugin.embedding.representations import (
+    ElmoRepresentations,
+    LayerMix,
+    ScalarMix,
+    weighted_sum,
+)
 
 if TYPE_CHECKING:
     from elmo_plugin.embedding.contextual_elmo import ContextualElmo, RegisteredCache

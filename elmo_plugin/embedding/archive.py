@@ -46,7 +46,10 @@ class ElmoMetadata(NamedTuple):
             raise BiLmError(f"{_WHAT}: expected {', '.join(cls._fields)}, got {metadata!r}")
         layers = metadata["layers"]
         lists = list(layers.values()) if isinstance(layers, dict) else [None]
-        if not all(isinstance(each, list) and all(type(n) is int and n >= 0 for n in each) for each in lists):
+        if not all(
+            isinstance(each, list) and all(type(n) is int and n >= 0 for n in each)
+            for each in lists
+        ):
             raise BiLmError(f"{_WHAT}: expected lists of layers, got {layers!r}")
         return cls(**metadata)
 
@@ -85,7 +88,9 @@ def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None
     return None if file is None else load_plain(file, name=str(file))
 
 
-def find_bilms(state: Mapping[str, Any], marker: str, path: str) -> Iterator[tuple[str, dict[str, Tensor]]]:
+def find_bilms(
+    state: Mapping[str, Any], marker: str, path: str
+) -> Iterator[tuple[str, dict[str, Tensor]]]:
     """
     Finds the modules with a biLM in a `state_dict`, by an entry of each whose name ends in `marker`. Yields
     the prefix of the module, and the weights of its biLM, beginning with `path`.
@@ -94,7 +99,10 @@ def find_bilms(state: Mapping[str, Any], marker: str, path: str) -> Iterator[tup
         if name.endswith(marker):
             module = name.removesuffix(marker)
             start = module + path
-            yield module, {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
+            yield (
+                module,
+                {key.removeprefix(start): state[key] for key in state if key.startswith(start)},
+            )
 
 
 class LayerWeights(NamedTuple):
@@ -128,7 +136,9 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
         metadata = state.get(f"{elmo}.{EXTRA_STATE}")
         numbers = list(range(len(weights)))
         layers = numbers if metadata is None else ElmoMetadata.from_tensor(metadata).layers[name]
-        mixes.append(LayerWeights(placement, layers, weights, float(state[f"{module}.scalar_mix.gamma"])))
+        mixes.append(
+            LayerWeights(placement, layers, weights, float(state[f"{module}.scalar_mix.gamma"]))
+        )
     return mixes
 
 

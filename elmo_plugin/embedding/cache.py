@@ -108,10 +108,14 @@ class ActivationCache:
             missing = self.store.read(keys, rows)
             if missing:
                 layers[:, missing] = self._rounded(compute(character_ids[missing]).layers)
-                self.store.write([keys[number] for number in missing], [rows[number] for number in missing])
+                self.store.write(
+                    [keys[number] for number in missing], [rows[number] for number in missing]
+                )
             mask = torch.from_numpy(np.arange(layers.shape[2]) < np.array(lengths)[:, None])
             device = character_ids.device
-            return BiLmOutput(torch.from_numpy(layers).to(device, torch.float32), mask.to(device), None)
+            return BiLmOutput(
+                torch.from_numpy(layers).to(device, torch.float32), mask.to(device), None
+            )
 
     def _rounded(self, layers: Tensor) -> np.ndarray:
         rounded = layers.to("cpu", getattr(torch, self.dtype))
@@ -162,7 +166,9 @@ class SqliteCache(ActivationCache):
         super().__init__(SqliteStore(folder, _bytes(max_gb)), folder, dtype)
 
 
-def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tuple[list[bytes], list[int]]:
+def sentence_keys(
+    character_ids: Tensor, bilm_digest: bytes, dtype: str
+) -> tuple[list[bytes], list[int]]:
     """
     Returns the key of each sentence, a hash of its characters, of the biLM and of the
     type of the stored vectors, and its number of words. `character_ids` has shape (batch, time, characters),
@@ -173,7 +179,9 @@ def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tupl
     keys, lengths = [], []
     for sentence in ids:
         content = sentence.tobytes().rstrip(b"\0")
-        keys.append(blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE).digest())
+        keys.append(
+            blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE).digest()
+        )
         lengths.append(-(-len(content) // bytes_per_word))
     return keys, lengths
 

@@ -126,12 +126,18 @@ class ContextualElmo(ElmoRepresentations, FromParams):
             raise ConfigurationError("elmo: expected a placement: input, output or both")
         with as_configuration_error():
             archived = archived_bilm(serialization_dir, bilm, precision)
-            loaded = (archived or BiLm.from_pretrained(bilm, precision)).requires_grad_(requires_grad)
-            super().__init__(loaded, 0, stateful=stateful, cache=cache, max_batch_tokens=max_batch_tokens)
+            loaded = (archived or BiLm.from_pretrained(bilm, precision)).requires_grad_(
+                requires_grad
+            )
+            super().__init__(
+                loaded, 0, stateful=stateful, cache=cache, max_batch_tokens=max_batch_tokens
+            )
             for name, at in (("input", input), ("output", output)):
                 if at is not None:
                     numbers = layer_numbers(at.layers, loaded.num_layers)
-                    self.mixes[name] = LayerMix(numbers, at.layer_norm, at.dropout, at.mixing_weights)
+                    self.mixes[name] = LayerMix(
+                        numbers, at.layer_norm, at.dropout, at.mixing_weights
+                    )
         self._source = bilm
 
     @overrides
@@ -143,7 +149,9 @@ class ContextualElmo(ElmoRepresentations, FromParams):
             own = _digest(self.bilm)  # not stored if it is that of the package
             digest = own if own == _bundled_digest(self._source) else ""
         options = self.bilm.options.to_dict()
-        return ElmoMetadata(self._source, options, layers, digest, version("elmo_plugin")).to_tensor()
+        return ElmoMetadata(
+            self._source, options, layers, digest, version("elmo_plugin")
+        ).to_tensor()
 
     @overrides
     def set_extra_state(self, state: Any) -> None:

@@ -44,13 +44,18 @@ class ScalarMix(FiniteModule):
     """
 
     def __init__(
-        self, num_layers: int, trainable: bool = True, initial_weights: Sequence[float] | None = None
+        self,
+        num_layers: int,
+        trainable: bool = True,
+        initial_weights: Sequence[float] | None = None,
     ) -> None:
         super().__init__()
         weights = torch.zeros(num_layers)
         if initial_weights is not None:
             weights += torch.tensor(mixing_weights(initial_weights, num_layers))
-            weights.clamp_min_(torch.finfo(weights.dtype).tiny).log_()  # finite for a weight of zero
+            weights.clamp_min_(
+                torch.finfo(weights.dtype).tiny
+            ).log_()  # finite for a weight of zero
         self.weights = nn.Parameter(weights, requires_grad=trainable)
         self.gamma = nn.Parameter(torch.ones(()), requires_grad=trainable)
 
@@ -189,7 +194,9 @@ class ElmoRepresentations(nn.Module):
         self.max_batch_tokens = max_batch_tokens
         self._state: LstmState | None = None
         numbers = layer_numbers(layers, bilm.num_layers)
-        mixes = {str(i): LayerMix(numbers, layer_norm, dropout, mixing_weights) for i in range(num_mixes)}
+        mixes = {
+            str(i): LayerMix(numbers, layer_norm, dropout, mixing_weights) for i in range(num_mixes)
+        }
         self.mixes = nn.ModuleDict(mixes)
 
     @property
@@ -209,11 +216,17 @@ class ElmoRepresentations(nn.Module):
         Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask, with the
         sentence boundaries if requested. A cache does not store these.
         """
-        options: dict[str, Any] = {"precision": self.precision, "max_batch_tokens": self.max_batch_tokens}
+        options: dict[str, Any] = {
+            "precision": self.precision,
+            "max_batch_tokens": self.max_batch_tokens,
+        }
         if self.cache is not None and not boundaries:
             output = self.bilm.forward_cached(character_ids, cache=self.cache, **options)
         else:
-            state, weight = self._state if self.stateful else None, self.bilm.token_encoder.projection.weight
+            state, weight = (
+                self._state if self.stateful else None,
+                self.bilm.token_encoder.projection.weight,
+            )
             state = state and map_state(lambda part: part.to(weight), state)
             output = self.bilm(
                 character_ids, state, keep_state=self.stateful, boundaries=boundaries, **options

@@ -49,7 +49,9 @@ class SqliteStore:
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         def read_all(connection: sqlite3.Connection) -> list[int]:
             pairs = enumerate(zip(keys, rows, strict=True))
-            return [number for number, (key, row) in pairs if not self._read_one(connection, key, row)]
+            return [
+                number for number, (key, row) in pairs if not self._read_one(connection, key, row)
+            ]
 
         try:
             if not self._is_off:
@@ -100,7 +102,9 @@ class SqliteStore:
                     self._connection.close()  # Windows deletes no open file
                     self._connection = None
                 file = self.folder / NAME
-                if file.exists() and file.stat().st_ino == self._inode:  # no other process has replaced it
+                if (
+                    file.exists() and file.stat().st_ino == self._inode
+                ):  # no other process has replaced it
                     self._warn(f"is damaged ({error}): it is replaced by an empty one")
                     for path in (file, self.folder / f"{NAME}-journal"):
                         path.unlink(missing_ok=True)
@@ -115,7 +119,9 @@ class SqliteStore:
         file = self.folder / NAME
         file.touch()
         self._inode = file.stat().st_ino
-        connection = sqlite3.connect(file, BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            file, BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
         try:
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             connection.execute("PRAGMA journal_mode = TRUNCATE")

@@ -49,7 +49,9 @@ class ElmoTokenIndexer(TextIndexer):
     ) -> None:
         super().__init__(token_min_padding_length)
         self._max_characters = max_characters_per_token
-        check_at_least("max_characters_per_token", self._max_characters, 3, error=ConfigurationError)
+        check_at_least(
+            "max_characters_per_token", self._max_characters, 3, error=ConfigurationError
+        )
         self._normalize = normalize
 
     @overrides

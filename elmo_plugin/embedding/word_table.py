@@ -82,7 +82,9 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
                 number += 1
                 fields = line.rstrip(" \r\n").split(" ")
                 dim = dim or len(fields) - 1
-                word = " ".join(fields[:-dim] if dim else fields)  # a few words of GloVe have spaces
+                word = " ".join(
+                    fields[:-dim] if dim else fields
+                )  # a few words of GloVe have spaces
                 if not word or not dim:
                     raise ValueError(f"expected a word and its numbers, got {line[:50]!r}")
                 row = np.array(fields[-dim:], dtype=np.float32)
@@ -96,7 +98,9 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
         message = str(error) or "expected word vectors, got an empty file"
         raise ConfigurationError(f"{place}: {message}") from None
     if expected and (got := number - 1) != expected:
-        raise ConfigurationError(f"{path}: expected {expected} words, as its first line says, got {got}")
+        raise ConfigurationError(
+            f"{path}: expected {expected} words, as its first line says, got {got}"
+        )
 
 
 def table_from_bytes(content: bytes, keys: bytes, name: str) -> WordTable:
@@ -122,4 +126,6 @@ def digest(content: bytes) -> bytes:
 def _sorted_table(keys: np.ndarray, vectors: Tensor, scales: Tensor) -> WordTable:
     keys, rows = np.unique(keys.astype(np.int64), return_index=True)
     order = torch.from_numpy(rows)
-    return WordTable(torch.from_numpy(keys), vectors[order], scales[order] if len(scales) else scales)
+    return WordTable(
+        torch.from_numpy(keys), vectors[order], scales[order] if len(scales) else scales
+    )

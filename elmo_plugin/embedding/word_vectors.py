@@ -126,7 +126,9 @@ class WordVectorsEmbedder(TokenEmbedder):
         # Shape: (batch, time)
         rows = torch.where(is_found[..., 0], rows[..., 0], rows[..., 1])
         is_known = is_found.any(dim=-1, keepdim=True)
-        embedded = _dequantized(self.vectors[rows], self.scales[rows] if len(self.scales) else self.scales)
+        embedded = _dequantized(
+            self.vectors[rows], self.scales[rows] if len(self.scales) else self.scales
+        )
         if self.unknown is None:
             return embedded * is_known
         is_word = word_keys[..., :1] != 0
@@ -135,7 +137,11 @@ class WordVectorsEmbedder(TokenEmbedder):
     @overrides
     def get_extra_state(self) -> Tensor:
         """Returns the values stored with the weights: where the vectors come from."""
-        metadata = {"vectors": self._source, "digest": self._digest, "version": version("elmo_plugin")}
+        metadata = {
+            "vectors": self._source,
+            "digest": self._digest,
+            "version": version("elmo_plugin"),
+        }
         return json_to_tensor(metadata)
 
     @overrides
@@ -158,7 +164,9 @@ def _dequantized(vectors: Tensor, scales: Tensor) -> Tensor:
     return vectors * scales[..., None] if len(scales) else vectors
 
 
-def _archived_table(folder: str | PathLike[str] | None, source: str) -> tuple[WordTable, str] | None:
+def _archived_table(
+    folder: str | PathLike[str] | None, source: str
+) -> tuple[WordTable, str] | None:
     """
     Returns the vectors of a trained model; `None` if the training begins, or the vectors come with this
     package. Raises `ConfigurationError` if the weights lack others: an archive must not read files.

@@ -32,7 +32,11 @@ class VariationalBiLstm(SizedEncoder):
     """
 
     def __init__(
-        self, input_size: int, hidden_sizes: list[int], dropout: float = 0.0, recurrent_dropout: float = 0.0
+        self,
+        input_size: int,
+        hidden_sizes: list[int],
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
     ) -> None:
         if not hidden_sizes or min(hidden_sizes) < 1:
             raise ConfigurationError(
@@ -51,7 +55,9 @@ class VariationalBiLstm(SizedEncoder):
         """Returns shape (batch, time, output_dim), zeros at padding after the words."""
         recurrent_dropout = self.recurrent_dropout if self.training else 0.0
         for layer in self.layers:
-            inputs = read_both_ways(cast(nn.LSTM, layer), self.dropout(inputs), mask, recurrent_dropout)
+            inputs = read_both_ways(
+                cast(nn.LSTM, layer), self.dropout(inputs), mask, recurrent_dropout
+            )
         return inputs
 
 

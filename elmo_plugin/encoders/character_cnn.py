@@ -66,7 +66,9 @@ class CharacterCnn(TokenEmbedder):
         self.activation = activation or Activation.by_name("relu")()
         self.dropout = Dropout(dropout)
         self._output_dim = num_filters * len(widths)
-        self._room = 1 + max(widths)  # for the widest filter after the longest word, and one more slot
+        self._room = 1 + max(
+            widths
+        )  # for the widest filter after the longest word, and one more slot
 
     @overrides
     def get_output_dim(self) -> int:
@@ -77,10 +79,14 @@ class CharacterCnn(TokenEmbedder):
         Returns shape (..., num_filters * number of widths), zeros at tokens without characters, for the
         characters of each token, then zeros, shape (..., characters).
         """
-        words, which = unique_rows(token_characters.flatten(0, -2))  # (distinct, characters), (tokens,)
+        words, which = unique_rows(
+            token_characters.flatten(0, -2)
+        )  # (distinct, characters), (tokens,)
         padded = nn.functional.pad(words, (0, self._room))
         filters = cast("Sequence[nn.Conv1d]", self.convolutions)
-        maxima, order = convolve_by_length(padded, self._embed, filters)  # Shape: (distinct, output_dim)
+        maxima, order = convolve_by_length(
+            padded, self._embed, filters
+        )  # Shape: (distinct, output_dim)
         features = self.activation(maxima) * (words != 0).any(dim=1)[order, None]
         vectors = nn.functional.embedding(which, features[order.argsort()])
         return vectors.view(*token_characters.shape[:-1], self._output_dim)

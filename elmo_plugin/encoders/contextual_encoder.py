@@ -108,7 +108,9 @@ class ContextualEncoder(nn.Module, Registrable):
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         if num_wrapping_dims:  # all from here on has the shape (sentences, time, ...)
-            tokens = map_text_fields(lambda tensors: tensors[0].flatten(0, num_wrapping_dims), [tokens])
+            tokens = map_text_fields(
+                lambda tensors: tensors[0].flatten(0, num_wrapping_dims), [tokens]
+            )
         parts = []
         if self.elmo is not None:
             layers, _ = self.elmo.run_bilm(_character_ids(tokens))
@@ -185,7 +187,9 @@ def map_text_fields(
     }
 
 
-def slice_wrapping_dim(text: TextFieldTensors, starts: Sequence[int], length: int) -> TextFieldTensors:
+def slice_wrapping_dim(
+    text: TextFieldTensors, starts: Sequence[int], length: int
+) -> TextFieldTensors:
     """
     Takes a window of each list of text fields, such as the sentences of each document: `length` texts, or all
     that there are, beginning at the text in `starts`. From shape (batch, texts, time, ...) to (batch, length,
@@ -208,7 +212,9 @@ def _concatenate(tensors: Sequence[Tensor]) -> Tensor:
     """Concatenates along the first dimension, after padding all others with zeros at their end."""
     shape = [max(sizes) for sizes in zip(*(tensor.shape[1:] for tensor in tensors), strict=True)]
     result = tensors[0].new_zeros(sum(tensor.size(0) for tensor in tensors), *shape)
-    for tensor, rows in zip(tensors, result.split([tensor.size(0) for tensor in tensors]), strict=True):
+    for tensor, rows in zip(
+        tensors, result.split([tensor.size(0) for tensor in tensors]), strict=True
+    ):
         rows[tuple(slice(size) for size in tensor.shape)] = tensor
     return result
 

@@ -8,7 +8,13 @@ from allennlp.nn.initializers import block_orthogonal
 from torch import BoolTensor, Tensor, nn
 
 from elmo_plugin.common.errors import check_at_least
-from elmo_plugin.encoders.recurrences import InputProduct, LstmRecurrence, SizedEncoder, draw_mask, pack_rows
+from elmo_plugin.encoders.recurrences import (
+    InputProduct,
+    LstmRecurrence,
+    SizedEncoder,
+    draw_mask,
+    pack_rows,
+)
 
 
 class HighwayLstmLayer(nn.Module):
@@ -69,7 +75,9 @@ class HighwayLstm(SizedEncoder):
         super().__init__(input_size, hidden_size, is_bidirectional=False)
         check_at_least("highway_lstm: num_layers", num_layers, error=ConfigurationError)
         sizes = [input_size, *[hidden_size] * (num_layers - 1)]
-        self.layers = nn.ModuleList(HighwayLstmLayer(size, hidden_size, recurrent_dropout) for size in sizes)
+        self.layers = nn.ModuleList(
+            HighwayLstmLayer(size, hidden_size, recurrent_dropout) for size in sizes
+        )
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """Returns shape (batch, time, hidden_size), zeros at padding after the words."""

@@ -65,7 +65,9 @@ def read_both_ways(
     if not batch_sizes:
         return outputs
     input_weight, weight, input_bias, bias = map(torch.stack, zip(*layer.all_weights, strict=True))
-    projected = nn.functional.linear(rows, input_weight.flatten(0, 1), input_bias.flatten()).to(rows.dtype)
+    projected = nn.functional.linear(rows, input_weight.flatten(0, 1), input_bias.flatten()).to(
+        rows.dtype
+    )
     forward, backward = projected.chunk(2, dim=1)
     both = torch.stack([forward, backward[reverse]])
     if isinstance(layer, nn.LSTM):
@@ -168,7 +170,8 @@ class LstmRecurrence(Function):
         gates, parts = activations[..., : weight.size(-2)], activations.split(dim, dim=-1)
         # Views of the rows of each time step.
         all_gates, c, tanh_c, h, i, f, g, o, *highway = [
-            tensor.split(batch_sizes, dim=-2) for tensor in (gates, cells, tanh_cells, hidden, *parts)
+            tensor.split(batch_sizes, dim=-2)
+            for tensor in (gates, cells, tanh_cells, hidden, *parts)
         ]
         add_product = product_adder(activations, dtype)
         for t, size in enumerate(batch_sizes):
@@ -218,10 +221,14 @@ class LstmRecurrence(Function):
         d_gates = d_activations[..., : weight.size(-2)]
         from_cell, from_hidden = d_gates.unflatten(-1, (-1, dim)).tensor_split([3], dim=-2)
         d_h, d_c, h_to_c, forget, d_rows = [
-            tensor.split(batch_sizes, dim=-2) for tensor in (d_hidden, d_cells, hidden_to_cell, f, d_gates)
+            tensor.split(batch_sizes, dim=-2)
+            for tensor in (d_hidden, d_cells, hidden_to_cell, f, d_gates)
         ]
         # Each of the shape (rows, gates, dim).
-        from_c, from_h = from_cell.split(batch_sizes, dim=-3), from_hidden.split(batch_sizes, dim=-3)
+        from_c, from_h = (
+            from_cell.split(batch_sizes, dim=-3),
+            from_hidden.split(batch_sizes, dim=-3),
+        )
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):

@@ -65,7 +65,9 @@ def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
         [not after.startswith("I-") or before in (after, f"B-{after[2:]}") for after in tags]
         for before in [*tags, "O"]  # what may follow "O" may be the first
     ]
-    penalties = torch.zeros(len(allowed), len(tags)).masked_fill(~torch.tensor(allowed).bool(), -torch.inf)
+    penalties = torch.zeros(len(allowed), len(tags)).masked_fill(
+        ~torch.tensor(allowed).bool(), -torch.inf
+    )
     return penalties[:-1], penalties[-1]
 
 

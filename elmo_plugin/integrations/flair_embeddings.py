@@ -29,7 +29,10 @@ class ElmoEmbeddings(TokenEmbeddings):
     """
 
     def __init__(
-        self, bilm: str | Mapping[str, str] = "base", layers: Layers = "mean", precision: str = "float32"
+        self,
+        bilm: str | Mapping[str, str] = "base",
+        layers: Layers = "mean",
+        precision: str = "float32",
     ) -> None:
         super().__init__()
         self._use(WordVectors(bilm, layers, precision))

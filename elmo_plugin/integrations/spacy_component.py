@@ -159,8 +159,14 @@ def embed_sentences(
     white space, which gets zeros. The biLM computes where spaCy does: on the GPU after `spacy.require_gpu()`.
     """
     word_vectors.to(str(get_torch_default_device()))
-    read = [[normalize_text(token).strip() for token in each] for document in sentences for each in document]
-    embedded = zip(read, word_vectors.embed([[*filter(None, words)] for words in read]), strict=True)
+    read = [
+        [normalize_text(token).strip() for token in each]
+        for document in sentences
+        for each in document
+    ]
+    embedded = zip(
+        read, word_vectors.embed([[*filter(None, words)] for words in read]), strict=True
+    )
     vectors = (_with_zeros(array, words) for words, array in embedded)
     return [np.concatenate([next(vectors) for _ in document], axis=-2) for document in sentences]
 

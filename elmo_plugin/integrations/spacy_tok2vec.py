@@ -29,7 +29,9 @@ def build_tok2vec_elmo(
     biLM (stored with the model), dropout and a maxout layer of this `width`. `embed` is another layer,
     such as `spacy.MultiHashEmbed.v2`, to concatenate with the mix before the maxout layer.
     """
-    mixed: Model = chain(bilm_layers(WordVectors(bilm, "all", precision)), scalar_mix(), Dropout(dropout))
+    mixed: Model = chain(
+        bilm_layers(WordVectors(bilm, "all", precision)), scalar_mix(), Dropout(dropout)
+    )
     words = mixed if embed is None else concatenate(mixed, embed)
     model: Model = chain(words, with_array(Maxout(nO=width, nP=3, dropout=0.0, normalize=True)))
     model.set_dim("nO", width)
@@ -39,7 +41,9 @@ def build_tok2vec_elmo(
 def bilm_layers(word_vectors: WordVectors) -> Model[list[Doc], Layers]:
     """Returns the layer that runs the biLM on each document as one sentence. It propagates no gradient."""
 
-    def forward(model: Model, docs: list[Doc], is_train: bool) -> tuple[Layers, Callable[[Layers], list]]:
+    def forward(
+        model: Model, docs: list[Doc], is_train: bool
+    ) -> tuple[Layers, Callable[[Layers], list]]:
         ops: Any = model.ops
         embedded = embed_sentences(word_vectors, [[[token.text for token in doc]] for doc in docs])
         return [ops.asarray(layers) for layers in embedded], lambda _: []
@@ -94,7 +98,9 @@ def _mix_forward(
 
     def backprop(dY: list[Floats2d]) -> Layers:
         d_gamma = sum(float((document * d).sum()) for document, d in zip(sums, dY, strict=True))
-        d_weights = gamma * sum(xp.tensordot(layers, d, axes=2) for layers, d in zip(X, dY, strict=True))
+        d_weights = gamma * sum(
+            xp.tensordot(layers, d, axes=2) for layers, d in zip(X, dY, strict=True)
+        )
         model.inc_grad("gamma", ops.asarray1f([d_gamma]))
         model.inc_grad("weights", weights * (d_weights - (weights * d_weights).sum()))
         return []  # the biLM is frozen

@@ -58,7 +58,9 @@ class WordVectors:
 
     def digest(self) -> str:
         """Returns 32 hexadecimal digits that identify the biLM's weights and all settings."""
-        return blake2b(self.bilm.digest() + json.dumps(self.layers).encode(), digest_size=16).hexdigest()
+        return blake2b(
+            self.bilm.digest() + json.dumps(self.layers).encode(), digest_size=16
+        ).hexdigest()
 
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """

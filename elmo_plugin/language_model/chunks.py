@@ -28,7 +28,9 @@ class CorpusChunk(NamedTuple):
 
     words: list[str]  # the distinct ones, in the order of their first appearance
     tokens: np.ndarray  # Shape: (tokens,), uint32, the place in `words` of each word of the text
-    starts: np.ndarray  # Shape: (sentences + 1,), int64, where each sentence begins, and the end of the last
+    starts: (
+        np.ndarray
+    )  # Shape: (sentences + 1,), int64, where each sentence begins, and the end of the last
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,11 @@ class IndexedCorpus:
     """
 
     def __init__(
-        self, chunks: Sequence[ChunkFiles], numbers: Mapping[str, int], unknown: int, max_characters: int
+        self,
+        chunks: Sequence[ChunkFiles],
+        numbers: Mapping[str, int],
+        unknown: int,
+        max_characters: int,
     ) -> None:
         """`numbers` are the vocabulary's; `unknown` stands for all other words."""
         self.chunks = chunks
@@ -88,7 +94,9 @@ class IndexedCorpus:
                 self._types.setdefault(word, len(self._types))
         self.words = list(self._types)  # of each type, as all that follows
         digests = [blake2b(word.encode(), digest_size=8).digest() for word in self.words]
-        self.hashes = np.frombuffer(b"".join([bytes(8), *digests[1:]]), dtype="<i8")  # order a batch's words
+        self.hashes = np.frombuffer(
+            b"".join([bytes(8), *digests[1:]]), dtype="<i8"
+        )  # order a batch's words
         self.character_ids = _character_ids(self.words, max_characters)  # zeros for type 0
         # Only type 0 has the number 0: a word that looks like the vocabulary's padding is unknown.
         self.numbers = np.array([0, *(numbers.get(word) or unknown for word in self.words[1:])])
@@ -99,7 +107,9 @@ class IndexedCorpus:
         sentence begins, with the end of the last, shape (sentences + 1,).
         """
         words, tokens, starts = self.chunks[index].open()
-        return np.fromiter(map(self._types.__getitem__, words), np.int32, len(words))[tokens], starts
+        return np.fromiter(map(self._types.__getitem__, words), np.int32, len(words))[
+            tokens
+        ], starts
 
 
 def _character_ids(words: Sequence[str], max_characters: int) -> np.ndarray:

@@ -54,9 +54,13 @@ class Corpus:
             words, tokens, starts = chunk.open()
             if not counts:
                 first_sentence = words[: tokens[: starts[1]].max() + 1]
-                counts.update(dict.fromkeys([BEGIN_SENTENCE_TOKEN, *first_sentence, END_SENTENCE_TOKEN], 0))
+                counts.update(
+                    dict.fromkeys([BEGIN_SENTENCE_TOKEN, *first_sentence, END_SENTENCE_TOKEN], 0)
+                )
             counts.update(dict(zip(words, np.bincount(tokens).tolist(), strict=True)))
-            counts.update({BEGIN_SENTENCE_TOKEN: chunk.sentences, END_SENTENCE_TOKEN: chunk.sentences})
+            counts.update(
+                {BEGIN_SENTENCE_TOKEN: chunk.sentences, END_SENTENCE_TOKEN: chunk.sentences}
+            )
         return counts
 
 
@@ -73,7 +77,11 @@ def prepare_corpus(
 
     Raises `BiLmError` as `prepare` does; then nothing of that shard is left.
     """
-    cache = cache_directory or os.environ.get("ELMO_PLUGIN_CACHE") or f"{torch.hub.get_dir()}/elmo_plugin"
+    cache = (
+        cache_directory
+        or os.environ.get("ELMO_PLUGIN_CACHE")
+        or f"{torch.hub.get_dir()}/elmo_plugin"
+    )
     directory = Path(cache) / "corpora"
     distinct = list(dict.fromkeys(shards))
     prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
@@ -96,7 +104,11 @@ def find_shards(*paths: str) -> list[str]:
     for path in paths:
         files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
         if not files:
-            kind = "a folder: name its files" if os.path.isdir(path) else "no file that can be read twice"
+            kind = (
+                "a folder: name its files"
+                if os.path.isdir(path)
+                else "no file that can be read twice"
+            )
             hint = f"; it is {kind}" if os.path.exists(path) or path == "-" else ""
             raise BiLmError(f"expected text files, or a pattern of some, got {path}{hint}")
         shards |= dict.fromkeys(files)
@@ -168,7 +180,9 @@ def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[Chu
     return _chunks(folder, sizes)
 
 
-def _tokenized(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[tuple[list[str], array, array]]:
+def _tokenized(
+    sentences: Iterable[list[str]], chunk_tokens: int
+) -> Iterator[tuple[list[str], array, array]]:
     """Yields for each chunk its distinct words, each token's place among them, and the sentences' lengths."""
     places: dict[str, int] = defaultdict(lambda: len(places))
     tokens, lengths = array("I"), array("q")

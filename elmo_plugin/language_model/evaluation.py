@@ -10,7 +10,12 @@ import torch
 
 from elmo_plugin.bilm import BiLm, LstmState, VocabularySoftmax, pack
 from elmo_plugin.language_model.chunks import IndexedCorpus
-from elmo_plugin.language_model.windows import StreamLayout, append_to_rows, batch_arrays, flatten_sentences
+from elmo_plugin.language_model.windows import (
+    StreamLayout,
+    append_to_rows,
+    batch_arrays,
+    flatten_sentences,
+)
 
 
 class Text(NamedTuple):
@@ -42,7 +47,9 @@ def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_
     return sum(_width(text, blocks, layout) for text, blocks in groups) // layout.unroll_steps
 
 
-def block_groups(corpus: IndexedCorpus, num_rows: int, block_words: int) -> Iterator[tuple[Text, np.ndarray]]:
+def block_groups(
+    corpus: IndexedCorpus, num_rows: int, block_words: int
+) -> Iterator[tuple[Text, np.ndarray]]:
     """
     Yields a part of the text, and the numbers of its sentences that begin the blocks to be read in parallel,
     followed by the end of the last block. There are `num_rows` blocks, except in the last group.
@@ -82,23 +89,32 @@ def _width(text: Text, blocks: np.ndarray, layout: StreamLayout) -> int:
     return -(-count_targets(text.starts, blocks).max() // layout.unroll_steps) * layout.unroll_steps
 
 
-def _group_windows(text: Text, blocks: np.ndarray, layout: StreamLayout) -> Iterator[tuple[np.ndarray, bool]]:
+def _group_windows(
+    text: Text, blocks: np.ndarray, layout: StreamLayout
+) -> Iterator[tuple[np.ndarray, bool]]:
     width = _width(text, blocks, layout)
     own = blocks[layout.own.start : layout.own.stop + 1]
     rows = np.stack(
-        [_block_rows(text, own, layout.batch_size, width, reverse=reverse) for reverse in (False, True)]
+        [
+            _block_rows(text, own, layout.batch_size, width, reverse=reverse)
+            for reverse in (False, True)
+        ]
     )
     rows[:, 2][rows[:, 1] == 0] = -1  # no sentence without a target
     for start in range(0, width, layout.unroll_steps):
         yield rows[..., start : start + layout.unroll_steps], start == 0
 
 
-def _block_rows(text: Text, blocks: np.ndarray, num_rows: int, width: int, reverse: bool) -> np.ndarray:
+def _block_rows(
+    text: Text, blocks: np.ndarray, num_rows: int, width: int, reverse: bool
+) -> np.ndarray:
     """Returns inputs, targets and the numbers of their sentences, one block per row: (3, rows, width)."""
     runs = [np.arange(begin, end) for begin, end in pairwise(blocks)]
     sentences = np.concatenate([np.arange(0), *(run[::-1] if reverse else run for run in runs)])
     numbers = np.repeat(text.first + sentences, np.diff(text.starts)[sentences] + 1)
-    items = np.stack([*flatten_sentences(text.types, text.starts, sentences, reverse=reverse), numbers])
+    items = np.stack(
+        [*flatten_sentences(text.types, text.starts, sentences, reverse=reverse), numbers]
+    )
     lengths = np.zeros(num_rows, dtype=np.int64)
     lengths[: len(runs)] = count_targets(text.starts, blocks)
     empty = np.zeros((3, num_rows, width), dtype=np.int32)
@@ -139,7 +155,11 @@ def read_words(corpus: IndexedCorpus) -> Iterator[tuple[list[str], np.ndarray]]:
 
 
 def score_sentences(
-    bilm: BiLm, softmax: VocabularySoftmax, corpus: IndexedCorpus, layout: StreamLayout, block_words: int
+    bilm: BiLm,
+    softmax: VocabularySoftmax,
+    corpus: IndexedCorpus,
+    layout: StreamLayout,
+    block_words: int,
 ) -> Iterator[SentenceScores]:
     """
     Scores each sentence of a text with the full softmax, in the order of the text. Only the blocks that are
@@ -170,7 +190,9 @@ def _read(
     packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)
     places = packing.sentence.cpu().numpy(), packing.time.cpu().numpy()
     types, targets = (
-        torch.from_numpy(np.stack([batch[f"forward_{name}"][places], batch[f"backward_{name}"][places]]))
+        torch.from_numpy(
+            np.stack([batch[f"forward_{name}"][places], batch[f"backward_{name}"][places]])
+        )
         for name in ("types", "targets")
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
@@ -191,7 +213,11 @@ def _in_order(read: list[tuple[np.ndarray, np.ndarray]]) -> Iterator[SentenceSco
     has_target = numbers[0] >= 0
     forward = losses[0][has_target]
     rows = zip(losses[1], has_target.sum(axis=1), strict=True)
-    backward = np.concatenate([row[:length][::-1] for row, length in rows])  # `<S>` comes before the words
+    backward = np.concatenate(
+        [row[:length][::-1] for row, length in rows]
+    )  # `<S>` comes before the words
     begins = np.flatnonzero(np.diff(numbers[0][has_target], prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(forward)]):
-        yield SentenceScores(forward[begin:end], np.append(backward[begin + 1 : end], backward[begin]))
+        yield SentenceScores(
+            forward[begin:end], np.append(backward[begin + 1 : end], backward[begin])
+        )

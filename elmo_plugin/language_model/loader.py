@@ -43,7 +43,9 @@ class BiLmTextReader(DatasetReader):
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
-        raise ConfigurationError("bilm_text: expected data_loader.type 'bilm_stream', which reads the text")
+        raise ConfigurationError(
+            "bilm_text: expected data_loader.type 'bilm_stream', which reads the text"
+        )
 
 
 MINIMUM = {
@@ -129,7 +131,9 @@ class BiLmStreamLoader(DataLoader):
 
     @property
     def _layout(self) -> StreamLayout:
-        processes = (distributed.get_rank(), distributed.get_world_size()) if is_distributed() else ()
+        processes = (
+            (distributed.get_rank(), distributed.get_world_size()) if is_distributed() else ()
+        )
         return StreamLayout(self._batch_size, self._unroll_steps, *processes)
 
     @property
@@ -157,7 +161,9 @@ class BiLmStreamLoader(DataLoader):
         if self._device is not None:
             epoch = len(self._finished_epochs)
             if epoch not in self._lengths:
-                self._lengths[epoch] = count_training_windows(self._corpus, layout, self._seed, epoch)
+                self._lengths[epoch] = count_training_windows(
+                    self._corpus, layout, self._seed, epoch
+                )
             return self._lengths[epoch]
         targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
         return math.ceil(targets / (layout.rows * layout.unroll_steps))
@@ -215,13 +221,17 @@ class BiLmStreamLoader(DataLoader):
                 f"{layout.rows} streams that all processes together read in parallel; choose a smaller "
                 "batch_size"
             )
-        windows = partial(training_windows, corpus, layout, self._block_words, self._seed, epoch, first)
+        windows = partial(
+            training_windows, corpus, layout, self._block_words, self._seed, epoch, first
+        )
         return _EpochBatches(corpus, windows)
 
     @cached_property
     def _indexed_corpus(self) -> IndexedCorpus:
         if self._vocab is None:
-            raise ConfigurationError("bilm_stream: index_with(vocab) must come before the first batch")
+            raise ConfigurationError(
+                "bilm_stream: index_with(vocab) must come before the first batch"
+            )
         numbers = self._vocab.get_token_to_index_vocabulary(WORDS)
         unknown = numbers[self._vocab._oov_token]
         with as_configuration_error():

@@ -63,7 +63,9 @@ class BiLmLanguageModel(Model):
         on a GPU, set `use_amp` of the trainer instead: it scales the loss.)
     """
 
-    _losses: Tensor  # Shape: (directions, 2), their sum and the number of tokens since the last reset
+    _losses: (
+        Tensor  # Shape: (directions, 2), their sum and the number of tokens since the last reset
+    )
 
     def __init__(
         self,
@@ -90,7 +92,9 @@ class BiLmLanguageModel(Model):
         with as_configuration_error("model.initial"):
             stored = None if initial is None else read_checkpoint(initial)
         with as_configuration_error():
-            sizes = stored.options if stored else BiLmOptions.from_dict(options or {}, "model.options")
+            sizes = (
+                stored.options if stored else BiLmOptions.from_dict(options or {}, "model.options")
+            )
         self.bilm = BiLm(sizes, dropout=dropout)
         self.softmax = VocabularySoftmax(num_words, sizes.lstm.projection_dim)
         if stored is not None:
@@ -98,7 +102,9 @@ class BiLmLanguageModel(Model):
             if stored.softmax is not None:
                 weight, bias, new_words = adapt_softmax(stored.softmax, vocab)
                 self.softmax.load_state_dict({"weight": weight, "bias": bias})
-                logger.info("Continues the softmax of %s; %d words are new to it", initial, new_words)
+                logger.info(
+                    "Continues the softmax of %s; %d words are new to it", initial, new_words
+                )
         self.num_negatives = num_negatives
         self._loss_scale = loss_scale
         self._precision = precision
@@ -178,7 +184,9 @@ class BiLmLanguageModel(Model):
         else:
             if self._sampler is None:
                 self._sampler = torch.Generator(hidden.device).manual_seed(self._sampler_seed)
-            loss, losses = self.softmax.sampled(*arguments, self.num_negatives, token_weights, self._sampler)
+            loss, losses = self.softmax.sampled(
+                *arguments, self.num_negatives, token_weights, self._sampler
+            )
         counted = torch.where(is_target, losses.view_as(targets).detach(), 0.0)
         sums = [each.sum(dim=1, dtype=torch.float64) for each in (counted, is_target)]
         # They are not read here, so that nothing waits for a GPU.
@@ -210,7 +218,10 @@ class BiLmLanguageModel(Model):
 
     def stream_state(self) -> dict[str, Any]:
         """Returns the state that the next batch depends on, without the parameters: tensors and numbers."""
-        state: dict[str, Any] = {"trained_batches": self._trained_batches, "losses": self._losses.tolist()}
+        state: dict[str, Any] = {
+            "trained_batches": self._trained_batches,
+            "losses": self._losses.tolist(),
+        }
         if self._state is not None:
             state |= self._state._asdict()
         if self._sampler is not None:

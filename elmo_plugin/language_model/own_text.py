@@ -75,7 +75,10 @@ class TextFigures:
 
 
 def write_text(
-    files: Mapping[str, Sequence[Path]], folder: Path, language: str | None = None, column: int | None = None
+    files: Mapping[str, Sequence[Path]],
+    folder: Path,
+    language: str | None = None,
+    column: int | None = None,
 ) -> dict[str, TextFigures]:
     """
     Writes train.txt, dev.txt and maybe test.txt: one sentence per line, its words between spaces, in NFC.
@@ -107,7 +110,11 @@ def write_text(
     for role, found in figures.items():
         if not found.sentences:
             least = BLOCK_LINES * (BLOCKS - 1) + 1
-            needed = f"at least {least} sentences to train, validate and test on" if "" in files else "text"
+            needed = (
+                f"at least {least} sentences to train, validate and test on"
+                if "" in files
+                else "text"
+            )
             hint = "" if language else "; --language CODE finds the sentences in raw text"
             hint = hint if column is None else "; a blank line ends a sentence"
             listed = ", ".join(str(file) for file in [*chain(*files.values())][:3])

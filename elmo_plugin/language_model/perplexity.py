@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import torch.nn.functional as F
 
-from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
+from elmo_plugin.bilm import (
+    BEGIN_SENTENCE_TOKEN,
+    END_SENTENCE_TOKEN,
+    BiLm,
+    BiLmError,
+    VocabularySoftmax,
+)
 from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.files import atomic_write
@@ -62,15 +68,22 @@ def measure_perplexity(
     shards = find_shards(*texts)
     bilm, softmax, numbers, unknown = _load(archive, precision, device)
     corpus = prepare_corpus(shards, cache_directory)
-    indexed = IndexedCorpus(corpus.chunks, numbers, unknown, bilm.options.char_cnn.max_characters_per_token)
+    indexed = IndexedCorpus(
+        corpus.chunks, numbers, unknown, bilm.options.char_cnn.max_characters_per_token
+    )
     layout = StreamLayout(batch_size, UNROLL_STEPS)
     block_words = block_words if state == "carry" else 1
     forward = backward = 0.0
     num_unknown, targets = 0, corpus.tokens + corpus.sentences
-    with atomic_write(per_sentence or os.devnull) as path, open(path, "w", encoding="utf-8") as file:
+    with (
+        atomic_write(per_sentence or os.devnull) as path,
+        open(path, "w", encoding="utf-8") as file,
+    ):
         all_scores = score_sentences(bilm, softmax, indexed, layout, block_words)
         scored = zip(read_words(indexed), all_scores, strict=True)
-        bar = progress_bar(iterable=scored, total=corpus.sentences, unit="sentences", desc="scoring text")
+        bar = progress_bar(
+            iterable=scored, total=corpus.sentences, unit="sentences", desc="scoring text"
+        )
         for number, ((words, is_unknown), scores) in enumerate(bar):
             if per_sentence is not None:
                 line = sentence_as_json(number, words, is_unknown, scores)
@@ -96,7 +109,9 @@ def _load(
     source: str | Mapping[str, str], precision: str, device: str
 ) -> tuple[BiLm, VocabularySoftmax, dict[str, int], int]:
     """Returns biLM and softmax, frozen, the number of each word, and the number of unknown words."""
-    is_published = isinstance(source, str) and source in MODELS  # none has one, so nothing is downloaded
+    is_published = (
+        isinstance(source, str) and source in MODELS
+    )  # none has one, so nothing is downloaded
     stored = None if is_published else read_checkpoint(source)
     if stored is None or stored.softmax is None:
         raise BiLmError(
@@ -111,7 +126,9 @@ def _load(
             f"unknown ones ({' or '.join(UNKNOWN_WORDS)})"
         )
     numbers, unknown = vocabulary
-    if words[0] != PADDING_WORD:  # number 0 means "no target": a row without a probability becomes row 0
+    if (
+        words[0] != PADDING_WORD
+    ):  # number 0 means "no target": a row without a probability becomes row 0
         weight, bias = F.pad(weight, (0, 0, 1, 0)), F.pad(bias, (1, 0), value=-math.inf)
         numbers, unknown = {word: number + 1 for word, number in numbers.items()}, unknown + 1
     bilm = BiLm(stored.options, precision=precision, weights=stored.weights).to(device)

@@ -35,14 +35,20 @@ class BiLmProgress(TrainerCallback):
     def __init__(self, serialization_dir: str, seconds: float = 60) -> None:
         super().__init__(serialization_dir)
         if not seconds >= 0:
-            raise ConfigurationError(f"bilm_progress.seconds: expected a number from 0, got {seconds}")
+            raise ConfigurationError(
+                f"bilm_progress.seconds: expected a number from 0, got {seconds}"
+            )
         self._seconds = seconds
-        self._started: tuple[float, int] | None = None  # time and step after the first step of this process
+        self._started: tuple[float, int] | None = (
+            None  # time and step after the first step of this process
+        )
         self._begin_line()
 
     def _begin_line(self) -> None:
         self._line_started = time.monotonic()
-        self._tokens: list[Tensor] = []  # of each batch; not read before it is needed, for a GPU's sake
+        self._tokens: list[
+            Tensor
+        ] = []  # of each batch; not read before it is needed, for a GPU's sake
 
     @overrides
     def on_batch(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
@@ -85,7 +91,9 @@ class BiLmProgress(TrainerCallback):
         self._begin_line()  # the time of the validation is not the training's
         if not is_primary:
             return
-        perplexity = metrics.get("validation_perplexity", metrics.get("training_perplexity", math.nan))
+        perplexity = metrics.get(
+            "validation_perplexity", metrics.get("training_perplexity", math.nan)
+        )
         best = " (best so far)" if metrics["best_epoch"] == epoch else ""
         line = f"epoch {epoch + 1} of {trainer._num_epochs}: perplexity {perplexity:.1f}{best}"
         if left := trainer._num_epochs - epoch - 1:
@@ -107,7 +115,9 @@ def _steps_per_epoch(trainer: GradientDescentTrainer) -> int:
 
 def log_above_bars(line: str) -> None:
     """Logs a line above the progress bars of the terminal."""
-    bars = list(getattr(tqdm, "_instances", ()))  # with AllenNLP's, unknown to `external_write_mode`
+    bars = list(
+        getattr(tqdm, "_instances", ())
+    )  # with AllenNLP's, unknown to `external_write_mode`
     for bar in bars:
         bar.clear()
     logger.info(line)

@@ -80,12 +80,16 @@ class BiLmTrainer(ResumableTrainer):
     @overrides
     def _maybe_restore_checkpoint(self) -> None:
         rank = torch.distributed.get_rank() if self._distributed else 0
-        if rank > 0:  # each process has other random numbers, as for dropout; the first draws as if alone
+        if (
+            rank > 0
+        ):  # each process has other random numbers, as for dropout; the first draws as if alone
             seed = (torch.initial_seed() + rank) % 2**32
             random.seed(seed)
             np.random.seed(seed)
             torch.manual_seed(seed)
         self._check_agreement("text and options of the data loader", self.data_loader.fingerprint)
         super()._maybe_restore_checkpoint()
-        if self._resumed is not None:  # batches without data stand for those that AllenNLP only skips
+        if (
+            self._resumed is not None
+        ):  # batches without data stand for those that AllenNLP only skips
             self.data_loader.resume(self._resumed["finished_passes"], self._epoch.totals["batches"])

@@ -42,7 +42,9 @@ class CountedWords(Instance):
 def vocabulary_fingerprint(vocabulary: Vocabulary) -> str:
     """Digests the words in their order."""
     words = vocabulary.get_token_to_index_vocabulary(WORDS)
-    return blake2b("\n".join(sorted(words, key=words.__getitem__)).encode(), digest_size=16).hexdigest()
+    return blake2b(
+        "\n".join(sorted(words, key=words.__getitem__)).encode(), digest_size=16
+    ).hexdigest()
 
 
 @Vocabulary.register("bilm_tf", constructor="from_file")
@@ -82,7 +84,9 @@ def check_vocabulary(vocabulary: Vocabulary) -> None:
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
         if word not in numbers:
-            raise ConfigurationError(f"the vocabulary lacks {word} in its namespace {WORDS}; {_MAKE}")
+            raise ConfigurationError(
+                f"the vocabulary lacks {word} in its namespace {WORDS}; {_MAKE}"
+            )
 
 
 def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
@@ -101,7 +105,9 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     special = [0, unknown, numbers[BEGIN_SENTENCE_TOKEN], numbers[END_SENTENCE_TOKEN]]
     counts = np.delete(occurrences, special)
     if not counts.any():
-        raise ConfigurationError(f"the text has no word of the vocabulary's namespace {WORDS}; {_MAKE}")
+        raise ConfigurationError(
+            f"the text has no word of the vocabulary's namespace {WORDS}; {_MAKE}"
+        )
     shares = counts / counts.sum()
     costs = -np.log(np.log1p(1 / np.arange(1, len(counts) + 1)))  # of a word by its number
     best, found, chance = np.sort(shares)[::-1] @ costs, shares @ costs, costs.mean()

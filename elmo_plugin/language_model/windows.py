@@ -55,7 +55,12 @@ def batch_arrays(corpus: IndexedCorpus, windows: np.ndarray) -> dict[str, np.nda
 
 
 def training_windows(
-    corpus: IndexedCorpus, layout: StreamLayout, block_words: int, seed: int, epoch: int, first: int = 0
+    corpus: IndexedCorpus,
+    layout: StreamLayout,
+    block_words: int,
+    seed: int,
+    epoch: int,
+    first: int = 0,
 ) -> Iterator[tuple[np.ndarray, bool]]:
     """
     Yields the windows of both directions, each over its streams, from the window with index `first`
@@ -63,7 +68,9 @@ def training_windows(
     never reads from zero learns states that are thousands of words away.
     """
     windows_per_block = max(1, block_words // layout.unroll_steps)
-    directions = [stream_windows(corpus, layout, (seed, epoch, reverse), first) for reverse in (0, 1)]
+    directions = [
+        stream_windows(corpus, layout, (seed, epoch, reverse), first) for reverse in (0, 1)
+    ]
     run_out = np.zeros((2, layout.batch_size, layout.unroll_steps), dtype=np.int32)
     for index, windows in enumerate(zip_longest(*directions, fillvalue=run_out), start=first):
         yield np.stack(windows), index % windows_per_block == 0
@@ -73,7 +80,9 @@ def count_training_windows(corpus: Corpus, layout: StreamLayout, seed: int, epoc
     """Returns the number of windows in an epoch, until all rows of both directions have run out."""
     longest = 0
     for reverse in (0, 1):
-        for _, _, assigned, lengths in _assigned(corpus.chunks, layout.rows, (seed, epoch, reverse)):
+        for _, _, assigned, lengths in _assigned(
+            corpus.chunks, layout.rows, (seed, epoch, reverse)
+        ):
             longest = max(longest, (assigned + lengths).max())
     return -(-longest // layout.unroll_steps)
 
@@ -100,7 +109,9 @@ def stream_windows(
         if targets[own].max() <= done:
             continue
         types, starts = corpus.open(index)
-        items = flatten_sentences(types, starts, np.concatenate(sentences[own]), reverse=bool(key[2]))
+        items = flatten_sentences(
+            types, starts, np.concatenate(sentences[own]), reverse=bool(key[2])
+        )
         rest = append_to_rows(rest, assigned[own] - done, np.stack(items), lengths[own])
         whole = max(0, (targets[own].min() - done) // steps)
         for start in range(0, whole * steps, steps):
@@ -125,11 +136,18 @@ def _assigned(
         # One more than the index: a key with a 0 at its end is the same as the key without it.
         order = np.random.default_rng((*key, index + 1)).permutation(len(starts) - 1)
         begins, ends, lengths = assign_sentences(np.diff(starts)[order] + 1, assigned)
-        yield index, [order[begin:end] for begin, end in zip(begins, ends, strict=True)], assigned, lengths
+        yield (
+            index,
+            [order[begin:end] for begin, end in zip(begins, ends, strict=True)],
+            assigned,
+            lengths,
+        )
         assigned = assigned + lengths
 
 
-def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def assign_sentences(
+    lengths: np.ndarray, assigned: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     Assigns sentences of these `lengths` to rows, a run of consecutive sentences to each, so that all rows
     have the same number of targets in total, within about a sentence. `assigned` counts the words of each row
@@ -191,5 +209,7 @@ def append_to_rows(
     for row, (position, begin, length) in enumerate(zip(positions, begins, lengths, strict=True)):
         skipped = min(length, max(0, -position))
         position += skipped
-        longer[:, row, position : position + length - skipped] = items[:, begin + skipped : begin + length]
+        longer[:, row, position : position + length - skipped] = items[
+            :, begin + skipped : begin + length
+        ]
     return longer

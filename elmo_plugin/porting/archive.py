@@ -16,7 +16,10 @@ from elmo_plugin.porting.config import Config, Porting
 from elmo_plugin.porting.rules import port_config
 
 _CONFIG, _FILES, _STORED = "config.json", "files_to_archive.json", "fta"
-_RENAMED = ("_matrix_attention._similarity_function.", "_matrix_attention.")  # parts of weights' names
+_RENAMED = (
+    "_matrix_attention._similarity_function.",
+    "_matrix_attention.",
+)  # parts of weights' names
 
 
 def port_archive(source: str, output: str, say: Callable[[str], None], trust: bool = False) -> None:
@@ -31,7 +34,9 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as name:
         folder = Path(name)
         unpack(source, folder)
-        config, notes = port_config(read_json_object(folder / _CONFIG, f"archive {source}, its {_CONFIG}"))
+        config, notes = port_config(
+            read_json_object(folder / _CONFIG, f"archive {source}, its {_CONFIG}")
+        )
         for note in notes:
             say(str(note))
         stored = deepcopy(config)
@@ -60,12 +65,16 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
 def _stored_files(config: Config, folder: Path) -> dict[str, str]:
     """Makes a configuration name the files that AllenNLP 0.x stored in the archive; returns their sources."""
     sources: dict[str, str] = {}
-    for key in read_json_object(folder / _FILES, f"its {_FILES}") if (folder / _FILES).exists() else ():
+    for key in (
+        read_json_object(folder / _FILES, f"its {_FILES}") if (folder / _FILES).exists() else ()
+    ):
         *parents, last = key.split(".")
         part: Any = config
         for parent in parents:  # the old keys, which lack `token_embedders` if they were flat
             part = part if isinstance(part, dict) else {}
-            part = part[parent] if parent in part else part.get("token_embedders", {}).get(parent, {})
+            part = (
+                part[parent] if parent in part else part.get("token_embedders", {}).get(parent, {})
+            )
         copy = folder / _STORED / key
         is_inside = copy.resolve().is_relative_to(folder.resolve())
         if isinstance(part, dict) and last in part and is_inside and copy.is_file():

@@ -53,7 +53,11 @@ class Porting:
 def _objects(value: Any, path: str) -> Iterator[tuple[str, Config]]:
     if path and isinstance(value, dict):
         yield path, value
-    items = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value if isinstance(value, list) else ())
+    )
     for key, item in list(items):
         yield from _objects(item, f"{path}.{key}".lstrip("."))
 

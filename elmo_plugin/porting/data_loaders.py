@@ -33,7 +33,10 @@ def _from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
         porting.note(place, f"{kind!r} {origin}; batches are made at random for now", "left")
     batch_size: Any = old.pop("batch_size", _DEFAULT_BATCH_SIZE)
     loader: Config = {"batch_size": batch_size, "shuffle": True}
-    samples, sorting_keys = old.pop("maximum_samples_per_batch", None), _names(old.pop("sorting_keys", None))
+    samples, sorting_keys = (
+        old.pop("maximum_samples_per_batch", None),
+        _names(old.pop("sorting_keys", None)),
+    )
     if samples or "bucket" in kind:
         sampler: Config = {"type": "bucket", "batch_size": batch_size}
         if samples:
@@ -59,19 +62,27 @@ def _from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
 
 def _names(sorting_keys: Any) -> list[str]:
     """Returns the names of the fields in pairs such as `["tokens", "num_tokens"]`, once each."""
-    return list(dict.fromkeys(key if isinstance(key, str) else key[0] for key in sorting_keys or ()))
+    return list(
+        dict.fromkeys(key if isinstance(key, str) else key[0] for key in sorting_keys or ())
+    )
 
 
 def _port_loader(porting: Porting, key: str) -> None:
     """Ports a data loader of AllenNLP 1.x: its samplers, and the arguments of torch's loader."""
     loader = porting.get(key)
     if loader.get("type") in ("pytorch_dataloader", "default"):
-        porting.note(f"{key}.type", f"{loader.pop('type')!r} was removed: the default reads the same")
+        porting.note(
+            f"{key}.type", f"{loader.pop('type')!r} was removed: the default reads the same"
+        )
     sampler = loader.get("batch_sampler")
     if isinstance(sampler, dict) and type_of(sampler) == "basic":
-        replace(loader, "batch_sampler", {name: sampler[name] for name in sampler if name != "type"})
+        replace(
+            loader, "batch_sampler", {name: sampler[name] for name in sampler if name != "type"}
+        )
         porting.note(f"{key}.batch_sampler", "`basic` is now `batch_size` of the loader")
-    elif isinstance(sampler, dict) and any(isinstance(k, list) for k in sampler.get("sorting_keys") or ()):
+    elif isinstance(sampler, dict) and any(
+        isinstance(k, list) for k in sampler.get("sorting_keys") or ()
+    ):
         sampler["sorting_keys"] = _names(sampler["sorting_keys"])
         porting.note(f"{key}.batch_sampler.sorting_keys", "now names of fields alone")
     if "sampler" in loader:
@@ -95,5 +106,9 @@ def port_readers(porting: Porting) -> None:
             is_lazy = reader.pop("lazy")
             if is_lazy and loader in config:
                 config[loader].setdefault("max_instances_in_memory", _LAZY_INSTANCES)
-            text = f"now `{loader}.max_instances_in_memory`" if is_lazy and loader in config else "removed"
+            text = (
+                f"now `{loader}.max_instances_in_memory`"
+                if is_lazy and loader in config
+                else "removed"
+            )
             porting.note(f"{key}.lazy", text)

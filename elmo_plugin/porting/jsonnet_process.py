@@ -22,7 +22,9 @@ def read(base: str, path: str) -> tuple[str, bytes]:
     """Reads imports of Jsonnet; without `trust`, from the folder of the configuration."""
     file = Path(base, path)
     if not trust and not file.resolve().is_relative_to(folder):
-        raise RuntimeError("it is not in the folder of the configuration: use --trust if you trust that")
+        raise RuntimeError(
+            "it is not in the folder of the configuration: use --trust if you trust that"
+        )
     return str(file), file.read_bytes()
 
 

@@ -36,9 +36,17 @@ def port_config(config: Mapping[str, Any]) -> tuple[Config, list[Note]]:
         before = deepcopy(porting.config)
         try:
             rule.apply(porting)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # a value of another form
+        except (
+            AttributeError,
+            IndexError,
+            KeyError,
+            TypeError,
+            ValueError,
+        ):  # a value of another form
             porting.config = before
-            porting.note(rule.old.partition(":")[0].replace("`", ""), "not ported: unexpected value", "left")
+            porting.note(
+                rule.old.partition(":")[0].replace("`", ""), "not ported: unexpected value", "left"
+            )
     return porting.config, porting.notes
 
 
@@ -54,7 +62,10 @@ def _applicators(porting: Porting) -> None:
         for key in ("initializer", "regularizer"):
             if isinstance(pairs := part.get(key), list):
                 prevented = [pair[0] for pair in pairs if type_of(pair[1]) == "prevent"]
-                full = [[regex, {"type": "normal"} if kind == "normal" else kind] for regex, kind in pairs]
+                full = [
+                    [regex, {"type": "normal"} if kind == "normal" else kind]
+                    for regex, kind in pairs
+                ]
                 part[key] = {"regexes": [pair for pair in full if pair[0] not in prevented]}
                 if prevented:
                     part[key]["prevent_regexes"] = prevented
@@ -65,7 +76,9 @@ def _vocabulary(porting: Porting) -> None:
     vocabulary = porting.get("vocabulary")
     if "directory_path" in vocabulary:
         kind = "extend" if vocabulary.pop("extend", False) else "from_files"
-        replace(vocabulary, "directory_path", {"type": kind, "directory": vocabulary["directory_path"]})
+        replace(
+            vocabulary, "directory_path", {"type": kind, "directory": vocabulary["directory_path"]}
+        )
         porting.note("vocabulary.directory_path", f"now `directory`, with type {kind!r}")
     elif "extend" in vocabulary:
         del vocabulary["extend"]
@@ -81,7 +94,9 @@ def _token_embedders(porting: Porting) -> None:
             is_embedder = key.endswith("_embedder") or key == "word_embeddings"
             if not is_embedder or not isinstance(embedder, dict) or "token_embedders" in embedder:
                 continue
-            flat = {name: value for name, value in embedder.items() if name not in _EMBEDDER_OPTIONS}
+            flat = {
+                name: value for name, value in embedder.items() if name not in _EMBEDDER_OPTIONS
+            }
             if flat and all(isinstance(value, dict) for value in flat.values()):
                 rest = {name: value for name, value in embedder.items() if name not in flat}
                 part[key] = {**rest, "token_embedders": flat}
@@ -101,7 +116,9 @@ def _unmatched_embedders(porting: Porting) -> None:
             values = list(filter(None, values.values() if isinstance(values, dict) else values))
             if type_of(embedders.get(name)) == "elmo_token_embedder":
                 del values[1:]  # the words of its cache, which 2.10.1 lacks
-            makers = [{each for each in names if f"{value}-".startswith(f"{each}-")} for value in values]
+            makers = [
+                {each for each in names if f"{value}-".startswith(f"{each}-")} for value in values
+            ]
             found = set(chain.from_iterable(makers))
             here = f"{place}.embedder_to_indexer_map.{name}"
             if len(found) != 1 or not all(makers):
@@ -114,7 +131,9 @@ def _unmatched_embedders(porting: Porting) -> None:
                     reader |= {name: deepcopy(reader[old])} if old in reader else {}
                 porting.note(here, f"removed: the indexer {old!r} is now {name!r}")
             else:
-                porting.note(here, "removed: an embedder gets all that the indexer of its name makes")
+                porting.note(
+                    here, "removed: an embedder gets all that the indexer of its name makes"
+                )
         for reader, old in product(indexers, renamed - embedders.keys()):
             reader.pop(old, None)
         if part.pop("allow_unmatched_keys", None) is not None:
@@ -140,25 +159,35 @@ def _classifier_words(porting: Porting) -> None:
 
 def _tokenizers(porting: Porting) -> None:
     for place, part in porting.objects():
-        for key in [key for key in part if key.endswith("tokenizer") and key != "character_tokenizer"]:
+        for key in [
+            key for key in part if key.endswith("tokenizer") and key != "character_tokenizer"
+        ]:
             old = {"type": part[key]} if isinstance(part[key], str) else part[key]
-            if not isinstance(old, dict) or not ("word_splitter" in old or old.get("type") == "word"):
+            if not isinstance(old, dict) or not (
+                "word_splitter" in old or old.get("type") == "word"
+            ):
                 continue
             here, splitter = f"{place}.{key}", old.get("word_splitter") or "spacy"
             new = {"type": splitter} if isinstance(splitter, str) else {"type": "spacy", **splitter}
             ends = {name: old[name] for name in ("start_tokens", "end_tokens") if old.get(name)}
             if new["type"] in TABLES["splitters"]:
-                porting.note(here, f"{new['type']!r} was removed: {TABLES['splitters'][new['type']]}", "left")
+                porting.note(
+                    here, f"{new['type']!r} was removed: {TABLES['splitters'][new['type']]}", "left"
+                )
                 new["type"] = "spacy"
             if new["type"] in _OLD_WORDS[:2] or (ends and new["type"] in _OLD_WORDS):
-                options = {name: new[name] for name in new if name != "type" and new[name] is not None}
+                options = {
+                    name: new[name] for name in new if name != "type" and new[name] is not None
+                }
                 new = {"type": "old_words", "splitter": new["type"], **options}
             part[key] = new | ends
             text = f"now {new['type']!r}" + ", of elmo_plugin.plugin" * (new["type"] == "old_words")
             porting.note(here, text)
             for name in ("word_filter", "word_stemmer"):
                 if (kind := type_of(old.get(name))) not in ("", "pass_through"):
-                    porting.note(f"{here}.{name}", f"{kind!r} was removed: change the texts instead", "left")
+                    porting.note(
+                        f"{here}.{name}", f"{kind!r} was removed: change the texts instead", "left"
+                    )
 
 
 def _keys(porting: Porting) -> None:
@@ -169,9 +198,15 @@ def _keys(porting: Porting) -> None:
                 replace(part, old, {first: {last: part[old]} if last else part[old]} if new else {})
                 porting.note(f"{place}.{old}", f"now `{new}`" if new else "removed")
         if "coding_scheme" in part and (own := _SCHEMES.get(type_of(part))):
-            new = {} if part["coding_scheme"] == own else {"convert_to_coding_scheme": part["coding_scheme"]}
+            new = (
+                {}
+                if part["coding_scheme"] == own
+                else {"convert_to_coding_scheme": part["coding_scheme"]}
+            )
             replace(part, "coding_scheme", new)
-            porting.note(f"{place}.coding_scheme", f"now {', '.join(new) or 'the default'}", "advice")
+            porting.note(
+                f"{place}.coding_scheme", f"now {', '.join(new) or 'the default'}", "advice"
+            )
 
 
 def _attention(porting: Porting) -> None:
@@ -182,7 +217,11 @@ def _attention(porting: Porting) -> None:
             part |= {"type": function} if isinstance(function, str) else function
             porting.note(place, "the similarity function stands for itself, without `legacy`")
         if type_of(part) == "bilinear" and "tensor_1_dim" in part:
-            names = ("matrix_1_dim", "matrix_2_dim") if "matrix" in place else ("vector_dim", "matrix_dim")
+            names = (
+                ("matrix_1_dim", "matrix_2_dim")
+                if "matrix" in place
+                else ("vector_dim", "matrix_dim")
+            )
             for number, name in enumerate(names, 1):
                 replace(part, f"tensor_{number}_dim", {name: part[f"tensor_{number}_dim"]})
             porting.note(place, f"its sizes are now `{names[0]}` and `{names[1]}`")
@@ -197,7 +236,10 @@ def _types(porting: Porting) -> None:
                 text = "`bert_adam` clipped the gradient of each parameter to the norm 1, this one does not"
                 porting.note(place, text, "advice")
         old = part.get("predictor")
-        if isinstance(old, str) and (new := TABLES["predictors"].get(old, old.replace("-", "_"))) != old:
+        if (
+            isinstance(old, str)
+            and (new := TABLES["predictors"].get(old, old.replace("-", "_"))) != old
+        ):
             part["predictor"] = new
             porting.note(f"{place}.predictor", f"now {new!r}")
 
@@ -207,7 +249,9 @@ def _addresses(porting: Porting) -> None:
         for key, value in part.items():
             if isinstance(value, str) and _OLD_BUCKET in value:
                 part[key] = value.replace(_OLD_BUCKET, _BUCKET)
-                porting.note(f"{place}.{key}", "this download address is old and may not work", "advice")
+                porting.note(
+                    f"{place}.{key}", "this download address is old and may not work", "advice"
+                )
 
 
 def _defaults(porting: Porting) -> None:
@@ -217,7 +261,9 @@ def _defaults(porting: Porting) -> None:
     version = "0" if "iterator" in porting.old else "1"
     for place, part in porting.objects():
         for default in DEFAULTS:
-            is_of = default.get("of") in (None, type_of(part)) and re.search(default.get("in", ""), place)
+            is_of = default.get("of") in (None, type_of(part)) and re.search(
+                default.get("in", ""), place
+            )
             if version not in default["versions"] or not is_of:
                 continue
             *parents, last = default["key"].split(".")
@@ -231,22 +277,54 @@ def _defaults(porting: Porting) -> None:
     metric, model = str(porting.get("trainer").get("validation_metric")), porting.get("model")
     plain = {"label_encoding", "calculate_span_f1"}.isdisjoint(model)
     if version == "0" and type_of(model) == "crf_tagger" and plain and "f1-measure" in metric:
-        model |= {"label_encoding": "BIO", "constrain_crf_decoding": False, "calculate_span_f1": True}
+        model |= {
+            "label_encoding": "BIO",
+            "constrain_crf_decoding": False,
+            "calculate_span_f1": True,
+        }
         porting.note("model.label_encoding", "'BIO' without constraints, as AllenNLP 0.5 took it")
 
 
 RULES = [
-    Rule("`iterator: {type, batch_size, …}`", "`data_loader: {batch_size, shuffle}`", port_data_loaders),
+    Rule(
+        "`iterator: {type, batch_size, …}`",
+        "`data_loader: {batch_size, shuffle}`",
+        port_data_loaders,
+    ),
     Rule("`lazy`, readers `multiprocess`", "`data_loader.max_instances_in_memory`", port_readers),
     Rule("`tokenizer: {type: word, word_splitter: X}`", "`{type: X}` or `old_words`", _tokenizers),
-    Rule("`vocabulary: {directory_path, extend}`", "`{type: from_files or extend, directory}`", _vocabulary),
+    Rule(
+        "`vocabulary: {directory_path, extend}`",
+        "`{type: from_files or extend, directory}`",
+        _vocabulary,
+    ),
     Rule("`text_field_embedder: {elmo: …}`", "`{token_embedders: {elmo: …}}`", _token_embedders),
-    Rule("`embedder_to_indexer_map`, `allow_unmatched_keys`", "equal names; `empty`", _unmatched_embedders),
-    Rule("`basic_classifier` with ELMo alone", "`single_id` and `empty` beside it", _classifier_words),
-    Rule("`initializer` or `regularizer: [[regex, …]]`", "`{regexes, prevent_regexes}`", _applicators),
-    Rule("`similarity_function`, `beam_size`, …", "`matrix_attention`, `beam_search.beam_size`, …", _keys),
-    Rule("`legacy` attention, sizes of `bilinear`", "the function itself, `matrix_1_dim`, …", _attention),
-    Rule("`epoch_callbacks`, …, the trainer `callback`", "`callbacks`, keys of the trainer", port_callbacks),
+    Rule(
+        "`embedder_to_indexer_map`, `allow_unmatched_keys`",
+        "equal names; `empty`",
+        _unmatched_embedders,
+    ),
+    Rule(
+        "`basic_classifier` with ELMo alone", "`single_id` and `empty` beside it", _classifier_words
+    ),
+    Rule(
+        "`initializer` or `regularizer: [[regex, …]]`", "`{regexes, prevent_regexes}`", _applicators
+    ),
+    Rule(
+        "`similarity_function`, `beam_size`, …",
+        "`matrix_attention`, `beam_search.beam_size`, …",
+        _keys,
+    ),
+    Rule(
+        "`legacy` attention, sizes of `bilinear`",
+        "the function itself, `matrix_1_dim`, …",
+        _attention,
+    ),
+    Rule(
+        "`epoch_callbacks`, …, the trainer `callback`",
+        "`callbacks`, keys of the trainer",
+        port_callbacks,
+    ),
     *(
         Rule(f"`trainer.{key}`", f"`{new}`" if new else "removed", partial(port_trainer_key, key))
         for key, new in TRAINER_KEYS.items()

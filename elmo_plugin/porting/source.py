@@ -106,5 +106,7 @@ def to_json(config: Config) -> str:
 def _with_functions(literal: re.Match[str]) -> str:
     if not VARIABLE.search(literal[0]):
         return literal[0]
-    jsonnet = VARIABLE.sub(lambda mark: f'" + {_FUNCTIONS[mark[1]].format(mark[2])} + "', literal[0])
+    jsonnet = VARIABLE.sub(
+        lambda mark: f'" + {_FUNCTIONS[mark[1]].format(mark[2])} + "', literal[0]
+    )
     return jsonnet.removeprefix('"" + ').removesuffix(' + ""').replace(' + "" + ', " + ")

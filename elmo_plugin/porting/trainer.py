@@ -19,7 +19,10 @@ def port_trainer_key(key: str, porting: Porting) -> None:
     """Replaces one key of the trainer or of its checkpointer."""
     trainer, new = porting.get("trainer"), TRAINER_KEYS[key]
     first, _, last = new.partition(".")
-    for place, part in (("trainer.checkpointer", trainer.get("checkpointer")), ("trainer", trainer)):
+    for place, part in (
+        ("trainer.checkpointer", trainer.get("checkpointer")),
+        ("trainer", trainer),
+    ):
         if not isinstance(part, dict) or key not in part:
             continue
         value = _value(key, part[key], porting)
@@ -28,7 +31,9 @@ def port_trainer_key(key: str, porting: Porting) -> None:
         elif first == "tensorboard":
             content = {"callbacks": [{"type": first, last: value}]}
         else:
-            content = {first: {last: value} if last else value} if part is trainer else {last: value}
+            content = (
+                {first: {last: value} if last else value} if part is trainer else {last: value}
+            )
         replace(part, key, content)
         porting.note(f"{place}.{key}", f"now `{new}`" if new else "removed")
 
@@ -57,7 +62,9 @@ def port_callbacks(porting: Porting) -> None:
     callbacks, kept = trainer.get("callbacks"), []
     for number, each in enumerate(callbacks if isinstance(callbacks, list) else ()):
         kind, place = type_of(each), f"trainer.callbacks.{number}"
-        options = {key: each[key] for key in each if key != "type"} if isinstance(each, dict) else {}
+        options = (
+            {key: each[key] for key in each if key != "type"} if isinstance(each, dict) else {}
+        )
         if kind in TABLES["built_in_callbacks"]:
             if kind.endswith("moving_average") and "moving_average" not in options:
                 options = {"moving_average": options}
@@ -79,7 +86,9 @@ def port_trainer(porting: Porting) -> None:
     """Ports the type and the devices. AllenNLP takes a GPU by itself if there is one."""
     trainer = porting.get("trainer")
     if trainer.get("type") in ("default", "callback"):
-        porting.note("trainer.type", f"{trainer.pop('type')!r} is removed: `gradient_descent` is the default")
+        porting.note(
+            "trainer.type", f"{trainer.pop('type')!r} is removed: `gradient_descent` is the default"
+        )
     devices = trainer.get("cuda_device")
     if isinstance(devices, list) and len(devices) > 1:
         porting.config["distributed"] = {"cuda_devices": trainer.pop("cuda_device")}

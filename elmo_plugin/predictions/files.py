@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, is_special
 from elmo_plugin.common.formats.json_files import parse_json
-from elmo_plugin.common.formats.text_files import compression, decode, read_lines, standard_input_lines
+from elmo_plugin.common.formats.text_files import (
+    compression,
+    decode,
+    read_lines,
+    standard_input_lines,
+)
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions import FORMATS
 from elmo_plugin.predictions.prediction import FIELDS, Prediction, Task
@@ -71,7 +76,9 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
         if _OBJECT.match(text):
             values = parse_json(text, place, is_line=True)
             if "question" in task.fields and isinstance(values.get("data"), list):
-                raise BiLmError(f"{name}: expected passages and questions, got SQuAD's JSON; use --squad")
+                raise BiLmError(
+                    f"{name}: expected passages and questions, got SQuAD's JSON; use --squad"
+                )
         elif suffix in _JSON:
             raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
         elif len(texts) != len(task.fields):
@@ -84,7 +91,9 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
         num_inputs += 1
         yield Input(place, values, number)
     if num_reversed:
-        logger.warning("%s: lines that begin with the question are exchanged: %d", name, num_reversed)
+        logger.warning(
+            "%s: lines that begin with the question are exchanged: %d", name, num_reversed
+        )
     if not num_inputs:
         raise BiLmError(f"{name}: expected a text, got blank lines alone")
 
@@ -102,7 +111,9 @@ def inputs_of(texts: Sequence[str], task: Task) -> Iterator[Input]:
     elif files and (len(texts) != 2 or len(files) > 1 or "question" not in task.fields):
         raise BiLmError(f"TEXT: {files[0]} is a file; its lines are read if it is the only TEXT")
     else:
-        yield Input("TEXT", task.from_texts([_text_of(text) if text in files else text for text in texts]))
+        yield Input(
+            "TEXT", task.from_texts([_text_of(text) if text in files else text for text in texts])
+        )
 
 
 def _text_of(path: str) -> str:
@@ -116,7 +127,9 @@ def check_format(path: str | Path, task: Task) -> None:
     if suffix not in FORMATS and not is_special(path):
         raise BiLmError(f"{path}: expected a file in {', '.join(FORMATS)}")
     if suffix == ".conll" and task.name != "ner":
-        raise BiLmError(f"{path}: {task.title.lower()} has no .conll; expected .jsonl, .csv or .html")
+        raise BiLmError(
+            f"{path}: {task.title.lower()} has no .conll; expected .jsonl, .csv or .html"
+        )
 
 
 def write_predictions(
@@ -138,7 +151,10 @@ def write_predictions(
     if str(path) == _STANDARD_OUTPUT:
         write(counted(), sys.stdout, predictor, "")
         return number
-    with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+    with (
+        atomic_write(path) as temporary,
+        open(temporary, "w", encoding="utf-8", newline="") as file,
+    ):
         write(counted(), file, predictor, Path(path).stem)
     return number
 
@@ -180,7 +196,9 @@ def _csv(predictions: Numbered, file: TextIO, *_: Any) -> None:
         probabilities = prediction.get("probabilities", {}) if kind == "label" else {}
         if table is None:
             columns = ["line", *texts, *_COLUMNS[kind], *probabilities]
-            table = csv.DictWriter(file, columns, restval="", extrasaction="ignore", lineterminator="\n")
+            table = csv.DictWriter(
+                file, columns, restval="", extrasaction="ignore", lineterminator="\n"
+            )
             table.writeheader()
         for row in _rows(prediction, kind):
             table.writerow({"line": line, **texts, **probabilities, **row})
@@ -195,7 +213,9 @@ def _rows(prediction: Prediction, kind: str) -> Iterator[Mapping[str, Any]]:
             yield from ({"cluster": cluster, **each, **_characters(each)} for each in mentions)
     elif kind == "predicates":
         words = prediction["words"]
-        yield from ({"predicate": words[index], "index": index} for index in prediction["predicates"])
+        yield from (
+            {"predicate": words[index], "index": index} for index in prediction["predicates"]
+        )
     elif kind == "tags":
         pairs = zip(prediction["words"], prediction["tags"], strict=True)
         yield from ({"word": word, "tag": tag} for word, tag in pairs)
@@ -212,4 +232,6 @@ def _characters(found: Mapping[str, Any]) -> dict[str, int]:
     return dict(zip(("start_char", "end_char"), found["characters"], strict=True))
 
 
-_WRITERS: dict[str, Callable[..., None]] = dict(zip(FORMATS, (_jsonl, _csv, _conll, _html), strict=True))
+_WRITERS: dict[str, Callable[..., None]] = dict(
+    zip(FORMATS, (_jsonl, _csv, _conll, _html), strict=True)
+)

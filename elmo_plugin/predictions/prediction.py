@@ -12,7 +12,12 @@ from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent, to_ht
 logger = logging.getLogger(__name__)
 
 # Other names of texts that predictors take.
-FIELDS = {"context": "passage", "paragraph": "passage", "sentence1": "premise", "sentence2": "hypothesis"}
+FIELDS = {
+    "context": "passage",
+    "paragraph": "passage",
+    "sentence1": "premise",
+    "sentence2": "hypothesis",
+}
 _CLOSING = " \t\r\n\"'”’)"  # noqa: RUF001
 _QUESTION = re.compile(rf"[^?!？！]*[?？][{_CLOSING}]*")  # noqa: RUF001
 _LONGEST = 300  # characters of a `repr`
@@ -43,7 +48,9 @@ class Task(NamedTuple):
     def is_reversed(self, texts: Sequence[str]) -> bool:
         """Returns whether these are a single question and its longer passage, in this order."""
         first, second = texts[0], texts[-1]
-        is_exchanged = _QUESTION.fullmatch(first) and not second.rstrip(_CLOSING).endswith(("?", "？"))  # noqa: RUF001
+        is_exchanged = _QUESTION.fullmatch(first) and not second.rstrip(_CLOSING).endswith(
+            ("?", "？")
+        )  # noqa: RUF001
         return "question" in self.fields and bool(is_exchanged) and len(first) < len(second)
 
     def from_item(self, item: Any, place: str) -> dict[str, Any]:
@@ -98,7 +105,9 @@ class Prediction(dict[str, Any]):
         raise KeyError(f"{key!r}: this prediction has {', '.join(self)}")
 
     def __repr__(self) -> str:
-        shown = " / ".join(map(_line, self.parts())) or ", ".join(f"{key}: {self[key]!r:.60}" for key in self)
+        shown = " / ".join(map(_line, self.parts())) or ", ".join(
+            f"{key}: {self[key]!r:.60}" for key in self
+        )
         shown = visible(" ".join(shown.split()))
         return f"<{self.task.name}: {shown[:_LONGEST]}{'…' * (len(shown) > _LONGEST)}; {', '.join(self)}>"
 
@@ -109,7 +118,9 @@ class Prediction(dict[str, Any]):
     def shown_inputs(self, parts: Sequence[Part]) -> dict[str, str]:
         """Returns the texts of the input that the parts do not show."""
         has_text = any(not isinstance(part, Bars) for part in parts)
-        return {name: text for name, text in self.texts().items() if not has_text or name == "question"}
+        return {
+            name: text for name, text in self.texts().items() if not has_text or name == "question"
+        }
 
     def texts(self) -> dict[str, str]:
         """Returns the texts of the task in the input, by the usual name of each."""
@@ -128,5 +139,6 @@ def _line(part: Part) -> str:
 
 def _brackets(pieces: Sequence[str | Mark]) -> str:
     return "".join(
-        each if isinstance(each, str) else f"[{_brackets(each.pieces)}]{each.span.label}" for each in pieces
+        each if isinstance(each, str) else f"[{_brackets(each.pieces)}]{each.span.label}"
+        for each in pieces
     )

@@ -74,8 +74,12 @@ class Predictor:
         """Returns whether a value is one input: a document of spaCy, or a list or tuple of words."""
         if isinstance(value, Mapping) or isinstance(getattr(value, "text", None), str):
             return True
-        are_words = isinstance(value, list | tuple) and len(self.task.fields) == 1 and len(value) > 0
-        return are_words and all(isinstance(each, str) and not _SPACE.search(each) for each in value)
+        are_words = (
+            isinstance(value, list | tuple) and len(self.task.fields) == 1 and len(value) > 0
+        )
+        return are_words and all(
+            isinstance(each, str) and not _SPACE.search(each) for each in value
+        )
 
     def predict_json(self, inputs: dict[str, Any]) -> Prediction:
         """Returns the prediction for the JSON that `allennlp predict` reads."""
@@ -84,9 +88,14 @@ class Predictor:
     def predict_batch_json(self, inputs: list[dict[str, Any]]) -> list[Prediction]:
         """Returns the predictions for several inputs, computed together."""
         outputs = self.allennlp.predict_batch_json(inputs)
-        return [Prediction(output, self.task, each) for output, each in zip(outputs, inputs, strict=True)]
+        return [
+            Prediction(output, self.task, each)
+            for output, each in zip(outputs, inputs, strict=True)
+        ]
 
-    def predict_each(self, inputs: Iterable[Input], batch_size: int = BATCH_SIZE) -> Iterator[Prediction]:
+    def predict_each(
+        self, inputs: Iterable[Input], batch_size: int = BATCH_SIZE
+    ) -> Iterator[Prediction]:
         """Yields the prediction for each input, in batches. Errors begin with its place."""
         from allennlp.common.checks import ConfigurationError
 
@@ -109,7 +118,9 @@ class Predictor:
         except (BiLmError, ConfigurationError) as error:
             raise BiLmError(f"{place}: {error}") from None
 
-    def predict_file(self, path: str | Path, output: str | Path, batch_size: int = BATCH_SIZE) -> None:
+    def predict_file(
+        self, path: str | Path, output: str | Path, batch_size: int = BATCH_SIZE
+    ) -> None:
         """
         Writes the prediction for each line of a file, see `read_inputs`, to a file .jsonl, .csv, .conll or
         .html, which is whole or not written.
@@ -159,16 +170,25 @@ def load_predictor(
             raise BiLmError(f"predicates: {why} predicates")
     # The configuration of a model `from_archive` does not say which predictor it has.
     name = predictor or archive.model.default_predictor
-    with one_sentence(f"archive {path}"), default_predictor(archive, trust or predictor is not None):
+    with (
+        one_sentence(f"archive {path}"),
+        default_predictor(archive, trust or predictor is not None),
+    ):
         allennlp = AllenNlpPredictor.from_archive(archive, name, extra_args=options)
-    return Predictor(allennlp, task if task.name in TASKS else task._replace(fields=_texts_of(allennlp)))
+    return Predictor(
+        allennlp, task if task.name in TASKS else task._replace(fields=_texts_of(allennlp))
+    )
 
 
 def _texts_of(predictor: "AllenNlpPredictor") -> dict[str, int]:
     """Returns the fields of a predictor of the user's: the arguments that its `predict` requires."""
-    arguments = signature(predictor.predict).parameters.values() if hasattr(predictor, "predict") else ()
+    arguments = (
+        signature(predictor.predict).parameters.values() if hasattr(predictor, "predict") else ()
+    )
     required = [
-        each.name for each in arguments if each.default is each.empty and each.kind < each.VAR_POSITIONAL
+        each.name
+        for each in arguments
+        if each.default is each.empty and each.kind < each.VAR_POSITIONAL
     ]
     return dict.fromkeys(required or ["sentence"], 2)
 
@@ -178,6 +198,8 @@ def task_of(model: "Model", path: str, predictor: str | None = None) -> Task:
     predictor = predictor or getattr(model, "members", [model])[0].default_predictor
     if predictor is None:
         hint = "; show a biLM by --bilm" if type(model).__name__ == "BiLmLanguageModel" else ""
-        raise BiLmError(f"archive {path}: its model, {type(model).__name__}, lacks a predictor{hint}")
+        raise BiLmError(
+            f"archive {path}: its model, {type(model).__name__}, lacks a predictor{hint}"
+        )
     name = predictor.removeprefix("elmo_")
     return TASKS.get(name) or Task(name, name.replace("_", " ").capitalize(), {"sentence": 2})

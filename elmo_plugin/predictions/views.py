@@ -10,7 +10,16 @@ COLORS = 8  # of spans, in style.css
 # Labels that often occur together, in different colors; other labels get one by their letters.
 _LABELS = (
     *("PER", "LOC", "ORG", "MISC", "ARG0", "ARG1", "V", "ARG2"),
-    *("person", "location", "corporation", "product", "group", "creative-work", "predicate", "answer"),
+    *(
+        "person",
+        "location",
+        "corporation",
+        "product",
+        "group",
+        "creative-work",
+        "predicate",
+        "answer",
+    ),
 )
 # The colors of spans, by the numbers of `views`.
 _COLORS = ("#a9d1f7", "#b6e3b6", "#f7e08f", "#e3bdf0", "#a5e3e3", "#f5b8b1", "#c9cdf5", "#d3eb9a")
@@ -75,10 +84,15 @@ def _color(label: str) -> int:
     return (_LABELS.index(label) if label in _LABELS else zlib.crc32(label.encode())) % COLORS
 
 
-def _mark_words(words: Sequence[str], spans: Sequence[tuple[int, int, str]], title: str = "") -> MarkedText:
+def _mark_words(
+    words: Sequence[str], spans: Sequence[tuple[int, int, str]], title: str = ""
+) -> MarkedText:
     """Marks spans of words, each from its first word to the one after its last."""
     starts = list(accumulate((len(word) + 1 for word in words), initial=0))
-    marked = [MarkedSpan(starts[first], starts[end] - 1, label, _color(label)) for first, end, label in spans]
+    marked = [
+        MarkedSpan(starts[first], starts[end] - 1, label, _color(label))
+        for first, end, label in spans
+    ]
     return MarkedText(title, " ".join(words), marked)
 
 
@@ -86,7 +100,11 @@ def _entities(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     spans = [(word, word + 1, tag) for word, tag in enumerate(output["tags"])]  # plain tags
     if "entities" in output:
         entities = output["entities"]
-        if "sentence" in inputs and "words" not in inputs and all("start_char" in each for each in entities):
+        if (
+            "sentence" in inputs
+            and "words" not in inputs
+            and all("start_char" in each for each in entities)
+        ):
             found = [(each["start_char"], each["end_char"], each["type"]) for each in entities]
             marked = [MarkedSpan(*each, _color(each[2])) for each in found]
             return [MarkedText("" if found else "No names found.", inputs["sentence"], marked)]
@@ -161,7 +179,9 @@ def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | M
     pieces: list[str | Mark] = []
     while spans:
         span, *others = sorted(spans, key=lambda each: (each.start, -each.end))
-        inner = [each._replace(end=min(each.end, span.end)) for each in others if each.start < span.end]
+        inner = [
+            each._replace(end=min(each.end, span.end)) for each in others if each.start < span.end
+        ]
         pieces += [text[start : span.start], Mark(span, nest(text[: span.end], inner, span.start))]
         start = span.end
         spans = [each._replace(start=max(each.start, start)) for each in others if each.end > start]

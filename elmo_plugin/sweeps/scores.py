@@ -29,7 +29,9 @@ class Metric(NamedTuple):
     def parse(cls, text: Any) -> "Metric":
         """Reads the form of a trainer's `validation_metric`, such as `"+accuracy"` or `"-loss"`."""
         if not isinstance(text, str) or text[:1] not in ("+", "-") or len(text) < 2:
-            raise ConfigurationError(f"metric: expected + or - at its start, such as +accuracy, got {text!r}")
+            raise ConfigurationError(
+                f"metric: expected + or - at its start, such as +accuracy, got {text!r}"
+            )
         return cls(text[1:], text[0] == "+")
 
     def score(self, metrics: Mapping[str, Any], place: str = "") -> float:
@@ -38,10 +40,16 @@ class Metric(NamedTuple):
         key = self.name if self.name.startswith("test_") else prefix + self.name
         value = metrics.get(key)
         if key not in metrics:
-            known = (name.removeprefix(prefix) for name in metrics if name.startswith((prefix, "test_")))
-            raise ConfigurationError(f"{place}unknown metric {self.name}: expected one of {', '.join(known)}")
+            known = (
+                name.removeprefix(prefix) for name in metrics if name.startswith((prefix, "test_"))
+            )
+            raise ConfigurationError(
+                f"{place}unknown metric {self.name}: expected one of {', '.join(known)}"
+            )
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise ConfigurationError(f"{place}metric {self.name}: expected a number, got {value!r:.40}")
+            raise ConfigurationError(
+                f"{place}metric {self.name}: expected a number, got {value!r:.40}"
+            )
         return round(100 * value, 2) if self.higher_is_better else round(value, 4)
 
     def __str__(self) -> str:
@@ -53,10 +61,15 @@ def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metri
     Returns a metric of all trainings, by default their own. Raises `ConfigurationError` if they have several,
     or are not evaluated on the test data that it is of.
     """
-    own = {each.name: each.config.get("trainer", {}).get("validation_metric", "-loss") for each in trainings}
+    own = {
+        each.name: each.config.get("trainer", {}).get("validation_metric", "-loss")
+        for each in trainings
+    }
     if not text and len(set(map(str, own.values()))) > 1:
         differing = ", ".join(f"{metric} of {name}" for name, metric in own.items())
-        raise ConfigurationError(f"give one --metric for all configurations; their own are {differing}")
+        raise ConfigurationError(
+            f"give one --metric for all configurations; their own are {differing}"
+        )
     metric = Metric.parse(text or next(iter(own.values())))
     for training in trainings if metric.name.startswith("test_") else ():
         if not (training.config.get("test_data_path") and training.config.get("evaluate_on_test")):
@@ -74,7 +87,11 @@ def judge(
     scores: Scores = {training.name: [] for training in trainings}
     failures = []
     for training, outcome in zip(trainings, outcomes, strict=True):
-        score = math.nan if outcome.metrics is None else metric.score(outcome.metrics, f"{training.folder}: ")
+        score = (
+            math.nan
+            if outcome.metrics is None
+            else metric.score(outcome.metrics, f"{training.folder}: ")
+        )
         if math.isfinite(score):
             scores[training.name].append(score)
             continue
@@ -92,7 +109,9 @@ def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict
         if len(values) == len(files):
             records = [read_json_object(file, str(file)) for file in files if file.is_file()]
             keys = dict.fromkeys(key for record in records for key in record)
-            joined = {key: "; ".join(sorted({str(each.get(key, "")) for each in records})) for key in keys}
+            joined = {
+                key: "; ".join(sorted({str(each.get(key, "")) for each in records})) for key in keys
+            }
             found[name] = {"scores": values, "command": command, **joined}
     return found
 
@@ -109,5 +128,7 @@ def table(scores: Scores, metric: str) -> str:
     """Returns a table in Markdown with a row for each configuration."""
     rows = [f"| configuration | {metric}, mean ± sd | of each seed |\n", "| --- | --- | --- |\n"]
     for name, values in scores.items():
-        rows.append(f"| {name} | {summary(values)} | {', '.join(f'{value:.2f}' for value in values)} |\n")
+        rows.append(
+            f"| {name} | {summary(values)} | {', '.join(f'{value:.2f}' for value in values)} |\n"
+        )
     return "".join(rows)

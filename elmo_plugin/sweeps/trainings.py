@@ -85,7 +85,10 @@ _ONE_AT_A_TIME = Lock()
 
 
 def train_in_processes(
-    trainings: Sequence[Training], workers: int, scheduler: str | None = None, packages: Sequence[str] = ()
+    trainings: Sequence[Training],
+    workers: int,
+    scheduler: str | None = None,
+    packages: Sequence[str] = (),
 ) -> list[Outcome]:
     """
     Trains several at a time, each in a process with its share of the cores, or on the Dask cluster at the
@@ -97,7 +100,12 @@ def train_in_processes(
     except ImportError:
         raise BiLmError("--workers and --dask need Dask: install elmo_plugin[cluster]") from None
     threads = None if scheduler else max(1, torch.get_num_threads() // workers)
-    local = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+    local = {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "memory_limit": 0,
+        "dashboard_address": None,
+    }
     with Client(scheduler) if scheduler else Client(**local) as client:
         train_one = partial(_train_in_worker, threads=threads, packages=packages)
         tasks = client.map(train_one, trainings, pure=False)
@@ -137,7 +145,9 @@ def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
     return config | dict.fromkeys(SEEDS, seed)
 
 
-def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = False) -> dict[str, Any]:
+def train(
+    config: dict[str, Any], folder: Path, file_friendly_logging: bool = False
+) -> dict[str, Any]:
     """
     Trains in `FOLDER.unfinished/training`, unless that was done, and returns the metrics. Safe to kill:
     trainers `resumable` and `bilm` resume from their last checkpoint; others start again.
@@ -172,7 +182,9 @@ def _locked(unfinished: Path) -> Iterator[Path]:
 def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
     resumes = config.get("trainer", {}).get("type") in ("bilm", "resumable")
     recover = resumes and (folder / CONFIG_NAME).is_file()
-    if recover and (changed := _changed(json.loads((folder / CONFIG_NAME).read_text("utf-8")), config)):
+    if recover and (
+        changed := _changed(json.loads((folder / CONFIG_NAME).read_text("utf-8")), config)
+    ):
         raise ConfigurationError(
             f"{folder} has another training, unfinished: different {changed}; remove it to start over"
         )
@@ -193,7 +205,8 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Returns the metrics of a finished training. Raises `ConfigurationError` if the folder has another."""
     try:
         trained, metrics = (
-            json.loads((folder / name).read_text(encoding="utf-8")) for name in (CONFIG_NAME, METRICS_NAME)
+            json.loads((folder / name).read_text(encoding="utf-8"))
+            for name in (CONFIG_NAME, METRICS_NAME)
         )
     except (OSError, ValueError):
         raise ConfigurationError(f"{folder} exists, but its training is not finished") from None
@@ -243,7 +256,9 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     Raises `ConfigurationError` if the file lacks the variant, or has something else than configurations.
     """
     file, _, pattern = source.rpartition(":")
-    is_plain = not file or "/" in pattern or "\\" in pattern  # no colon, or the one of a URL or a drive
+    is_plain = (
+        not file or "/" in pattern or "\\" in pattern
+    )  # no colon, or the one of a URL or a drive
     try:
         content = Params.from_file(source if is_plain else file).as_dict(quiet=True)
         changes = parse_overrides(overrides)
@@ -254,7 +269,9 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     configs = {Path(source).stem: content} if is_plain else content
     names = list(configs) if is_plain else fnmatch.filter(configs, pattern)
     if not names:
-        raise ConfigurationError(f"{file}: unknown variant {pattern}, expected {', '.join(configs)}")
+        raise ConfigurationError(
+            f"{file}: unknown variant {pattern}, expected {', '.join(configs)}"
+        )
     for name in names:
         _check_object(configs[name], f"{source}: {name}")
     try:

@@ -1,7 +1,12 @@
 """The task models, one folder each, on a few shared bases. No task imports another."""
 
 from elmo_plugin.tasks.counting import figures_table
-from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines, sentence_fields
+from elmo_plugin.tasks.dataset_reader import (
+    Line,
+    TaskDatasetReader,
+    read_text_lines,
+    sentence_fields,
+)
 from elmo_plugin.tasks.own_data import describe_data
 from elmo_plugin.tasks.predictor import SentencePredictor, text_from_json, words_from_json
 from elmo_plugin.tasks.records import Skipped

@@ -52,7 +52,9 @@ def split_sentence(lines: Sequence[Line]) -> list[Row]:
     use_tabs = all("\t" in line.text for line in words)
     if use_tabs and words[0].text.count("\t") + 1 < FIXED_COLUMNS:  # a mixture of both?
         use_tabs = len(words[0].columns) <= FIXED_COLUMNS
-    rows = [(line, line.text.strip("\r\n").split("\t") if use_tabs else line.columns) for line in lines]
+    rows = [
+        (line, line.text.strip("\r\n").split("\t") if use_tabs else line.columns) for line in lines
+    ]
     rows = [(line, [column.strip(" ") for column in row]) for line, row in rows]
     lengths = [len(row) for line, row in rows if line in words]
     usual = max(lengths, key=lengths.count)
@@ -87,7 +89,11 @@ def parse_sentence(rows: list[Row], word: int = 3) -> ConllSentence:
     is_frame = any(map(_ARGUMENT.search, last))
     if "*" in last and not any("(" in label or ")" in label for label in last):
         is_frame = len(frames) == (len(framed_words(rows)) if frames else 0)
-    if is_frame or len(columns) == word + 1 or (len(columns) == FIXED_COLUMNS and "*" in "".join(last)):
+    if (
+        is_frame
+        or len(columns) == word + 1
+        or (len(columns) == FIXED_COLUMNS and "*" in "".join(last))
+    ):
         last = ("-",) * len(rows)
     else:
         frames = frames[:-1]

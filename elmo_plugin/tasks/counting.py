@@ -26,7 +26,9 @@ class Figures(NamedTuple):
         return {name: round(figure, 2) for name, figure in self._asdict().items()}
 
 
-def precision_recall_f1(correct: float, predicted: float, gold: float, scale: float = 1.0) -> Figures:
+def precision_recall_f1(
+    correct: float, predicted: float, gold: float, scale: float = 1.0
+) -> Figures:
     """Returns fractions (`scale` 1) or percentages (100) from numbers of items; 0 for a denominator of 0."""
     precision = scale * correct / predicted if predicted else 0.0
     recall = scale * correct / gold if gold else 0.0
@@ -90,7 +92,9 @@ class SpanF1(CountingMetric):
     def numbers(self) -> dict[str, tuple[int, ...]]:
         """Returns how many are correct, predicted and gold, "overall" and of each label, `apart` the last."""
         counters = [self.counts[name] for name in ("correct", "predicted", "gold")]
-        labels = sorted(counters[1].keys() | counters[2].keys(), key=lambda each: (each == self.apart, each))
+        labels = sorted(
+            counters[1].keys() | counters[2].keys(), key=lambda each: (each == self.apart, each)
+        )
         groups = {label: tuple(counter[label] for counter in counters) for label in labels}
         counted = [numbers for label, numbers in groups.items() if label != self.apart]
         return {"overall": tuple(map(sum, zip((0, 0, 0), *counted, strict=False))), **groups}
@@ -121,9 +125,13 @@ def figures_table(figures: Mapping[str, Any]) -> list[str]:
         widths = [max(len(column), 8) for column in columns]
         widest = max(map(len, groups))
         for name, row in {"": dict(zip(columns, columns, strict=True)), **groups}.items():
-            cells = [f"{_shown(row[each]):>{width}}" for each, width in zip(columns, widths, strict=True)]
+            cells = [
+                f"{_shown(row[each]):>{width}}" for each, width in zip(columns, widths, strict=True)
+            ]
             lines.append("  ".join([f"{name:{widest}}", *cells]))
-    return lines + [f"{name}  {_shown(value)}" for name, value in figures.items() if name not in groups]
+    return lines + [
+        f"{name}  {_shown(value)}" for name, value in figures.items() if name not in groups
+    ]
 
 
 def _shown(value: Any) -> str:

@@ -23,7 +23,9 @@ from elmo_plugin.tasks.tokenizers import as_typed
 logger = logging.getLogger(__name__)
 
 _COLUMN = re.compile(r"\S+", re.ASCII)
-UNKNOWN_TAG = -100  # the index of a tag that the vocabulary lacks; losses ignore it, no model predicts it
+UNKNOWN_TAG = (
+    -100
+)  # the index of a tag that the vocabulary lacks; losses ignore it, no model predicts it
 ENCODING_TAGS = "encoding_tags"
 
 
@@ -120,7 +122,9 @@ class TaskDatasetReader(DatasetReader):
             kind = "file" if files == [str(file_path)] else "folder"
             raise ConfigurationError(f"{file_path}: no {self.example_names} in this {kind}")
         if empty:
-            logger.info("%d of %d files have no %s: %s", len(empty), len(files), self.example_names, empty)
+            logger.info(
+                "%d of %d files have no %s: %s", len(empty), len(files), self.example_names, empty
+            )
 
     def _files(self, file_path: str) -> list[str]:
         """Returns the files of a folder, in order of their paths, or the one file."""
@@ -130,7 +134,9 @@ class TaskDatasetReader(DatasetReader):
         if not self.folder_patterns:
             raise ConfigurationError(f"{file_path}: expected a file, not a folder")
         for pattern in self.folder_patterns:
-            files = {file for suffix in ("", ".gz", ".zst") for file in folder.rglob(pattern + suffix)}
+            files = {
+                file for suffix in ("", ".gz", ".zst") for file in folder.rglob(pattern + suffix)
+            }
             if files:
                 return [str(file) for file in sorted(files)]
         patterns = " or ".join(self.folder_patterns)
@@ -149,7 +155,9 @@ def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
     return {"tokens": TextField(tokens), "words": MetadataField(list(map(as_typed, tokens)))}
 
 
-def read_text_lines(file_path: str, encoding: str = "utf-8", keep_marks: bool = False) -> Iterator[Line]:
+def read_text_lines(
+    file_path: str, encoding: str = "utf-8", keep_marks: bool = False
+) -> Iterator[Line]:
     """
     Yields the lines of a text file, maybe compressed, without byte order marks; with `keep_marks` only those
     at the beginning of a line are dropped.
@@ -175,7 +183,9 @@ class TagsField(SequenceLabelField):
     vocabulary has the `encoding` of the file in the namespace `ENCODING_TAGS`.
     """
 
-    def __init__(self, labels: list[str], sequence_field: TextField, encoding: str | None = None) -> None:
+    def __init__(
+        self, labels: list[str], sequence_field: TextField, encoding: str | None = None
+    ) -> None:
         super().__init__(labels, sequence_field)
         self.encoding = encoding
 

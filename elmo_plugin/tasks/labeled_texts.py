@@ -129,7 +129,13 @@ class LabeledTextsReader(TaskDatasetReader):
             name = next(iter(self.text_columns.values()))[1][0]
             return ((line, {name: line.text.strip()}) for line in lines if line.text.strip())
         label = next((name for name in self._columns or () if name.lower() in _USUAL_LABELS), None)
-        label = None if self.needs_labels else self._label_column if self._label_column != AUTO else label
+        label = (
+            None
+            if self.needs_labels
+            else self._label_column
+            if self._label_column != AUTO
+            else label
+        )
         return parse_records(
             lines, format=self.format, columns=self._columns, skipped=skipped, optional=label
         )
@@ -145,7 +151,11 @@ class LabeledTextsReader(TaskDatasetReader):
             if self.needs_labels:
                 raise
             return None
-        return field if self.needs_labels or record[1][field] not in (None, "", -1, "-1", "-") else None
+        return (
+            field
+            if self.needs_labels or record[1][field] not in (None, "", -1, "-1", "-")
+            else None
+        )
 
     def _words(self, text: Any, field: str) -> list[Token]:
         if not isinstance(text, str):
@@ -158,12 +168,16 @@ class LabeledTextsReader(TaskDatasetReader):
         text = str(value).lower() if isinstance(value, bool) else str(value)
         text = " ".join(text.split())
         if not text or value is None or isinstance(value, list | dict) or is_fraction:
-            raise UnusableExample("without a label", f'expected a label as "{field}", got {value!r:.60}')
+            raise UnusableExample(
+                "without a label", f'expected a label as "{field}", got {value!r:.60}'
+            )
         text = _WHOLE_NUMBER.sub(r"\1", text)
         names = self._label_names
         if names and text not in names and text != "-1":
             if not text.isdecimal() or int(text) >= len(names):
-                raise UnusableExample("without a label", f'"{field}" is not in label_names: {text!r}')
+                raise UnusableExample(
+                    "without a label", f'"{field}" is not in label_names: {text!r}'
+                )
             text = names[int(text)]
         return text
 

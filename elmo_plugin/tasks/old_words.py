@@ -51,9 +51,13 @@ class OldWords(Tokenizer):
             "bert-basic": lambda text: [Token(word) for word in bert.tokenize(text)],
         }
         if splitter not in splitters:
-            raise ConfigurationError(f"splitter: expected one of {', '.join(splitters)}, found {splitter!r}")
+            raise ConfigurationError(
+                f"splitter: expected one of {', '.join(splitters)}, found {splitter!r}"
+            )
         self._split = splitters[splitter]
-        self._start, self._end = ([Token(word) for word in words] for words in (start_tokens, end_tokens))
+        self._start, self._end = (
+            [Token(word) for word in words] for words in (start_tokens, end_tokens)
+        )
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:

@@ -40,7 +40,9 @@ def describe_data(params: Mapping[str, Any]) -> Iterator[str]:
     entities for a model of entities.
     """
     readers = {"train": params["dataset_reader"]}
-    readers["test"] = readers["validation"] = params.get("validation_dataset_reader", readers["train"])
+    readers["test"] = readers["validation"] = params.get(
+        "validation_dataset_reader", readers["train"]
+    )
     known: Counter[str] = Counter()
     for part in ("train", "validation", "test"):
         if (path := params.get(f"{part}_data_path")) is None:
@@ -62,7 +64,9 @@ def describe_data(params: Mapping[str, Any]) -> Iterator[str]:
             others = ", ".join(map(repr, getattr(reader, "other_columns", [])))
             raise ConfigurationError(
                 f"{path}: tags such as {', '.join(sorted(tags)[:5])} mark no entities: `elmo new tag` learns "
-                "tags of any kind" + f", and tag_column chooses another column, {others}" * bool(others)
+                "tags of any kind"
+                + f", and tag_column chooses another column, {others}"
+                * bool(others)
             )
         shown = labels or tags
         if has_entities:

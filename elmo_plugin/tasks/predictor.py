@@ -20,10 +20,17 @@ from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.common.formats.json_files import check_characters
 from elmo_plugin.common.typography import BYTE_ORDER_MARK, normalize_text
 from elmo_plugin.embedding import ElmoRepresentations, MemoryCache
-from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, as_typed, raw_text_tokenizer
+from elmo_plugin.tasks.tokenizers import (
+    PennTreebankTokenizer,
+    RawTextTokenizer,
+    as_typed,
+    raw_text_tokenizer,
+)
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
-TOO_LONG_HINT = "split it, or allow more in Python, if there is memory (max_words=N of the predictor)"
+TOO_LONG_HINT = (
+    "split it, or allow more in Python, if there is memory (max_words=N of the predictor)"
+)
 CHARACTERS_PER_WORD = 20
 
 
@@ -142,7 +149,9 @@ class SentencePredictor(TaskPredictor):
     def to_instance(self, json_dict: JsonDict) -> Instance:
         words = words_from_json(json_dict, self._tokenizer, self.name)
         to_instance = self._dataset_reader.text_to_instance
-        if next(iter(signature(to_instance).parameters.values())).annotation is str:  # it splits text itself
+        if (
+            next(iter(signature(to_instance).parameters.values())).annotation is str
+        ):  # it splits text itself
             return to_instance(json_dict.get("sentence", " ".join(map(str, words))))
         return to_instance(words)
 
@@ -150,7 +159,9 @@ class SentencePredictor(TaskPredictor):
 def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer:
     """Returns a tokenizer for text as people type it, from any tokenizer or its configuration."""
     if isinstance(config, str | dict):
-        config = Tokenizer.from_params(Params({"type": config} if isinstance(config, str) else config))
+        config = Tokenizer.from_params(
+            Params({"type": config} if isinstance(config, str) else config)
+        )
     return raw_text_tokenizer(config, PennTreebankTokenizer)
 
 
@@ -162,7 +173,9 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
         if not isinstance(value, str):
             raise ConfigurationError(f'{name}: "sentence": expected text, got {value!r}')
         tokens = tokenizer.tokenize(value)
-    elif isinstance(value, list) and all(isinstance(word, str) and _without_mark(word) for word in value):
+    elif isinstance(value, list) and all(
+        isinstance(word, str) and _without_mark(word) for word in value
+    ):
         tokens = [Token(_without_mark(word)) for word in value]
     else:
         raise ConfigurationError(

@@ -51,7 +51,9 @@ class Skipped:
             hint = ", and" if "; " in str(error) else ";"
             hint = "" if self._skip_bad is None else f"{hint} skip_bad leaves it out"
             raise ConfigurationError(f"{location}: {error}{hint}") from None
-        self.add(error.reason if isinstance(error, UnusableExample) else "that cannot be split", name)
+        self.add(
+            error.reason if isinstance(error, UnusableExample) else "that cannot be split", name
+        )
 
     def messages(self, examples: str) -> Iterator[str]:
         """Yields, for each reason, a line with the number of the examples and the first ten."""
@@ -80,7 +82,9 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _FASTTEXT = re.compile(r"__label__(?P<label>\S+)\s+(?P<text>(?!__label__)\S.*)")
 
 Parsed = TypeVar("Parsed")
-Record = tuple[Line, dict[str, Any]]  # the line where it begins, and its fields, which are text in a table
+Record = tuple[
+    Line, dict[str, Any]
+]  # the line where it begins, and its fields, which are text in a table
 
 
 def parse_records(
@@ -170,7 +174,10 @@ def find_field(record: Record, usual: Sequence[str], option: str, name: str | No
 def _json_records(lines: Iterator[Line]) -> Iterator[Record]:
     with as_configuration_error():
         for line, fields in _json_items(lines):
-            if isinstance(fields, list) and list(map(type, fields)) == [str, dict]:  # spaCy's examples
+            if isinstance(fields, list) and list(map(type, fields)) == [
+                str,
+                dict,
+            ]:  # spaCy's examples
                 fields = {"text": fields[0], **fields[1]}
             if not isinstance(fields, dict):
                 raise line.error(f"expected a JSON object, got {fields!r:.60}")
@@ -211,7 +218,11 @@ def _container(content: dict[str, Any]) -> str | None:
 
 def as_list(value: Any) -> Any:
     """Returns the list that a field of a table has as text, as Python or numpy print it, or the value."""
-    if not isinstance(value, str) or not value.startswith("[") or _ITEM.sub("", value).strip("[], \n\r"):
+    if (
+        not isinstance(value, str)
+        or not value.startswith("[")
+        or _ITEM.sub("", value).strip("[], \n\r")
+    ):
         return value
     return [
         int(number) if number else re.sub(r"\\(.)", r"\1", text or quoted)
@@ -221,7 +232,11 @@ def as_list(value: Any) -> Any:
 
 def _without_marks(record: Record) -> Record:
     text = json.dumps(record[1], ensure_ascii=False)
-    return (record[0], json.loads(text.replace(BYTE_ORDER_MARK, ""))) if BYTE_ORDER_MARK in text else record
+    return (
+        (record[0], json.loads(text.replace(BYTE_ORDER_MARK, "")))
+        if BYTE_ORDER_MARK in text
+        else record
+    )
 
 
 def _fasttext_record(line: Line) -> Record:
@@ -243,7 +258,11 @@ def _aspect_records(lines: Iterable[Line]) -> Iterator[Record]:
 
 
 def _table_records(
-    lines: Iterator[Line], kind: str, columns: Sequence[str] | None, skipped: Skipped, optional: str | None
+    lines: Iterator[Line],
+    kind: str,
+    columns: Sequence[str] | None,
+    skipped: Skipped,
+    optional: str | None,
 ) -> Iterator[Record]:
     csv.field_size_limit(_MAX_FIELD)
     first, second = next(lines), next(lines, None)
@@ -273,8 +292,12 @@ def _table_records(
 def find_delimiter(first: Line, columns: Sequence[str] | None = None) -> str:
     """Returns the delimiter with which a line has as many columns as named, or else the most."""
     line = first.text.replace("\r", "")
-    widths = {delimiter: len(next(csv.reader([line], delimiter=delimiter))) for delimiter in ",;\t|"}
-    return max(widths, key=lambda delimiter: (widths[delimiter] == len(columns or ()), widths[delimiter]))
+    widths = {
+        delimiter: len(next(csv.reader([line], delimiter=delimiter))) for delimiter in ",;\t|"
+    }
+    return max(
+        widths, key=lambda delimiter: (widths[delimiter] == len(columns or ()), widths[delimiter])
+    )
 
 
 def find_quote(first_lines: Sequence[str], delimiter: str) -> str:
@@ -284,7 +307,9 @@ def find_quote(first_lines: Sequence[str], delimiter: str) -> str:
     return "'" if any(map(in_apostrophes.fullmatch, first_lines)) else '"'
 
 
-def _split(line: Line, rest: Iterator[Line], delimiter: str, quote: str, width: int = 0) -> list[str]:
+def _split(
+    line: Line, rest: Iterator[Line], delimiter: str, quote: str, width: int = 0
+) -> list[str]:
     """
     Returns the fields that begin in a line; quoted fields may go on in the `rest` of the lines. A tab splits
     without regard to quotation marks if the line has `width` fields and needs none.
@@ -298,7 +323,9 @@ def _split(line: Line, rest: Iterator[Line], delimiter: str, quote: str, width: 
     spaced = delimiter != "\t"
     try:
         return next(
-            csv.reader(texts, delimiter=delimiter, quotechar=quote, skipinitialspace=spaced, strict=True)
+            csv.reader(
+                texts, delimiter=delimiter, quotechar=quote, skipinitialspace=spaced, strict=True
+            )
         )
     except csv.Error as error:
         raise line.error(

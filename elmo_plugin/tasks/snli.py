@@ -18,14 +18,30 @@ from torch import BoolTensor, Tensor, nn
 from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.labeled_texts import AUTO, KnownLabelField, LabeledTextsReader, number_of_labels
+from elmo_plugin.tasks.labeled_texts import (
+    AUTO,
+    KnownLabelField,
+    LabeledTextsReader,
+    number_of_labels,
+)
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.task_model import Classifier
 
-LABELS = {label: label for label in ("entailment", "neutral", "contradiction")}  # also in capitals, as SICK's
+LABELS = {
+    label: label for label in ("entailment", "neutral", "contradiction")
+}  # also in capitals, as SICK's
 LABELS["contradictory"] = "contradiction"  # in the training data of XNLI
 NO_MAJORITY = ("-", "-1")  # SNLI's, and Hugging Face's
-_PREMISES = ("premise", "sentence1", "sentence_A", "text1", "question1", "#1 String", "question", "text")
+_PREMISES = (
+    "premise",
+    "sentence1",
+    "sentence_A",
+    "text1",
+    "question1",
+    "#1 String",
+    "question",
+    "text",
+)
 _HYPOTHESES = (
     *("hypothesis", "sentence2", "hypo", "sentence_B", "text2", "question2", "#2 String"),
     *("sentence", "aspect"),
@@ -79,7 +95,9 @@ class SnliReader(LabeledTextsReader):
             return "without a gold label"
         return None if all(texts) else "with a blank sentence"
 
-    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[Token], str | None]]:
+    def read_examples(
+        self, lines: Iterable[Line]
+    ) -> Iterator[tuple[list[Token], list[Token], str | None]]:
         """Yields premise, hypothesis and label of the pairs that have a label. Logs the others."""
         for premise, hypothesis, label in self.read_records(lines, "pairs"):
             yield premise, hypothesis, LABELS.get(str(label).lower(), label)
@@ -143,13 +161,19 @@ class SnliEsim(Classifier):
         super().__init__(vocab, **kwargs)
         self.contextual_encoder = contextual_encoder
         self.projection = projection.construct(input_dim=4 * contextual_encoder.get_output_dim())
-        self.inference_encoder = construct_encoder(inference_encoder, self.projection.get_output_dim())
-        self.classifier = classifier.construct(input_dim=4 * self.inference_encoder.get_output_dim())
+        self.inference_encoder = construct_encoder(
+            inference_encoder, self.projection.get_output_dim()
+        )
+        self.classifier = classifier.construct(
+            input_dim=4 * self.inference_encoder.get_output_dim()
+        )
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), number_of_labels(vocab))
         self.dropout = Dropout(dropout)
         self.initialize()
 
-    def compute_logits(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> Tensor:
+    def compute_logits(
+        self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any
+    ) -> Tensor:
         """Returns the logits of the labels, shape (batch, labels), for texts of shape (batch, time)."""
         (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
         b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shapes: (batch, time, dim)
@@ -161,7 +185,9 @@ class SnliEsim(Classifier):
         compared = torch.cat([words, attended, words - attended, words * attended], dim=-1)
         composed = self.inference_encoder(self.projection(self.dropout(compared)), mask)
         mask = cast(BoolTensor, mask.unsqueeze(-1))
-        return torch.cat([masked_mean(composed, mask, dim=1), masked_max(composed, mask, dim=1)], dim=-1)
+        return torch.cat(
+            [masked_mean(composed, mask, dim=1), masked_max(composed, mask, dim=1)], dim=-1
+        )
 
 
 @Predictor.register("elmo_snli")

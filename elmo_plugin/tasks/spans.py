@@ -90,7 +90,9 @@ def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> 
     tags = ["O"] * length
     for start, end, label in checked_spans(spans, length):
         letters = [begin, *inner * (end - start - 2), last] if end > start + 1 else [single]
-        if encoding == "IOB1" and not (start and tags[start - 1] != "O" and tags[start - 1][2:] == label):
+        if encoding == "IOB1" and not (
+            start and tags[start - 1] != "O" and tags[start - 1][2:] == label
+        ):
             letters[0] = "I"
         tags[start:end] = [letter + (label and f"-{label}") for letter in letters]
         if encoding == "IO":
@@ -111,7 +113,9 @@ def checked_spans(spans: Iterable[Span], length: int) -> list[Span]:
     ordered, free = sorted(spans), 0
     for start, end, label in ordered:
         if not 0 <= start < end <= length:
-            raise LabelError(start, f"{label} is not in a sentence of {length} words: {start} to {end}")
+            raise LabelError(
+                start, f"{label} is not in a sentence of {length} words: {start} to {end}"
+            )
         if start < free:
             raise LabelError(start, f"{label} begins inside another argument")
         free = end

@@ -20,7 +20,12 @@ from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, pool, self_biattention
 from elmo_plugin.tasks.conll2012 import unescape_word
 from elmo_plugin.tasks.dataset_reader import Line, sentence_fields
-from elmo_plugin.tasks.labeled_texts import AUTO, KnownLabelField, LabeledTextsReader, number_of_labels
+from elmo_plugin.tasks.labeled_texts import (
+    AUTO,
+    KnownLabelField,
+    LabeledTextsReader,
+    number_of_labels,
+)
 from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.records import detect_format
 from elmo_plugin.tasks.task_model import Classifier
@@ -116,7 +121,9 @@ class SstTreesReader(LabeledTextsReader):
     ) -> None:
         super().__init__(token_indexers, **kwargs)
         if min_phrase_length is not None:
-            check_at_least("sst_trees: min_phrase_length", min_phrase_length, error=ConfigurationError)
+            check_at_least(
+                "sst_trees: min_phrase_length", min_phrase_length, error=ConfigurationError
+            )
         self.example_names = "texts that are not neutral" if binary else "texts"
         self._labels = BINARY_LABELS if binary else FINE_LABELS
         self.text_columns = {"text_column": (text_column, _TEXTS)}
@@ -130,7 +137,9 @@ class SstTreesReader(LabeledTextsReader):
         for first in lines:
             lines = chain([first], lines)
             is_text = "$T$" in first.text or not self.needs_labels
-            is_tree = first.text.lstrip().startswith("(") or (detect_format(first) is None and not is_text)
+            is_tree = first.text.lstrip().startswith("(") or (
+                detect_format(first) is None and not is_text
+            )
             if not (is_tree if self.format == AUTO else self.format == "trees"):
                 if self._labels is BINARY_LABELS:
                     raise ConfigurationError(
@@ -150,9 +159,15 @@ class SstTreesReader(LabeledTextsReader):
                 )
             sentence, *parts = read_phrases(line.text.strip(), line.location)
             long_enough = [part for part in parts if len(part.words) >= self._min_phrase_length]
-            tokens = self._words_of(sentence, line) if not parts else [Token(word) for word in sentence.words]
+            tokens = (
+                self._words_of(sentence, line)
+                if not parts
+                else [Token(word) for word in sentence.words]
+            )
             is_number = sentence.label.isdecimal()
-            if has_numbers not in (None, is_number) or (self._labels is BINARY_LABELS and not is_number):
+            if has_numbers not in (None, is_number) or (
+                self._labels is BINARY_LABELS and not is_number
+            ):
                 raise line.error(f"a label is a number from 0 to 4, not {sentence.label!r}")
             has_numbers = is_number
             for phrase in [sentence, *long_enough]:
@@ -169,7 +184,10 @@ class SstTreesReader(LabeledTextsReader):
             raise line.error(error) from None
 
     def text_to_instance(
-        self, tokens: str | list[Token], label: str | None = None, sentence: list[Token] | None = None
+        self,
+        tokens: str | list[Token],
+        label: str | None = None,
+        sentence: list[Token] | None = None,
     ) -> Instance:
         """
         Makes an instance with the fields `tokens`, `words` (as strings) and, if there is one, `label`. The

@@ -57,7 +57,9 @@ class TaskModel(FiniteModule, Model):
     metric: Any  # of training and evaluation, a `Metric`
     progress_figures: ClassVar[tuple[str, ...]] = ("",)
 
-    def __init__(self, vocab: Vocabulary, initializer: InitializerApplicator = None, **kwargs: Any) -> None:
+    def __init__(
+        self, vocab: Vocabulary, initializer: InitializerApplicator = None, **kwargs: Any
+    ) -> None:
         super().__init__(vocab, **kwargs)
         self._initializer = initializer
         self._unknown_tags: Counter[str] = Counter()  # of evaluation, since the last reset
@@ -72,7 +74,9 @@ class TaskModel(FiniteModule, Model):
             return {}
         if reset and self._unknown_tags:
             tags, words = ", ".join(sorted(self._unknown_tags)), self._unknown_tags.total()
-            logger.warning("the vocabulary lacks %s: %d words have no part in the loss", tags, words)
+            logger.warning(
+                "the vocabulary lacks %s: %d words have no part in the loss", tags, words
+            )
             self._unknown_tags.clear()
         return {
             name if name.endswith(self.progress_figures) else f"_{name}": figure
@@ -133,7 +137,9 @@ def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
     if size == len(labels):
         return layer
     new = ", ".join(labels[size:])
-    logger.warning("the output layer of the archive grows from %d to %d labels: %s", size, len(labels), new)
+    logger.warning(
+        "the output layer of the archive grows from %d to %d labels: %s", size, len(labels), new
+    )
     return grown(nn.Linear(layer.in_features, len(labels), layer.bias is not None), layer, size)
 
 
@@ -158,7 +164,9 @@ def in_float32(logits: Any) -> Any:
     if isinstance(logits, list):
         return list(map(in_float32, logits))
     if hasattr(logits, "_asdict"):
-        tensors = {name: each for name, each in logits._asdict().items() if isinstance(each, Tensor)}
+        tensors = {
+            name: each for name, each in logits._asdict().items() if isinstance(each, Tensor)
+        }
         return logits._replace(**{name: in_float32(each) for name, each in tensors.items()})
     if isinstance(logits, Tensor) and logits.is_floating_point():
         return logits.to(torch.promote_types(logits.dtype, torch.float))
@@ -185,11 +193,17 @@ class Classifier(TaskModel):
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         number_of_labels(vocab)
         if not isinstance(layer := getattr(self, "output_logits", None), nn.Linear):
-            raise ConfigurationError(f"{type(self).__name__} lacks the layer output_logits, to add labels to")
+            raise ConfigurationError(
+                f"{type(self).__name__} lacks the layer output_logits, to add labels to"
+            )
         self.output_logits = with_labels(layer, vocab)
 
     def decode(
-        self, logits: Tensor, label: LongTensor | None = None, words: list[list[str]] | None = None, **_: Any
+        self,
+        logits: Tensor,
+        label: LongTensor | None = None,
+        words: list[list[str]] | None = None,
+        **_: Any,
     ) -> dict[str, Any]:
         """
         Returns `logits` and `probs`, both of shape (batch, labels), the `words` of the batch if it has them,
@@ -209,7 +223,9 @@ class Classifier(TaskModel):
             {labels[index]: probability for index, probability in enumerate(row)}
             for row in output_dict.pop("probs").tolist()
         ]
-        output_dict["label"] = [max(row, key=row.__getitem__) for row in output_dict["probabilities"]]
+        output_dict["label"] = [
+            max(row, key=row.__getitem__) for row in output_dict["probabilities"]
+        ]
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -240,7 +256,9 @@ class Ensemble(Model):
         classes = {type(member) for member in members}
         names = ", ".join(sorted(member_class.__name__ for member_class in classes)) or "none"
         if len(classes) != 1 or not isinstance(members[0], TaskModel):
-            raise ConfigurationError(f"ensemble.members: expected task models of one class, got {names}")
+            raise ConfigurationError(
+                f"ensemble.members: expected task models of one class, got {names}"
+            )
         self.members = torch.nn.ModuleList(members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
@@ -270,6 +288,8 @@ class EnsemblePredictor(Predictor):
     """
 
     @classmethod
-    def from_members(cls, model: Ensemble, dataset_reader: DatasetReader, **kwargs: Any) -> Predictor:
+    def from_members(
+        cls, model: Ensemble, dataset_reader: DatasetReader, **kwargs: Any
+    ) -> Predictor:
         make_predictor = Predictor.by_name(cast(str, model.first_member.default_predictor))
         return make_predictor(model, dataset_reader, **kwargs)

@@ -162,10 +162,14 @@ class SpacyRulesTokenizer(RawTextTokenizer):
 
     @overrides
     def split(self, text: str) -> Iterable[Token]:
-        return [Token(token.text, token.idx) for token in self._rules.parse(text) if not token.is_space]
+        return [
+            Token(token.text, token.idx) for token in self._rules.parse(text) if not token.is_space
+        ]
 
 
-def raw_text_tokenizer(tokenizer: Tokenizer | None, default: type[RawTextTokenizer]) -> RawTextTokenizer:
+def raw_text_tokenizer(
+    tokenizer: Tokenizer | None, default: type[RawTextTokenizer]
+) -> RawTextTokenizer:
     """Returns the tokenizer of a reader or predictor: the one that was given, normalizing, or the default."""
     if tokenizer is None:
         return default()

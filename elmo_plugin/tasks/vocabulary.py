@@ -28,7 +28,9 @@ class DistinctTextsVocabulary(Vocabulary):
 
     @classmethod
     @overrides(check_signature=False)
-    def from_instances(cls, instances: Iterable[Instance], **options: Any) -> "DistinctTextsVocabulary":
+    def from_instances(
+        cls, instances: Iterable[Instance], **options: Any
+    ) -> "DistinctTextsVocabulary":
         return super().from_instances(without_repeated_texts(instances), **options)  # type: ignore[return-value]
 
 
@@ -50,4 +52,6 @@ def without_repeated_texts(instances: Iterable[Instance]) -> Iterator[Instance]:
 
     for instance in instances:
         fields = {name: first_texts(field) for name, field in instance.fields.items()}
-        yield Instance({f"{name} {i}": field for name in fields for i, field in enumerate(fields[name])})
+        yield Instance(
+            {f"{name} {i}": field for name in fields for i, field in enumerate(fields[name])}
+        )

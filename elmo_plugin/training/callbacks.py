@@ -45,7 +45,9 @@ class BFloat16Training(TrainerCallback):
         self._hooks: list[Any] = []
 
     @overrides
-    def on_start(self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any) -> None:
+    def on_start(
+        self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
+    ) -> None:
         model = trainer.model
         autocast = bfloat16_autocast(next(model.parameters()).device.type)
 
@@ -117,7 +119,9 @@ class ElmoWeightsCallback(TrainerCallback):
             scalars = {"gamma": mix.gamma, **dict(weights)}
             line = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
             logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {line}")
-            named = {f"elmo_{mix.placement}_{name.replace(' ', '_')}": scalars[name] for name in scalars}
+            named = {
+                f"elmo_{mix.placement}_{name.replace(' ', '_')}": scalars[name] for name in scalars
+            }
             metrics.update(named)
             for callback in trainer._callbacks:
                 if isinstance(callback, LogWriterCallback):

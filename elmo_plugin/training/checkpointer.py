@@ -17,7 +17,10 @@ from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 
 logger = logging.getLogger(__name__)
 
-FILE_SUFFIXES = (".th", "_w*.th")  # of file names; the second if each process writes a part of the state
+FILE_SUFFIXES = (
+    ".th",
+    "_w*.th",
+)  # of file names; the second if each process writes a part of the state
 
 
 @Checkpointer.register("atomic")
@@ -42,7 +45,10 @@ class AtomicCheckpointer(Checkpointer):
         state = trainer.get_checkpoint_state()
         if state is None:  # not the process that writes
             return
-        point = state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
+        point = (
+            state.trainer_state["epochs_completed"],
+            state.trainer_state["batches_in_epoch_completed"],
+        )
         try:
             save_tensors(state.trainer_state, self._training_state_path(*point))
             save_tensors(state.model_state, self._model_state_path(*point))
@@ -57,8 +63,16 @@ class AtomicCheckpointer(Checkpointer):
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
         """Raises `ConfigurationError` if there are several checkpoints, but none of them can be read."""
-        if self._is_primary:  # a killed process may have left half-written or half-removed checkpoints
-            for name in ("model_state_*.th", "training_state_*.th", "best.th", "config.json", "vocabulary"):
+        if (
+            self._is_primary
+        ):  # a killed process may have left half-written or half-removed checkpoints
+            for name in (
+                "model_state_*.th",
+                "training_state_*.th",
+                "best.th",
+                "config.json",
+                "vocabulary",
+            ):
                 remove_leftovers(self._serialization_dir, name)
             self._remove_without_model()
         damaged: dict[tuple[int, int], BiLmError] = {}
@@ -66,14 +80,18 @@ class AtomicCheckpointer(Checkpointer):
         for point in sorted(super()._find_all_checkpoints(), reverse=True):
             try:
                 paths = self._model_state_path(*point), self._training_state_path(*point)
-                checkpoint = TrainerCheckpoint(*(load_plain(path, os.path.basename(path)) for path in paths))
+                checkpoint = TrainerCheckpoint(
+                    *(load_plain(path, os.path.basename(path)) for path in paths)
+                )
                 break
             except BiLmError as error:
                 damaged[point] = error
         if checkpoint is None and len(damaged) > 1:
             files = [f"{self._model_state_path(*point)} ({damaged[point]})" for point in damaged]
             reason = next(iter(damaged.values()))
-            raise ConfigurationError(f"none of the checkpoints can be read: {', '.join(files)}") from reason
+            raise ConfigurationError(
+                f"none of the checkpoints can be read: {', '.join(files)}"
+            ) from reason
         for point, damage in damaged.items():
             logger.warning(
                 "the checkpoint %s is incomplete or damaged (%s): its files are renamed to damaged_*, and "

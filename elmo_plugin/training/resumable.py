@@ -146,7 +146,9 @@ class ResumableTrainer(GradientDescentTrainer):
             # AllenNLP's checkpointer records this only in the process that writes; all must agree on when the
             # next checkpoint is due.
             self._checkpointer._last_save_num_epochs_completed = self._epochs_completed
-            self._checkpointer._last_save_num_batches_in_epoch_completed = self._batches_in_epoch_completed
+            self._checkpointer._last_save_num_batches_in_epoch_completed = (
+                self._batches_in_epoch_completed
+            )
             return None
         scaler = None if self._scaler is None else self._scaler.state_dict()
         state.trainer_state[KEY] = {"processes": processes, "scaler": scaler}
@@ -171,7 +173,9 @@ class ResumableTrainer(GradientDescentTrainer):
             return
         checkpoint = self._checkpointer.load_checkpoint()
         progress = {} if checkpoint is None else checkpoint.trainer_state
-        point = [progress.get(name, 0) for name in ("epochs_completed", "batches_in_epoch_completed")]
+        point = [
+            progress.get(name, 0) for name in ("epochs_completed", "batches_in_epoch_completed")
+        ]
         self._check_agreement("latest checkpoint (finished epochs, steps of the next)", point)
         own = self._own_part(progress)
         self._restore_as_allennlp(checkpoint)
@@ -199,12 +203,16 @@ class ResumableTrainer(GradientDescentTrainer):
         before, now = len(training_state[KEY]["processes"]), self._world_size
         if before != now:
             raise self._refusal(f"it was made by {before} process(es), and now there are {now}")
-        own = training_state[KEY]["processes"][torch.distributed.get_rank() if self._distributed else 0]
+        own = training_state[KEY]["processes"][
+            torch.distributed.get_rank() if self._distributed else 0
+        ]
         self._check_resume(own)
         return own
 
     def _refusal(self, change: str) -> ConfigurationError:
-        return ConfigurationError(f"cannot resume from the checkpoint in {self._serialization_dir}: {change}")
+        return ConfigurationError(
+            f"cannot resume from the checkpoint in {self._serialization_dir}: {change}"
+        )
 
     def _restore_as_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
         checkpointer, average = self._checkpointer, self._moving_average
@@ -214,7 +222,9 @@ class ResumableTrainer(GradientDescentTrainer):
             super()._maybe_restore_checkpoint()
         finally:
             self._checkpointer = checkpointer
-        if average is not None:  # AllenNLP's `exponential` takes the checkpoint's parameters, on the CPU
+        if (
+            average is not None
+        ):  # AllenNLP's `exponential` takes the checkpoint's parameters, on the CPU
             average._parameters = parameters
             average._shadows = move_to_device(average._shadows, self.cuda_device)
             average._backups = move_to_device(average._backups, self.cuda_device)
@@ -226,7 +236,10 @@ class ResumableTrainer(GradientDescentTrainer):
         that an earlier epoch wrote.
         """
         path = os.path.join(self._serialization_dir, "best.th")
-        is_best = self._start_after_batches_in_epoch_completed == 0 and self._metric_tracker.is_best_so_far()
+        is_best = (
+            self._start_after_batches_in_epoch_completed == 0
+            and self._metric_tracker.is_best_so_far()
+        )
         if is_best or self._best_model_filename is not None:  # the folder may have been moved
             self._best_model_filename = path
         if is_best and self._primary:
@@ -252,7 +265,9 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._resumed is not None:
             seen = None if is_seen else self._epoch.totals["batches"]
             see = self._fill_caches if epoch == 0 else lambda batch: None
-            self.data_loader = cast(DataLoader, _Continued(loader, seen, see, self._reach_checkpoint))
+            self.data_loader = cast(
+                DataLoader, _Continued(loader, seen, see, self._reach_checkpoint)
+            )
         try:
             metrics = super()._train_epoch(epoch)
         finally:
@@ -262,7 +277,9 @@ class ResumableTrainer(GradientDescentTrainer):
                 self._pytorch_model.eval()
                 self._repeat_validation(see)
             return metrics
-        if "loss" not in metrics:  # the checkpoint was of the last batch, so AllenNLP trained nothing
+        if (
+            "loss" not in metrics
+        ):  # the checkpoint was of the last batch, so AllenNLP trained nothing
             metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
         # AllenNLP sums losses since the start of the process only.
         steps = dist_reduce_sum(self._batches_in_epoch_completed)

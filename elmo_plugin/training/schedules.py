@@ -25,7 +25,12 @@ class DecayInSteps(LearningRateScheduler):
     """
 
     def __init__(
-        self, optimizer: torch.optim.Optimizer, *, factor: float, num_batches: int, last_epoch: int = -1
+        self,
+        optimizer: torch.optim.Optimizer,
+        *,
+        factor: float,
+        num_batches: int,
+        last_epoch: int = -1,
     ) -> None:
         self.factor = factor
         self.num_batches = num_batches

@@ -190,7 +190,10 @@ MODELS = {
         f"8,281 sentences ({WRITTEN}: `sentiments.tsv`), each twice. 9,242 sentences of UD English EWT, "
         "under CC BY-SA 4.0, with labels (`ewt_sentiments.tsv`) that were made in the same way.",
         "CC BY 4.0, MIT, CC BY-SA",
-        ("runs/models/sst/test.jsonl", *(f"runs/models/sst/dev_{kind}.jsonl" for kind in sst_data.KINDS)),
+        (
+            "runs/models/sst/test.jsonl",
+            *(f"runs/models/sst/dev_{kind}.jsonl" for kind in sst_data.KINDS),
+        ),
         {"accuracy": "% correct"},
         "`test.jsonl` is the test set of the Stanford Sentiment Treebank, in three classes; `dev_*` are "
         "sentences kept back from each source, which chose the epoch.",
@@ -199,8 +202,12 @@ MODELS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("names", metavar="NAME", nargs="*", choices=[*MODELS, []], help="all by default")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", choices=[*MODELS, []], help="all by default"
+    )
     names = parser.parse_args().names or list(MODELS)
     for name in names:
         if name in WRITERS:
@@ -220,7 +227,10 @@ def pack(training: Path, archive: Path) -> None:
     state = torch.load(training / "best.th", map_location="cpu", weights_only=True)
     weights = io.BytesIO()
     torch.save({name: half(name, values) for name, values in state.items()}, weights)
-    files = {"config.json": (training / "config.json").read_bytes(), "weights.th": weights.getvalue()}
+    files = {
+        "config.json": (training / "config.json").read_bytes(),
+        "weights.th": weights.getvalue(),
+    }
     files["meta.json"] = (training / "meta.json").read_bytes()
     for file in sorted((training / "vocabulary").glob("*.txt")):
         files[f"vocabulary/{file.name}"] = file.read_bytes()
@@ -338,7 +348,9 @@ def register(name: str, scores: dict[str, dict[str, float]]) -> None:
     entries[name] = entries.get(name, {}) | entry  # `trained_on` stays
     if {"srl", "srl_predicates"} <= entries.keys():
         entries["srl"]["predicates"] = "srl_predicates"
-    order = [each for each in entries if each not in MODELS] + [each for each in MODELS if each in entries]
+    order = [each for each in entries if each not in MODELS] + [
+        each for each in MODELS if each in entries
+    ]
     lines = ",\n".join(f"  {json.dumps(entries[each], ensure_ascii=False)}" for each in order)
     index.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 

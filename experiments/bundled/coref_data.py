@@ -14,12 +14,19 @@ import cut  # noqa: E402
 
 SEED = 13
 COPIES = 2  # of each pattern, with other names
-CHANGES = {str: 0.8, str.lower: 0.1, str.upper: 0.1}  # with the share of made documents that have each
+CHANGES = {
+    str: 0.8,
+    str.lower: 0.1,
+    str.upper: 0.1,
+}  # with the share of made documents that have each
 
 
 def write(data: Path, folder: Path) -> None:
     """Writes `train.gold_conll` and `dev.gold_conll`; of OntoGUM only what may be redistributed."""
-    gum = {part: cut.coref(data / "coref", part, documents=10**9, seed=SEED) for part in ("train", "dev")}
+    gum = {
+        part: cut.coref(data / "coref", part, documents=10**9, seed=SEED)
+        for part in ("train", "dev")
+    }
     with gzip.open(data / "coref_litbank/train.gold_conll.gz", "rt", encoding="utf-8") as lines:
         novels = lines.read()
     dev = (data / "coref_litbank/dev.gold_conll").read_text(encoding="utf-8")

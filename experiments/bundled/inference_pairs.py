@@ -59,7 +59,9 @@ KINDS = [  # of which something is at most one
     "doctor lawyer teacher policeman cook",
 ]
 DETERMINERS = words_in("a an the some this his her their two three four many several")
-PREPOSITIONS = words_in("in on at near with through along behind beside while during for by under over from")
+PREPOSITIONS = words_in(
+    "in on at near with through along behind beside while during for by under over from"
+)
 AFTER_NOUNS = PREPOSITIONS | words_in("is are and or who that while to of as has")
 CLAUSE = re.compile(
     r"(?P<det>An?|The|Two|Three|Some) (?P<noun>[\w ]{2,30}?) (?P<be>is|are) (?P<rest>\w+ing\b.*)"
@@ -91,14 +93,20 @@ def swaps(caption: str, wordnet: WordNet, generator: random.Random) -> Iterator[
                 other = generator.choice([each for each in others if each.lower() != lower])
                 yield Pair(caption, swapped(other), CONTRADICTS)
         if lower.endswith("ing"):
-            for other in [each for verb in stems(lower) for each in wordnet.antonyms(verb, "v")][:1]:
+            for other in [each for verb in stems(lower) for each in wordnet.antonyms(verb, "v")][
+                :1
+            ]:
                 yield Pair(caption, swapped(progressive(other)), CONTRADICTS)
         if not is_noun(words, index, wordnet) and not is_adjective(words, index):
             continue
         plural = "s" if lower.endswith("s") and wordnet.hypernyms(lower[:-1]) else ""
         noun = lower.removesuffix("s") if plural else lower
         above = [each for each in wordnet.hypernyms(noun) if each in GENERAL]
-        if above and is_noun(words, index, wordnet) and noun not in ("man", "woman", "men", "women"):
+        if (
+            above
+            and is_noun(words, index, wordnet)
+            and noun not in ("man", "woman", "men", "women")
+        ):
             general = generator.choice(above) + plural
             yield generator.choice(
                 [Pair(caption, swapped(general), ENTAILS), Pair(swapped(general), caption, NEUTRAL)]
@@ -118,7 +126,12 @@ def swaps(caption: str, wordnet: WordNet, generator: random.Random) -> Iterator[
 def is_adjective(words: list[str], index: int) -> bool:
     """Returns whether a word is between a determiner and another word that may be a noun."""
     after = words[index + 1].lower() if index + 1 < len(words) else ""
-    return index > 0 and words[index - 1].lower() in DETERMINERS and after not in AFTER_NOUNS and after != ""
+    return (
+        index > 0
+        and words[index - 1].lower() in DETERMINERS
+        and after not in AFTER_NOUNS
+        and after != ""
+    )
 
 
 def is_noun(words: list[str], index: int, wordnet: WordNet) -> bool:
@@ -126,14 +139,19 @@ def is_noun(words: list[str], index: int, wordnet: WordNet) -> bool:
     after = words[index + 1].lower() if index + 1 < len(words) else ""
     before = [word.lower() for word in words[max(index - 2, 0) : index]]
     begins = before and (
-        before[-1] in DETERMINERS or (before[0] in DETERMINERS and wordnet.is_only_adjective(before[-1]))
+        before[-1] in DETERMINERS
+        or (before[0] in DETERMINERS and wordnet.is_only_adjective(before[-1]))
     )
     return bool(begins) and (not after or after in AFTER_NOUNS)
 
 
 def replace(words: list[str], index: int, other: str) -> str:
     """Returns the caption with another word at an index, and `a` or `an` before it."""
-    words = [*words[:index], other.capitalize() if words[index][0].isupper() else other, *words[index + 1 :]]
+    words = [
+        *words[:index],
+        other.capitalize() if words[index][0].isupper() else other,
+        *words[index + 1 :],
+    ]
     if index and words[index - 1].lower() in ("a", "an"):
         article = words[index - 1][0] + ("n" if other[0].lower() in "aeiou" else "")
         words[index - 1] = article
@@ -190,24 +208,33 @@ def participles(folder: Path) -> Callable[[str], str]:
         form, *lemmas = line.split()
         if not form.endswith("ing") and not form.endswith("s"):
             irregular.setdefault(lemmas[0], []).append(form)
-    known = {line.split()[0] for line in (folder / "index.verb").read_text().splitlines() if line[:1] != " "}
+    known = {
+        line.split()[0]
+        for line in (folder / "index.verb").read_text().splitlines()
+        if line[:1] != " "
+    }
 
     def participle(form: str) -> str:
         verb = next((stem for stem in reversed(stems(form)) if stem in known), stems(form)[0])
         forms = irregular.get(verb)
         if forms:
             return next(
-                (each for each in forms if each.endswith(("en", "wn", "ne", "um", "ung", "unk"))), forms[-1]
+                (each for each in forms if each.endswith(("en", "wn", "ne", "um", "ung", "unk"))),
+                forms[-1],
             )
         stem = progressive(verb).removesuffix("ing")
         return (
-            stem.removesuffix("y") + "ied" if stem.endswith("y") and stem[-2:-1] not in "aeo" else stem + "ed"
+            stem.removesuffix("y") + "ied"
+            if stem.endswith("y") and stem[-2:-1] not in "aeo"
+            else stem + "ed"
         )
 
     return participle
 
 
-def passives(caption: str, participle: Callable[[str], str], generator: random.Random) -> Iterator[Pair]:
+def passives(
+    caption: str, participle: Callable[[str], str], generator: random.Random
+) -> Iterator[Pair]:
     """Yields a caption with its passive, both ways, and with who does it and to whom changed about."""
     match = CLAUSE.fullmatch(caption.removesuffix("."))
     clause = match and PASSIVE.fullmatch(match["rest"])

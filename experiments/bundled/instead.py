@@ -120,7 +120,9 @@ def lexicon() -> dict[str, float]:
     for file in [*sorted((RUNS / "sst").glob("*_*.jsonl")), RUNS / "sst/test.jsonl"]:
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         rows = [row for row in rows if row["label"] != "neutral"]
-        right = sum((side(row["text"], ratings) >= 0) == (row["label"] == "positive") for row in rows)
+        right = sum(
+            (side(row["text"], ratings) >= 0) == (row["label"] == "positive") for row in rows
+        )
         scores[file.stem] = 100 * right / len(rows)
     return scores
 
@@ -129,11 +131,15 @@ def side(text: str, ratings: dict[str, float]) -> float:
     """Returns the sum of the ratings of a text's words."""
     words = re.findall(r"[a-z']+", text.lower().replace("n't", " n't"))
     return sum(
-        -ratings.get(word, 0) if NEGATIONS & {*words[max(0, index - 3) : index]} else ratings.get(word, 0)
+        -ratings.get(word, 0)
+        if NEGATIONS & {*words[max(0, index - 3) : index]}
+        else ratings.get(word, 0)
         for index, word in enumerate(words)
     )
 
 
 if __name__ == "__main__":
-    for test, score in {"spacy": spacy_tagger, "crf": crf, "lexicon": lexicon}[sys.argv[1]]().items():
+    for test, score in {"spacy": spacy_tagger, "crf": crf, "lexicon": lexicon}[
+        sys.argv[1]
+    ]().items():
         print(f"{test}: {score:.1f}")

@@ -22,7 +22,10 @@ def write(data: Path, folder: Path) -> None:
     pud = list(read_tagged(data / "ner_more/pud/train.txt"))
     pud = list((dict(enumerate(pud)) | with_names(pud, HERE / "pud_misc.tsv")).values())
     tweets = [
-        each for part in "abfh" for each in read_tagged(data / f"ner_more/btc/{part}.txt") if is_prose(each)
+        each
+        for part in "abfh"
+        for each in read_tagged(data / f"ner_more/btc/{part}.txt")
+        if is_prose(each)
     ]
     generator.shuffle(tweets)
     dev_tweets, tweets = tweets[:400], tweets[400:]
@@ -32,11 +35,19 @@ def write(data: Path, folder: Path) -> None:
     dev_ewt, ewt = ewt[:400], ewt[400:]
     names, patterns = read_all_names(), (HERE / "patterns.txt").read_text().splitlines()
     filled = [fill(pattern, names, generator) for pattern in patterns for _ in range(COPIES)]
-    has_names = [each for each in wikigold + pud + ewt if any(tag.startswith("B-") for _, tag in each)]
-    renamed = [with_other_names(each, names, 0.7, generator) for each in generator.sample(has_names, 2000)]
+    has_names = [
+        each for each in wikigold + pud + ewt if any(tag.startswith("B-") for _, tag in each)
+    ]
+    renamed = [
+        with_other_names(each, names, 0.7, generator) for each in generator.sample(has_names, 2000)
+    ]
     shares = {str.lower: 0.2, str.upper: 0.35, capitalize: 0.1}
-    cased = list(case_variants(wikigold + pud + tweets[:500] + ewt[:1000] + filled, shares, generator))
-    write_tagged(folder / "train.txt", 2 * (wikigold + pud) + tweets + ewt + filled + renamed + cased)
+    cased = list(
+        case_variants(wikigold + pud + tweets[:500] + ewt[:1000] + filled, shares, generator)
+    )
+    write_tagged(
+        folder / "train.txt", 2 * (wikigold + pud) + tweets + ewt + filled + renamed + cased
+    )
     dev = [
         *read_tagged(data / "ner_wikigold/dev.txt"),
         *read_tagged(data / "ner_more/pud/dev.txt"),
@@ -75,7 +86,9 @@ def with_names(sentences: list[Tagged], file: Path) -> dict[int, Tagged]:
             while words[start : start + len(name)] != name:
                 start += 1
                 if start == len(words):
-                    raise ValueError(f"{file}: sentence {number} does not have {' '.join(name)}: {words}")
+                    raise ValueError(
+                        f"{file}: sentence {number} does not have {' '.join(name)}: {words}"
+                    )
             tagged[start : start + len(name)] = tags_of(name, kind)
             start += len(name)
     return found
@@ -86,7 +99,11 @@ def is_prose(sentence: Tagged) -> bool:
     words = [word for word, _ in sentence]
     marks = ("@", "#", "http", "www.", "''", "*", "|", "RT")
     lower = sum(word.isalpha() and word.islower() for word in words)
-    return len(words) >= 6 and 2 * lower >= len(words) and not any(word.startswith(marks) for word in words)
+    return (
+        len(words) >= 6
+        and 2 * lower >= len(words)
+        and not any(word.startswith(marks) for word in words)
+    )
 
 
 def in_case(sentence: Tagged, change: Callable[[str], str]) -> Tagged:
@@ -146,11 +163,15 @@ def fill(pattern: str, names: Names, generator: random.Random) -> Tagged:
     for word in pattern.split():
         kind = word.strip("{}")
         label = LABELS.get(kind, kind)
-        sentence += tags_of(draw_name(kind, names, generator), label) if kind != word else [(word, "O")]
+        sentence += (
+            tags_of(draw_name(kind, names, generator), label) if kind != word else [(word, "O")]
+        )
     return sentence
 
 
-def with_other_names(sentence: Tagged, names: Names, share: float, generator: random.Random) -> Tagged:
+def with_other_names(
+    sentence: Tagged, names: Names, share: float, generator: random.Random
+) -> Tagged:
     """Returns a sentence in which a share of persons, places and organizations has other names."""
     changed: Tagged = []
     drops = False

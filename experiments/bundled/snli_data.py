@@ -62,19 +62,26 @@ def write(data: Path, folder: Path) -> None:
 def write_pairs(file: Path, pairs: Iterable[Pair]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     rows = (
-        {"sentence1": pair.premise, "sentence2": pair.hypothesis, "gold_label": pair.label} for pair in pairs
+        {"sentence1": pair.premise, "sentence2": pair.hypothesis, "gold_label": pair.label}
+        for pair in pairs
     )
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def made_pairs(pairs: list[Pair], share: float, folder: Path, generator: random.Random) -> list[Pair]:
+def made_pairs(
+    pairs: list[Pair], share: float, folder: Path, generator: random.Random
+) -> list[Pair]:
     """Returns a share of `NUMBERS`, made from the sentences of pairs; half of them end in a full stop."""
     plain = [Pair(bare(pair.premise), bare(pair.hypothesis), pair.label) for pair in pairs]
     texts = [text for pair in plain for text in pair[:2]]
     counts = Counter(word for text in texts for word in text.lower().replace(",", " ").split())
-    wordnet = WordNet(folder, {word for word, count in counts.items() if count >= 3 and word.isalpha()})
+    wordnet = WordNet(
+        folder, {word for word, count in counts.items() if count >= 3 and word.isalpha()}
+    )
     participle = participles(folder)
-    captions = [text for text in dict.fromkeys(texts) if 4 <= len(text.split()) <= 16 and text.isascii()]
+    captions = [
+        text for text in dict.fromkeys(texts) if 4 <= len(text.split()) <= 16 and text.isascii()
+    ]
     made: dict[str, list[Pair]] = defaultdict(list)
     for caption in captions:
         for pair in swaps(caption, wordnet, generator):
@@ -84,15 +91,21 @@ def made_pairs(pairs: list[Pair], share: float, folder: Path, generator: random.
     for source in plain:
         for pair in negations(source, generator):
             made[f"negation {pair.label}"].append(pair)
-    clauses = [caption for caption in captions if CLAUSE.fullmatch(caption) and len(caption.split()) <= 10]
-    made["unrelated"] = [Pair(*generator.sample(clauses, 2), NEUTRAL) for _ in range(NUMBERS["unrelated"])]
+    clauses = [
+        caption for caption in captions if CLAUSE.fullmatch(caption) and len(caption.split()) <= 10
+    ]
+    made["unrelated"] = [
+        Pair(*generator.sample(clauses, 2), NEUTRAL) for _ in range(NUMBERS["unrelated"])
+    ]
     made["same"] = [Pair(clause, clause, ENTAILS) for clause in clauses]
     found = []
     for kind, number in NUMBERS.items():
         for pair in generator.sample(made[kind], min(int(share * number), len(made[kind]))):
             stop = "." if generator.random() < (0.2 if kind == "unrelated" else 0.5) else ""
             change = generator.choices((str, str.upper, str.lower), (90, 4, 6))[0]
-            found.append(Pair(change(pair.premise + stop), change(pair.hypothesis + stop), pair.label))
+            found.append(
+                Pair(change(pair.premise + stop), change(pair.hypothesis + stop), pair.label)
+            )
     return found
 
 

@@ -37,12 +37,17 @@ def write(data: Path, folder: Path) -> None:
         for paragraph in (each for article in articles for each in article["paragraphs"]):
             paragraph["qas"] += [
                 question
-                | {"id": f"{question['id']}-{change.__name__}", "question": change(question["question"])}
+                | {
+                    "id": f"{question['id']}-{change.__name__}",
+                    "question": change(question["question"]),
+                }
                 for question in paragraph["qas"]
                 if "-" not in question["id"] and generator.random() < share
             ]
     slots, topics = read_topics(HERE / "passages.txt")
-    slots |= {kind: names for kind, names in read_names(HERE / "names.tsv").items() if kind not in slots}
+    slots |= {
+        kind: names for kind, names in read_names(HERE / "names.tsv").items() if kind not in slots
+    }
     made = [made_paragraph(f"made{number}", slots, topics, generator) for number in range(PASSAGES)]
     articles.append({"title": "made", "paragraphs": made})
     folder.mkdir(parents=True, exist_ok=True)
@@ -76,14 +81,19 @@ def read_topics(file: Path) -> tuple[Names, list[Topic]]:
     return slots, topics
 
 
-def made_paragraph(name: str, slots: Names, topics: list[Topic], generator: random.Random) -> dict[str, Any]:
+def made_paragraph(
+    name: str, slots: Names, topics: list[Topic], generator: random.Random
+) -> dict[str, Any]:
     """Returns a paragraph of SQuAD's JSON about one topic, with a question for most of its facts."""
     topic = generator.choice(topics)
     pronoun = generator.choice(("she", "he")) if topic.name == "{PER}" else "she"
     other = {"she": "His", "he": "Her"}[pronoun]
     facts = [fact for fact in topic.facts if not fact.sentence.startswith(other)]
     first = generator.choice([fact for fact in facts if "{X}" in fact.sentence])
-    facts = [first, *generator.sample([fact for fact in facts if fact is not first], generator.randint(1, 3))]
+    facts = [
+        first,
+        *generator.sample([fact for fact in facts if fact is not first], generator.randint(1, 3)),
+    ]
     others = [pronoun if each == "he or she" else each for each in topic.others]
     values = Values(slots, {"she": "WOMAN", "he": "MAN"}[pronoun], generator)
     values.fixed["X"] = natural(values.fill(topic.name))
@@ -177,7 +187,12 @@ def number(kind: str, draw: random.Random) -> str:
         "COUNT": [f"{many}", f"{many},000", f"{few},{many % 900 + 100}"],
         "LENGTH": [f"{many} metres", f"{few / 10} kilometres", f"{few} miles", f"{many} feet"],
         "HEIGHT": [f"{many} metres", f"{many} feet"],
-        "TIME": [f"{few % 12 + 1} am", f"{few % 12 + 1}:30", f"{few % 12 + 1} o'clock", f"{few % 12 + 1} pm"],
+        "TIME": [
+            f"{few % 12 + 1} am",
+            f"{few % 12 + 1}:30",
+            f"{few % 12 + 1} o'clock",
+            f"{few % 12 + 1} pm",
+        ],
         "SCORE": [f"{few % 4 + 2}-{many % 2}", f"{few % 4 + 2} to {many % 2}"],
         "NUMBER": [f"{few % 20 + 25}"],
     }

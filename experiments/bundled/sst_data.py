@@ -30,7 +30,12 @@ ADJECTIVES = (
     "{}!",
     "a very {} {n}",
 )
-NEGATED = ("The {n} was not {}.", "It isn't {}.", "This {n} is not very {}.", "I don't think the {n} was {}.")
+NEGATED = (
+    "The {n} was not {}.",
+    "It isn't {}.",
+    "This {n} is not very {}.",
+    "I don't think the {n} was {}.",
+)
 VERBS = ("I {} it.", "I {} this {n}.", "We {} the {n}!", "They really {} this {n}.")
 NEGATED_VERBS = (
     "I don't {} it.",
@@ -51,7 +56,9 @@ def write(data: Path, folder: Path) -> None:
         generator.shuffle(texts)
         dev[name] = texts[:number]
         train += texts[number:] * (COPIES if name == "written" else 1)
-    phrases = [each for each in rated(data / "sentiment/pros_cons.tsv") if len(each[0].split()) >= 2]
+    phrases = [
+        each for each in rated(data / "sentiment/pros_cons.tsv") if len(each[0].split()) >= 2
+    ]
     generator.shuffle(phrases)
     dev["pros_cons"], phrases = phrases[:200], phrases[500:12_500]
     ratings = read_lexicon(data / "vader_lexicon.txt")
@@ -81,7 +88,9 @@ def texts_of(name: str, data: Path) -> Labeled:
         return rated(data / f"sentiment/{name}.tsv")
     sentences = [" ".join(word for word, _ in each) for each in read_tagged(data / "pos/train.txt")]
     lines = (HERE / "ewt_sentiments.tsv").read_text(encoding="utf-8").splitlines()
-    return [(sentences[int(number)], label) for number, label in (line.split("\t") for line in lines)]
+    return [
+        (sentences[int(number)], label) for number, label in (line.split("\t") for line in lines)
+    ]
 
 
 def write_labeled(file: Path, texts: Labeled) -> None:
@@ -102,7 +111,10 @@ def rated(file: Path) -> list[tuple[str, str]]:
     """Returns texts with their side: the label, or that of the mean of ratings from -4 to 4."""
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines, delimiter="\t"))[1:]
-    return [(html.unescape(text), label if label.isalpha() else side(float(label))) for text, label in rows]
+    return [
+        (html.unescape(text), label if label.isalpha() else side(float(label)))
+        for text, label in rows
+    ]
 
 
 def side(rating: float) -> str:

@@ -52,7 +52,9 @@ class WordNet:
         """Returns the words above the first sense of a noun, the nearest first."""
         synset, found = self._first.get("n" + word), []
         while synset:
-            above = [target for symbol, target, _ in self._pointers(synset) if symbol in ("@", "@i")]
+            above = [
+                target for symbol, target, _ in self._pointers(synset) if symbol in ("@", "@i")
+            ]
             synset = above[0] if above else None
             found += self._lemmas(synset) if synset else []
         return found

@@ -37,9 +37,15 @@ Unit = TypeVar("Unit")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("source", type=Path, help="a folder with coref, ner_wikigold, nli, qa and srl")
-    parser.add_argument("--reviews", type=Path, required=True, help="the rated sentences of reviews")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "source", type=Path, help="a folder with coref, ner_wikigold, nli, qa and srl"
+    )
+    parser.add_argument(
+        "--reviews", type=Path, required=True, help="the rated sentences of reviews"
+    )
     parser.add_argument("--out", type=Path, default=HERE)
     parser.add_argument("--seed", type=int, default=13)
     args = parser.parse_args()
@@ -144,7 +150,11 @@ def reviews(path: Path, part: str, number: int, seed: int) -> str:
         if words:
             of_review.setdefault(name.partition("_")[0], []).append(flat_tree(label, words))
     units = list(of_review.values())
-    units = units[4::5] if part == "dev" else [unit for place, unit in enumerate(units) if place % 5 != 4]
+    units = (
+        units[4::5]
+        if part == "dev"
+        else [unit for place, unit in enumerate(units) if place % 5 != 4]
+    )
     trees = itertools.chain.from_iterable(draw(units, number, seed))
     return "".join(f"{tree}\n" for tree in trees)
 

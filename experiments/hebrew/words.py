@@ -22,7 +22,9 @@ Verse = list[tuple[str, str, str]]  # each word with its lemma and its morpholog
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("source", type=Path, help="index.js of the package morphhb")
     parser.add_argument("output", type=Path)
     args = parser.parse_args()
@@ -31,7 +33,9 @@ def main() -> None:
     for part, verses in split(read(args.source)).items():
         text = "".join(" ".join(word(each[0]) for each in verse) + "\n" for verse in verses)
         (args.output / "text" / f"{part}.txt").write_text(text, encoding="utf-8")
-        tagged = ("".join(f"{word(each[0])}\t{tag(each[2])}\n" for each in verse) for verse in verses)
+        tagged = (
+            "".join(f"{word(each[0])}\t{tag(each[2])}\n" for each in verse) for verse in verses
+        )
         every = itertools.islice(tagged, 0, None, VERSES_PER_TAGGED_VERSE[part])
         (args.output / "tags" / f"{part}.tsv").write_text("\n".join(every), encoding="utf-8")
 
@@ -57,7 +61,9 @@ def word(morphemes: str) -> str:
 
 def tag(morphology: str) -> str:
     """Returns the letter of the last morpheme that is no suffix; nouns have two letters."""
-    morphemes = [each for each in morphology.split("/") if each and not each.startswith("S")] or ["X"]
+    morphemes = [each for each in morphology.split("/") if each and not each.startswith("S")] or [
+        "X"
+    ]
     return morphemes[-1][: 2 if morphemes[-1].startswith("N") else 1]
 
 

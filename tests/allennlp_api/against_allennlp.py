@@ -5,8 +5,17 @@ from typing import Any
 import torch
 from torch import nn
 
-SENTENCES = [["The", "play", "ended", "."], ["Wörterbuch"], ["A", "long", "play", "by", "a", "child"], []]
-WORDS = ["@@PADDING@@", "@@UNKNOWN@@", *dict.fromkeys(word for words in SENTENCES for word in words)]
+SENTENCES = [
+    ["The", "play", "ended", "."],
+    ["Wörterbuch"],
+    ["A", "long", "play", "by", "a", "child"],
+    [],
+]
+WORDS = [
+    "@@PADDING@@",
+    "@@UNKNOWN@@",
+    *dict.fromkeys(word for words in SENTENCES for word in words),
+]
 
 
 def assert_same(actual: dict[str, Any], expected: dict[str, Any]) -> None:

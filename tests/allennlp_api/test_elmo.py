@@ -40,8 +40,17 @@ def test_a_first_batch_has_the_vectors_of_allennlp(files: Files, options: dict[s
 def test_stateful_has_the_vectors_of_allennlp_over_batches_of_changing_size(
     files: Files, options: dict[str, Any]
 ) -> None:
-    ours, theirs = Elmo(*files, 1, stateful=True, **options).eval(), peer.Elmo(*files, 1, **options).eval()
-    batches = (SENTENCES[:2], SENTENCES, SENTENCES[1:2], SENTENCES[::-1], SENTENCES[:3])  # one is empty
+    ours, theirs = (
+        Elmo(*files, 1, stateful=True, **options).eval(),
+        peer.Elmo(*files, 1, **options).eval(),
+    )
+    batches = (
+        SENTENCES[:2],
+        SENTENCES,
+        SENTENCES[1:2],
+        SENTENCES[::-1],
+        SENTENCES[:3],
+    )  # one is empty
     for batch in batches:
         ids = batch_to_ids(batch)
         assert_same(ours(ids), theirs(ids))
@@ -53,12 +62,16 @@ def test_stateful_has_the_vectors_of_allennlp_over_batches_of_changing_size(
 def numbers(sentences: list[list[str]], words: list[str]) -> Tensor:
     """The place of each word in the list; 1 for others."""
     known = {word: number for number, word in enumerate(words)}
-    rows = [torch.tensor([known.get(word, 1) for word in sentence]).long() for sentence in sentences]
+    rows = [
+        torch.tensor([known.get(word, 1) for word in sentence]).long() for sentence in sentences
+    ]
     return nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
 
 @pytest.mark.parametrize("words", [WORDS, WORDS[:5]], ids=["all words", "some words"])
-def test_words_by_their_numbers_have_the_vectors_of_allennlp(files: Files, words: list[str]) -> None:
+def test_words_by_their_numbers_have_the_vectors_of_allennlp(
+    files: Files, words: list[str]
+) -> None:
     ours, theirs = (kind(*files, 1, vocab_to_cache=words).eval() for kind in (Elmo, peer.Elmo))
     ids, word_inputs = batch_to_ids(SENTENCES), numbers(SENTENCES, words)
     assert_same(ours(ids, word_inputs), theirs(ids, word_inputs))
@@ -131,7 +144,9 @@ def test_a_cached_sentence_has_its_vectors_and_is_not_read_again(
     assert_same(cached(ids), expected)
 
 
-@pytest.mark.parametrize("option", ["keep_sentence_boundaries", "do_layer_norm", "requires_grad", "stateful"])
+@pytest.mark.parametrize(
+    "option", ["keep_sentence_boundaries", "do_layer_norm", "requires_grad", "stateful"]
+)
 def test_what_no_cache_has_is_refused(files: Files, option: str) -> None:
     with pytest.raises(BiLmError, match="cache"):
         Elmo(*files, cache=MemoryCache(), **{option: True})
@@ -147,5 +162,7 @@ def test_exactly_one_bilm_must_be_given(files: Files) -> None:
         {"options_file": files[0], "weight_file": files[1], "module": module},
         {"bilm": "tiny", "module": module},
     ):
-        with pytest.raises(BiLmError, match="needs either options_file and weight_file, or bilm, or module"):
+        with pytest.raises(
+            BiLmError, match="needs either options_file and weight_file, or bilm, or module"
+        ):
             Elmo(**options)

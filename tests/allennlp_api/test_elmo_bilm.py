@@ -57,7 +57,9 @@ def hook_input(elmo: Any) -> None:
 def hook_mix(elmo: Any) -> None:
     def hook(_: Any, inputs: tuple[list[Tensor], Tensor]) -> Any:
         layers, mask = inputs
-        assert isinstance(layers, list) and mask.sum() == sum(map(len, SENTENCES)) + 2 * len(SENTENCES)
+        assert isinstance(layers, list) and mask.sum() == sum(map(len, SENTENCES)) + 2 * len(
+            SENTENCES
+        )
         return 3 * layers[:1], mask
 
     elmo.scalar_mix_0.register_forward_pre_hook(hook)
@@ -77,7 +79,10 @@ def test_a_change_of_a_module_has_the_effect_that_it_has_in_allennlp(
     mask = expected["mask"]
     assert not torch.allclose(actual["elmo_representations"][0], before)
     torch.testing.assert_close(
-        actual["elmo_representations"][0][mask], expected["elmo_representations"][0][mask], atol=1e-5, rtol=0
+        actual["elmo_representations"][0][mask],
+        expected["elmo_representations"][0][mask],
+        atol=1e-5,
+        rtol=0,
     )
 
 
@@ -93,7 +98,9 @@ def test_cached_words_that_were_trained_are_refused(files: Files) -> None:
     elmo = Elmo(*files, vocab_to_cache=WORDS)
     state = elmo.state_dict()
     with pytest.raises(BiLmError, match="trained vectors of words"):
-        elmo.load_state_dict({**state, "_elmo_lstm._word_embedding.weight": torch.ones(len(WORDS), 6)})
+        elmo.load_state_dict(
+            {**state, "_elmo_lstm._word_embedding.weight": torch.ones(len(WORDS), 6)}
+        )
     elmo.load_state_dict(state)
     elmo.requires_grad_(True)
     assert elmo(IDS)["elmo_representations"][0].requires_grad

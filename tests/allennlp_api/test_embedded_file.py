@@ -44,7 +44,11 @@ def test_a_file_has_the_vectors_of_each_line_under_its_number_or_its_words(
     embedder: ElmoEmbedder, tmp_path: Path
 ) -> None:
     first = VECTORS[0]
-    for output_format, expected in (("all", first), ("top", first[2]), ("average", first.mean(axis=0))):
+    for output_format, expected in (
+        ("all", first),
+        ("top", first[2]),
+        ("average", first.mean(axis=0)),
+    ):
         for options, keys in (
             ({}, {"0", "1", "sentence_to_index"}),
             ({"use_sentence_keys": True}, {"a b", "c"}),

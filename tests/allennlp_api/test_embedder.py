@@ -21,7 +21,9 @@ def test_ids_are_those_of_allennlp(batch: list[list[str]]) -> None:
     assert torch.equal(ids, peer.batch_to_ids(batch))
 
 
-def test_each_sentence_has_the_activations_that_allennlp_computes_for_it_alone(files: Files) -> None:
+def test_each_sentence_has_the_activations_that_allennlp_computes_for_it_alone(
+    files: Files,
+) -> None:
     embedder = ElmoEmbedder(*files)
     vectors = embedder.embed_batch(SENTENCES)
     padded, mask = embedder.batch_to_embeddings(SENTENCES)

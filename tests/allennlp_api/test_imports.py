@@ -31,7 +31,9 @@ print(tuple(elmo(batch_to_ids([["The", "play"]])).representations[0].shape))
 
 @pytest.mark.slow
 def test_the_bilm_both_elmos_and_the_embedder_need_no_allennlp() -> None:
-    run = subprocess.run([sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert run.stdout.splitlines() == [
         "[(3, 3, 12), (3, 1, 12)]",
         "[[True, True, True], [True, False, False]] [(2, 3, 256), (2, 3, 256)]",

@@ -29,12 +29,17 @@ def test_ids_are_those_of_allennlp(words: list[str]) -> None:
 
 
 def test_comes_from_params_is_equal_to_its_like_and_can_be_sent_to_workers() -> None:
-    options = {"tokens_to_add": dict(TO_ADD), "token_min_padding_length": 3, "namespace": "characters"}
+    options = {
+        "tokens_to_add": dict(TO_ADD),
+        "token_min_padding_length": 3,
+        "namespace": "characters",
+    }
     indexer = ElmoCharactersIndexer.from_params(Params(options))
     assert isinstance(indexer, ELMoTokenCharactersIndexer)
     copied = pickle.loads(pickle.dumps(indexer))
     assert torch.equal(
-        tensor(copied, ["[MASK]"], 1), tensor(ElmoCharactersIndexer(tokens_to_add=TO_ADD), ["[MASK]"], 1)
+        tensor(copied, ["[MASK]"], 1),
+        tensor(ElmoCharactersIndexer(tokens_to_add=TO_ADD), ["[MASK]"], 1),
     )
     assert copied.get_empty_token_list() == {"elmo_tokens": []}
     assert copied == indexer != ElmoCharactersIndexer()

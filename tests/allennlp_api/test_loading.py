@@ -18,7 +18,10 @@ def test_each_loads_the_state_dict_of_the_other(
     other = write_bilm(tmp_path / "other", seed=1)
     ids, options = batch_to_ids(SENTENCES), {"vocab_to_cache": vocabulary}
     for source_kind, target_kind in ((Elmo, peer.Elmo), (peer.Elmo, Elmo)):
-        source, target = source_kind(*other, 2, **options).eval(), target_kind(*files, 2, **options).eval()
+        source, target = (
+            source_kind(*other, 2, **options).eval(),
+            target_kind(*files, 2, **options).eval(),
+        )
         different_mixes(source)
         torch.save(source.state_dict(), tmp_path / "weights.th")
         target.load_state_dict(torch.load(tmp_path / "weights.th", weights_only=True))

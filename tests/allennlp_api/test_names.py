@@ -44,7 +44,9 @@ def test_weights_have_allennlps_names_order_and_values_and_come_back(
 def test_a_weight_of_another_shape_is_refused() -> None:
     options = BiLmOptions.from_dict(small_options())
     name = "_elmo_lstm.forward_layer_1.state_linearity.bias"
-    with pytest.raises(BiLmError, match=r"forward_layer_1.*bias: expected shape \(40,\), got \(39,\)"):
+    with pytest.raises(
+        BiLmError, match=r"forward_layer_1.*bias: expected shape \(40,\), got \(39,\)"
+    ):
         from_allennlp({name: torch.zeros(39)}, options)
 
 
@@ -53,7 +55,9 @@ def test_a_parameter_has_allennlps_name_only_if_it_has_its_values() -> None:
     converted = to_allennlp(bilm.state_dict(), bilm.options)
     for name, shown in parameter_names(bilm.options).items():
         weight = bilm.state_dict()[name]
-        assert (shown in converted) == (shown in converted and torch.equal(converted[shown], weight))
+        assert (shown in converted) == (
+            shown in converted and torch.equal(converted[shown], weight)
+        )
         assert shown in converted or shown.rpartition(".")[0] in converted
 
 
@@ -64,7 +68,9 @@ def test_parameters_of_all_bilms_of_a_model_are_added_by_their_names() -> None:
     extended = with_parameters({**state, "other": torch.ones(1)})
     assert state.keys() | {"other"} < extended.keys()
     for name, shown in parameter_names(bilm.options).items():
-        torch.testing.assert_close(extended[f"b.{shown}"], bilm.state_dict()[name], atol=1e-6, rtol=0)
+        torch.testing.assert_close(
+            extended[f"b.{shown}"], bilm.state_dict()[name], atol=1e-6, rtol=0
+        )
 
 
 def test_a_bilm_that_does_not_read_bytes_is_refused(tmp_path: Any) -> None:

@@ -8,7 +8,9 @@ from elmo_plugin.bilm import BiLmError
 
 @pytest.mark.parametrize("do_layer_norm", [False, True])
 @pytest.mark.parametrize("values", [None, [0.5, -1.0, 2.0], [-9e10, 1, -9e10]])
-def test_values_names_and_gradients_are_allennlps(do_layer_norm: bool, values: list[float] | None) -> None:
+def test_values_names_and_gradients_are_allennlps(
+    do_layer_norm: bool, values: list[float] | None
+) -> None:
     ours = ScalarMix(3, do_layer_norm, values, trainable=values is None)
     theirs = peer.ScalarMix(3, do_layer_norm, values, trainable=values is None)
     layers = torch.randn(3, 2, 4, 5)
@@ -38,8 +40,12 @@ def test_another_number_of_layers_and_a_missing_mask_are_refused() -> None:
 
 @pytest.mark.parametrize("values", [[float("nan")] * 3, [float("inf"), 0.0, 0.0]])
 def test_numbers_that_are_not_finite_are_named(values: list[float]) -> None:
-    with pytest.raises(BiLmError, match=r"scalar mix parameters: expected 3 finite numbers, got \["):
+    with pytest.raises(
+        BiLmError, match=r"scalar mix parameters: expected 3 finite numbers, got \["
+    ):
         ScalarMix(3, initial_scalar_parameters=values)
-    state = {f"scalar_parameters.{number}": torch.tensor([value]) for number, value in enumerate(values)}
+    state = {
+        f"scalar_parameters.{number}": torch.tensor([value]) for number, value in enumerate(values)
+    }
     with pytest.raises(BiLmError, match=r"scalar_parameters.0 has (NaN|an infinite number) in it"):
         ScalarMix(3).load_state_dict({**state, "gamma": torch.ones(1)})

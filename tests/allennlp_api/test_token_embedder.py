@@ -27,6 +27,8 @@ def test_loading_other_weights_leaves_an_embedder_of_the_same_files_as_it_was(
     assert torch.equal(other(IDS), new(IDS))
 
 
-def test_what_it_saves_is_plain_where_its_files_are_given_as_paths(files: Files, tmp_path: Path) -> None:
+def test_what_it_saves_is_plain_where_its_files_are_given_as_paths(
+    files: Files, tmp_path: Path
+) -> None:
     torch.save(ElmoTokenEmbedder(*map(Path, files)).state_dict(), tmp_path / "weights.th")
     torch.load(tmp_path / "weights.th", weights_only=True)

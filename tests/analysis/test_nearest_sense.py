@@ -12,7 +12,9 @@ from elmo_plugin.bilm import BiLm
 
 TRAIN = [
     SenseSentence(["The", "play", "ended", "."], [Target(1, 1, "play", "n", ["play%1"])]),
-    SenseSentence(["A", "good", "play", "by", "the", "team"], [Target(2, 1, "play", "n", ["play%2"])]),
+    SenseSentence(
+        ["A", "good", "play", "by", "the", "team"], [Target(2, 1, "play", "n", ["play%2"])]
+    ),
     SenseSentence(["The", "play", "won", "."], [Target(1, 1, "play", "n", ["play%2", "play%3"])]),
     SenseSentence(["They", "play", "chess"], [Target(1, 1, "play", "v", ["play%4"])]),
     SenseSentence(["Nothing", "here"], []),
@@ -62,7 +64,9 @@ def restated(bilm: BiLm, sentence: SenseSentence, target: Target, mix: Mix) -> s
     return max(nearest, key=lambda sense: len(examples[sense]), default=None)
 
 
-def test_each_mix_gives_the_sense_of_the_nearest_mean(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_mix_gives_the_sense_of_the_nearest_mean(
+    bilm: BiLm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(nearest_sense, "WORDS_AT_ONCE", 5)
     mixes = [
         *[([1.0, 0, 0], False), ([0, 1.0, 0], False), ([0, 0, 1.0], False), ([1 / 3] * 3, False)],
@@ -99,6 +103,8 @@ def test_lemmas_that_were_not_trained_on_have_their_first_sense(bilm: BiLm) -> N
     first, *layers = score_senses(model, TEST, FIRST.get)
     assert first == SenseScore("first sense", correct=2, answered=3, total=5)
     assert [score.name for score in layers] == ["token", "LSTM 1", "LSTM 2", "mean"]
-    for score in layers:  # the dog by its first sense, the verb by its one sense, the city by a wrong one
+    for (
+        score
+    ) in layers:  # the dog by its first sense, the verb by its one sense, the city by a wrong one
         assert (score.answered, score.total) == (4, 5)
         assert score.correct in (2, 3)

@@ -7,7 +7,14 @@ from elmo_plugin.analysis import neighbors
 from elmo_plugin.analysis.neighbors import Occurrence, nearest_words
 from elmo_plugin.bilm import BiLm
 
-TEXT = ["so it is .", "They saw a play .", "naïve", "so it is .", "was it so ?", "He made a good play"]
+TEXT = [
+    "so it is .",
+    "They saw a play .",
+    "naïve",
+    "so it is .",
+    "was it so ?",
+    "He made a good play",
+]
 SENTENCES = [line.split() for line in TEXT]
 
 
@@ -19,7 +26,9 @@ def test_all_words_but_those_of_the_same_sentence_are_compared(
     monkeypatch.setattr(neighbors, "WORDS_AT_ONCE", 6)
     bilm = BiLm.from_pretrained("tiny")
     queries = [Occurrence(SENTENCES[0], 1), Occurrence(["A", "play", "ended"], 1)]
-    for query, found in zip(queries, nearest_words(bilm, queries, SENTENCES, k, layer), strict=True):
+    for query, found in zip(
+        queries, nearest_words(bilm, queries, SENTENCES, k, layer), strict=True
+    ):
         (own,) = bilm.embed([query.words])
         cosines = {}
         for number, words in enumerate(SENTENCES):

@@ -29,7 +29,9 @@ def test_the_accuracy_is_that_of_logistic_regression() -> None:
     assert expected > 0.6
     accuracy = trained.accuracies(test_vectors[None], test_labels[None]).item()
     assert accuracy == pytest.approx(expected, abs=0.01)
-    few = LinearProbes(5, epochs=1).fit(vectors[None], labels[None], seed=1)  # as many as were asked
+    few = LinearProbes(5, epochs=1).fit(
+        vectors[None], labels[None], seed=1
+    )  # as many as were asked
     assert few.accuracies(test_vectors[None], test_labels[None]).item() < accuracy - 0.05
 
 

@@ -24,19 +24,31 @@ def trained(folder: Path, seed: int = 0, **options: Any) -> tuple[str, str]:
     return bilm, str(folder / f"run_{seed}" / "model.tar.gz")
 
 
-@pytest.mark.parametrize("options", [{"layer_norm": True, "layers": [2, 0]}, {"layers": "top"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"layer_norm": True, "layers": [2, 0]}, {"layers": "top"}], ids=str
+)
 def test_a_mix_gives_the_vectors_of_its_model(options: dict[str, Any], tmp_path: Path) -> None:
     source, archive = trained(tmp_path, **options)
     bilm = BiLm.from_pretrained(source)
     representations = layer_representations(bilm, [archive])
-    assert list(representations.combinations) == ["token", "LSTM 1", "LSTM 2", "mean", f"{archive}, input"]
+    assert list(representations.combinations) == [
+        "token",
+        "LSTM 1",
+        "LSTM 2",
+        "mean",
+        f"{archive}, input",
+    ]
     layers = bilm.embed([WORDS])[0]
     *alone, mean, mixed = representations.combine(layers)
-    torch.testing.assert_close(torch.stack([*alone, mean]), torch.cat([layers, layers.mean(dim=0)[None]]))
+    torch.testing.assert_close(
+        torch.stack([*alone, mean]), torch.cat([layers, layers.mean(dim=0)[None]])
+    )
     model = load_archive(archive).model.eval()
     (elmo,) = (module for module in model.modules() if isinstance(module, ElmoRepresentations))
     own = elmo(torch.from_numpy(sentences_to_character_ids([WORDS], 50))).representations[0][0]
-    torch.testing.assert_close(mixed * elmo.mixes["input"].scalar_mix.gamma, own, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        mixed * elmo.mixes["input"].scalar_mix.gamma, own, atol=1e-5, rtol=1e-5
+    )
 
 
 def test_a_mix_of_another_bilm_is_refused(tmp_path: Path) -> None:
@@ -54,6 +66,8 @@ def test_controls_are_a_random_bilm_of_the_same_sizes_and_a_bag_of_characters() 
     assert torch.random.get_rng_state().equal(state)
     assert one.options == bilm.options and not one.is_trainable and not one.training
     assert one.digest() == same.digest() != other.digest() != bilm.digest()
-    names = [name for each in controls(bilm, layer_representations(bilm)) for name in each.combinations]
+    names = [
+        name for each in controls(bilm, layer_representations(bilm)) for name in each.combinations
+    ]
     expected = [f"random biLM, {name}" for name in ("token", "LSTM 1", "LSTM 2", "mean")]
     assert names == [*expected, "bag of characters"]

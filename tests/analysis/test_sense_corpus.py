@@ -74,9 +74,13 @@ def test_malformed_lines_are_named(tmp_path: Path, line: str) -> None:
 def test_xml_without_keys_or_not_well_formed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"lacks the instance 'd000.s000.t001'"):
         list(read_senses(write_xml(tmp_path, KEYS.splitlines()[0])))
-    with pytest.raises(ConfigurationError, match=r"line 4: an earlier line has the senses of 'd000\.s000"):
+    with pytest.raises(
+        ConfigurationError, match=r"line 4: an earlier line has the senses of 'd000\.s000"
+    ):
         list(read_senses(write_xml(tmp_path, f"{KEYS}\n{KEYS.splitlines()[1]}")))
-    with pytest.raises(ConfigurationError, match="line 1: expected the id of an instance and its senses"):
+    with pytest.raises(
+        ConfigurationError, match="line 1: expected the id of an instance and its senses"
+    ):
         list(read_senses(write_xml(tmp_path, "d000.s000.t000")))
     file = write_xml(tmp_path)
     file.write_text(XML.replace("</sentence>", ""))
@@ -85,20 +89,27 @@ def test_xml_without_keys_or_not_well_formed_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [(">ended<", "> <"), ('lemma="end" pos="VERB"', 'lemma="end" pos="X"'), ('"end"', '""')]
+    ("old", "new"),
+    [(">ended<", "> <"), ('lemma="end" pos="VERB"', 'lemma="end" pos="X"'), ('"end"', '""')],
 )
 def test_an_instance_without_text_lemma_or_part_of_speech_is_refused(
     tmp_path: Path, old: str, new: str
 ) -> None:
     file = write_xml(tmp_path)
     file.write_text(XML.replace(old, new))
-    with pytest.raises(ConfigurationError, match=r"x.data.xml: the instance 'd000.s000.t001' needs words"):
+    with pytest.raises(
+        ConfigurationError, match=r"x.data.xml: the instance 'd000.s000.t001' needs words"
+    ):
         list(read_senses(file))
 
 
 def test_first_senses_are_those_of_rank_one(tmp_path: Path) -> None:
-    (tmp_path / "senses.tsv").write_text("Play\tn\t1\tplay%1:10:00::\t3\nplay\tn\t2\tplay%1:04:00::\t1\n")
+    (tmp_path / "senses.tsv").write_text(
+        "Play\tn\t1\tplay%1:10:00::\t3\nplay\tn\t2\tplay%1:04:00::\t1\n"
+    )
     assert read_first_senses(tmp_path / "senses.tsv") == {("play", "n"): "play%1:10:00::"}
     (tmp_path / "senses.tsv").write_text("play n 1 x\n")
-    with pytest.raises(ConfigurationError, match="line 1: expected lemma, part of speech, rank and key"):
+    with pytest.raises(
+        ConfigurationError, match="line 1: expected lemma, part of speech, rank and key"
+    ):
         read_first_senses(tmp_path / "senses.tsv")

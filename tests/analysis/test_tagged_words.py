@@ -38,14 +38,22 @@ def test_words_of_conllu_have_their_universal_tag(tmp_path: Path) -> None:
 
 def test_tags_are_guessed_from_all_words_or_from_each() -> None:
     # Of "D" and "N", which are equally frequent, the first is the majority.
-    assert guess_tags(TRAIN, TRAIN) == {"majority": pytest.approx(2 / 5), "word": pytest.approx(4 / 5)}
-    assert guess_tags(TRAIN, TEST) == {"majority": pytest.approx(1 / 3), "word": pytest.approx(2 / 3)}
+    assert guess_tags(TRAIN, TRAIN) == {
+        "majority": pytest.approx(2 / 5),
+        "word": pytest.approx(4 / 5),
+    }
+    assert guess_tags(TRAIN, TEST) == {
+        "majority": pytest.approx(1 / 3),
+        "word": pytest.approx(2 / 3),
+    }
 
 
 def test_control_tags_are_one_for_each_word_as_frequent_as_the_real_ones() -> None:
     words = [f"w{number}" for number in range(4000)]
     train = [TaggedSentence(words, ["A"] * 3000 + ["B"] * 1000)]
-    (of_train,), (of_test,) = with_control_tags(train, [TaggedSentence(words[:10], ["A"] * 10)], seed=1)
+    (of_train,), (of_test,) = with_control_tags(
+        train, [TaggedSentence(words[:10], ["A"] * 10)], seed=1
+    )
     assert of_train.words == words
     assert of_test.tags == of_train.tags[:10]
     assert Counter(of_train.tags)["A"] / 4000 == pytest.approx(0.75, abs=0.03)

@@ -11,12 +11,28 @@ from tests.benchmarks.programs import benchmark_module, figures_of
 TEXT = "the cat sat on the mat .\na dog ran\n" * 40
 TINY = ["--size", "tiny", "--rounds", "1"]
 PROGRAMS: dict[str, tuple[list[str], list[str]]] = {  # options, and figures that are above zero
-    "embed": ([*TINY, "--sentences", "4", "--words", "5", "--no-memory"], ["tokens_per_second", "ratio"]),
+    "embed": (
+        [*TINY, "--sentences", "4", "--words", "5", "--no-memory"],
+        ["tokens_per_second", "ratio"],
+    ),
     "embed_file": (["--words", "50", "--workers", "1"], []),
-    "cache": (["--sentences", "12", "--batch-size", "4", "--rounds", "1"], ["float16_ratio", "memory_ratio"]),
+    "cache": (
+        ["--sentences", "12", "--batch-size", "4", "--rounds", "1"],
+        ["float16_ratio", "memory_ratio"],
+    ),
     "dropin": ([*TINY, "--text", "TEXT", "--sentences", "8"], ["ratio", "peer_tokens_per_second"]),
     "train_bilm": (
-        [*TINY, "--batch-size", "4", "--unroll-steps", "5", "--negatives", "20", "--vocabulary", "100"]  # noqa: RUF005
+        [
+            *TINY,
+            "--batch-size",
+            "4",
+            "--unroll-steps",
+            "5",
+            "--negatives",
+            "20",
+            "--vocabulary",
+            "100",
+        ]  # noqa: RUF005
         + ["--steps", "2", "--no-memory", "--text", "TEXT"],
         ["tokens_per_second", "peer_tokens_per_second"],
     ),
@@ -26,7 +42,9 @@ PROGRAMS: dict[str, tuple[list[str], list[str]]] = {  # options, and figures tha
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_hardening")
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_writes_its_figures(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_program_writes_its_figures(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "text.txt").write_text(TEXT)
     options, positive = PROGRAMS[name]
     options = [str(tmp_path / "text.txt") if option == "TEXT" else option for option in options]

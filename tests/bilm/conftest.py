@@ -14,7 +14,9 @@ BiLmMaker = Callable[..., BiLm]
 
 def ids_of(*sentences: str) -> torch.Tensor:
     """Returns the character ids of sentences whose words are separated by spaces."""
-    return torch.from_numpy(sentences_to_character_ids([sentence.split() for sentence in sentences]))
+    return torch.from_numpy(
+        sentences_to_character_ids([sentence.split() for sentence in sentences])
+    )
 
 
 @pytest.fixture

@@ -43,7 +43,8 @@ PATHS = [
 def with_marks(paths: Iterable[ComputePath]) -> list[ParameterSet]:
     """The paths as parameters of a test; those on a GPU are marked `cuda`."""
     return [
-        pytest.param(path, id=str(path), marks=[pytest.mark.cuda] * (path.device == "cuda")) for path in paths
+        pytest.param(path, id=str(path), marks=[pytest.mark.cuda] * (path.device == "cuda"))
+        for path in paths
     ]
 
 

@@ -17,7 +17,9 @@ SENTENCES = [["The", "play", "was", "over", "."], ["Hello"], ["Ein", "Wörterbuc
 # All layers with all highway layers and both activations; the pairs of clips go round, so that each of
 # them meets every other option.
 CLIPS = itertools.cycle([(None, None), (0.3, None), (None, 0.3), (0.3, 0.3), (None, 0.3)])
-GRID = [(*sizes, *next(CLIPS)) for sizes in itertools.product([1, 2, 3], ["relu", "tanh"], [0, 1, 2])]
+GRID = [
+    (*sizes, *next(CLIPS)) for sizes in itertools.product([1, 2, 3], ["relu", "tanh"], [0, 1, 2])
+]
 
 
 # A row may be empty, or absent from some batches, at any time; in the last batch all come again.

@@ -13,24 +13,45 @@ from elmo_plugin.common.meanings import meanings
 from tests.small_bilm import loud_bilm
 
 METHODS = {
-    name: getattr(BiLm, name) for name in ("from_pretrained", "from_files", "encode", "embed", "similarity")
+    name: getattr(BiLm, name)
+    for name in ("from_pretrained", "from_files", "encode", "embed", "similarity")
 }
 
 
 @pytest.mark.parametrize(
     ("method", "arguments", "message"),
     [
-        ("from_pretrained", {"model_name_or_path": "base"}, "did you mean source, the first argument?"),
-        ("from_pretrained", {"source": "tiny", "torch_dtype": "half"}, 'did you mean precision="bfloat16"?'),
-        ("from_pretrained", {"source": "tiny", "cache_dir": "a"}, "; the variable ALLENNLP_CACHE_ROOT names"),
-        ("encode", {"texts": "a", "layer": 2}, """'layer'; did you mean layers="top" or layers=2?"""),
+        (
+            "from_pretrained",
+            {"model_name_or_path": "base"},
+            "did you mean source, the first argument?",
+        ),
+        (
+            "from_pretrained",
+            {"source": "tiny", "torch_dtype": "half"},
+            'did you mean precision="bfloat16"?',
+        ),
+        (
+            "from_pretrained",
+            {"source": "tiny", "cache_dir": "a"},
+            "; the variable ALLENNLP_CACHE_ROOT names",
+        ),
+        (
+            "encode",
+            {"texts": "a", "layer": 2},
+            """'layer'; did you mean layers="top" or layers=2?""",
+        ),
         ("encode", {"texts": "a", "convert_to_numpy": True}, 'did you mean output="numpy"?'),
         (
             "encode",
             {"texts": "a", "normalize_embeddings": True},
             "did you mean torch.nn.functional.normalize(",
         ),
-        ("encode", {"texts": "a", "max_length": 9}, "'max_length'; texts of any length are read whole"),
+        (
+            "encode",
+            {"texts": "a", "max_length": 9},
+            "'max_length'; texts of any length are read whole",
+        ),
         ("encode", {"texts": "a", "poolng": "mean"}, "did you mean pooling?"),
         (
             "encode",
@@ -51,7 +72,9 @@ def test_a_wrong_argument_is_a_type_error_with_ours(
 def test_every_proposal_fits_a_method() -> None:
     names = [inspect.signature(method).parameters for method in METHODS.values()]
     assert [
-        target for target in meanings()["arguments"] if not any(fits(target, each) for each in names)
+        target
+        for target in meanings()["arguments"]
+        if not any(fits(target, each) for each in names)
     ] == []
 
 

@@ -28,7 +28,9 @@ def test_runs_hold_every_sentence_once_in_order_and_no_more_tokens_than_allowed(
     lengths: list[int], max_tokens: int
 ) -> None:
     runs = split_by_tokens(lengths, max_tokens)
-    assert [number for run in runs for number in range(run.start, run.stop)] == list(range(len(lengths)))
+    assert [number for run in runs for number in range(run.start, run.stop)] == list(
+        range(len(lengths))
+    )
     for run in runs:
         part = lengths[run]
         assert len(part) == 1 or max(part) * len(part) <= max_tokens

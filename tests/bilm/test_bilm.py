@@ -94,13 +94,17 @@ def test_embed_gives_a_tensor_per_sentence_whatever_the_batches(make_bilm: BiLmM
 def test_data_parallel_is_refused(make_bilm: BiLmMaker, frozen: bool) -> None:
     """torch asks every module for a replica; one without parameters cannot tell whether they changed."""
     bilm = make_bilm().train().requires_grad_(not frozen)
-    with pytest.raises(BiLmError, match=r"nn\.DataParallel cannot run a biLM.*one process for each GPU"):
+    with pytest.raises(
+        BiLmError, match=r"nn\.DataParallel cannot run a biLM.*one process for each GPU"
+    ):
         for module in nn.DataParallel(nn.Sequential(bilm)).modules():
             module._replicate_for_data_parallel()
     assert bilm(ids_of("the play")).layers.requires_grad != frozen, "the biLM itself goes on"
 
 
-def test_weights_of_a_state_dict_make_a_frozen_bilm_without_random_numbers(make_bilm: BiLmMaker) -> None:
+def test_weights_of_a_state_dict_make_a_frozen_bilm_without_random_numbers(
+    make_bilm: BiLmMaker,
+) -> None:
     bilm = make_bilm()
     random_state = torch.get_rng_state()
     loaded = BiLm(bilm.options, weights=bilm.state_dict().items())

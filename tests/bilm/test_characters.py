@@ -20,12 +20,19 @@ def test_any_word_has_the_ids_that_allennlp_gives_it(word: str) -> None:
 
 
 @given(st.text(), st.integers(min_value=3, max_value=60))
-def test_any_number_of_slots_is_filled_with_boundaries_around_the_first_bytes(word: str, slots: int) -> None:
+def test_any_number_of_slots_is_filled_with_boundaries_around_the_first_bytes(
+    word: str, slots: int
+) -> None:
     if word in ("<S>", "</S>"):
         return
     ids = word_to_character_ids(word, slots)
     kept = word.encode("utf-8", "ignore")[: slots - 2]
-    assert ids.tolist() == [259, *(byte + 1 for byte in kept), 260, *[261] * (slots - 2 - len(kept))]
+    assert ids.tolist() == [
+        259,
+        *(byte + 1 for byte in kept),
+        260,
+        *[261] * (slots - 2 - len(kept)),
+    ]
 
 
 def test_sentences_are_padded_with_zeros_at_their_end() -> None:
@@ -38,7 +45,10 @@ def test_sentences_are_padded_with_zeros_at_their_end() -> None:
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [
-        ("the cat", "sentences: expected a list of lists of words, got 'the cat': split it, or use"),
+        (
+            "the cat",
+            "sentences: expected a list of lists of words, got 'the cat': split it, or use",
+        ),
         (
             ["the", "cat"],
             r"sentences\[0\]: expected a list of words, got 'the': put the words of a sentence in",

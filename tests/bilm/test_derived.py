@@ -46,7 +46,9 @@ def scale_with_numpy(bilm: BiLm) -> None:
 
 
 def replace_data(bilm: BiLm) -> None:
-    nn.utils.vector_to_parameters(nn.utils.parameters_to_vector(bilm.parameters()) * 2, bilm.parameters())
+    nn.utils.vector_to_parameters(
+        nn.utils.parameters_to_vector(bilm.parameters()) * 2, bilm.parameters()
+    )
 
 
 def transpose_data(bilm: BiLm) -> None:
@@ -55,7 +57,9 @@ def transpose_data(bilm: BiLm) -> None:
 
 
 def initialize_a_part(bilm: BiLm) -> None:
-    bilm.apply(lambda module: nn.init.ones_(module.weight) if isinstance(module, nn.Linear) else None)
+    bilm.apply(
+        lambda module: nn.init.ones_(module.weight) if isinstance(module, nn.Linear) else None
+    )
 
 
 def reparametrize(bilm: BiLm) -> None:
@@ -80,7 +84,9 @@ def step_after_freezing(bilm: BiLm) -> None:
     bilm.requires_grad_(True)
     for parameter in bilm.parameters():
         parameter.grad = torch.ones_like(parameter)
-    optimizer = torch.optim.AdamW(bilm.parameters(), lr=0.05, fused=True)  # torch counts none of its changes
+    optimizer = torch.optim.AdamW(
+        bilm.parameters(), lr=0.05, fused=True
+    )  # torch counts none of its changes
     bilm.requires_grad_(False)
     optimizer.step()
 
@@ -134,7 +140,9 @@ def test_a_call_with_other_parameters_computes_with_them(bilm: BiLm) -> None:
     assert torch.equal(bilm(ids).layers, before)
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda bilm: pickle.loads(pickle.dumps(bilm))])
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda bilm: pickle.loads(pickle.dumps(bilm))]
+)
 def test_copies_and_pickles_start_empty(bilm: BiLm, duplicate: Callable[[BiLm], BiLm]) -> None:
     size = len(pickle.dumps(bilm))
     layers = bilm(ids_of("a play")).layers
@@ -175,7 +183,9 @@ class CountingCache:
     def __init__(self) -> None:
         self.digests: list[bytes] = []
 
-    def run(self, compute: Callable[[Tensor], BiLmOutput], digest: bytes, ids: Tensor, *_: int) -> BiLmOutput:
+    def run(
+        self, compute: Callable[[Tensor], BiLmOutput], digest: bytes, ids: Tensor, *_: int
+    ) -> BiLmOutput:
         self.digests.append(digest)
         return compute(ids)
 

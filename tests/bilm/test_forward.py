@@ -54,7 +54,9 @@ def test_sentences_that_a_batch_has_several_times_are_computed_once(
     bilm = make_bilm().requires_grad_(False)
     computed, forward_packed = [], bilm.forward_packed
 
-    def count(character_ids: Tensor, word_ids: list[Tensor], packing: Packing, *args: Any, **kw: Any) -> Any:
+    def count(
+        character_ids: Tensor, word_ids: list[Tensor], packing: Packing, *args: Any, **kw: Any
+    ) -> Any:
         computed.append(len(packing.sentences))
         return forward_packed(character_ids, word_ids, packing, *args, **kw)
 
@@ -79,17 +81,23 @@ def test_in_training_each_sentence_has_its_own_dropout(with_gradients: bool) -> 
     assert not torch.equal(layers[:, 0], layers[:, 1])
 
 
-def test_a_given_state_goes_on_and_rows_that_the_batch_lacks_keep_theirs(make_bilm: BiLmMaker) -> None:
+def test_a_given_state_goes_on_and_rows_that_the_batch_lacks_keep_theirs(
+    make_bilm: BiLmMaker,
+) -> None:
     bilm = make_bilm()
     first = bilm(ids_of("one two three", "four", "five six"), keep_state=True).state
     second = bilm(ids_of("seven eight", ""), state=first, keep_state=True).state
     empty = bilm(ids_of("", ""), state=first, keep_state=True).state
     fresh = bilm(ids_of("seven eight"), keep_state=True).state
-    torch.testing.assert_close(second.cell[:, :, 2:], first.cell[:, :, 2:])  # a row that the batch lacks
+    torch.testing.assert_close(
+        second.cell[:, :, 2:], first.cell[:, :, 2:]
+    )  # a row that the batch lacks
     for direction in range(2):
         before, after = first.cell[:, direction], second.cell[:, direction]
         assert not torch.allclose(after[:, 1], before[:, 1]), "row 1 read both boundaries"
-        assert not torch.allclose(after[:, :1], fresh.cell[:, direction]), "row 0 went on from its state"
+        assert not torch.allclose(after[:, :1], fresh.cell[:, direction]), (
+            "row 0 went on from its state"
+        )
     torch.testing.assert_close(second.cell[:, 0, 1], empty.cell[:, 0, 1])
     third = bilm(ids_of("a", "b", "c", "a"), state=first)
     assert_near(third.layers[:, 3], bilm(ids_of("a")).layers[:, 0])
@@ -105,19 +113,25 @@ def test_a_batch_without_sentences_hands_the_state_on(make_bilm: BiLmMaker) -> N
 
 
 def test_words_with_another_number_of_characters_are_refused(make_bilm: BiLmMaker) -> None:
-    with pytest.raises(BiLmError, match=r"expected the shape \(batch, time, 50\), got \(1, 2, 20\)"):
+    with pytest.raises(
+        BiLmError, match=r"expected the shape \(batch, time, 50\), got \(1, 2, 20\)"
+    ):
         make_bilm()(torch.zeros(1, 2, 20, dtype=torch.long))
 
 
 @pytest.mark.parametrize("frozen", [True, False])
 @pytest.mark.parametrize("position", [0, 1])
-def test_padding_before_a_word_is_refused(make_bilm: BiLmMaker, frozen: bool, position: int) -> None:
+def test_padding_before_a_word_is_refused(
+    make_bilm: BiLmMaker, frozen: bool, position: int
+) -> None:
     """It would count as a sentence that is shorter, and the last words would be lost."""
     bilm = make_bilm().requires_grad_(not frozen)
     ids = ids_of("one two three", "four five")
     ids[1] = ids[1].roll(1, dims=0) if position == 0 else ids[0]
     ids[1, position] = 0
-    with pytest.raises(BiLmError, match="rows of zeros before a word: padding must come after the words"):
+    with pytest.raises(
+        BiLmError, match="rows of zeros before a word: padding must come after the words"
+    ):
         bilm(ids)
 
 
@@ -125,7 +139,14 @@ def test_padding_before_a_word_is_refused(make_bilm: BiLmMaker, frozen: bool, po
 def test_ids_are_a_dense_tensor_of_integers(make_bilm: BiLmMaker, frozen: bool) -> None:
     bilm, ids = make_bilm().requires_grad_(not frozen), ids_of("one two", "three four")
     nested = torch.nested.nested_tensor(list(ids.float()))
-    for wrong in (ids.to_sparse(), ids.to("meta"), ids.to(torch.cfloat), ids.float(), ids.bool(), nested):
+    for wrong in (
+        ids.to_sparse(),
+        ids.to("meta"),
+        ids.to(torch.cfloat),
+        ids.float(),
+        ids.bool(),
+        nested,
+    ):
         with pytest.raises(BiLmError, match=r"expected (a dense tensor of integers|the shape)"):
             bilm(wrong)
     with pytest.raises(BiLmError, match="expected 0 to 261"):

@@ -52,7 +52,9 @@ def hand_written() -> Iterator[tuple[str, ast.ClassDef]]:
     """Yields the autograd functions of the package."""
     for file in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef) and any("Function" in ast.unparse(b) for b in node.bases):
+            if isinstance(node, ast.ClassDef) and any(
+                "Function" in ast.unparse(b) for b in node.bases
+            ):
                 yield f"{file.relative_to(PACKAGE)}: {node.name}", node
 
 
@@ -60,5 +62,7 @@ def test_no_gradient_that_is_written_by_hand_is_without_this_check() -> None:
     functions = dict(hand_written())
     assert len(functions) >= 7
     for name, node in functions.items():
-        (backward,) = [f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "backward"]
+        (backward,) = [
+            f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "backward"
+        ]
         assert "first_derivative_only" in map(ast.unparse, backward.decorator_list), name

@@ -34,7 +34,8 @@ def test_layers_are_selected_by_name_number_or_weights(layers: Any, expected: to
 
 
 @pytest.mark.parametrize(
-    "layers", ["average", 3, -1, True, None, 1.0, [1.0], [0, 0, 2], [-1, 1, 1], ["a"] * 3, np.eye(3)]
+    "layers",
+    ["average", 3, -1, True, None, 1.0, [1.0], [0, 0, 2], [-1, 1, 1], ["a"] * 3, np.eye(3)],
 )
 def test_other_layers_are_rejected(layers: Any) -> None:
     with pytest.raises(BiLmError, match=r"layers: expected|mixing weights: expected 3 numbers"):

@@ -18,7 +18,9 @@ LENGTHS = [6, 6, 4, 3, 1, 1, 0]  # of the rows, in packed order
 
 def _layers(cell_clip: float | None, proj_clip: float | None) -> list[LstmLayer]:
     torch.manual_seed(1)
-    options = LstmOptions(dim=DIM, projection_dim=PROJECTION_DIM, cell_clip=cell_clip, proj_clip=proj_clip)
+    options = LstmOptions(
+        dim=DIM, projection_dim=PROJECTION_DIM, cell_clip=cell_clip, proj_clip=proj_clip
+    )
     layers = [LstmLayer(INPUT_DIM, options) for _ in range(2)]
     for layer in layers:
         for parameter in layer.parameters():
@@ -31,7 +33,11 @@ def _random_inputs(lengths: Sequence[int]) -> tuple[list[Tensor], list[int], Lst
     batch_sizes = [sum(time < length for length in lengths) for time in range(max(lengths))]
     inputs = [torch.randn(sum(lengths), INPUT_DIM) for _ in range(2)]
     rows = len(lengths)
-    return inputs, batch_sizes, LstmState(torch.randn(2, rows, PROJECTION_DIM), torch.randn(2, rows, DIM))
+    return (
+        inputs,
+        batch_sizes,
+        LstmState(torch.randn(2, rows, PROJECTION_DIM), torch.randn(2, rows, DIM)),
+    )
 
 
 def test_bfloat16_keeps_its_cells_in_float32() -> None:

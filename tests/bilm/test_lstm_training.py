@@ -16,7 +16,9 @@ BATCH_SIZES = [3, 3, 2, 1]
 
 def _lm(cell_clip: float | None, proj_clip: float | None, dim: int = 3) -> DirectionalLstm:
     torch.manual_seed(1)
-    options = LstmOptions(projection_dim=2, dim=dim, n_layers=2, cell_clip=cell_clip, proj_clip=proj_clip)
+    options = LstmOptions(
+        projection_dim=2, dim=dim, n_layers=2, cell_clip=cell_clip, proj_clip=proj_clip
+    )
     lm = DirectionalLstm(options).double()
     for parameter in lm.parameters():
         nn.init.normal_(parameter)
@@ -31,7 +33,9 @@ def _leaves(lm: DirectionalLstm) -> list[Tensor]:
     return [torch.randn(shape, dtype=torch.double, requires_grad=True) for shape in shapes]
 
 
-def _everything(lm: DirectionalLstm, name: str, inputs: Tensor, hidden: Tensor, cell: Tensor) -> Tensor:
+def _everything(
+    lm: DirectionalLstm, name: str, inputs: Tensor, hidden: Tensor, cell: Tensor
+) -> Tensor:
     outputs, end = run_direction(lm, inputs, BATCH_SIZES, LstmState(hidden, cell), name)
     return torch.cat([part.flatten() for part in (*outputs, *end)])
 
@@ -65,10 +69,14 @@ def _of_two_directions(name: str, lms: list[DirectionalLstm], leaves: list[Tenso
         lms, [leaves[0], leaves[3]], BATCH_SIZES, state, Pass(recurrence=name, keep_state=True)
     )
     assert end is not None
-    return torch.cat([part.flatten() for part in (*(rows for outputs in layers for rows in outputs), *end)])
+    return torch.cat(
+        [part.flatten() for part in (*(rows for outputs in layers for rows in outputs), *end)]
+    )
 
 
-def _two_directions(cell_clip: float | None, proj_clip: float | None, dim: int) -> list[DirectionalLstm]:
+def _two_directions(
+    cell_clip: float | None, proj_clip: float | None, dim: int
+) -> list[DirectionalLstm]:
     lms = [_lm(cell_clip, proj_clip, dim) for _ in range(2)]
     for parameter in lms[1].parameters():
         nn.init.normal_(parameter)
@@ -78,7 +86,10 @@ def _two_directions(cell_clip: float | None, proj_clip: float | None, dim: int) 
 @pytest.mark.parametrize(("cell_clip", "proj_clip"), CLIPS)
 @pytest.mark.parametrize("as_one_batch", [True, False])
 def test_two_directions_have_the_gradients_of_the_reference_in_float64(
-    monkeypatch: pytest.MonkeyPatch, cell_clip: float | None, proj_clip: float | None, as_one_batch: bool
+    monkeypatch: pytest.MonkeyPatch,
+    cell_clip: float | None,
+    proj_clip: float | None,
+    as_one_batch: bool,
 ) -> None:
     """As one batch, they are run as on a GPU."""
     monkeypatch.setattr(training, "_run_as_one_batch", lambda _: as_one_batch)

@@ -47,7 +47,9 @@ def test_a_missing_key_is_named() -> None:
 
 def test_a_language_model_that_reads_whole_words_is_refused() -> None:
     options = {"lstm": small_options()["lstm"], "bidirectional": True, "n_tokens_vocab": 793471}
-    with pytest.raises(BiLmError, match="options: char_cnn is missing: this biLM reads whole words"):
+    with pytest.raises(
+        BiLmError, match="options: char_cnn is missing: this biLM reads whole words"
+    ):
         BiLmOptions.from_dict(options)
 
 
@@ -65,9 +67,21 @@ def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("char_cnn", "lstm", "message"),
     [
-        ({}, {"use_skip_connections": "false"}, "use_skip_connections: expected true or false, got 'false'"),
-        ({}, {"cell_clip": True}, "cell_clip: expected a positive number, or null for no bound, got True"),
-        ({}, {"use_skip_conections": True}, "unknown key 'use_skip_conections': did you mean 'use_skip_con"),
+        (
+            {},
+            {"use_skip_connections": "false"},
+            "use_skip_connections: expected true or false, got 'false'",
+        ),
+        (
+            {},
+            {"cell_clip": True},
+            "cell_clip: expected a positive number, or null for no bound, got True",
+        ),
+        (
+            {},
+            {"use_skip_conections": True},
+            "unknown key 'use_skip_conections': did you mean 'use_skip_con",
+        ),
         ({}, {"peepholes": True}, "the key 'peepholes' in lstm is not one of projection_dim, dim"),
         ({"n_highways": 2}, {}, "unknown key 'n_highways': did you mean 'n_highway'"),
         ({"n_characters": True}, {}, "n_characters: expected 262, got True"),
@@ -87,7 +101,9 @@ def test_what_another_reader_would_take_for_something_else_is_refused(
         BiLmOptions.from_dict(small_options(char_cnn, lstm))
 
 
-def test_keys_beside_the_sizes_are_known_misspelt_or_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_keys_beside_the_sizes_are_known_misspelt_or_warned_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     of_training = {"n_train_tokens": 7, "batch_size": 128, "dropout": 0.1, "bidirectional": True}
     expected = BiLmOptions.from_dict(small_options())
     assert BiLmOptions.from_dict({**small_options(), **of_training}) == expected

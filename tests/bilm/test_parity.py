@@ -33,7 +33,10 @@ def _published(folder: Path, name: str) -> tuple[BiLm, list[list[tuple[list[str]
     files = [h5py.File(folder / f"lm_embeddings_{k}.hdf5", "r") for k in range(3)]
     batches = [
         [
-            (texts[k][i].split(), torch.from_numpy(np.concatenate(list(files[k][str(i)][()]), axis=-1)))
+            (
+                texts[k][i].split(),
+                torch.from_numpy(np.concatenate(list(files[k][str(i)][()]), axis=-1)),
+            )
             for k in range(3)
         ]
         for i in range(10)
@@ -63,11 +66,14 @@ def test_without_a_state_batch_0_is_the_published_one_and_later_ones_are_not(
 ) -> None:
     bilm, batches = _published(shared / "parity" / name, name)
     take(bilm, path)
-    for vector, (_, expected) in zip(bilm.embed([words for words, _ in batches[0]]), batches[0], strict=True):
+    for vector, (_, expected) in zip(
+        bilm.embed([words for words, _ in batches[0]]), batches[0], strict=True
+    ):
         _assert_close(vector[-1], expected, path)
     later = bilm.embed([words for words, _ in batches[1]])
     assert all(
-        (vector[-1].cpu() - old).abs().max() > 0.1 for vector, (_, old) in zip(later, batches[1], strict=True)
+        (vector[-1].cpu() - old).abs().max() > 0.1
+        for vector, (_, old) in zip(later, batches[1], strict=True)
     )
 
 
@@ -107,7 +113,9 @@ def test_weights_come_out_of_an_import_and_an_export_to_the_last_bit(
     write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), options)
     before, after = _datasets(weights_file), _datasets(tmp_path / "weights.hdf5")
     read = {dataset: values for dataset, values in before.items() if dataset in after}
-    assert set(before) - set(read) <= {"softmax/W", "softmax/b"}, "only what is no part of the biLM is left"
+    assert set(before) - set(read) <= {"softmax/W", "softmax/b"}, (
+        "only what is no part of the biLM is left"
+    )
     for dataset, values in read.items():
         assert values.dtype == after[dataset].dtype
         assert values.tobytes() == after[dataset].tobytes(), dataset
@@ -117,6 +125,8 @@ def _datasets(path: Path) -> dict[str, np.ndarray]:
     found: dict[str, np.ndarray] = {}
     with h5py.File(path, "r") as file:
         file.visititems(
-            lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None
+            lambda name, item: (
+                found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None
+            )
         )
     return found

@@ -41,16 +41,22 @@ def test_a_product_is_that_of_float64_within_its_precision(
     dtype = PRECISIONS[precision].activation_dtype(weight)
     added = torch.randn(rows, 48).to(dtype) if with_added else None
     result = linear(inputs, added)  # in place of the bias
-    expected = inputs.double() @ weight.double().t() + (added if with_added else bias if with_bias else 0)
+    expected = inputs.double() @ weight.double().t() + (
+        added if with_added else bias if with_bias else 0
+    )
     assert result.dtype == dtype and result.shape == (rows, 48)
     assert dtype == (torch.bfloat16 if precision == "bfloat16" else torch.float)
     largest = expected.abs().max().item() if rows else 1.0
-    torch.testing.assert_close(result.double(), expected, rtol=0, atol=TOLERANCES[precision] * largest)
+    torch.testing.assert_close(
+        result.double(), expected, rtol=0, atol=TOLERANCES[precision] * largest
+    )
 
 
 @every_precision
 @pytest.mark.parametrize("with_added", [True, False])
-def test_the_products_of_several_directions_are_those_of_each(precision: str, with_added: bool) -> None:
+def test_the_products_of_several_directions_are_those_of_each(
+    precision: str, with_added: bool
+) -> None:
     path = ComputePath("batched_directions", precision, "cpu", 0.0)
     skip_if_not_here(path)
     torch.manual_seed(0)
@@ -59,7 +65,9 @@ def test_the_products_of_several_directions_are_those_of_each(precision: str, wi
     added = torch.randn(2, 1, 16).to(dtype) if with_added else None
     products = PRECISIONS[precision].pack_directions(weights)(inputs, added)
     for direction, weight in enumerate(weights):
-        alone = _pack(precision, weight)(inputs[direction], added[direction] if added is not None else None)
+        alone = _pack(precision, weight)(
+            inputs[direction], added[direction] if added is not None else None
+        )
         assert_near(products[direction].float(), alone.float())
 
 
@@ -101,15 +109,22 @@ def test_an_older_processor_computes_in_float32_with_one_warning(
     assert torch.equal(bilm(ids).layers, expected)
     assert torch.equal(bilm.embed([["The", "play"]])[0], embedded)
     assert bilm.digest() == digest, "a cache of float32's activations serves both"
-    assert bilm.precision == precision, "what is stored was asked for, and the next machine may have it"
+    assert bilm.precision == precision, (
+        "what is stored was asked for, and the next machine may have it"
+    )
     (warning,) = caplog.messages
-    assert warning.startswith(f"{precision} needs a CPU") and warning.endswith("float32 is computed")
+    assert warning.startswith(f"{precision} needs a CPU") and warning.endswith(
+        "float32 is computed"
+    )
 
 
 @pytest.mark.usefixtures("older_processor")
 def test_int8_is_for_processors_and_bfloat16_for_other_devices_too() -> None:
     other = torch.device("meta")
-    assert precision_on(other, "int8") is FLOAT32 and precision_on(other, "bfloat16").name == "bfloat16"
+    assert (
+        precision_on(other, "int8") is FLOAT32
+        and precision_on(other, "bfloat16").name == "bfloat16"
+    )
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
@@ -123,5 +138,7 @@ assert torch.equal(*(bilm.encode("The play ended.").vectors for bilm in bilms))
 """
     older = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
     environment = {**os.environ, **older, "PYTHONPATH": str(Path(__file__).parents[2])}
-    run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    )
     assert run.returncode == 0 and len(run.stderr.splitlines()) == 1, run.stderr

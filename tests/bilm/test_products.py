@@ -13,7 +13,9 @@ from elmo_plugin.bilm.precision import autocast_dtype, multiply, pack_for_traini
 @pytest.mark.parametrize(
     ("dtype", "tolerance"), [(torch.double, 1e-6), (torch.float, 1e-6), (torch.bfloat16, 1e-2)]
 )
-def test_a_product_for_training_has_the_type_that_is_asked_for(dtype: torch.dtype, tolerance: float) -> None:
+def test_a_product_for_training_has_the_type_that_is_asked_for(
+    dtype: torch.dtype, tolerance: float
+) -> None:
     """On every machine: autocast asks for bfloat16 also where the CPU has no instructions for it."""
     torch.manual_seed(0)
     weight, inputs = torch.randn(48, 40, requires_grad=True), torch.randn(5, 40)
@@ -22,7 +24,9 @@ def test_a_product_for_training_has_the_type_that_is_asked_for(dtype: torch.dtyp
     expected = inputs.double() @ weight.detach().double().t()
     for result, wanted in ((linear(inputs), expected), (linear(inputs, added), expected + added)):
         assert result.dtype == dtype and not result.requires_grad
-        torch.testing.assert_close(result.double(), wanted, rtol=0, atol=tolerance * float(wanted.max()))
+        torch.testing.assert_close(
+            result.double(), wanted, rtol=0, atol=tolerance * float(wanted.max())
+        )
 
 
 def test_training_is_in_the_type_of_autocast_or_in_its_own() -> None:
@@ -59,7 +63,9 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no interval timers")
 def test_signals_during_products_leave_the_heap_whole() -> None:
     """Without an alternate stack a product is wrong, or the process ends with "corrupted size"."""
-    run = subprocess.run([sys.executable, "-c", MULTIPLY_UNDER_SIGNALS], capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", MULTIPLY_UNDER_SIGNALS], capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stderr
 
 
@@ -67,7 +73,10 @@ def test_signals_during_products_leave_the_heap_whole() -> None:
 @pytest.mark.parametrize("left_is_transposed", [False, True])
 @pytest.mark.parametrize("right_is_transposed", [False, True])
 def test_two_matrices_are_multiplied_in_any_layout_on_any_processor(
-    is_intels: bool, left_is_transposed: bool, right_is_transposed: bool, monkeypatch: pytest.MonkeyPatch
+    is_intels: bool,
+    left_is_transposed: bool,
+    right_is_transposed: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(precision_module, "_is_intel_processor", lambda: is_intels)
     generator = torch.Generator().manual_seed(3)

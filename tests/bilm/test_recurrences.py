@@ -53,7 +53,9 @@ def test_skip_connections_add_a_layers_input_but_not_to_its_state(name: str, ski
 
 @settings(max_examples=25)
 @given(
-    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5).map(lambda some: sorted(some)[::-1]),
+    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5).map(
+        lambda some: sorted(some)[::-1]
+    ),
     name=st.sampled_from(NAMES[1:]),
     ended=st.integers(0, 2),
     directions=st.integers(1, 2),
@@ -71,8 +73,12 @@ def test_all_recurrences_give_what_the_reference_gives(
     state = map_state(lambda *parts: torch.stack(parts, dim=1), *states)
     before = map_state(Tensor.clone, state)
     with torch.no_grad():
-        expected = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence="reference", keep_state=True))
-        actual = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence=name, keep_state=True))
+        expected = lstm_layers(
+            lms, inputs, batch_sizes, state, Pass(recurrence="reference", keep_state=True)
+        )
+        actual = lstm_layers(
+            lms, inputs, batch_sizes, state, Pass(recurrence=name, keep_state=True)
+        )
         without_state = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence=name))
     torch.testing.assert_close(actual, expected)
     torch.testing.assert_close(without_state, (expected[0], None))

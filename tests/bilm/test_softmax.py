@@ -73,7 +73,9 @@ def _check(
     hidden = _hidden(len(targets))
     leaves = [hidden, softmax.weight, softmax.bias]
     arguments = (hidden, targets, token_weights)
-    loss, losses = softmax(*arguments) if sample is None else _sampled_with(softmax, sample, *arguments)
+    loss, losses = (
+        softmax(*arguments) if sample is None else _sampled_with(softmax, sample, *arguments)
+    )
     expected_losses = _by_the_book(softmax, hidden, targets, sample)
     parts = (
         token_weights
@@ -85,7 +87,9 @@ def _check(
     torch.testing.assert_close(loss, expected.detach())
     assert loss.requires_grad and not losses.requires_grad
     gradients = torch.autograd.grad(2 * loss, leaves)
-    expected_gradients = torch.autograd.grad(2 * expected + 0 * sum(leaf.sum() for leaf in leaves), leaves)
+    expected_gradients = torch.autograd.grad(
+        2 * expected + 0 * sum(leaf.sum() for leaf in leaves), leaves
+    )
     torch.testing.assert_close(gradients, expected_gradients)
 
 
@@ -98,13 +102,19 @@ def _check(
     logits_at_a_time=st.integers(1, 60),
 )
 def test_losses_and_gradients_are_those_of_the_formulas(
-    targets: list[int], words: list[int] | None, draws: float, with_weights: bool, logits_at_a_time: int
+    targets: list[int],
+    words: list[int] | None,
+    draws: float,
+    with_weights: bool,
+    logits_at_a_time: int,
 ) -> None:
     token_weights = torch.rand(len(targets)).double() if with_weights else None
     sample = None if words is None else (words, draws)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(softmax_module.LOGITS_AT_A_TIME, "cpu", logits_at_a_time)
-        _check(_softmax(num_words=12), torch.tensor(targets, dtype=torch.long), token_weights, sample)
+        _check(
+            _softmax(num_words=12), torch.tensor(targets, dtype=torch.long), token_weights, sample
+        )
 
 
 @pytest.mark.parametrize("num_negatives", [None, 9])
@@ -120,7 +130,9 @@ def test_without_gradients_none_are_computed_and_the_result_is_the_same(
     expected = losses()
     packed: list[Tensor] = []  # the weight, and for the gradient of hidden states once more
     pack = softmax_module.pack_for_training
-    monkeypatch.setattr(softmax_module, "pack_for_training", lambda *of: packed.append(of[0]) or pack(*of))
+    monkeypatch.setattr(
+        softmax_module, "pack_for_training", lambda *of: packed.append(of[0]) or pack(*of)
+    )
     with torch.no_grad():
         loss, of_tokens = losses()
     assert len(packed) == 1
@@ -138,7 +150,11 @@ def test_in_bfloat16_words_predicted_well_have_the_gradient_of_float64(is_sample
     def compute(softmax: VocabularySoftmax, hidden: Tensor) -> tuple[float, Tensor, Tensor]:
         hidden.requires_grad_()
         sample = range(20, 300), 3000.0  # some targets are in it
-        loss, _ = _sampled_with(softmax, sample, hidden, targets) if is_sampled else softmax(hidden, targets)
+        loss, _ = (
+            _sampled_with(softmax, sample, hidden, targets)
+            if is_sampled
+            else softmax(hidden, targets)
+        )
         return loss.item(), *torch.autograd.grad(loss, [hidden, softmax.weight])
 
     with torch.autocast("cpu", torch.bfloat16):
@@ -171,12 +187,16 @@ def test_samples_are_distinct_words_of_the_vocabulary() -> None:
 def test_a_sample_is_the_first_distinct_words_of_draws_one_after_another() -> None:
     """Also the number of draws: until the word that would have been next, a mean that both have."""
     num_words, num_samples, rounds = 7, 3, 5000
-    draws = np.random.default_rng(0).choice(num_words, p=_zipf(num_words).numpy(), size=(rounds, 300))
+    draws = np.random.default_rng(0).choice(
+        num_words, p=_zipf(num_words).numpy(), size=(rounds, 300)
+    )
     first_draw = np.stack([(draws == word).argmax(axis=1) for word in range(num_words)], axis=1)
     last_draw = np.sort(first_draw, axis=1)[:, num_samples - 1 : num_samples + 1]
     is_drawn = first_draw <= last_draw[:, :1]
     torch.manual_seed(0)
-    samples, tries = zip(*(sample_log_uniform(num_samples, num_words) for _ in range(rounds)), strict=True)
+    samples, tries = zip(
+        *(sample_log_uniform(num_samples, num_words) for _ in range(rounds)), strict=True
+    )
     frequency = torch.bincount(torch.cat(samples), minlength=num_words) / rounds
     np.testing.assert_allclose(frequency.numpy(), is_drawn.mean(axis=0), atol=0.03)
     assert float(torch.stack(tries).mean()) == pytest.approx(last_draw[:, 1].mean() + 1, rel=0.03)

@@ -41,7 +41,8 @@ def test_texts_and_lists_of_words_may_be_mixed_and_come_from_a_generator(bilm: B
 
 
 @pytest.mark.parametrize(
-    ("layers", "shape"), [("all", (3, 2, 12)), ("mean", (2, 12)), (1, (2, 12)), ([1, 0, 0], (2, 12))]
+    ("layers", "shape"),
+    [("all", (3, 2, 12)), ("mean", (2, 12)), (1, (2, 12)), ([1, 0, 0], (2, 12))],
 )
 @pytest.mark.parametrize("pooling", [None, "mean", "max", "first"])
 def test_layers_are_selected_and_words_are_pooled(
@@ -69,28 +70,38 @@ def test_arrays_are_the_tensors(bilm: BiLm, texts: Any, pooling: Any) -> None:
     tensors: Any = bilm.encode(texts, pooling=pooling)
     arrays: Any = bilm.encode(texts, pooling=pooling, output="numpy")
     if pooling is None:
-        tensors, arrays = (encoded if texts == [*texts] else [encoded] for encoded in (tensors, arrays))
+        tensors, arrays = (
+            encoded if texts == [*texts] else [encoded] for encoded in (tensors, arrays)
+        )
         tensors, arrays = ([text.vectors for text in encoded] for encoded in (tensors, arrays))
     for tensor, array in zip(tensors, arrays, strict=True):
         assert isinstance(array, np.ndarray | np.float32)
         assert_near(torch.as_tensor(array), tensor)
 
 
-@pytest.mark.parametrize("tokenizer", ["whitespace", str.split, lambda text: map(Token, text.split())])
+@pytest.mark.parametrize(
+    "tokenizer", ["whitespace", str.split, lambda text: map(Token, text.split())]
+)
 def test_a_text_is_split_by_its_tokenizer(bilm: BiLm, tokenizer: Any) -> None:
     encoded = bilm.encode("a  b\tc\u3000d.", tokenizer=tokenizer)
     assert encoded.words == ["a", "b", "c", "d."]
-    assert encoded.offsets == ([(0, 1), (3, 4), (5, 6), (7, 9)] if tokenizer == "whitespace" else None)
+    assert encoded.offsets == (
+        [(0, 1), (3, 4), (5, 6), (7, 9)] if tokenizer == "whitespace" else None
+    )
 
 
 @pytest.mark.parametrize("language", ["en", "de", "xx"])
 def test_raw_text_is_split_by_the_rules_of_the_language(language: str) -> None:
     raw = "  Don't stop, he  said. It's £3.50/kg!\t"
-    expected = [(token.text, token.idx) for token in spacy.blank(language)(raw) if token.text.strip()]
+    expected = [
+        (token.text, token.idx) for token in spacy.blank(language)(raw) if token.text.strip()
+    ]
     words = make_tokenizer("spacy", language)(raw)
     assert [(word.text, word.start) for word in words] == expected
     assert all(raw[word.start : word.end] == word.text for word in words)
-    assert make_tokenizer("spacy", language)("") == make_tokenizer("whitespace", language)(" ") == []
+    assert (
+        make_tokenizer("spacy", language)("") == make_tokenizer("whitespace", language)(" ") == []
+    )
 
 
 def test_similarities_are_cosines(bilm: BiLm) -> None:
@@ -109,7 +120,12 @@ def test_wrong_arguments_are_rejected_at_once(bilm: BiLm) -> None:
     with pytest.raises(BiLmError, match="layers: expected all, mean, sum, top, token"):
         bilm.encode("a", layers="average")
     texts = iter("a")
-    for option, value in {"pooling": "sum", "output": "list", "tokenizer": "nltk", "batch_size": 0}.items():
+    for option, value in {
+        "pooling": "sum",
+        "output": "list",
+        "tokenizer": "nltk",
+        "batch_size": 0,
+    }.items():
         with pytest.raises(BiLmError, match=f"{option}: expected .*, got {value!r}"):
             bilm.encode(texts, **{option: value})
     assert list(texts) == ["a"]

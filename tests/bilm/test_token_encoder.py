@@ -14,7 +14,9 @@ from tests.close import assert_near
 @pytest.mark.parametrize("frozen", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("n_highway", [0, 1, 2])
-def test_each_word_has_the_vector_of_the_formulas(activation: str, n_highway: int, frozen: bool) -> None:
+def test_each_word_has_the_vector_of_the_formulas(
+    activation: str, n_highway: int, frozen: bool
+) -> None:
     encoder = small_encoder(activation, n_highway).requires_grad_(not frozen)
     words = ["a", "Wörter", "", "x" * 60, "<S>"]
     ids = torch.cat([ids_of(words), torch.zeros(1, 50, dtype=torch.int16)])
@@ -28,7 +30,9 @@ def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) ->
     ids = ids_of(["to", "be", "or", "not", "to", "", "x" * 42, "x" * 45, "y" * 60, "question"])
     weights = torch.randn(len(ids), 6, dtype=torch.double)
     parameters = dict(encoder.named_parameters())
-    gradients = torch.autograd.grad((encoder.encode_words(ids) * weights).sum(), list(parameters.values()))
+    gradients = torch.autograd.grad(
+        (encoder.encode_words(ids) * weights).sum(), list(parameters.values())
+    )
     vectors = torch.stack([by_the_book(encoder, row, "relu", parameters) for row in ids])
     expected = torch.autograd.grad((vectors * weights).sum(), list(parameters.values()))
     for gradient, wanted in zip(gradients, expected, strict=True):
@@ -71,12 +75,28 @@ def test_ids_of_no_character_are_an_error() -> None:
                 small_encoder().requires_grad_(not frozen)(ids)
 
 
-@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-6), ("bfloat16", 0.01), ("int8", 0.02)])
+@pytest.mark.parametrize(
+    ("precision", "tolerance"), [("float32", 1e-6), ("bfloat16", 0.01), ("int8", 0.02)]
+)
 def test_precisions_are_near_float32(precision: str, tolerance: float) -> None:
     skip_where_missing(precision)
     encoder = BiLm.from_pretrained("tiny").token_encoder.requires_grad_(False)
     ids = ids_of(
-        ["It", "was", "a", "bright", "cold", "day", "in", "April", ",", "the", "clocks", "struck", "13"]
+        [
+            "It",
+            "was",
+            "a",
+            "bright",
+            "cold",
+            "day",
+            "in",
+            "April",
+            ",",
+            "the",
+            "clocks",
+            "struck",
+            "13",
+        ]
     )
     exact = copy.deepcopy(encoder).double()(ids)
     vectors = encoder(ids, get_precision(precision))

@@ -10,7 +10,10 @@ from elmo_plugin.bilm.batching import unique_rows
 
 @st.composite
 def _matrices(draw: st.DrawFn) -> Tensor:
-    columns, dtype = draw(st.integers(0, 4)), draw(st.sampled_from([torch.int16, torch.int32, torch.int64]))
+    columns, dtype = (
+        draw(st.integers(0, 4)),
+        draw(st.sampled_from([torch.int16, torch.int32, torch.int64])),
+    )
     number = st.integers(-2, 2) | st.integers(torch.iinfo(dtype).min, torch.iinfo(dtype).max)
     rows = draw(st.lists(st.lists(number, min_size=columns, max_size=columns), max_size=12))
     repeated = [row for row in rows for _ in range(draw(st.integers(1, 2)))]
@@ -34,5 +37,7 @@ def test_each_row_is_there_once_and_is_found_again(rows: Tensor) -> None:
 @given(_matrices())
 def test_rows_with_the_same_hash_are_told_apart(rows: Tensor) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batching, "row_hashes", lambda rows: torch.zeros(len(rows), dtype=torch.int64))
+        patch.setattr(
+            batching, "row_hashes", lambda rows: torch.zeros(len(rows), dtype=torch.int64)
+        )
         _check(rows)

@@ -21,7 +21,9 @@ class _Encoder:
 
 
 def _types(*numbers: int, dtype: torch.dtype = torch.int64) -> Tensor:
-    return torch.tensor([[number, 7, number % 5] for number in numbers], dtype=dtype).view(-1, CHARACTERS)
+    return torch.tensor([[number, 7, number % 5] for number in numbers], dtype=dtype).view(
+        -1, CHARACTERS
+    )
 
 
 def _vectors(types: Tensor) -> Tensor:

@@ -10,19 +10,25 @@ from tests.bilm.paths import ComputePath, skip_if_not_here
 from tests.close import assert_near
 
 
-def small_encoder(activation: str = "relu", n_highway: int = 2, word_cache_size: int = 100) -> TokenEncoder:
+def small_encoder(
+    activation: str = "relu", n_highway: int = 2, word_cache_size: int = 100
+) -> TokenEncoder:
     """Makes an encoder that is trained."""
     torch.manual_seed(3)
     encoder = TokenEncoder(_options(activation, n_highway), 6)
     encoder.word_cache_size = word_cache_size
-    for bias in (parameter for name, parameter in encoder.named_parameters() if name.endswith("bias")):
+    for bias in (
+        parameter for name, parameter in encoder.named_parameters() if name.endswith("bias")
+    ):
         nn.init.normal_(bias)
     return encoder
 
 
 def bilm_with_encoder(precision: str = "float32", word_cache_size: int = 100) -> BiLm:
     """Makes a frozen biLM with such an encoder."""
-    bilm = BiLm(BiLmOptions(_options("relu", 2), LstmOptions(dim=3, projection_dim=6)), precision=precision)
+    bilm = BiLm(
+        BiLmOptions(_options("relu", 2), LstmOptions(dim=3, projection_dim=6)), precision=precision
+    )
     bilm.token_encoder = small_encoder(word_cache_size=word_cache_size)
     return bilm.eval().requires_grad_(False)
 
@@ -51,7 +57,10 @@ def skip_where_missing(precision: str) -> None:
 
 
 def by_the_book(
-    encoder: TokenEncoder, word_ids: Tensor, activation: str, weights: dict[str, Tensor] | None = None
+    encoder: TokenEncoder,
+    word_ids: Tensor,
+    activation: str,
+    weights: dict[str, Tensor] | None = None,
 ) -> Tensor:
     """One word in float64, written from the formulas, over all character slots."""
     weights = weights or {name: tensor.double() for name, tensor in encoder.state_dict().items()}
@@ -61,7 +70,9 @@ def by_the_book(
         kernel, bias = weights[f"convolutions.{i}.weight"], weights[f"convolutions.{i}.bias"]
         width = kernel.size(2)
         windows = [characters[at : at + width] for at in range(len(characters) - width + 1)]
-        values = torch.stack([torch.einsum("wd,ndw->n", window, kernel) + bias for window in windows])
+        values = torch.stack(
+            [torch.einsum("wd,ndw->n", window, kernel) + bias for window in windows]
+        )
         features.append(getattr(torch, activation)(values.max(dim=0).values))
     vector = torch.cat(features)
     for k in range(len(encoder.highways)):

@@ -52,7 +52,10 @@ def test_every_argument_has_help_and_a_known_metavar() -> None:
     for command in COMMANDS:
         for action in actions(command):
             assert action.help, (command, action.dest)
-            assert action.option_strings or action.metavar in METAVARS.split(), (command, action.metavar)
+            assert action.option_strings or action.metavar in METAVARS.split(), (
+                command,
+                action.metavar,
+            )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -67,7 +70,12 @@ def test_the_examples_are_command_lines(name: str) -> None:
 
 
 def test_help_and_mistakes_need_no_library() -> None:
-    calls = [["help"], ["-V"], *([name, "--help"] for name in COMMANDS), ["predict", "no.tar.gz", "a"]]
+    calls = [
+        ["help"],
+        ["-V"],
+        *([name, "--help"] for name in COMMANDS),
+        ["predict", "no.tar.gz", "a"],
+    ]
     program = [sys.executable, "-c", WITHOUT_LIBRARIES, json.dumps(calls)]
     process = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True, check=True)
     printed = [json.loads(line) for line in process.stdout.splitlines()]

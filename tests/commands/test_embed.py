@@ -12,7 +12,14 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.bilm import BiLm
 from tests.small_bilm import loud_bilm, write_pair
 
-LINES = ["the cat sat on the mat .", "Ein Wörterbuch", "", "and / or", "Ein Wörterbuch", " why \t not ? "]
+LINES = [
+    "the cat sat on the mat .",
+    "Ein Wörterbuch",
+    "",
+    "and / or",
+    "Ein Wörterbuch",
+    " why \t not ? ",
+]
 
 
 @pytest.fixture
@@ -46,7 +53,9 @@ def test_without_options_the_vectors_are_the_mean_of_the_layers_of_base(
 
 
 @pytest.mark.parametrize("output", [[], ["a.npz", "-o", "b.npz"]])
-def test_one_output_is_named(output: list[str], text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_output_is_named(
+    output: list[str], text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(text.parent)
     with pytest.raises((SystemExit, ConfigurationError)):
         embed(monkeypatch, text, *output)
@@ -60,7 +69,16 @@ def test_options_reach_the_file(
     capsys: pytest.CaptureFixture,
 ) -> None:
     options = ["--all", "--dtype", "float16", "--compression", "gzip"]
-    options += ["--tokenizer", "spacy", "--language", "de", "--batch-size", "3", "--max-batch-tokens", "50"]
+    options += [
+        "--tokenizer",
+        "spacy",
+        "--language",
+        "de",
+        "--batch-size",
+        "3",
+        "--max-batch-tokens",
+        "50",
+    ]
     arguments = text, tmp_path / "out.h5", *options, *files
     embed(monkeypatch, *arguments)
     with h5py.File(tmp_path / "out.h5") as file:

@@ -42,7 +42,9 @@ def test_predicts_with_the_predictor_of_the_task(
     lines = [json.dumps({"words": output["words"]}) + "\n" for output in expected]
     (tmp_path / "input.jsonl").write_text("".join(lines))
     output_file = tmp_path / "output.jsonl"
-    run_command(monkeypatch, "predict", ensemble, tmp_path / "input.jsonl", "--output-file", output_file)
+    run_command(
+        monkeypatch, "predict", ensemble, tmp_path / "input.jsonl", "--output-file", output_file
+    )
     predictions = [json.loads(line) for line in output_file.read_text().splitlines()]
     assert [output["tags"] for output in predictions] == [output["tags"] for output in expected]
 
@@ -68,7 +70,9 @@ def test_what_does_not_fit_is_named_and_nothing_is_written(
     shutil.copytree(tagger_archives[0].parent, other)
     config = json.loads((other / "config.json").read_text())
     if part == "model":
-        Model.register("test_other", exist_ok=True)(load_archive(tagger_archives[0]).model.__class__)
+        Model.register("test_other", exist_ok=True)(
+            load_archive(tagger_archives[0]).model.__class__
+        )
         config["model"]["type"] = "test_other"
     elif part == "dataset_reader":
         config["dataset_reader"]["token_indexers"]["tokens"]["lowercase_tokens"] = True

@@ -33,7 +33,11 @@ def _datasets(path: Path) -> dict[str, Any]:
     def take(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset):
             content = item[()] if item.dtype.hasobject else item[()].tobytes()
-            found[name] = item.dtype, item.shape, content.tolist() if item.dtype.hasobject else content
+            found[name] = (
+                item.dtype,
+                item.shape,
+                content.tolist() if item.dtype.hasobject else content,
+            )
 
     with h5py.File(path, "r") as file:
         file.visititems(take)
@@ -64,7 +68,9 @@ def test_without_the_softmax_only_the_published_datasets_are_written(
     assert "with a softmax over 9 words" in capsys.readouterr().out
     run("export", archive, tmp_path / "without", "--no-softmax")
     assert "with no softmax" in capsys.readouterr().out
-    with_softmax, without = (_datasets(tmp_path / name / "weights.hdf5") for name in ("with", "without"))
+    with_softmax, without = (
+        _datasets(tmp_path / name / "weights.hdf5") for name in ("with", "without")
+    )
     assert set(with_softmax) - set(without) == {"softmax/W", "softmax/b", "softmax/words"}
     assert without == {name: with_softmax[name] for name in without}
 
@@ -89,7 +95,9 @@ def earlier(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_what_a_kill_between_the_two_files_leaves_does_not_load(archive: Path, earlier: Path) -> None:
+def test_what_a_kill_between_the_two_files_leaves_does_not_load(
+    archive: Path, earlier: Path
+) -> None:
     old_options = (earlier / "options.json").read_text()
     export(archive, earlier)
     _load(earlier)
@@ -100,7 +108,9 @@ def test_what_a_kill_between_the_two_files_leaves_does_not_load(archive: Path, e
     _load(earlier)
 
 
-def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(archive: Path, tmp_path: Path) -> None:
+def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(
+    archive: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "my-elmo"
     run("export", archive, "--hf", folder)
     assert {path.name for path in folder.iterdir()} == {"README.md", "options.json", "weights.hdf5"}
@@ -123,7 +133,10 @@ def test_the_card_of_tiny_names_its_licence_language_and_sources(tmp_path: Path)
         text = (folder / "README.md").read_text()
         found = yaml.safe_load(text.split("---\n")[1])
         assert (found["license"], found["language"]) == ("apache-2.0", "en")
-        assert "SQuAD v1.1 paragraphs of 34 articles (rajpurkar/SQuAD-explorer) | 209,265 | CC BY-SA" in text
+        assert (
+            "SQuAD v1.1 paragraphs of 34 articles (rajpurkar/SQuAD-explorer) | 209,265 | CC BY-SA"
+            in text
+        )
         assert f"# {folder.name}\n" in text and "Complete this" not in text
         assert "../.." not in text and "![" not in text
     run("export", tmp_path / "saved", "--hf", tmp_path / "again")

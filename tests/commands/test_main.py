@@ -43,7 +43,10 @@ def test_a_text_is_embedded_and_scored_without_allennlp(tmp_path: Path) -> None:
     assert process.returncode == 0, process.stderr
     with np.load(output) as arrays:
         assert arrays.files == ["0", "1"]
-    assert f"\nperplexity: {measure_perplexity(archive, [text])['perplexity']:,.3f}\n" in process.stdout
+    assert (
+        f"\nperplexity: {measure_perplexity(archive, [text])['perplexity']:,.3f}\n"
+        in process.stdout
+    )
 
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +98,9 @@ def test_a_command_that_needs_allennlp_says_so_if_it_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, "allennlp.models", None)
     (tmp_path / "tagged.txt").write_text("Ada B-PER B-PER\n")
-    with pytest.raises(SystemExit, match=r"^elmo score: this command needs AllenNLP: pip install") as error:
+    with pytest.raises(
+        SystemExit, match=r"^elmo score: this command needs AllenNLP: pip install"
+    ) as error:
         main(["score", "ner", str(tmp_path / "tagged.txt")])
     assert error.value.code == 1
 
@@ -154,7 +159,9 @@ def test_an_output_that_is_an_input_or_a_folder_is_refused_before_anything_is_re
     (tmp_path / "link").hardlink_to(tmp_path / "input")
     with pytest.raises(ConfigurationError, match=r"^the output .* is also an input \("):
         run("link")
-    assert {(tmp_path / name).read_text() for name in ("input", "options.json", "weights.hdf5")} == {"{}"}
+    assert {
+        (tmp_path / name).read_text() for name in ("input", "options.json", "weights.hdf5")
+    } == {"{}"}
     if "FOLDER" not in arguments:
         with pytest.raises(ConfigurationError, match=rf"^{tmp_path} is a directory"):
             run(".")

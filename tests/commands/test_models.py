@@ -19,5 +19,7 @@ def test_every_model_has_a_line_with_its_score(capsys: pytest.CaptureFixture[str
 def test_path_is_all_that_is_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run("models", "--path", "ner", "--json", tmp_path / "models.json")
     assert capsys.readouterr().out == f"{archive_path('ner')}\n"
-    (listed,) = (each for each in json.loads((tmp_path / "models.json").read_text()) if each["name"] == "ner")
+    (listed,) = (
+        each for each in json.loads((tmp_path / "models.json").read_text()) if each["name"] == "ner"
+    )
     assert listed["path"] == str(archive_path("ner")) and listed["bytes"] > 1e6

@@ -14,7 +14,9 @@ He made a good play in the ninth game .
 """
 
 
-def test_neighbors_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_neighbors_are_printed_and_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "text.txt").write_text(TEXT)
     words = ["They saw a [play] .", "rain"]
     options = ["-k", "3", "--json", str(tmp_path / "found.json")]
@@ -28,9 +30,20 @@ def test_neighbors_are_printed_and_written(tmp_path: Path, capsys: pytest.Captur
     assert (rain["words"], rain["position"], len(rain["neighbors"])) == (["rain"], 0, 3)
 
 
-def test_tokenized_text_is_not_split_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tokenized_text_is_not_split_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "text.txt").write_text("the main-yard broke\n")
-    main(["neighbors", "tiny", str(tmp_path / "text.txt"), "a [top-mast] fell", "--tokenizer", "whitespace"])
+    main(
+        [
+            "neighbors",
+            "tiny",
+            str(tmp_path / "text.txt"),
+            "a [top-mast] fell",
+            "--tokenizer",
+            "whitespace",
+        ]
+    )
     assert sorted(line.split("  ")[-1] for line in capsys.readouterr().out.splitlines()[1:]) == [
         "[the] main-yard broke", "the [main-yard] broke", "the main-yard [broke]",
     ]  # fmt: skip

@@ -30,16 +30,23 @@ def commands(project: Path) -> list[list[str]]:
     return [shlex.split(line) for line in lines if re.match("    (allennlp|elmo) ", line)]
 
 
-def test_a_project_has_what_its_readme_names_and_imports_nothing_from_outside(project: Path) -> None:
+def test_a_project_has_what_its_readme_names_and_imports_nothing_from_outside(
+    project: Path,
+) -> None:
     train, evaluate, predict, show = commands(project)
     config = Params.from_file(project / train[2]).as_dict(quiet=True)
     assert config["model"]["contextual_encoder"]["elmo"]["input"]
     data = [config["train_data_path"], config["validation_data_path"], evaluate[3]]
-    assert "bilm='base'" in (project / train[2]).read_text(encoding="utf-8"), "in the place of --bilm"
+    assert "bilm='base'" in (project / train[2]).read_text(encoding="utf-8"), (
+        "in the place of --bilm"
+    )
     assert len(set(data)) == 3 and all((project / file).is_file() for file in [*data, predict[3]])
     library = {file.name: file.read_bytes() for file in (project / "lib").iterdir()}
     assert library == {name: (LIBRARY / name).read_bytes() for name in library}
-    assert {"elmo.libsonnet", "words.libsonnet"} < library.keys() and show[:2] == ["elmo", "predict"]
+    assert {"elmo.libsonnet", "words.libsonnet"} < library.keys() and show[:2] == [
+        "elmo",
+        "predict",
+    ]
     assert (project / ".allennlp_plugins").read_text() == "elmo_plugin.quiet\n" + (
         REPOSITORY / ".allennlp_plugins"
     ).read_text(encoding="utf-8")
@@ -53,7 +60,10 @@ def test_the_lines_of_its_readme_train_evaluate_and_predict(
     monkeypatch.chdir(project)
     monkeypatch.setattr(Tqdm, "tqdm", Tqdm.tqdm)  # which quiet replaces
     train, evaluate, predict, show = commands(project)
-    less = ["-o", json.dumps({"trainer.num_epochs": 1, "model.contextual_encoder.elmo.bilm": "tiny"})]
+    less = [
+        "-o",
+        json.dumps({"trainer.num_epochs": 1, "model.contextual_encoder.elmo.bilm": "tiny"}),
+    ]
     for arguments in ([*train, *less], evaluate, [*predict, "--output-file", "predictions.jsonl"]):
         monkeypatch.setattr("sys.argv", arguments)
         allennlp()
@@ -107,7 +117,11 @@ def test_files_of_a_folder_or_named_ones_are_known_by_their_names_or_their_order
     [
         ("", ["."], "expected a file called train…, got nothing"),
         ("a.csv b.csv", ["."], "expected a file called train…, got a.csv, b.csv"),
-        ("train.csv train.tsv", ["."], "expected one train file, got train.csv, train.tsv; name them"),
+        (
+            "train.csv train.tsv",
+            ["."],
+            "expected one train file, got train.csv, train.tsv; name them",
+        ),
         ("train.csv", ["train.csv", "dev.csv"], r"file not found: .*dev\.csv"),
         (
             "dev.csv mine.csv",
@@ -151,7 +165,9 @@ def test_data_that_cannot_be_read_leave_no_project(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["train.jsonl"]
 
 
-def test_a_project_has_the_bilm_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_has_the_bilm_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine").mkdir()
     write_pair(loud_bilm(), Path("mine"))
@@ -175,7 +191,9 @@ def test_a_projects_words_are_as_long_as_its_bilms(tmp_path: Path) -> None:
         ("bilm", "base", "--reader and --bilm for the other tasks; bilm.initialized_from"),
     ],
 )
-def test_a_bilm_that_cannot_be_is_refused(task: str, bilm: str, message: str, tmp_path: Path) -> None:
+def test_a_bilm_that_cannot_be_is_refused(
+    task: str, bilm: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(SystemExit, match=message):
         main(["new", task, str(tmp_path / "project"), "--bilm", bilm])
     assert list(tmp_path.iterdir()) == []
@@ -193,7 +211,9 @@ def test_the_lines_of_a_bilms_readme_train_measure_export_and_embed(
     monkeypatch.setattr("sys.argv", train)
     allennlp()
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("epoch ")]
-    assert [line.split(":")[0] for line in lines] == [f"epoch {number} of 3" for number in (1, 2, 3)]
+    assert [line.split(":")[0] for line in lines] == [
+        f"epoch {number} of 3" for number in (1, 2, 3)
+    ]
     for arguments in rest:
         main(arguments[1:])
     assert Path("exported/weights.hdf5").is_file() and Path("vectors.hdf5").is_file()
@@ -229,8 +249,14 @@ def test_dev_text_that_is_in_the_training_text_is_reported(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--language", "tr"], "--reader, --language and --column are for --data, which is missing"),
-        (["--data", "train.txt", "dev.txt", "more.txt"], "expected only files called train.*, got more.txt"),
+        (
+            ["--language", "tr"],
+            "--reader, --language and --column are for --data, which is missing",
+        ),
+        (
+            ["--data", "train.txt", "dev.txt", "more.txt"],
+            "expected only files called train.*, got more.txt",
+        ),
     ],
 )
 def test_no_option_and_no_file_of_a_bilm_is_ignored(
@@ -260,7 +286,9 @@ def test_raw_text_is_split_by_the_rules_of_its_language(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for role in ("train", "dev"):
-        Path(f"{role}.txt").write_text("A Ana (de Faro) chegou. Disse «bom dia».\n" * 200, encoding="utf-8")
+        Path(f"{role}.txt").write_text(
+            "A Ana (de Faro) chegou. Disse «bom dia».\n" * 200, encoding="utf-8"
+        )
     main(["new", "bilm", "raw", "--data", "."])
     assert "split raw text with --language CODE" in capsys.readouterr().out
     main(["new", "bilm", "project", "--data", ".", "--language", "pt"])

@@ -18,7 +18,9 @@ CONLLU = """\
 
 """
 IMPOSSIBLE = {"id": "q1", "question": "Who closed it?", "is_impossible": True, "answers": []}
-SQUAD_2 = {"data": [{"title": "Mill", "paragraphs": [{"context": "It rained.", "qas": [IMPOSSIBLE]}]}]}
+SQUAD_2 = {
+    "data": [{"title": "Mill", "paragraphs": [{"context": "It rained.", "qas": [IMPOSSIBLE]}]}]
+}
 
 
 def new(task: str, name: str, text: str, folder: Path) -> None:
@@ -46,7 +48,9 @@ def test_a_file_that_cannot_train_is_refused_with_a_reason(
 def test_labels_that_the_training_data_lack_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text("text,label\nNever again!,bad\n")
     (tmp_path / "dev.csv").write_text("text,label\nNever again!,bad\nNever again!,Bad\n")
-    message = r"dev\.csv, example 2: the label 'Bad' is not in the training data; did you mean 'bad'\?"
+    message = (
+        r"dev\.csv, example 2: the label 'Bad' is not in the training data; did you mean 'bad'\?"
+    )
     with pytest.raises(SystemExit, match=message):
         main(["new", "classify", str(tmp_path / "project"), "--data", str(tmp_path)])
 
@@ -60,7 +64,10 @@ def test_labels_that_the_training_data_lack_are_an_error(tmp_path: Path) -> None
             '{"label_colum": "y"}',
             "dataset_reader.label_colum: unknown key of sst_trees; did you mean 'label_c",
         ),
-        ('{"tokenizer": "penn_treebnk"}', "dataset_reader.tokenizer.type: 'penn_treebnk' is not registered"),
+        (
+            '{"tokenizer": "penn_treebnk"}',
+            "dataset_reader.tokenizer.type: 'penn_treebnk' is not registered",
+        ),
     ],
 )
 def test_mistakes_in_options_of_the_reader_are_one_sentence(
@@ -68,7 +75,17 @@ def test_mistakes_in_options_of_the_reader_are_one_sentence(
 ) -> None:
     (tmp_path / "train.csv").write_text("text,label\nNever again!,bad\n")
     with pytest.raises(SystemExit, match=f"^elmo new: {re.escape(message)}"):
-        main(["new", "classify", str(tmp_path / "project"), "--data", str(tmp_path), "--reader", reader])
+        main(
+            [
+                "new",
+                "classify",
+                str(tmp_path / "project"),
+                "--data",
+                str(tmp_path),
+                "--reader",
+                reader,
+            ]
+        )
     assert not (tmp_path / "project").exists()
 
 
@@ -85,7 +102,9 @@ def test_mistakes_in_options_of_the_reader_are_one_sentence(
         ),
     ],
 )
-def test_options_without_their_data_are_refused(options: list[str], message: str, tmp_path: Path) -> None:
+def test_options_without_their_data_are_refused(
+    options: list[str], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(SystemExit, match=f"^elmo new: {message}"):
         main(["new", "classify", str(tmp_path / "project"), *options])
     assert not (tmp_path / "project").exists()
@@ -98,11 +117,14 @@ def test_tags_that_only_other_files_have_are_named(
     (tmp_path / "dev.txt").write_text("Oslo B-LOC\nis O\n")
     main(["new", "ner", str(tmp_path / "project"), "--data", str(tmp_path)])
     assert (
-        "dev.txt: no model can learn tags that the training data lack: U-LOC (1)" in capsys.readouterr().out
+        "dev.txt: no model can learn tags that the training data lack: U-LOC (1)"
+        in capsys.readouterr().out
     )
 
 
-def test_data_with_one_label_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_with_one_label_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     new("ner", "train.txt", "Ada O\nran O\n", tmp_path)
     assert "train.txt: with one label there is nothing to learn" in capsys.readouterr().out
 

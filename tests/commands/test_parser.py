@@ -24,13 +24,17 @@ def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str
 
 
 @pytest.mark.parametrize("arguments", [[], ["help"], ["-h"]])
-def test_the_list_of_commands_is_the_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_of_commands_is_the_help(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     status, out, _ = ended(capsys, *arguments)
     assert not status and "\nLook closer:\n  weights " in out
 
 
 @pytest.mark.parametrize("arguments", [["-V"], ["-q", "embed", "--version"]])
-def test_the_version_may_be_asked_anywhere(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_may_be_asked_anywhere(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ended(capsys, *arguments)[:2] == (0, f"elmo_plugin {__version__}\n")
 
 
@@ -42,18 +46,34 @@ def test_help_about_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) ->
     ("arguments", "usage", "message"),
     [
         (["embde", "a.txt"], "elmo embed ", "elmo: unknown command embde; did you mean embed?"),
-        (["train", "c.jsonnet"], "elmo COMMAND", "train; did you mean allennlp train config.jsonnet -s run?"),
+        (
+            ["train", "c.jsonnet"],
+            "elmo COMMAND",
+            "train; did you mean allennlp train config.jsonnet -s run?",
+        ),
         (["list"], "elmo models ", "elmo: unknown command list; did you mean elmo models?"),
-        (["evaluate"], "elmo COMMAND", "allennlp evaluate model.tar.gz FILE or elmo score TASK FILE?"),
+        (
+            ["evaluate"],
+            "elmo COMMAND",
+            "allennlp evaluate model.tar.gz FILE or elmo score TASK FILE?",
+        ),
         (["ner", "Ada."], "elmo predict ", "did you mean elmo predict ner TEXT?"),
         (["embed", "a", "b", "--gpu"], "elmo embed ", "option --gpu; did you mean --device cuda?"),
-        (["predict", "--model", "ner"], "elmo predict ", "option --model; give ARCHIVE without an option"),
+        (
+            ["predict", "--model", "ner"],
+            "elmo predict ",
+            "option --model; give ARCHIVE without an option",
+        ),
         (["embed", "--layers", "mean"], "elmo embed ", "did you mean --all, --top or --mean?"),
         (["embed", "-output", "b.npz"], "elmo embed ", "option -output; did you mean --output?"),
         (["score", "--gpu"], "elmo score ", "unknown option --gpu\n"),
         (["--bilm", "base", "embed"], "elmo COMMAND", "options of a command stand after its name"),
         (["xyz"], "elmo COMMAND", "elmo: unknown command xyz; `elmo help` lists them"),
-        (["embed", "a", "b", "--prec", "int8", "--top"], "elmo embed ", "unknown option --prec; did you"),
+        (
+            ["embed", "a", "b", "--prec", "int8", "--top"],
+            "elmo embed ",
+            "unknown option --prec; did you",
+        ),
         (["probe", "tiny", "a"], "elmo probe ", "required: TEST"),
         (["score", "nre", "a"], "elmo score ", "invalid choice: 'nre'"),
         (
@@ -90,7 +110,9 @@ def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
         name, _, value = target.partition(" ")
         found = [parser for parser in parsers if parser._has(target)]
         assert found, target
-        for action in [each._option_string_actions[name] for each in found if value and "," not in target]:
+        for action in [
+            each._option_string_actions[name] for each in found if value and "," not in target
+        ]:
             assert action.nargs != 0 and value in (action.choices or [value]), target
             assert action.type is None or (callable(action.type) and action.type(value)), target
 
@@ -109,7 +131,10 @@ def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
     ids=" ".join,
 )
 def test_a_wrong_file_has_status_2(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "text.txt").write_text("Hello\n")
     monkeypatch.chdir(tmp_path)
@@ -131,7 +156,12 @@ def test_json_takes_a_word_that_can_be_its_file(
     words: list[str], json_path: str | None, texts: list[str]
 ) -> None:
     command, args = parse(["predict", *words])
-    assert (command.name, args.json, args.archive, args.texts) == ("predict", json_path, "ner", texts)
+    assert (command.name, args.json, args.archive, args.texts) == (
+        "predict",
+        json_path,
+        "ner",
+        texts,
+    )
 
 
 @pytest.mark.parametrize("loud", ["-q", "--quiet", "-v", "--verbose"])
@@ -140,17 +170,24 @@ def test_quiet_and_verbose_stand_on_both_sides(loud: str) -> None:
     assert before == after and before.quiet != before.verbose
 
 
-@pytest.mark.parametrize("device", ["cuda:99", "cuda:999999999999999999999", "gpu", "cuda:-1", "0", "CPU"])
+@pytest.mark.parametrize(
+    "device", ["cuda:99", "cuda:999999999999999999999", "gpu", "cuda:-1", "0", "CPU"]
+)
 @pytest.mark.parametrize(
     "arguments",
     [["predict", "ner", "Ada."], ["embed", "-", "a.npz"], ["senses", "tiny", __file__, __file__]],
     ids=lambda arguments: arguments[0],
 )
 def test_a_missing_gpu_is_found_before_anything_is_imported(
-    arguments: list[str], device: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    device: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert {
-        name for name in COMMANDS if "--device" in make_parser(COMMANDS[name])._option_string_actions
+        name
+        for name in COMMANDS
+        if "--device" in make_parser(COMMANDS[name])._option_string_actions
     } == {*("predict", "embed", "neighbors", "perplexity", "probe", "senses")}
     monkeypatch.delattr("elmo_plugin.archives.import_all_plugins")
     monkeypatch.delattr(Command, "load")
@@ -159,13 +196,16 @@ def test_a_missing_gpu_is_found_before_anything_is_imported(
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"), [("1", [1]), ("3", [1, 2, 3]), ("3,7", [3, 7]), ("7,", [7]), ("0,2,0", [0, 2])]
+    ("text", "numbers"),
+    [("1", [1]), ("3", [1, 2, 3]), ("3,7", [3, 7]), ("7,", [7]), ("0,2,0", [0, 2])],
 )
 def test_seeds_are_counted_or_listed(text: str, numbers: list[int]) -> None:
     assert seeds(text) == numbers
 
 
-def test_standard_output_stands_for_a_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_standard_output_stands_for_a_file(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "text").write_text("The play ended .\nThey play .\n")
     main(["neighbors", "tiny", str(tmp_path / "text"), "a [play] .", "--json"])
     printed = capfd.readouterr()

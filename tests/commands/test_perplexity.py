@@ -63,7 +63,12 @@ def test_the_command_prints_and_writes_what_it_measures(
     forward, backward = figures["forward_perplexity"], figures["backward_perplexity"]
     assert figures["perplexity"] == pytest.approx(math.sqrt(forward * backward))
     counted = {name: figures[name] for name in ("sentences", "tokens", "targets", "unknown_tokens")}
-    assert counted == {"sentences": 6, "tokens": TOKENS, "targets": TOKENS + 6, "unknown_tokens": UNKNOWN}
+    assert counted == {
+        "sentences": 6,
+        "tokens": TOKENS,
+        "targets": TOKENS + 6,
+        "unknown_tokens": UNKNOWN,
+    }
     assert figures["unknown_percent"] == pytest.approx(100 * UNKNOWN / TOKENS)
     assert (figures["vocabulary_size"], figures["block_words"]) == (len(COUNTS) + 2, 5)
 
@@ -91,7 +96,9 @@ def test_scores_of_sentences_and_words_add_up_to_the_whole(
     archive: str, text: str, tmp_path: Path, state: str
 ) -> None:
     out, figures_file = tmp_path / "out" / "scores.jsonl", tmp_path / "figures.json"
-    run("perplexity", archive, text, "--state", state, "--per-sentence", out, "--json", figures_file)
+    run(
+        "perplexity", archive, text, "--state", state, "--per-sentence", out, "--json", figures_file
+    )
     figures = json.loads(figures_file.read_text())
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [line["sentence"] for line in lines] == list(range(6))
@@ -143,15 +150,23 @@ def test_what_cannot_be_is_named_and_leaves_nothing_behind(
 ) -> None:
     out = tmp_path / "out" / "scores.jsonl"
     with pytest.raises(BiLmError, match=message):
-        measure_perplexity(**{"archive": archive, "texts": [text], "per_sentence": str(out), **change})
+        measure_perplexity(
+            **{"archive": archive, "texts": [text], "per_sentence": str(out), **change}
+        )
     assert not out.parent.exists()
 
 
 @pytest.mark.parametrize(("state", "block_words"), [("reset", 1), ("carry", 5), ("carry", 1000)])
-def test_it_is_what_validation_measures(archive: str, text: str, state: str, block_words: int) -> None:
+def test_it_is_what_validation_measures(
+    archive: str, text: str, state: str, block_words: int
+) -> None:
     vocab = Vocabulary({"words": dict(COUNTS)})
     model = BiLmLanguageModel(vocab, random_bilm().options.to_dict())
     model.load_state_dict(torch.load(Path(archive).with_name("best.th"), weights_only=True))
-    loader = BiLmStreamLoader(text, batch_size=2, unroll_steps=3, shuffle=False, block_words=block_words)
+    loader = BiLmStreamLoader(
+        text, batch_size=2, unroll_steps=3, shuffle=False, block_words=block_words
+    )
     found = measure_perplexity(archive, [text], state, block_words)
-    assert evaluate(model, vocab, loader) == pytest.approx({name: found[name] for name in PERPLEXITIES})
+    assert evaluate(model, vocab, loader) == pytest.approx(
+        {name: found[name] for name in PERPLEXITIES}
+    )

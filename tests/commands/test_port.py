@@ -30,7 +30,11 @@ FIXTURES = REPOSITORY / "tests" / "fixtures"
 
 def simple_tagger() -> dict[str, Any]:
     reader = {"type": "conll2003", "tag_label": "pos", "token_indexers": ELMO_ONLY, "lazy": False}
-    model = {"type": "simple_tagger", "text_field_embedder": {"elmo": EMBEDDER}, "encoder": lstm(ELMO_DIM)}
+    model = {
+        "type": "simple_tagger",
+        "text_field_embedder": {"elmo": EMBEDDER},
+        "encoder": lstm(ELMO_DIM),
+    }
     return config(reader, model, bucket("tokens"), "+accuracy")
 
 
@@ -61,7 +65,10 @@ def test_it_ports_and_tries_a_configuration(old: Path, capsys: pytest.CaptureFix
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "iterator: now `data_loader`\n" in printed.err
-    assert "dry run: built the reader, vocabulary, model and trainer, and ran one batch\n" in printed.err
+    assert (
+        "dry run: built the reader, vocabulary, model and trainer, and ran one batch\n"
+        in printed.err
+    )
     assert "distributed" in Params.from_file(str(old / "new.json"))
 
 
@@ -82,7 +89,9 @@ def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
     text = json.dumps(old).replace('"lr": 0.001', '"lr": std.extVar("ABSENT_RATE")')
     (tmp_path / "old.jsonnet").write_text(text)
     run("port", tmp_path / "old.jsonnet", "-o", tmp_path / "new.jsonnet")
-    assert '"lr": std.parseJson(std.extVar("ABSENT_RATE"))' in (tmp_path / "new.jsonnet").read_text()
+    assert (
+        '"lr": std.parseJson(std.extVar("ABSENT_RATE"))' in (tmp_path / "new.jsonnet").read_text()
+    )
     new = Params.from_file(str(tmp_path / "new.jsonnet"), ext_vars={"ABSENT_RATE": "0.25"})
     assert (new["model"]["encoder"]["hidden_size"], new["trainer"]["optimizer"]["lr"]) == (5, 0.25)
     with pytest.raises(ConfigurationError, match=r"^dry run: pass --ext-var ABSENT_RATE=VALUE$"):
@@ -109,7 +118,11 @@ CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
     ],
 )  # fmt: skip
 def test_what_is_left_is_one_sentence(
-    make: Callable[[], Any], changes: dict[str, Any], arguments: list[str], message: str, tmp_path: Path
+    make: Callable[[], Any],
+    changes: dict[str, Any],
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
 ) -> None:
     old = make() | {"train_data_path": "gone.tsv"}
     del old["validation_data_path"]
@@ -134,7 +147,9 @@ def test_a_module_that_the_configuration_names_does_not_run(
         (tmp_path / f"{name}.py").write_text("raise SystemExit(9)")
     model = {"type": "named_here.Model", "encoder": "named_here.Encoder"}
     trainer = {"optimizer": "named_here.Adam", "no_tqdm": True}
-    (tmp_path / "old.jsonnet").write_text(f"local a = 1; {json.dumps({'model': model, 'trainer': trainer})}")
+    (tmp_path / "old.jsonnet").write_text(
+        f"local a = 1; {json.dumps({'model': model, 'trainer': trainer})}"
+    )
     run("port", "old.jsonnet", "-o", "new.json")
     assert json.loads((tmp_path / "new.json").read_text())["model"] == model
     assert "no_tqdm: removed" in capfd.readouterr().err

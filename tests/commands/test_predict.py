@@ -64,18 +64,24 @@ def test_what_cannot_be_read_is_reported_and_skipped(
     assert "question b1: spaCy's rules read" in said.err
 
 
-def test_the_archive_of_another_task_is_refused(tagger_archives: list[Path], tmp_path: Path) -> None:
+def test_the_archive_of_another_task_is_refused(
+    tagger_archives: list[Path], tmp_path: Path
+) -> None:
     with pytest.raises(ConfigurationError, match="expected a model of SQuAD"):
         run("predict", tagger_archives[0], "--squad", DATA, "-o", tmp_path / "answers.json")
 
 
 @pytest.mark.parametrize("command", ["predict", "ensemble"])
-def test_only_trusted_archives_run_code(command: str, tagger_archives: list[Path], tmp_path: Path) -> None:
+def test_only_trusted_archives_run_code(
+    command: str, tagger_archives: list[Path], tmp_path: Path
+) -> None:
     shutil.copytree(tagger_archives[0].parent, tmp_path / "run")
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     config["dataset_reader"]["type"] = "elmo_plugin.tasks.ner.dataset_reader.Conll2003Reader"
     (tmp_path / "run" / "config.json").write_text(json.dumps(config))
-    arguments = ["a b"] if command == "predict" else [tmp_path / "run", "-o", tmp_path / "both.tar.gz"]
+    arguments = (
+        ["a b"] if command == "predict" else [tmp_path / "run", "-o", tmp_path / "both.tar.gz"]
+    )
     with pytest.raises(ConfigurationError, match="use --trust"):
         run(command, tmp_path / "run", *arguments)
     run(command, tmp_path / "run", *arguments, "--trust")
@@ -84,14 +90,23 @@ def test_only_trusted_archives_run_code(command: str, tagger_archives: list[Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a text", "--squad", "texts.txt"], r"expected TEXT \(- for standard input\), or --squad FILE"),
+        (
+            ["a text", "--squad", "texts.txt"],
+            r"expected TEXT \(- for standard input\), or --squad FILE",
+        ),
         ([], r"expected TEXT \(- for standard input\), or --squad FILE"),
-        (["--squad", "texts.txt", "-o", "out.json", "--json"], "expected --output or --json, got both"),
+        (
+            ["--squad", "texts.txt", "-o", "out.json", "--json"],
+            "expected --output or --json, got both",
+        ),
         (["--squad", "texts.txt", "--predicates", "srl_predicates"], "--predicates is for TEXT"),
         (["README.md"], "TEXT: file not found: README.md"),
         (["missing.txt"], "TEXT: file not found: missing.txt"),
         (["folder"], "TEXT: folder is a directory"),
-        (["texts.txt", "-o", "out.xlsx"], r"expected \.jsonl, \.csv, \.conll, \.html, got out\.xlsx"),
+        (
+            ["texts.txt", "-o", "out.xlsx"],
+            r"expected \.jsonl, \.csv, \.conll, \.html, got out\.xlsx",
+        ),
         (["texts.txt", "-o", "out.csv", "--json"], "expected --output or --json, got both"),
         (["--squad", "texts.txt", "-o", "out.csv"], r"expected \.json, got out\.csv"),
         (["./missing"], "TEXT: file not found: ./missing"),
@@ -117,7 +132,9 @@ def test_the_lines_of_a_file_are_predicted_and_written_or_shown(
     texts = tmp_path / "texts.txt"
     texts.write_bytes("\ufeffAda moved to Lisbon.\r\n\r\n\u200b\r\n  Bob left.\r\n".encode())
     run("predict", tagger_archives[0], texts, "-o", tmp_path / "out.jsonl")
-    first, second = map(json.loads, (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines())
+    first, second = map(
+        json.loads, (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     assert (first["line"], first["sentence"]) == (1, "Ada moved to Lisbon.")
     assert (second["line"], second["sentence"]) == (4, "  Bob left.")
     assert f"{tmp_path / 'out.jsonl'}: 2 predictions" in capsys.readouterr().err

@@ -26,7 +26,18 @@ def test_each_layer_is_probed_with_its_control_task(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train = tagged(tmp_path, "train.txt", SENTENCES * 20)
-    run("probe", "tiny", train, train, "--seeds", 2, "--epochs", 20, "--json", tmp_path / "probe.json")
+    run(
+        "probe",
+        "tiny",
+        train,
+        train,
+        "--seeds",
+        2,
+        "--epochs",
+        20,
+        "--json",
+        tmp_path / "probe.json",
+    )
     figures = json.loads((tmp_path / "probe.json").read_text())
     assert figures["majority"] == pytest.approx(1 / 3)
     assert figures["word"] == pytest.approx(8 / 9)  # "play" is a noun, or a verb

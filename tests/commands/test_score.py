@@ -41,7 +41,9 @@ def test_figures_are_those_of_the_official_scorer(
     assert capsys.readouterr().out == printed
 
 
-def test_figures_are_printed_as_a_table(gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_figures_are_printed_as_a_table(
+    gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
     system = tmp_path / "system.props.gz"
     system.write_bytes(gzip.compress(GOLD.replace("(A0*)\t*", "(ARGM-TMP*)\t*").encode()))
     run("score", "srl", gold, system)
@@ -58,7 +60,11 @@ def test_figures_are_printed_as_a_table(gold: Path, tmp_path: Path, capsys: pyte
 def test_propositions_may_be_in_any_format_of_the_reader(tmp_path: Path) -> None:
     columns = "d 0 0 She X * - - - - * (A0*) -\nd 0 1 slept V * sleep 01 - - * (V*) -\n"
     frame = {"index": 1, "lemma": "sleep", "tags": ["B-A0", "B-V"]}
-    texts = ["-\t(A0*)\nsleep\t(V*)\n", columns, json.dumps({"words": ["She", "slept"], "frames": [frame]})]
+    texts = [
+        "-\t(A0*)\nsleep\t(V*)\n",
+        columns,
+        json.dumps({"words": ["She", "slept"], "frames": [frame]}),
+    ]
     for text in texts:
         (tmp_path / "system").write_text(text)
         (tmp_path / "key").write_text(texts[1])
@@ -70,7 +76,12 @@ def test_propositions_may_be_in_any_format_of_the_reader(tmp_path: Path) -> None
     ("old", "new", "counts", "warning"),
     [
         # A predicate that the system lacks: all is missed.
-        (GOLD[: GOLD.index("-\n\n")], NO_GO, (2, 0, 1), "line 1, word 4: no predicate instead of go, as in "),
+        (
+            GOLD[: GOLD.index("-\n\n")],
+            NO_GO,
+            (2, 0, 1),
+            "line 1, word 4: no predicate instead of go, as in ",
+        ),
         # Another lemma: all is missed, and nothing is in excess.
         ("say", "tell", (1, 0, 2), "line 1, word 2: tell instead of say, as in "),
         # A predicate that is none: it is skipped.
@@ -116,4 +127,8 @@ def test_a_system_with_other_sentences_is_an_error_that_leaves_the_figures_of_be
     with pytest.raises(ConfigurationError, match=expected):
         run("score", "srl", gold, system, "--json", out)
     assert out.read_bytes() == before
-    assert {path.name for path in tmp_path.iterdir()} == {"gold.props", "system.props", "figures.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "gold.props",
+        "system.props",
+        "figures.json",
+    }

@@ -30,8 +30,12 @@ def first_senses(tmp_path: Path) -> list[str]:
 def test_each_layer_is_scored(
     tmp_path: Path, first_senses: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b"))
-    test = corpus(tmp_path, "test.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b"))
+    train = corpus(
+        tmp_path, "train.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b")
+    )
+    test = corpus(
+        tmp_path, "test.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b")
+    )
     run("senses", "tiny", train, test, *first_senses, "--json", tmp_path / "senses.json")
     assert "first sense   50.00" in capsys.readouterr().out
     figures = json.loads((tmp_path / "senses.json").read_text())[test]

@@ -17,7 +17,22 @@ from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
 
 STARTED = 0.15  # seconds after which Python itself has started, and our first line may have run
-WORDS = ["the", "cat", "sat", "on", "a", "mat", "while", "it", "ran", "away", "and", "why", "did", "they"]
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "a",
+    "mat",
+    "while",
+    "it",
+    "ran",
+    "away",
+    "and",
+    "why",
+    "did",
+    "they",
+]
 
 
 @pytest.fixture
@@ -63,7 +78,10 @@ def test_ignored_signals_stay_ignored(stop: Stop) -> None:
 def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
     """Starts `elmo` as a shell does: Ctrl-C is not ignored, and reaches all of its processes."""
     program = [sys.executable, "-m", "elmo_plugin", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "ELMO_PLUGIN_CACHE": str(folder / "cache")}
+    environment = os.environ | {
+        "PYTHONPATH": str(REPOSITORY),
+        "ELMO_PLUGIN_CACHE": str(folder / "cache"),
+    }
     return subprocess.Popen(
         program,
         cwd=folder,
@@ -92,12 +110,20 @@ def interrupt(arguments: list[str], folder: Path, seconds: float, number: int) -
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return "it did not end"
-    messages = [line for line in error.splitlines() if line.startswith(f"elmo {arguments[0]}: stopped")]
-    wrong = [word for word in ("Traceback", "Error", "Exception ignored", "corrupt") if word in error]
+    messages = [
+        line for line in error.splitlines() if line.startswith(f"elmo {arguments[0]}: stopped")
+    ]
+    wrong = [
+        word for word in ("Traceback", "Error", "Exception ignored", "corrupt") if word in error
+    ]
     has_ended = process.returncode == 0 and not messages
     is_stopped = process.returncode == 128 + number and len(messages) == 1
     temporaries = [path.name for path in folder.glob(".*") if not path.name.endswith(".lock")]
-    return "" if (has_ended or is_stopped) and not wrong + temporaries else f"{process.returncode}: {error}"
+    return (
+        ""
+        if (has_ended or is_stopped) and not wrong + temporaries
+        else f"{process.returncode}: {error}"
+    )
 
 
 @pytest.mark.slow
@@ -106,7 +132,9 @@ def test_each_stop_ends_in_one_sentence(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     generator = random.Random(34)
-    sentences = [" ".join(generator.choices(WORDS, k=generator.randint(3, 25))) for _ in range(20_000)]
+    sentences = [
+        " ".join(generator.choices(WORDS, k=generator.randint(3, 25))) for _ in range(20_000)
+    ]
     (folder / "text.txt").write_text("\n".join(sentences))
     write_training(folder / "run", random_bilm())
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -38,7 +38,9 @@ def configs(tmp_path: Path) -> list[str]:
     return [config_file(tmp_path, "ner_small"), config_file(tmp_path, "ner_large", hidden_size=5)]
 
 
-def sweep(configs: list[str], folder: Path, seeds: int, overrides: str = "", *options: object) -> None:
+def sweep(
+    configs: list[str], folder: Path, seeds: int, overrides: str = "", *options: object
+) -> None:
     run("sweep", *configs, "-s", folder, "--seeds", seeds, "--overrides", overrides, *options)
 
 
@@ -94,7 +96,9 @@ def test_a_training_that_fails_is_named_and_the_others_are_done(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     file = tmp_path / "out.json"
-    with pytest.raises(SystemExit, match=r"^ner_small with seed 3 failed: RuntimeError: out of memory$"):
+    with pytest.raises(
+        SystemExit, match=r"^ner_small with seed 3 failed: RuntimeError: out of memory$"
+    ):
         sweep(configs, tmp_path / "runs", 3, "", "--json", file)
     assert len(trained) == 6
     rows = (tmp_path / "runs" / "table.md").read_text().splitlines()[-2:]
@@ -117,12 +121,16 @@ def test_only_a_training_whose_resume_is_exact_goes_on_from_its_checkpoint(
     for seed in (1, 2):
         (tmp_path / "runs" / "ner" / f"{seed}.unfinished" / "training").mkdir(parents=True)
     unfinished = tmp_path / "runs" / "ner" / "2.unfinished" / "training" / "config.json"
-    unfinished.write_text(json.dumps(trainings.with_seed(Params.from_file(config).as_dict(quiet=True), 2)))
+    unfinished.write_text(
+        json.dumps(trainings.with_seed(Params.from_file(config).as_dict(quiet=True), 2))
+    )
     sweep([config], tmp_path / "runs", 2)
     assert [training.recover for training in trained] == [False, recovers]
 
 
-def test_an_unfinished_training_with_other_settings_is_named(trained: list[Trained], tmp_path: Path) -> None:
+def test_an_unfinished_training_with_other_settings_is_named(
+    trained: list[Trained], tmp_path: Path
+) -> None:
     config = config_file(tmp_path, "ner", type="bilm")
     unfinished = tmp_path / "runs" / "ner" / "1.unfinished" / "training"
     unfinished.mkdir(parents=True)
@@ -142,11 +150,23 @@ def test_mistakes_are_found_before_anything_is_trained(
     mistakes = [
         ([*configs, "nothing.jsonnet"], (), r"nothing\.jsonnet"),
         ([*configs, configs[0]], (), "several configurations have the name ner_small"),
-        (configs, ("--metric", "accuracy"), r"metric: expected \+ or - at its start, .* got 'accuracy'"),
+        (
+            configs,
+            ("--metric", "accuracy"),
+            r"metric: expected \+ or - at its start, .* got 'accuracy'",
+        ),
         (configs, ("--metric=+test_f1",), r"on which ner_small is not evaluated; .* evaluate_on"),
-        ([configs[0], typo], ("--overrides", '{"x.y": 1}'), "ner_small.*: overrides .* keys: .'x.y'"),
+        (
+            [configs[0], typo],
+            ("--overrides", '{"x.y": 1}'),
+            "ner_small.*: overrides .* keys: .'x.y'",
+        ),
         ([configs[0], typo], (), r"^typo: trainer\.num_epoch: .* did you mean 'num_epochs"),
-        ([configs[0], other], (), r"one --metric .*\+f1-measure-overall of ner_small, -loss of other"),
+        (
+            [configs[0], other],
+            (),
+            r"one --metric .*\+f1-measure-overall of ner_small, -loss of other",
+        ),
     ]
     for files, options, message in mistakes:
         with pytest.raises(ConfigurationError, match=message):
@@ -169,10 +189,14 @@ def test_another_training_in_the_folder_is_not_taken_for_this_one(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     sweep(configs, tmp_path / "runs", 1)
-    with pytest.raises(ConfigurationError, match=r"ner_small/1 has another .* trainer\.num_epochs$"):
+    with pytest.raises(
+        ConfigurationError, match=r"ner_small/1 has another .* trainer\.num_epochs$"
+    ):
         sweep(configs, tmp_path / "runs", 1, '{"trainer.num_epochs": 9}')
     (tmp_path / "runs" / "ner_small" / "1" / "metrics.json").unlink()
-    with pytest.raises(ConfigurationError, match="ner_small/1 exists, but its training is not finished"):
+    with pytest.raises(
+        ConfigurationError, match="ner_small/1 exists, but its training is not finished"
+    ):
         sweep(configs, tmp_path / "runs", 1)
     assert len(trained) == 2
 
@@ -184,7 +208,9 @@ def test_a_training_of_another_process_is_left_to_it_and_files_of_the_user_stay(
     unfinished.mkdir(parents=True)
     with (
         FileLock(str(unfinished / "lock")),
-        pytest.raises(SystemExit, match=r"^ner_small with seed 1 failed: .*another process is training in "),
+        pytest.raises(
+            SystemExit, match=r"^ner_small with seed 1 failed: .*another process is training in "
+        ),
     ):
         sweep(configs, tmp_path / "runs", 1)
     assert trained == [("ner_large", 1, False)]

@@ -46,7 +46,9 @@ def test_draws_a_column_for_each_placement_of_a_model(run: Path, tmp_path: Path)
 
 
 def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not figure\.jpeg"):
+    with pytest.raises(
+        ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not figure\.jpeg"
+    ):
         run_command("weights", run, "--plot", "figure.jpeg")
     with pytest.raises(ConfigurationError, match="archive no-such: file not found"):
         run_command("weights", "no-such")

@@ -20,7 +20,10 @@ from elmo_plugin.embedding.word_table import BUNDLED_TABLES
 
 
 def test_every_model_of_the_package_is_listed_with_its_card() -> None:
-    listed = {model.file if model.file.is_dir() else model.file.parent for model in bundled_models().values()}
+    listed = {
+        model.file if model.file.is_dir() else model.file.parent
+        for model in bundled_models().values()
+    }
     assert listed == {card.parent for card in BUNDLED.glob("*/*/README.md")}
     assert {*BUNDLED_MODELS, *BUNDLED_TABLES} == bundled_models().keys() - trained_models().keys()
 
@@ -30,9 +33,13 @@ def test_trained_model_is_small_and_its_card_has_its_score(name: str) -> None:
     model = trained_models()[name]
     card = (model.file.parent / "README.md").read_text(encoding="utf-8")
     score, _, metric = model.score.partition(" ")
-    assert f"| {metric} | {score} |" in card and f"experiments/bundled/models.jsonnet:{name} " in card
+    assert (
+        f"| {metric} | {score} |" in card and f"experiments/bundled/models.jsonnet:{name} " in card
+    )
     assert model.file.stat().st_size < 5e6
-    assert (numbers := re.findall(r"[0-9,]+\d", model.trained_on)) and all(each in card for each in numbers)
+    assert (numbers := re.findall(r"[0-9,]+\d", model.trained_on)) and all(
+        each in card for each in numbers
+    )
 
 
 def test_name_wins_over_a_file_and_a_path_is_never_a_name(

@@ -59,7 +59,12 @@ def test_an_input_by_any_name_is_no_output(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(source)
     os.link(source, tmp_path / "hard")
     for name in ("source.json", "link", "hard", "../" + tmp_path.name + "/source.json"):
-        for inputs in ([str(source)], [f"{tmp_path}/*.json"], [f"{source}:variant"], [[f"other:{source}"]]):
+        for inputs in (
+            [str(source)],
+            [f"{tmp_path}/*.json"],
+            [f"{source}:variant"],
+            [[f"other:{source}"]],
+        ):
             with pytest.raises(BiLmError, match=r"^the output .* is also an input \(.*\)$"):
                 check_outputs([tmp_path / name], inputs)
     check_outputs([tmp_path / "other"], [str(source), "x" * 5000, "\0", None, 1])
@@ -90,7 +95,9 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "file.txt"]
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next_call_and_nothing_else(tmp_path: Path) -> None:
+def test_what_a_killed_process_left_is_removed_by_the_next_call_and_nothing_else(
+    tmp_path: Path,
+) -> None:
     read, write = os.pipe()
     if not (child := os.fork()):
         with atomic_write(tmp_path / "p") as temporary:

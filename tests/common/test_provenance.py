@@ -28,4 +28,6 @@ def test_the_commit_is_the_last_that_changed_the_folder_or_the_experiments(tmp_p
     assert commit.__wrapped__(package) == hashes[2], "the experiments are what is measured"
     (tmp_path / ".gitignore").write_text("installed\n")
     (tmp_path / "installed" / "package").mkdir(parents=True)
-    assert commit.__wrapped__(tmp_path / "installed" / "package") == "", "a package in a virtual environment"
+    assert commit.__wrapped__(tmp_path / "installed" / "package") == "", (
+        "a package in a virtual environment"
+    )

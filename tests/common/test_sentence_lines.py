@@ -5,10 +5,8 @@ import pytest
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.text_files import sentence_lines
 
-CONLLU = (
-    "# text = It rains\n1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n1.1\t_{0}\n2\trains{0}\n\n1\tYes{0}\n".format(
-        "\t_" * 8
-    )
+CONLLU = "# text = It rains\n1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n1.1\t_{0}\n2\trains{0}\n\n1\tYes{0}\n".format(
+    "\t_" * 8
 )
 
 
@@ -52,7 +50,10 @@ def test_text_is_text(text: str) -> None:
 
 
 def test_a_column_of_words_makes_sentences() -> None:
-    assert list(sentence_lines(iter(CONLLU.encode().splitlines(True)), "x", 1)) == [b"It rains\n", b"Yes\n"]
+    assert list(sentence_lines(iter(CONLLU.encode().splitlines(True)), "x", 1)) == [
+        b"It rains\n",
+        b"Yes\n",
+    ]
     with pytest.raises(BiLmError, match="x, line 1: expected column 3 of 2, from 0"):
         list(sentence_lines(iter([b"a b\n"]), "x", 3))
 
@@ -88,4 +89,6 @@ def test_a_column_without_blank_lines_is_a_warning(
     words: int, warnings: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert len(list(sentence_lines(iter([b"word O\n"] * words), "x", 0))) == 1
-    assert [*caplog.messages] == ["x: a sentence of 501 words; a blank line ends a sentence"] * warnings
+    assert [*caplog.messages] == [
+        "x: a sentence of 501 words; a blank line ends a sentence"
+    ] * warnings

@@ -35,7 +35,12 @@ def test_what_is_printed_into_closed_streams_goes_nowhere(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("arguments", "status", "error"),
-    [("help", 0, ""), ("models", 141, ""), ("models --json=-", 141, ""), ("nothing", 2, "unknown command")],
+    [
+        ("help", 0, ""),
+        ("models", 141, ""),
+        ("models --json=-", 141, ""),
+        ("nothing", 2, "unknown command"),
+    ],
 )
 def test_output_that_nobody_reads_ends_a_command_without_a_word(
     arguments: str, status: int, error: str
@@ -46,7 +51,9 @@ def test_output_that_nobody_reads_ends_a_command_without_a_word(
     ended = subprocess.run(program, stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert ended.returncode == status
-    assert error in ended.stderr and not {"Errno", "Traceback", "Exception"} & set(ended.stderr.split())
+    assert error in ended.stderr and not {"Errno", "Traceback", "Exception"} & set(
+        ended.stderr.split()
+    )
     assert "pipe" not in ended.stderr.lower()
 
 

@@ -28,7 +28,9 @@ def test_typographic_characters_have_ascii_twins(typed: str, twin: str) -> None:
     assert normalize_text(typed) == NormalizedText(typed).text == twin
 
 
-@pytest.mark.parametrize("text", ["می\u200cروم", "👩\u200d🚀", "क्\u200dष", "naïve café 中文，。", "£5 ½ №"])
+@pytest.mark.parametrize(
+    "text", ["می\u200cروم", "👩\u200d🚀", "क्\u200dष", "naïve café 中文，。", "£5 ½ №"]
+)
 def test_other_characters_and_joiners_of_other_scripts_stay(text: str) -> None:
     assert normalize_text(text) == text
 
@@ -67,14 +69,25 @@ def test_words_are_those_of_the_twin_and_places_those_of_the_text(language: str,
         ("ကျွန်တော်စားတယ်", "Burmese"),
     ],
 )
-def test_texts_that_need_a_dictionary_are_refused_by_script_and_option(text: str, script: str) -> None:
-    with pytest.raises(BiLmError, match=f"{script} is written without spaces between words: set language"):
+def test_texts_that_need_a_dictionary_are_refused_by_script_and_option(
+    text: str, script: str
+) -> None:
+    with pytest.raises(
+        BiLmError, match=f"{script} is written without spaces between words: set language"
+    ):
         SpacyRules("en").words(text)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "It rained.", "The temple วัดพระแก้ว is old.", "Bangkok (กรุงเทพ) is big", "米拉", "미라는 열었다"],
+    [
+        "",
+        "It rained.",
+        "The temple วัดพระแก้ว is old.",
+        "Bangkok (กรุงเทพ) is big",
+        "米拉",
+        "미라는 열었다",
+    ],
 )
 def test_other_texts_are_not_even_with_names_in_such_a_script(text: str) -> None:
     check_script(text, "tokenizer")

@@ -66,7 +66,9 @@ class LanguageModel(nn.Module):
 def medium_bilm(seed: int = 3, **lstm: Any) -> BiLm:
     """With products large enough that a GPU computes them as it does large ones."""
     torch.manual_seed(seed)
-    bilm = BiLm(BiLmOptions.from_dict(small_options(SIZES["char_cnn"], {**SIZES["lstm"], **lstm}))).eval()
+    bilm = BiLm(
+        BiLmOptions.from_dict(small_options(SIZES["char_cnn"], {**SIZES["lstm"], **lstm}))
+    ).eval()
     with torch.no_grad():
         for name, parameter in bilm.named_parameters():
             if name.endswith("bias"):

@@ -20,7 +20,10 @@ KINDS = {
 
 
 def _gradients(
-    windows: list[Window], device: str, dtype: torch.dtype = torch.float, autocast: torch.dtype | None = None
+    windows: list[Window],
+    device: str,
+    dtype: torch.dtype = torch.float,
+    autocast: torch.dtype | None = None,
 ) -> tuple[list[float], dict[str, Tensor]]:
     """The loss of each window, and the gradients of all; each window goes on from the one before."""
     torch.manual_seed(0)
@@ -66,7 +69,9 @@ def test_a_step_waits_as_often_however_many_time_steps_it_has(device: str) -> No
     optimizer = torch.optim.Adam(model.parameters())
     found = []
     for steps in (4, 4, 24):
-        (window,) = (each.to(device, torch.double) for each in random_windows(1, batch=3, steps=steps))
+        (window,) = (
+            each.to(device, torch.double) for each in random_windows(1, batch=3, steps=steps)
+        )
         with counted_waits(device) as waits:
             optimizer.zero_grad()
             model(window).backward()

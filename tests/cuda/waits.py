@@ -23,5 +23,7 @@ def counted_waits(device: str) -> Iterator[list[str]]:
     finally:
         torch.cuda.set_sync_debug_mode("default")
     waits += [
-        f"{warning.filename}:{warning.lineno}" for warning in caught if "synchroniz" in str(warning.message)
+        f"{warning.filename}:{warning.lineno}"
+        for warning in caught
+        if "synchroniz" in str(warning.message)
     ]

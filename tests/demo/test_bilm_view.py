@@ -41,7 +41,9 @@ def test_the_cosines_of_each_layer_are_the_vectors_cosines(tiny: BiLmTab) -> Non
     shown = view(tiny, word=3)
     assert shown["occurrences"] == [3, 10, 14]
     assert [layer["name"] for layer in shown["layers"]] == ["token", "LSTM 1", "LSTM 2"]
-    for layer, vectors in zip(shown["layers"], layers_of(shown["sentences"])[:, [3, 10, 14]], strict=True):
+    for layer, vectors in zip(
+        shown["layers"], layers_of(shown["sentences"])[:, [3, 10, 14]], strict=True
+    ):
         unit = vectors.numpy() / np.linalg.norm(vectors.numpy(), axis=1, keepdims=True)
         np.testing.assert_allclose(layer["cosines"], unit @ unit.T, atol=1e-5)
 
@@ -50,7 +52,9 @@ def test_the_map_keeps_the_distances_of_three_places(tiny: BiLmTab) -> None:
     """Three points lie in a plane, so two principal components lose nothing but the scale."""
     shown = view(tiny, word=3)
     points = torch.tensor(shown["layers"][-1]["points"]).double()
-    ratio = torch.pdist(layers_of(shown["sentences"])[-1, [3, 10, 14]].double()) / torch.pdist(points)
+    ratio = torch.pdist(layers_of(shown["sentences"])[-1, [3, 10, 14]].double()) / torch.pdist(
+        points
+    )
     torch.testing.assert_close(ratio, ratio[:1].expand(3), rtol=1e-4, atol=0)
     assert shown["layers"][-1]["explained"] == pytest.approx(1)
     assert float(points.min()) == 0 and float(points.max()) == pytest.approx(1)
@@ -65,7 +69,9 @@ def test_the_nearest_words_come_first_without_the_word_itself(tiny: BiLmTab) -> 
     assert places[0][0][places[0][1]].lower() == "play"
 
 
-def test_the_longest_repeated_word_is_chosen_or_else_the_longest_which_has_no_map(tiny: BiLmTab) -> None:
+def test_the_longest_repeated_word_is_chosen_or_else_the_longest_which_has_no_map(
+    tiny: BiLmTab,
+) -> None:
     assert view(tiny)["chosen"] == 3
     assert view(tiny, "? !")["chosen"] is None
     alone = view(tiny, "one two three")
@@ -82,6 +88,10 @@ def test_a_missing_word_is_an_error(tiny: BiLmTab, word: str) -> None:
 def test_the_tab_links_each_word_and_shows_the_layers(tiny: BiLmTab) -> None:
     client = TestClient(make_app([tiny]), base_url="http://localhost")
     page = client.get("/bilm", params={"text": TEXT, "word": 3}).text
-    assert page.count('class="word"') == 15 and page.count("<svg") == 3 and page.count('class="heat"') == 3
+    assert (
+        page.count('class="word"') == 15
+        and page.count("<svg") == 3
+        and page.count('class="heat"') == 3
+    )
     assert 'name="word" value="10"' in page and page.count("aria-current") == 2
     assert client.get("/bilm.json", params={"text": TEXT}).json()["chosen"] == 3

@@ -92,16 +92,25 @@ def save(browser: Browser, name: str) -> None:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-@pytest.mark.parametrize("tab", [*sorted(trained_models().keys() & TABS.keys() - {"srl_predicates"}), "bilm"])
-def test_each_tab_shows_its_example_also_in_a_narrow_window(browser: Browser, address: str, tab: str) -> None:
+@pytest.mark.parametrize(
+    "tab", [*sorted(trained_models().keys() & TABS.keys() - {"srl_predicates"}), "bilm"]
+)
+def test_each_tab_shows_its_example_also_in_a_narrow_window(
+    browser: Browser, address: str, tab: str
+) -> None:
     browser.get(f"{address}/{tab}")
-    assert browser.find_elements(By.CSS_SELECTOR, ".marked, .bars, .map") and not texts(browser, ".error")[0]
+    assert (
+        browser.find_elements(By.CSS_SELECTOR, ".marked, .bars, .map")
+        and not texts(browser, ".error")[0]
+    )
     assert browser.execute_script("return [document.activeElement.tagName, scrollY]") == ["BODY", 0]
     if tab in PICTURES:
         save(browser, tab)
     browser.find_element(By.CSS_SELECTOR, ".examples summary").click()
     browser.find_element(By.CSS_SELECTOR, ".examples a").click()
-    WebDriverWait(browser, 300).until(lambda _: "?" in browser.current_url and texts(browser, "article"))
+    WebDriverWait(browser, 300).until(
+        lambda _: "?" in browser.current_url and texts(browser, "article")
+    )
     assert browser.execute_script("return document.activeElement.id") == "answer"
     for mark in browser.find_elements(By.CSS_SELECTOR, "mark")[:1]:
         browser.execute_script("arguments[0].dispatchEvent(new MouseEvent('mouseover'))", mark)

@@ -48,7 +48,9 @@ def test_an_address_with_a_text_shows_its_prediction_for_each_archive() -> None:
     assert "load_predictor(&#39;runs/LOC/model.tar.gz&#39;)" in page
 
 
-def test_without_a_text_the_first_example_is_filled_in_and_answered_and_the_others_are_links() -> None:
+def test_without_a_text_the_first_example_is_filled_in_and_answered_and_the_others_are_links() -> (
+    None
+):
     page = client().get("/ner").text
     first, second, _ = (each["sentence"] for each in TABS["ner"]["examples"])
     assert f">\n{first}</textarea>" in page and 'data-group="PER"' in page and "<article" in page
@@ -76,7 +78,15 @@ def test_no_text_and_no_label_becomes_a_tag_or_an_attribute(text: str) -> None:
     assert tags(page(text)) == tags(page("word"))
 
 
-INVISIBLE = ["", "\r\n", "\u00a0\u3000", "\u200c \u2060\n\ufeff", "\x00\x1b", "\ufe0f\u0301", "\u2028"]
+INVISIBLE = [
+    "",
+    "\r\n",
+    "\u00a0\u3000",
+    "\u200c \u2060\n\ufeff",
+    "\x00\x1b",
+    "\ufe0f\u0301",
+    "\u2028",
+]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +103,9 @@ def test_a_text_that_is_not_read_is_an_error_in_one_sentence(text: str, message:
     assert answer.status_code == 400 and answer.json()["error"].startswith(message)
 
 
-def test_a_model_that_fails_has_an_error_in_its_own_column(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_that_fails_has_an_error_in_its_own_column(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     def refuse(inputs: dict[str, Any]) -> dict[str, Any]:
         raise BiLmError("elmo_ner: there is no word <here>")
 
@@ -125,7 +137,8 @@ def test_a_prediction_of_another_form_leaves_the_other_column(task: str, output:
     page = client(stub(task, lambda inputs: output, "other"), stub(task, lambda inputs: expected))
     answer = page.get(f"/{task}", params=texts)
     assert (
-        answer.status_code == 200 and "runs/other/model.tar.gz failed; the terminal shows how" in answer.text
+        answer.status_code == 200
+        and "runs/other/model.tar.gz failed; the terminal shows how" in answer.text
     )
     assert answer.text.count('<p class="error" role="alert">') == 1
     assert [column["prediction"] for column in page.get(f"/{task}.json", params=texts).json()] == [
@@ -152,7 +165,10 @@ def test_a_page_comes_before_its_model_whose_error_is_in_its_column() -> None:
     assert f'<p class="hint">{trained_models()["ner"].note}</p>' in opened
     loading.set_exception(BiLmError("archive ner: damaged"))
     assert "still being loaded" not in page.get("/ner").text
-    assert '<p class="error" role="alert">archive ner: damaged</p>' in page.get("/ner?sentence=Ada").text
+    assert (
+        '<p class="error" role="alert">archive ner: damaged</p>'
+        in page.get("/ner?sentence=Ada").text
+    )
 
 
 @pytest.mark.parametrize(
@@ -165,10 +181,16 @@ def test_a_page_comes_before_its_model_whose_error_is_in_its_column() -> None:
         # A page of evil.example that makes its name lead here (DNS rebinding) sends its own name.
         *[({"host": host}, 403) for host in FOREIGN.split(" ")],
         ({"origin": BASE}, 200),
-        *[({"origin": origin}, 403) for origin in ("http://evil.example", "null", "http://127.0.0.1:9999")],
+        *[
+            ({"origin": origin}, 403)
+            for origin in ("http://evil.example", "null", "http://127.0.0.1:9999")
+        ],
         ({"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}, 200),
         ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 200),  # a link in a mail
-        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}, 403),  # an image of another page
+        (
+            {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+            403,
+        ),  # an image of another page
     ],
 )
 def test_requests_of_other_pages_and_for_their_names_are_refused(

@@ -47,7 +47,9 @@ make_server(make_app([TaskTab([stub("snli", predict)])])).run(sockets=[opened])
 def test_a_port_in_use_is_one_sentence_before_any_model_is_loaded() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(SystemExit, match=rf"^elmo demo: cannot serve at .*, port {port}: .* in use"):
+        with pytest.raises(
+            SystemExit, match=rf"^elmo demo: cannot serve at .*, port {port}: .* in use"
+        ):
             main(["demo", "--bilm", "nothing", "--port", str(port)])
 
 
@@ -55,7 +57,10 @@ def test_a_port_in_use_is_one_sentence_before_any_model_is_loaded() -> None:
     ("arguments", "message"),
     [
         (["--bilm", "tiny", "--port", "65536"], "cannot serve at 127.0.0.1, port 65536"),
-        (["--bilm", "tiny", "--host", "no.such.host.invalid"], "cannot serve at no.such.host.invalid"),
+        (
+            ["--bilm", "tiny", "--host", "no.such.host.invalid"],
+            "cannot serve at no.such.host.invalid",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(arguments: list[str], message: str) -> None:
@@ -84,7 +89,12 @@ def served(program: list[str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Yields a process that serves and its address."""
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     with subprocess.Popen(
-        program, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        program,
+        cwd=REPOSITORY,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             assert process.stdout is not None
@@ -128,7 +138,9 @@ def test_the_command_serves_a_bilm() -> None:
         with pytest.raises(urllib.error.HTTPError) as refused:
             read(f"{address}bilm?text=" + "ab" * 9_000)
         assert refused.value.code == 400
-        assert "has 18,000 characters; at most 10,000 are read here" in refused.value.read().decode()
+        assert (
+            "has 18,000 characters; at most 10,000 are read here" in refused.value.read().decode()
+        )
 
 
 @pytest.mark.parametrize("has_allennlp", [True, False])
@@ -145,7 +157,9 @@ def test_without_arguments_everything_in_the_package_is_shown(
             sockets[0].close()
 
     monkeypatch.setattr(server, "find_spec", lambda name: name if has_allennlp else None)
-    monkeypatch.setattr(server, "bundled_tabs", lambda limit: [TaskTab([stub("ner", first_word_is("PER"))])])
+    monkeypatch.setattr(
+        server, "bundled_tabs", lambda limit: [TaskTab([stub("ner", first_word_is("PER"))])]
+    )
     monkeypatch.setattr(server, "BiLmTab", lambda source, limit: BiLmTab("tiny"))
     monkeypatch.setattr(server, "make_server", NoServer)
     main(["demo", "--port", "0"])

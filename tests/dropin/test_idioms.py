@@ -166,7 +166,9 @@ def groups_of_parameters_by_name(make: Make) -> Any:
     groups: list[list[Any]] = [[], []]
     for name, parameter in elmo.named_parameters():
         groups["_elmo_lstm" in name].append(parameter)
-    optimizer = torch.optim.SGD([{"params": groups[0], "lr": 0.01}, {"params": groups[1], "lr": 1e-4}])
+    optimizer = torch.optim.SGD(
+        [{"params": groups[0], "lr": 0.01}, {"params": groups[1], "lr": 1e-4}]
+    )
     vectors(elmo).square().sum().backward()
     optimizer.step()
     elmo._elmo_lstm._elmo_lstm.reset_states()
@@ -300,7 +302,9 @@ def copies(make: Make) -> Any:
     torch.save(elmo, file)
     file.seek(0)
     loaded = torch.load(file, weights_only=False)
-    return [vectors(each) for each in (copy.deepcopy(elmo), pickle.loads(pickle.dumps(elmo)), loaded)]
+    return [
+        vectors(each) for each in (copy.deepcopy(elmo), pickle.loads(pickle.dumps(elmo)), loaded)
+    ]
 
 
 @idiom
@@ -325,7 +329,13 @@ def sizes_of_all_parts(make: Make) -> Any:
     bilm = make()._elmo_lstm
     lstm, tokens = bilm._elmo_lstm, bilm._token_embedder
     sizes = [lstm.input_size, lstm.hidden_size, lstm.cell_size, lstm.num_layers]
-    return [*sizes, bilm.num_layers, bilm.get_output_dim(), tokens.output_dim, tokens.get_output_dim()]
+    return [
+        *sizes,
+        bilm.num_layers,
+        bilm.get_output_dim(),
+        tokens.output_dim,
+        tokens.get_output_dim(),
+    ]
 
 
 @idiom
@@ -406,7 +416,9 @@ def vectors_of_words_are_made(elmo: Any) -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_ends_in_a_sentence(name: str, files: tuple[str, str]) -> None:
-    with pytest.raises(AttributeError, match=r"give Elmo the `module` allennlp\.modules\.elmo\._ElmoBiLm"):
+    with pytest.raises(
+        AttributeError, match=r"give Elmo the `module` allennlp\.modules\.elmo\._ElmoBiLm"
+    ):
         REFUSED[name](elmo_plugin.Elmo(*files))
 
 

@@ -15,7 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.embed_files.chunks import Chunk, Record, chunk_path, has_chunk, read_chunks, write_chunk
+from elmo_plugin.embed_files.chunks import (
+    Chunk,
+    Record,
+    chunk_path,
+    has_chunk,
+    read_chunks,
+    write_chunk,
+)
 
 TEXT = "one two\n\n  Wörter 辞書 \nlast".encode()
 SENTENCES = ["one two", "", "Wörter 辞書", "last"]
@@ -69,7 +76,9 @@ def test_a_file_that_is_no_text_is_reported(content: bytes, message: str, tmp_pa
             sentences(tmp_path / "a.txt", chunk_bytes)
 
 
-LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\0\ufeff\t<{[")), max_size=30)
+LINES = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_characters="\n\0\ufeff\t<{[")), max_size=30
+)
 
 
 @given(lines=LINES, more=LINES, chunk_bytes=st.integers(1, 300))
@@ -79,7 +88,9 @@ def test_chunks_are_the_lines_in_order_and_do_not_depend_on_the_text_after_them(
     path = tmp_path_factory.mktemp("text") / "a.txt"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode())
     chunks = read(path, chunk_bytes)
-    assert [sentence for chunk in chunks for sentence in chunk.sentences] == [line.strip() for line in lines]
+    assert [sentence for chunk in chunks for sentence in chunk.sentences] == [
+        line.strip() for line in lines
+    ]
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
     assert sum(chunk.size for chunk in chunks) == path.stat().st_size
     places = [record.place for chunk in chunks for record in chunk.records]
@@ -97,7 +108,9 @@ def test_a_chunk_is_there_if_it_is_whole(end: int, tmp_path: Path) -> None:
     assert not has_chunk(tmp_path, chunk)
     write_chunk(tmp_path, chunk, [["a"]], np.ones((1, 3, 4)))
     assert has_chunk(tmp_path, chunk)
-    with pytest.raises(BiLmError, match=r"started with another text \(it differs from a\.txt, line 1 on"):
+    with pytest.raises(
+        BiLmError, match=r"started with another text \(it differs from a\.txt, line 1 on"
+    ):
         has_chunk(tmp_path, Chunk(0, [Record("b", "a.txt, line 1", 2)]))
     path.write_bytes(path.read_bytes()[:end])
     assert not has_chunk(tmp_path, chunk)

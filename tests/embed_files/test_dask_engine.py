@@ -52,7 +52,10 @@ def test_the_error_of_a_file_is_raised_when_the_others_are_done(
     (corpus / "a.txt").write_bytes(b"\xff\n")
     with scheduler() as address, pytest.raises(BiLmError, match=r"a\.txt, line 1: not UTF-8"):
         embed_shards(f"{corpus}/*", tmp_path / "out", settings, scheduler=address)
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["b.txt.gz.hdf5", "c.txt.hdf5"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "b.txt.gz.hdf5",
+        "c.txt.hdf5",
+    ]
 
 
 def test_files_that_cannot_be_told_apart_or_are_not_there_are_named(

@@ -19,7 +19,9 @@ def workers_of(process: int) -> set[int]:
     """The children of a process, except the one that tracks resources."""
     files = Path(f"/proc/{process}/task").glob("*/children")
     children = {int(child) for file in files for child in file.read_text().split()}
-    return {child for child in children if "resource" not in Path(f"/proc/{child}/cmdline").read_text()}
+    return {
+        child for child in children if "resource" not in Path(f"/proc/{child}/cmdline").read_text()
+    }
 
 
 # To start a process anew ("spawn") takes long: it imports torch again.
@@ -51,7 +53,9 @@ def test_workers_end_when_the_process_that_started_them_is_killed(
     settings: EmbedSettings, tmp_path: Path
 ) -> None:
     text = write_text(tmp_path / "text.txt", LINES * 300)
-    process = PROCESSES.Process(target=embed_silently, args=(text, tmp_path / "out.hdf5", settings, 2))
+    process = PROCESSES.Process(
+        target=embed_silently, args=(text, tmp_path / "out.hdf5", settings, 2)
+    )
     process.start()
     assert process.pid is not None
     while not list(tmp_path.glob("out.hdf5.unfinished/*.npz")):

@@ -22,7 +22,9 @@ def embed_silently(source: Path, output: Path, settings: EmbedSettings, workers:
     embed_file(source, output, settings, workers=workers)
 
 
-def ends_within(seconds: float, source: Path, output: Path, settings: EmbedSettings, workers: int) -> bool:
+def ends_within(
+    seconds: float, source: Path, output: Path, settings: EmbedSettings, workers: int
+) -> bool:
     """Whether a process does, and well; if not, it is killed."""
     process = PROCESSES.Process(target=embed_silently, args=(source, output, settings, workers))
     process.start()
@@ -39,7 +41,9 @@ def check_kills(
     name: str, settings: EmbedSettings, folder: Path, seed: int, kills: int, workers: int = 1
 ) -> None:
     """Starts, kills and starts again, until there were this many kills; what is whole is begun once more."""
-    text = write_text(folder / "text.txt", [f"{line} {number}" for number in range(8) for line in LINES])
+    text = write_text(
+        folder / "text.txt", [f"{line} {number}" for number in range(8) for line in LINES]
+    )
     whole, output = folder / f"whole_{name}", folder / name
     begin = time.monotonic()
     assert ends_within(MINUTES, text, whole, settings, workers)
@@ -59,5 +63,7 @@ def check_kills(
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kills"), [("out.hdf5", 20), ("out.safetensors", 8)])
-def test_many_kills_change_no_byte(name: str, kills: int, settings: EmbedSettings, tmp_path: Path) -> None:
+def test_many_kills_change_no_byte(
+    name: str, kills: int, settings: EmbedSettings, tmp_path: Path
+) -> None:
     check_kills(name, settings, tmp_path, seed=0, kills=kills)

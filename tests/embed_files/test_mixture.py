@@ -28,7 +28,9 @@ def representations(elmo: ElmoRepresentations, lines: list[str]) -> list[list[np
     character_ids = [torch.from_numpy(sentences_to_character_ids([line.split()])) for line in lines]
     with torch.no_grad():
         outputs = [elmo(ids).representations for ids in character_ids]
-    return [[vectors[0].numpy() for vectors in placement] for placement in zip(*outputs, strict=True)]
+    return [
+        [vectors[0].numpy() for vectors in placement] for placement in zip(*outputs, strict=True)
+    ]
 
 
 @pytest.mark.slow
@@ -48,7 +50,9 @@ def test_the_vectors_are_those_that_the_model_feeds_to_its_layers(
     for placement, expected in zip(found.values(), representations(elmo, LINES), strict=True):
         for line, expected_line in zip(placement, expected, strict=True):
             np.testing.assert_allclose(line, expected_line, atol=1e-5)
-    assert not np.allclose(found["input"][0], found["output"][0], atol=1e-3), "they have learned differently"
+    assert not np.allclose(found["input"][0], found["output"][0], atol=1e-3), (
+        "they have learned differently"
+    )
 
 
 def test_a_model_with_several_placements_needs_one_named(

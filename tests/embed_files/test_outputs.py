@@ -58,8 +58,14 @@ def content(path: Path) -> dict[str, Any]:
         return {key: file[key][()] for key in file}
 
 
-def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(tmp_path: Path) -> None:
-    parts = [make_part(0, ["a b", "", 'ü \0 "']), make_part(3, ["a b", "\\ 語"]), make_part(5, [""])]
+def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(
+    tmp_path: Path,
+) -> None:
+    parts = [
+        make_part(0, ["a b", "", 'ü \0 "']),
+        make_part(3, ["a b", "\\ 語"]),
+        make_part(5, [""]),
+    ]
     datasets = content(joined("hdf5", parts, tmp_path))
     index = datasets.pop("sentence_to_index")
     assert index.shape == (1,)
@@ -72,7 +78,10 @@ def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(tmp
 
 
 def test_hdf5_keyed_by_sentence_has_each_sentence_once_and_no_blank_lines(tmp_path: Path) -> None:
-    parts = [make_part(0, ["a / b", "", ".", "a / b"]), make_part(4, ["a / b", "sentence_to_index", "\\s"])]
+    parts = [
+        make_part(0, ["a / b", "", ".", "a / b"]),
+        make_part(4, ["a / b", "sentence_to_index", "\\s"]),
+    ]
     datasets = content(joined("hdf5", parts, tmp_path, EmbedSettings("", keys="sentence")))
     assert datasets.keys() == {r"a \s b", r"\.", "sentence_to_index", r"\\s"}
     np.testing.assert_array_equal(datasets[sentence_key("a / b")], parts[0].vectors[0])
@@ -85,7 +94,9 @@ def test_different_sentences_have_different_keys_without_a_slash(one: str, other
 
 
 def test_gzip_compresses_hdf5_and_changes_no_number(tmp_path: Path) -> None:
-    part = Part(["a b " * 500, ""], [["a", "b"] * 500, []], [np.ones((3, 1000, DIM)), np.ones((3, 0, DIM))])
+    part = Part(
+        ["a b " * 500, ""], [["a", "b"] * 500, []], [np.ones((3, 1000, DIM)), np.ones((3, 0, DIM))]
+    )
     (tmp_path / "plain").mkdir()
     (tmp_path / "compressed").mkdir()
     plain = joined("hdf5", [part], tmp_path / "plain")
@@ -93,7 +104,11 @@ def test_gzip_compresses_hdf5_and_changes_no_number(tmp_path: Path) -> None:
     assert compressed.stat().st_size < plain.stat().st_size / 4
     np.testing.assert_equal(content(compressed), content(plain))
     with h5py.File(compressed) as file:
-        assert (file["0"].compression, file["0"].compression_opts, file["1"].compression) == ("gzip", 9, None)
+        assert (file["0"].compression, file["0"].compression_opts, file["1"].compression) == (
+            "gzip",
+            9,
+            None,
+        )
 
 
 @pytest.fixture
@@ -131,7 +146,9 @@ def test_npz_has_an_array_for_each_line(halves: list[Part], tmp_path: Path) -> N
         assert arrays.files == list("01234")
 
 
-def test_csv_has_a_row_for_each_word_with_all_its_digits(halves: list[Part], tmp_path: Path) -> None:
+def test_csv_has_a_row_for_each_word_with_all_its_digits(
+    halves: list[Part], tmp_path: Path
+) -> None:
     with open(joined("csv", halves, tmp_path), encoding="utf-8", newline="") as file:
         head, *table = csv.reader(file)
     assert head[:5] == ["sentence", "position", "word", "0_0", "0_1"] and len(head) == 3 + 3 * DIM
@@ -158,7 +175,9 @@ def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(OUTPUT_FORMATS.keys() - {"csv"}))
-def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp_path: Path) -> None:
+def test_the_description_is_read_back_and_a_damaged_file_has_none(
+    name: str, tmp_path: Path
+) -> None:
     path = joined(name, [make_part(0, ["a"])], tmp_path)
     assert OUTPUT_FORMATS[name].read_description(path) == {"text": "all"}
     path.write_bytes(path.read_bytes()[:20])
@@ -172,4 +191,7 @@ def test_sentences_are_left_out(tmp_path: Path) -> None:
     parts = [make_part(0, ["a", ""])]
     assert content(joined("hdf5", parts, tmp_path, settings)).keys() == {"0", "1"}
     assert "\n0,0,,0." in joined("csv", parts, tmp_path, settings).read_text()
-    assert load_file(joined("safetensors", parts, tmp_path, settings)).keys() == {"vectors", "starts"}
+    assert load_file(joined("safetensors", parts, tmp_path, settings)).keys() == {
+        "vectors",
+        "starts",
+    }

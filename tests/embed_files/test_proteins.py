@@ -23,7 +23,9 @@ READ = {"sp|P1|A": "MKTAYIAKQRQISFVKSHFSRQ", "b/2": "MKXXXT", "empty": "", "d": 
 @pytest.fixture
 def fasta(tmp_path: Path) -> Path:
     path = tmp_path / "proteins.fasta"
-    path.write_text("".join(f">{name} x\n{text[:9]}\n{text[9:]}\n" for name, text in RECORDS.items()))
+    path.write_text(
+        "".join(f">{name} x\n{text[:9]}\n{text[9:]}\n" for name, text in RECORDS.items())
+    )
     return path
 
 
@@ -39,7 +41,9 @@ def expected(bilm_files: dict[str, str]) -> dict[str, np.ndarray]:
         if output is None:
             layers[name] = np.zeros((3, 0, 12))
             continue
-        kept = [remove_sentence_boundaries(each, output["mask"])[0][0] for each in output["activations"]]
+        kept = [
+            remove_sentence_boundaries(each, output["mask"])[0][0] for each in output["activations"]
+        ]
         layers[name] = torch.stack(kept)[:, : len(text)].numpy()
     return layers
 
@@ -68,7 +72,10 @@ def test_one_vector_per_protein_is_the_mean_in_each_format(
     fasta: Path, settings: EmbedSettings, expected: dict[str, np.ndarray], tmp_path: Path
 ) -> None:
     per_protein = replace(settings, layers="sum", pooling="mean")
-    means = {name: layers.sum(axis=0).mean(axis=0) if layers.size else 0 for name, layers in expected.items()}
+    means = {
+        name: layers.sum(axis=0).mean(axis=0) if layers.size else 0
+        for name, layers in expected.items()
+    }
     for suffix in ("h5", "npz", "csv", "safetensors"):
         embed_file(fasta, tmp_path / f"a.{suffix}", per_protein, show_progress=False)
     with (tmp_path / "a.csv").open() as file:
@@ -83,7 +90,9 @@ def test_one_vector_per_protein_is_the_mean_in_each_format(
                 np.testing.assert_allclose(found[name], mean, atol=1e-5, rtol=0)
 
 
-def test_python_embeds_letters_alike(expected: dict[str, np.ndarray], bilm_files: dict[str, str]) -> None:
+def test_python_embeds_letters_alike(
+    expected: dict[str, np.ndarray], bilm_files: dict[str, str]
+) -> None:
     bilm = BiLm.from_pretrained(bilm_files)
     proteins = [text for text in RECORDS.values() if text]
     found = bilm.encode(proteins, tokenizer="letters", layers="sum", pooling="mean", output="numpy")

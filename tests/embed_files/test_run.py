@@ -137,7 +137,9 @@ class Killed(BaseException):
     """Takes the place of a kill."""
 
 
-def begin(source: Path, output: Path, settings: EmbedSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+def begin(
+    source: Path, output: Path, settings: EmbedSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Embeds three chunks, and no more."""
     embed = Embedder.embed
 
@@ -225,7 +227,9 @@ def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
 
 def test_a_line_that_is_too_long_is_named(settings: EmbedSettings, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("a b\nc d e f\n")
-    with pytest.raises(BiLmError, match=r"text\.txt, line 2: the sentence has 4 words, .*--max-words 3"):
+    with pytest.raises(
+        BiLmError, match=r"text\.txt, line 2: the sentence has 4 words, .*--max-words 3"
+    ):
         embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", replace(settings, max_words=3))
     (tmp_path / "text.txt").write_text("a b\n" + 40_000 * "/ ")
     with pytest.raises(BiLmError, match=r"text\.txt, line 2: .* leave out --use-sentence-keys"):
@@ -242,14 +246,19 @@ def test_vectors_that_do_not_fit_into_float16_are_refused_by_their_line(
     write_files(tmp_path / "large", Checkpoint(large.options, large.state_dict().items()))
     of_large = replace(settings, bilm=str(tmp_path / "large"))
     assert embed_file(text, tmp_path / "out.hdf5", of_large)
-    with pytest.raises(BiLmError, match=r"text\.txt, line \d+: a value of .* does not fit into float16"):
+    with pytest.raises(
+        BiLmError, match=r"text\.txt, line \d+: a value of .* does not fit into float16"
+    ):
         embed_file(text, tmp_path / "half.hdf5", replace(of_large, dtype="float16"))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"layers": "bottom"}, "layers: expected one of all, mean, sum, top, token, mix, got 'bottom'"),
+        (
+            {"layers": "bottom"},
+            "layers: expected one of all, mean, sum, top, token, mix, got 'bottom'",
+        ),
         ({"tokenizer": "spacy", "language": "tlh"}, "spaCy lacks rules for language 'tlh'"),
         ({"dtype": "int8"}, "dtype: expected one of float32, float16"),
         ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
@@ -269,7 +278,11 @@ def test_wrong_settings_are_named(
     ("source", "output", "message"),
     [
         ("absent", "out.hdf5", "absent: file not found"),
-        ("text.txt", "bilm", "bilm: unknown suffix '': use .hdf5, .h5, .safetensors, .npz, .csv, or"),
+        (
+            "text.txt",
+            "bilm",
+            "bilm: unknown suffix '': use .hdf5, .h5, .safetensors, .npz, .csv, or",
+        ),
         ("text.txt", "folder.hdf5", "folder.hdf5 is a directory"),
     ],
 )
@@ -280,5 +293,7 @@ def test_wrong_files_are_named(
     with pytest.raises(BiLmError, match=message):
         embed_file(tmp_path / source, tmp_path / output, settings)
     for change in ({"gzip": 4}, {"keys": "sentence"}):
-        with pytest.raises(BiLmError, match="safetensors does not support compression or sentence keys"):
+        with pytest.raises(
+            BiLmError, match="safetensors does not support compression or sentence keys"
+        ):
             embed_file(text, tmp_path / "out.safetensors", replace(settings, **change))

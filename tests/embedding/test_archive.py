@@ -130,7 +130,9 @@ def predictions(model: Model, config: dict[str, Any] | None = None) -> list[dict
     """The predictions for the sentences of the test data, and before them the scores of all tags."""
     scores: list[Any] = []
     *_, layer = (module for module in model.modules() if isinstance(module, nn.Linear))
-    handle = layer.register_forward_hook(lambda _module, _inputs, output: scores.append(output.tolist()))
+    handle = layer.register_forward_hook(
+        lambda _module, _inputs, output: scores.append(output.tolist())
+    )
     params = Params(copy.deepcopy((config or tagger_config(""))["dataset_reader"]))
     reader = DatasetReader.from_params(params)
     output = model.eval().forward_on_instances(list(reader.read(SENTENCES)))
@@ -138,13 +140,17 @@ def predictions(model: Model, config: dict[str, Any] | None = None) -> list[dict
     return [{"scores": scores}, *sanitize(output)]
 
 
-def predictions_of_archive(path: Path, config: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+def predictions_of_archive(
+    path: Path, config: dict[str, Any] | None = None
+) -> list[dict[str, Any]]:
     return predictions(load_archive(path).model, config)
 
 
 def assert_same_predictions(actual: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
     """Compares them but for the last bits: a CPU's products depend on where weights lie in memory."""
-    assert [sorted(prediction) for prediction in actual] == [sorted(prediction) for prediction in expected]
+    assert [sorted(prediction) for prediction in actual] == [
+        sorted(prediction) for prediction in expected
+    ]
     torch.testing.assert_close(numbers(actual), numbers(expected), atol=1e-5, rtol=1e-5)
     assert words(actual) == words(expected)
 
@@ -158,7 +164,9 @@ def leaves(nested: Any) -> Iterator[Any]:
 
 
 def numbers(predictions: list[dict[str, Any]]) -> Tensor:
-    return torch.tensor([leaf for leaf in leaves(predictions) if isinstance(leaf, float)], dtype=torch.double)
+    return torch.tensor(
+        [leaf for leaf in leaves(predictions) if isinstance(leaf, float)], dtype=torch.double
+    )
 
 
 def words(predictions: list[dict[str, Any]]) -> list[Any]:

@@ -33,7 +33,9 @@ def test_frozen_bilm_of_the_package_is_not_stored_and_comes_back(precision: str)
     loaded = torch.nn.ModuleDict({"elmo": elmo(precision=precision)})
     loaded.load_state_dict(model.state_dict())
     ids = BiLm.from_pretrained("tiny").character_ids([["The", "play"]])
-    assert torch.equal(loaded["elmo"](ids).representations[0], model["elmo"](ids).representations[0])
+    assert torch.equal(
+        loaded["elmo"](ids).representations[0], model["elmo"](ids).representations[0]
+    )
 
 
 def test_frozen_bilm_with_other_weights_is_stored() -> None:

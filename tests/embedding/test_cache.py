@@ -93,7 +93,9 @@ def changed(bilm: BiLm, how: str) -> BiLm:
     """Another biLM, or the same one changed."""
     if how == "one weight":
         with torch.no_grad():
-            bilm.backward_lm.get_parameter(list(dict(bilm.backward_lm.named_parameters()))[-1])[0] += 1e-3
+            bilm.backward_lm.get_parameter(list(dict(bilm.backward_lm.named_parameters()))[-1])[
+                0
+            ] += 1e-3
         bilm.refresh()
     elif how == "loaded weights":
         bilm.load_state_dict({name: 2 * tensor for name, tensor in bilm.state_dict().items()})
@@ -154,7 +156,10 @@ def test_a_configuration_names_the_cache_of_an_embedder(
     ("cache", "message"),
     [
         ({"type": "redis"}, "redis"),
-        ({"type": "memory", "dtype": "float64"}, "dtype: expected one of float32, float16, got 'float64'"),
+        (
+            {"type": "memory", "dtype": "float64"},
+            "dtype: expected one of float32, float16, got 'float64'",
+        ),
         ({"type": "memory", "max_gb": 0}, "expected a positive, finite number, got 0"),
         ({"type": "sqlite"}, "path"),
     ],

@@ -15,7 +15,9 @@ sentences = st.lists(st.text(st.sampled_from("ab "), max_size=3), max_size=4)
 
 
 @given(st.lists(sentences, min_size=1, max_size=8), st.integers(0, 3))
-def test_sentences_have_one_key_if_they_have_the_same_words(batch: list[list[str]], padding: int) -> None:
+def test_sentences_have_one_key_if_they_have_the_same_words(
+    batch: list[list[str]], padding: int
+) -> None:
     ids = torch.from_numpy(sentences_to_character_ids(batch))
     keys, lengths = sentence_keys(nn.functional.pad(ids, (0, 0, 0, padding)), DIGEST, "float32")
     assert lengths == list(map(len, batch))
@@ -30,9 +32,9 @@ def test_other_bilms_and_types_have_other_keys() -> None:
     assert len({sentence_keys(ids, *each)[0][0] for each in digests_and_types}) == 3
 
 
-vectors = st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from(["float16", "float32"])).map(
-    lambda drawn: np.random.default_rng(0).standard_normal((3, *drawn[:2])).astype(drawn[2])
-)
+vectors = st.tuples(
+    st.integers(0, 3), st.integers(0, 3), st.sampled_from(["float16", "float32"])
+).map(lambda drawn: np.random.default_rng(0).standard_normal((3, *drawn[:2])).astype(drawn[2]))
 
 
 @given(st.binary(min_size=16, max_size=16), vectors, st.data())

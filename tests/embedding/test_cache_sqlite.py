@@ -41,7 +41,9 @@ def found(store: SqliteStore, *numbers: int) -> set[int]:
     missing = store.read([key(number) for number in numbers], rows)
     there = [place for place in range(len(numbers)) if place not in missing]
     for place in there:
-        assert np.array_equal(rows[place], vectors(numbers[place])), f"wrong vectors of {numbers[place]}"
+        assert np.array_equal(rows[place], vectors(numbers[place])), (
+            f"wrong vectors of {numbers[place]}"
+        )
     return {numbers[place] for place in there}
 
 
@@ -62,7 +64,9 @@ def in_process(work: Callable[..., None], *arguments: object) -> Iterator[multip
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.name.startswith("elmo_plugin")]
+    return [
+        record.getMessage() for record in caplog.records if record.name.startswith("elmo_plugin")
+    ]
 
 
 def test_what_is_written_is_found_now_and_by_later_processes(tmp_path: Path) -> None:
@@ -116,7 +120,9 @@ def test_after_a_kill_each_record_is_whole_or_absent(
         store = begun(tmp_path)
         numbers = range(start, start + 2_000)
         there = found(store, *numbers)
-        assert there == set(numbers[: len(there)]) and len(there) % 4 == 0, "whole batches, one after another"
+        assert there == set(numbers[: len(there)]) and len(there) % 4 == 0, (
+            "whole batches, one after another"
+        )
         assert found(store, *written) == written, "and what was written before"
         written |= there
     assert written and not warnings(caplog)
@@ -197,12 +203,17 @@ def test_a_damaged_file_is_begun_anew_which_a_warning_says(
     store = begun(tmp_path)
     found(store, *range(100))
     (warning,) = warnings(caplog)
-    assert warning.startswith(f"the cache {tmp_path} is damaged (") and "replaced by an empty one" in warning
+    assert (
+        warning.startswith(f"the cache {tmp_path} is damaged (")
+        and "replaced by an empty one" in warning
+    )
     write(store, *range(100))
     assert found(store, *range(100)) == set(range(100))
 
 
-def test_a_file_of_another_format_is_left_as_it_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_of_another_format_is_left_as_it_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     store = begun(tmp_path)
     write(store, 1)
     with sqlite3.connect(tmp_path / NAME) as connection:

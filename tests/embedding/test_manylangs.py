@@ -10,7 +10,11 @@ import torch
 import elmo_plugin.plugin  # noqa: F401 (registers the command)
 from elmo_plugin.bilm import BiLm, BiLmError
 from tests.bilm.manylangs.model_folder import write_model
-from tests.embedding.test_archive import assert_same_predictions, predictions, predictions_of_archive
+from tests.embedding.test_archive import (
+    assert_same_predictions,
+    predictions,
+    predictions_of_archive,
+)
 from tests.trained_tagger import tagger_config, train
 
 SLOTS = 4 * (10 - 2) + 2
@@ -41,10 +45,14 @@ def test_an_archive_predicts_the_same_without_the_folder(
     )
     expected = predictions(model, config)
     shutil.rmtree(folder)
-    assert_same_predictions(predictions_of_archive(tmp_path / "run" / "model.tar.gz", config), expected)
+    assert_same_predictions(
+        predictions_of_archive(tmp_path / "run" / "model.tar.gz", config), expected
+    )
 
 
 def test_an_indexer_with_other_slots_is_told_which_ones(folder: Path, tmp_path: Path) -> None:
-    message = f"the shape .*{SLOTS}.*, got .*50.*; a token indexer needs max_characters_per_token {SLOTS}"
+    message = (
+        f"the shape .*{SLOTS}.*, got .*50.*; a token indexer needs max_characters_per_token {SLOTS}"
+    )
     with pytest.raises(BiLmError, match=message):
         train(config_of(folder, slots=50), tmp_path / "run")

@@ -11,7 +11,11 @@ from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embedding.representations import ElmoRepresentations
 from tests.close import assert_near
 
-SENTENCES = [["The", "play", "ended", "."], ["Play", "!"], ["A", "long", "play", "by", "a", "child"]]
+SENTENCES = [
+    ["The", "play", "ended", "."],
+    ["Play", "!"],
+    ["A", "long", "play", "by", "a", "child"],
+]
 
 
 def ids(sentences: list[list[str]]) -> Tensor:
@@ -28,7 +32,9 @@ def vectors(elmo: ElmoRepresentations, sentences: list[list[str]]) -> list[Tenso
     ("layers", "numbers"),
     [("all", [0, 1, 2]), ("top", [2]), (0, [0]), (1, [1]), ([0, 2], [0, 2]), ([2, 1], [2, 1])],
 )
-def test_layers_choose_what_is_mixed(bilm: BiLm, layers: str | int | list[int], numbers: list[int]) -> None:
+def test_layers_choose_what_is_mixed(
+    bilm: BiLm, layers: str | int | list[int], numbers: list[int]
+) -> None:
     elmo = ElmoRepresentations(bilm, layers=layers).eval()
     assert elmo.mixes["0"].scalar_mix.weights.shape == (len(numbers),)
     activations = bilm(ids(SENTENCES)).layers
@@ -36,7 +42,9 @@ def test_layers_choose_what_is_mixed(bilm: BiLm, layers: str | int | list[int], 
     torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], expected)
 
 
-def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm(bilm: BiLm) -> None:
+def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm(
+    bilm: BiLm,
+) -> None:
     elmo = ElmoRepresentations(bilm, num_mixes=2).eval()
     runs: list[object] = []
     bilm.register_forward_hook(lambda *_: runs.append(None))
@@ -50,7 +58,9 @@ def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm
 def test_mixing_weights_are_fixed_shares(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, mixing_weights=[0.25, 0.75, 0]).eval()
     layers = bilm(ids(SENTENCES)).layers
-    torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], 0.25 * layers[0] + 0.75 * layers[1])
+    torch.testing.assert_close(
+        elmo(ids(SENTENCES)).representations[0], 0.25 * layers[0] + 0.75 * layers[1]
+    )
     assert not any(parameter.requires_grad for parameter in elmo.parameters())
 
 
@@ -76,7 +86,9 @@ def test_bilm_gets_gradients_and_trains_if_asked(bilm: BiLm) -> None:
 
 
 @pytest.mark.parametrize("trained_first", [True, False])
-def test_one_elmo_trains_a_copy_of_the_bilm_that_another_only_runs(bilm: BiLm, trained_first: bool) -> None:
+def test_one_elmo_trains_a_copy_of_the_bilm_that_another_only_runs(
+    bilm: BiLm, trained_first: bool
+) -> None:
     elmos = [
         ElmoRepresentations(bilm, requires_grad=trained, dropout=0)
         for trained in (trained_first, not trained_first)
@@ -105,8 +117,14 @@ def test_elmos_never_change_the_callers_bilm(bilm: BiLm) -> None:
         assert settings() == before
     bilm.requires_grad_(True)
     before = settings()
-    for options in ({}, {"requires_grad": False}, {"requires_grad": False, "precision": "bfloat16"}):
-        assert ElmoRepresentations(bilm, max_batch_tokens=3, **options).bilm.is_trainable == (not options)
+    for options in (
+        {},
+        {"requires_grad": False},
+        {"requires_grad": False, "precision": "bfloat16"},
+    ):
+        assert ElmoRepresentations(bilm, max_batch_tokens=3, **options).bilm.is_trainable == (
+            not options
+        )
         assert settings() == before
     assert all(torch.equal(values, weights[name]) for name, values in bilm.state_dict().items())
 
@@ -130,8 +148,16 @@ def test_impossible_precisions_are_refused(bilm: BiLm) -> None:
 
 def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, layer_norm=True).eval()
-    assert elmo(torch.zeros(0, 4, 50, dtype=torch.int16)).representations[0].shape == (0, 4, bilm.output_dim)
-    assert elmo(torch.zeros(2, 0, 50, dtype=torch.int16)).representations[0].shape == (2, 0, bilm.output_dim)
+    assert elmo(torch.zeros(0, 4, 50, dtype=torch.int16)).representations[0].shape == (
+        0,
+        4,
+        bilm.output_dim,
+    )
+    assert elmo(torch.zeros(2, 0, 50, dtype=torch.int16)).representations[0].shape == (
+        2,
+        0,
+        bilm.output_dim,
+    )
     with_empty = vectors(elmo, [[], SENTENCES[0], []])
     assert [len(vector) for vector in with_empty] == [0, 4, 0]
     assert_near(with_empty[1], vectors(elmo, SENTENCES[:1])[0])
@@ -153,4 +179,6 @@ def test_state_is_left_out_of_state_dict_copies_and_pickles(bilm: BiLm) -> None:
     for fresh in (copy.deepcopy(elmo), pickle.loads(pickle.dumps(elmo))):
         torch.testing.assert_close(vectors(fresh, SENTENCES), first, atol=0, rtol=0)
     continued = vectors(elmo, SENTENCES)
-    assert (continued[0] - first[0]).abs().max() > 1e-3, "copying must not touch the original's state"
+    assert (continued[0] - first[0]).abs().max() > 1e-3, (
+        "copying must not touch the original's state"
+    )

@@ -11,7 +11,9 @@ from tests.close import assert_near
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=5), st.floats(-3, 3), st.integers(0, 1000))
-def test_equals_the_formula_in_float64_and_allennlp(weights: list[float], gamma: float, seed: int) -> None:
+def test_equals_the_formula_in_float64_and_allennlp(
+    weights: list[float], gamma: float, seed: int
+) -> None:
     generator = torch.Generator().manual_seed(seed)
     layers = torch.randn(len(weights), 2, 3, 4, generator=generator)
     mix = ScalarMix(len(weights))
@@ -22,7 +24,9 @@ def test_equals_the_formula_in_float64_and_allennlp(weights: list[float], gamma:
         theirs.gamma.fill_(gamma)
     shares = torch.tensor(weights, dtype=torch.float64).exp()
     shares = shares / shares.sum()
-    formula = gamma * sum(share * layer.double() for share, layer in zip(shares, layers, strict=True))
+    formula = gamma * sum(
+        share * layer.double() for share, layer in zip(shares, layers, strict=True)
+    )
     assert_near(mix(layers), formula)
     assert_near(mix(layers), theirs(list(layers)))
 
@@ -36,7 +40,8 @@ def test_a_share_of_zero_leaves_a_layer_out_and_stays_finite() -> None:
 
 
 @pytest.mark.parametrize(
-    "shares", [[0.5, 0.5], [0, 0, 0], [1, -1, 1], [1, 2, 3], [1e39, 1, 1], [1, float("nan"), 1], ["a", 1, 1]]
+    "shares",
+    [[0.5, 0.5], [0, 0, 0], [1, -1, 1], [1, 2, 3], [1e39, 1, 1], [1, float("nan"), 1], ["a", 1, 1]],
 )
 def test_what_cannot_be_shares_is_refused(shares: list) -> None:
     with pytest.raises(BiLmError, match="3 numbers"):
@@ -48,4 +53,6 @@ def test_a_state_with_nan_is_refused_by_name(name: str) -> None:
     state = ScalarMix(3).state_dict()
     state[name] = state[name] * float("nan")
     with pytest.raises(BiLmError, match=f"the tensor elmo.{name} has NaN in it"):
-        nn.ModuleDict({"elmo": ScalarMix(3)}).load_state_dict({f"elmo.{key}": state[key] for key in state})
+        nn.ModuleDict({"elmo": ScalarMix(3)}).load_state_dict(
+            {f"elmo.{key}": state[key] for key in state}
+        )

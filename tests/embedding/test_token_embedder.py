@@ -62,13 +62,17 @@ def test_is_concatenated_with_word_vectors_and_in_nested_fields(bilm_files: dict
     text_embedder = text_field_embedder(bilm_files)
     assert text_embedder.get_output_dim() == 13
     flat = text_embedder(tensors([text_field(words) for words in SENTENCES]))
-    nested = tensors([ListField([text_field(words) for words in SENTENCES]), ListField([text_field(["Hi"])])])
+    nested = tensors(
+        [ListField([text_field(words) for words in SENTENCES]), ListField([text_field(["Hi"])])]
+    )
     wrapped = text_embedder(nested, num_wrapping_dims=1)
     assert wrapped.shape == (2, 3, 4, 13)
     assert_near(wrapped[0, :, :, :10], flat[:, :, :10])
 
 
-def test_options_that_do_not_fit_the_bilm_are_configuration_errors(bilm_files: dict[str, str]) -> None:
+def test_options_that_do_not_fit_the_bilm_are_configuration_errors(
+    bilm_files: dict[str, str],
+) -> None:
     with pytest.raises(ConfigurationError, match="a layer from 0 to 2"):
         embedder(bilm_files, layers=3)
     with pytest.raises(ConfigurationError, match="mixing weights: expected 2 numbers"):

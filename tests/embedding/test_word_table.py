@@ -59,7 +59,9 @@ def test_first_of_two_vectors_of_a_word_counts(tmp_path: Path) -> None:
         ("3 2\nthe 1 2\nplay 3 4\n", "expected 3 words, as its first line says, got 2"),
     ],
 )
-def test_other_content_is_refused_by_file_and_line(tmp_path: Path, content: str, message: str) -> None:
+def test_other_content_is_refused_by_file_and_line(
+    tmp_path: Path, content: str, message: str
+) -> None:
     (tmp_path / "bad.txt").write_text(content)
     with pytest.raises(ConfigurationError, match=message) as error:
         read_text_table(str(tmp_path / "bad.txt"))
@@ -90,7 +92,9 @@ def test_the_bundled_table_has_the_keys_and_the_vectors_of_its_words() -> None:
 
 
 def test_a_damaged_table_is_refused() -> None:
-    content, keys = ((FOLDER / name).read_bytes() for name in ("vectors.safetensors", word_table.KEYS_NAME))
+    content, keys = (
+        (FOLDER / name).read_bytes() for name in ("vectors.safetensors", word_table.KEYS_NAME)
+    )
     for wrong in ((content[:-1], keys), (content, keys[:-8]), (content, b"?" + keys[1:])):
         with pytest.raises(ConfigurationError, match="english: the word vectors are damaged"):
             table_from_bytes(*wrong, "english")

@@ -12,7 +12,9 @@ VECTORS = "the 1 2\nplay 3 4\nPlay 5 6\n"
 
 
 def text(*words: str) -> Instance:
-    return Instance({"text": TextField([Token(word) for word in words], {"words": WordVectorsIndexer()})})
+    return Instance(
+        {"text": TextField([Token(word) for word in words], {"words": WordVectorsIndexer()})}
+    )
 
 
 def keys(*sentences: list[str]) -> torch.Tensor:
@@ -74,7 +76,9 @@ def test_bundled_vectors_are_stored_by_their_digest_alone() -> None:
     other = WordVectorsEmbedder()
     other.load_state_dict(embedder.state_dict())
     embedder._digest = "0" * 32
-    with pytest.raises(ConfigurationError, match="other word vectors 'english': install elmo_plugin=="):
+    with pytest.raises(
+        ConfigurationError, match="other word vectors 'english': install elmo_plugin=="
+    ):
         other.load_state_dict(embedder.state_dict())
 
 

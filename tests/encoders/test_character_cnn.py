@@ -21,12 +21,16 @@ from elmo_plugin.encoders.character_cnn import CharacterCnn
 CHARACTERS, DIM, FILTERS = 7, 3, 4
 # Words of 0 to 9 characters; a sentence may have none.
 SENTENCES = st.lists(
-    st.lists(st.lists(st.integers(1, CHARACTERS - 1), max_size=9), max_size=5), min_size=1, max_size=3
+    st.lists(st.lists(st.integers(1, CHARACTERS - 1), max_size=9), max_size=5),
+    min_size=1,
+    max_size=3,
 )
 WIDTHS = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 
 
-def character_cnn(widths: Sequence[int], activation: str = "relu", dropout: float = 0.0) -> CharacterCnn:
+def character_cnn(
+    widths: Sequence[int], activation: str = "relu", dropout: float = 0.0
+) -> CharacterCnn:
     """In float64; the vector of the number 0, which must not count, is not zero."""
     torch.manual_seed(1)
     embedding = Embedding(DIM, num_embeddings=CHARACTERS)
@@ -37,7 +41,9 @@ def character_cnn(widths: Sequence[int], activation: str = "relu", dropout: floa
 def ids(sentences: Sequence[Sequence[Sequence[int]]], further_slots: int = 0) -> Tensor:
     """Shape (batch, time, characters), padded to the longest sentence and the longest word."""
     time = max(map(len, sentences))
-    slots = further_slots + max((len(word) for sentence in sentences for word in sentence), default=0)
+    slots = further_slots + max(
+        (len(word) for sentence in sentences for word in sentence), default=0
+    )
     result = torch.zeros(len(sentences), time, slots, dtype=torch.long)
     for row, sentence in zip(result, sentences, strict=True):
         for slot, word in zip(row, sentence, strict=False):
@@ -64,10 +70,15 @@ def gradients(cnn: CharacterCnn, vectors: Tensor) -> tuple[Tensor, ...]:
 def test_gradients_are_those_of_a_padded_convolution_of_every_token(
     sentences: list[list[list[int]]], widths: list[int], further_slots: int
 ) -> None:
-    cnn, token_characters = character_cnn(widths, "tanh"), ids([*sentences, sentences[0]], further_slots)
+    cnn, token_characters = (
+        character_cnn(widths, "tanh"),
+        ids([*sentences, sentences[0]], further_slots),
+    )
     vectors, expected = cnn(token_characters), by_padded_convolution(cnn, token_characters)
     torch.testing.assert_close(vectors, expected, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(gradients(cnn, vectors), gradients(cnn, expected), rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(
+        gradients(cnn, vectors), gradients(cnn, expected), rtol=1e-10, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 0), (2, 0, 4), (0, 3, 4), (2, 3, 4, 5)])
@@ -78,7 +89,9 @@ def test_where_there_are_no_words_there_are_zeros(shape: tuple[int, ...]) -> Non
     assert not vectors.any()
     if vectors.numel() > 0:
         vectors.sum().backward()
-    assert not any(parameter.grad is not None and parameter.grad.any() for parameter in cnn.parameters())
+    assert not any(
+        parameter.grad is not None and parameter.grad.any() for parameter in cnn.parameters()
+    )
 
 
 def test_dropout_is_of_the_characters_numbers_and_the_same_for_all_occurrences_of_a_word() -> None:
@@ -92,7 +105,9 @@ def test_dropout_is_of_the_characters_numbers_and_the_same_for_all_occurrences_o
     vectors = cnn(batch)[0, :, :DIM]
     assert torch.equal(vectors[:36], vectors[36:])
     assert set(vectors.unique().tolist()) == {0.0, 2.0}
-    assert 0.1 < (vectors == 0).double().mean() < 0.45  # both characters' numbers are lost in a quarter
+    assert (
+        0.1 < (vectors == 0).double().mean() < 0.45
+    )  # both characters' numbers are lost in a quarter
     cnn.eval()
     assert (cnn(batch)[0, :, :DIM] == 1.0).all()
 
@@ -107,7 +122,10 @@ def test_it_comes_from_params_and_embeds_text_fields_in_lists() -> None:
     indexer = TokenCharactersIndexer(min_padding_length=1)
     texts = [["A", "play", "by"], ["Play"], ["a", "A"]]
     fields = [TextField([Token(word) for word in text], {"characters": indexer}) for text in texts]
-    instances = [Instance({"texts": ListField(fields[:2])}), Instance({"texts": ListField(fields[2:])})]
+    instances = [
+        Instance({"texts": ListField(fields[:2])}),
+        Instance({"texts": ListField(fields[2:])}),
+    ]
     vocabulary = Vocabulary.from_instances(instances)
     batch = Batch(instances)
     batch.index_instances(vocabulary)

@@ -58,21 +58,29 @@ def test_words_that_nothing_embeds_are_an_error() -> None:
 MASK = torch.tensor([[True, True, True], [True, False, False]])
 
 
-def test_input_elmo_stands_before_the_words_and_enters_the_encoder(bilm_files: dict[str, str]) -> None:
+def test_input_elmo_stands_before_the_words_and_enters_the_encoder(
+    bilm_files: dict[str, str],
+) -> None:
     encoder = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, "input"))
     encoded, embedded, mask = encoder.encode_and_embed(text())
     assert (mask == MASK).all()
     assert encoder.encoder.get_input_dim() == encoder.get_embedding_dim() == WORD_DIM + ELMO_DIM
     words = encoder.text_field_embedder(text(elmo=False))
-    torch.testing.assert_close(embedded, torch.cat([elmo_vectors(encoder, "input", text()), words], dim=-1))
+    torch.testing.assert_close(
+        embedded, torch.cat([elmo_vectors(encoder, "input", text()), words], dim=-1)
+    )
     torch.testing.assert_close(encoded, encoder.encoder(embedded, MASK))
     assert encoded.shape[-1] == encoder.get_output_dim() == 2 * CELLS
 
 
 @pytest.mark.parametrize("others", [[], ["input"]], ids=str)
-def test_output_elmo_stands_behind_the_encoding(bilm_files: dict[str, str], others: list[str]) -> None:
+def test_output_elmo_stands_behind_the_encoding(
+    bilm_files: dict[str, str], others: list[str]
+) -> None:
     torch.manual_seed(0)
-    plain = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, *others) if others else None)
+    plain = ContextualEncoder(
+        embedder(), BILSTM, elmo=elmo_at(bilm_files, *others) if others else None
+    )
     torch.manual_seed(0)
     encoder = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, "output", *others))
     encoded, _ = encoder(text())
@@ -83,7 +91,9 @@ def test_output_elmo_stands_behind_the_encoding(bilm_files: dict[str, str], othe
 
 def test_elmo_without_its_indexer_is_an_error_that_names_it(bilm_files: dict[str, str]) -> None:
     encoder = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, "output"))
-    with pytest.raises(ConfigurationError, match=r"indexer 'elmo' of type 'elmo', but .* has tokens"):
+    with pytest.raises(
+        ConfigurationError, match=r"indexer 'elmo' of type 'elmo', but .* has tokens"
+    ):
         encoder(text(elmo=False))
 
 
@@ -123,13 +133,17 @@ def random_text(*shape: int) -> TextFieldTensors:
     return {"tokens": {"tokens": words}, "elmo": {"elmo_tokens": characters.short()}}
 
 
-@pytest.mark.parametrize(("lengths", "largest"), [((12, 400), [(3, 12), (3, 400)]), ((12, 40), [(6, 40)])])
+@pytest.mark.parametrize(
+    ("lengths", "largest"), [((12, 400), [(3, 12), (3, 400)]), ((12, 40), [(6, 40)])]
+)
 def test_texts_of_very_different_length_are_not_padded_to_each_other(
     bilm_files: dict[str, str], lengths: tuple[int, int], largest: list[tuple[int, int]]
 ) -> None:
     encoder, bilm = with_both_placements(bilm_files)
     shapes: dict[str, list[tuple[int, int]]] = {"bilm": [], "encoder": []}
-    bilm.register_forward_hook(lambda _, inputs, __: shapes["bilm"].append(tuple(inputs[0].shape[:2])))
+    bilm.register_forward_hook(
+        lambda _, inputs, __: shapes["bilm"].append(tuple(inputs[0].shape[:2]))
+    )
     encoder.encoder.register_forward_hook(
         lambda _, inputs, __: shapes["encoder"].append(tuple(inputs[0].shape[:2]))
     )
@@ -169,7 +183,11 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
 
 @pytest.mark.parametrize(
     ("feature_dim", "features", "found"),
-    [(2, None, "none"), (2, torch.ones(2, 3), r"\(2, 3\)"), (0, torch.ones(2, 3, 1), r"\(2, 3, 1\)")],
+    [
+        (2, None, "none"),
+        (2, torch.ones(2, 3), r"\(2, 3\)"),
+        (0, torch.ones(2, 3, 1), r"\(2, 3, 1\)"),
+    ],
 )
 def test_features_of_another_shape_are_an_error(
     feature_dim: int, features: Tensor | None, found: str

@@ -20,7 +20,10 @@ def legal(path: tuple[str, ...]) -> bool:
 
 
 @settings(max_examples=25)
-@given(seed=st.integers(0, 999), lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3).filter(any))
+@given(
+    seed=st.integers(0, 999),
+    lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3).filter(any),
+)
 def test_finds_the_best_of_all_legal_sequences(seed: int, lengths: list[int]) -> None:
     torch.manual_seed(seed)
     logits = 3 * torch.randn(len(lengths), max(lengths), len(TAGS))
@@ -37,7 +40,9 @@ def test_finds_the_best_of_all_legal_sequences(seed: int, lengths: list[int]) ->
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 999), lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4))
-def test_equals_allennlps_crf_whose_last_tags_have_logits_too(seed: int, lengths: list[int]) -> None:
+def test_equals_allennlps_crf_whose_last_tags_have_logits_too(
+    seed: int, lengths: list[int]
+) -> None:
     torch.manual_seed(seed)
     crf = ConditionalRandomField(len(TAGS))
     logits = torch.randn(len(lengths), max(lengths), len(TAGS))

@@ -51,11 +51,15 @@ def values_and_gradients(encoder: nn.Module, inputs: Tensor, mask: Tensor) -> li
     """Returns the vectors and the gradients of a random loss, that of the inputs first."""
     inputs = inputs.clone().requires_grad_()
     outputs = encoder(inputs, mask)
-    (outputs * torch.linspace(-1, 2, outputs.numel(), dtype=outputs.dtype).view_as(outputs)).sum().backward()
+    (
+        outputs * torch.linspace(-1, 2, outputs.numel(), dtype=outputs.dtype).view_as(outputs)
+    ).sum().backward()
     return [outputs.detach(), inputs.grad, *(parameter.grad for parameter in encoder.parameters())]
 
 
-def assert_equals_peer(encoder: HighwayLstm, lengths: list[int], time: int, tolerance: float) -> None:
+def assert_equals_peer(
+    encoder: HighwayLstm, lengths: list[int], time: int, tolerance: float
+) -> None:
     """Expects the vectors of AllenNLP's encoder, and its gradients of the inputs and of all parameters."""
     mask = mask_of(lengths, time)
     inputs = torch.randn(*mask.shape, INPUT_SIZE, dtype=next(encoder.parameters()).dtype)
@@ -117,7 +121,9 @@ def test_with_the_same_masks_recurrent_dropout_is_that_of_the_paper_in_cells_of_
     found = values_and_gradients(encoder, inputs, mask)
     peer = peer_of(encoder)
     monkeypatch.setattr(peer, "forward", partial(with_masked_outputs, peer, drawn))
-    torch.testing.assert_close(found, values_and_gradients(peer, inputs, mask), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(
+        found, values_and_gradients(peer, inputs, mask), rtol=1e-12, atol=1e-12
+    )
     assert len(drawn) == 3
 
 
@@ -138,7 +144,9 @@ def test_initial_weights_are_those_of_alternating_lstm() -> None:
     torch.manual_seed(0)
     ours = HighwayLstm(INPUT_SIZE, HIDDEN_SIZE, 2)
     torch.manual_seed(0)
-    peer = StackedAlternatingLstmSeq2SeqEncoder(INPUT_SIZE, HIDDEN_SIZE, 2, use_input_projection_bias=False)
+    peer = StackedAlternatingLstmSeq2SeqEncoder(
+        INPUT_SIZE, HIDDEN_SIZE, 2, use_input_projection_bias=False
+    )
     for found, expected in zip(ours.parameters(), peer.parameters(), strict=True):
         assert torch.equal(found, expected)
 
@@ -154,7 +162,13 @@ def test_under_autocast_only_products_are_rounded(
     autocast = torch.autocast("cpu", dtype=torch.bfloat16)
     monkeypatch.setattr(encoder, "forward", autocast(encoder.forward))
     found = values_and_gradients(encoder, inputs, mask)
-    assert [each.dtype for each in found] == [torch.float32, dtype, *[torch.float32] * (len(found) - 2)]
+    assert [each.dtype for each in found] == [
+        torch.float32,
+        dtype,
+        *[torch.float32] * (len(found) - 2),
+    ]
     for rounded, exact in zip(found, expected, strict=True):
-        torch.testing.assert_close(rounded.float(), exact, rtol=0.03, atol=0.03 * exact.abs().max().item())
+        torch.testing.assert_close(
+            rounded.float(), exact, rtol=0.03, atol=0.03 * exact.abs().max().item()
+        )
     assert not torch.equal(found[0], expected[0]), "no product was rounded"

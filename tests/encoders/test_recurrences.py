@@ -26,13 +26,18 @@ def layer_of(kind: type[nn.RNNBase], dtype: torch.dtype = torch.float64) -> nn.R
 
 def gradients(layer: nn.RNNBase, inputs: Tensor, outputs: Tensor) -> list[Tensor]:
     """Returns those of a loss that differs in all outputs, the inputs' first."""
-    loss = (outputs * torch.linspace(-1, 2, outputs.numel(), dtype=outputs.dtype).view_as(outputs)).sum()
+    loss = (
+        outputs * torch.linspace(-1, 2, outputs.numel(), dtype=outputs.dtype).view_as(outputs)
+    ).sum()
     return list(torch.autograd.grad(loss, [inputs, *layer.parameters()]))
 
 
 @every_kind
 @settings(max_examples=20)
-@given(lengths=st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any), extra_time=st.integers(0, 2))
+@given(
+    lengths=st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any),
+    extra_time=st.integers(0, 2),
+)
 def test_vectors_and_gradients_are_those_of_torch(
     kind: type[nn.RNNBase], lengths: list[int], extra_time: int
 ) -> None:
@@ -47,7 +52,9 @@ def test_vectors_and_gradients_are_those_of_torch(
 @pytest.mark.parametrize("lengths", [[3, 1, 0, 5, 3], [4, 4], [1]])
 @pytest.mark.parametrize("grad_mode", [torch.enable_grad, torch.no_grad])
 def test_recurrent_dropout_is_that_of_torch_cells_with_the_same_mask_on_each_hidden_state(
-    grad_mode: Callable[[], AbstractContextManager[None]], lengths: list[int], monkeypatch: pytest.MonkeyPatch
+    grad_mode: Callable[[], AbstractContextManager[None]],
+    lengths: list[int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A mask has a row for each sentence with words, the longest first; equal lengths have equal ones."""
     torch.manual_seed(1)
@@ -67,13 +74,16 @@ def test_recurrent_dropout_is_that_of_torch_cells_with_the_same_mask_on_each_hid
             for time in reversed(range(length)) if suffix else range(length):
                 dropped = hidden * of_length[direction, length]
                 hidden, memory = cells[-1](inputs[row, time], (dropped, memory))
-                expected[row, time, direction * HIDDEN_SIZE : (direction + 1) * HIDDEN_SIZE] = hidden
+                expected[row, time, direction * HIDDEN_SIZE : (direction + 1) * HIDDEN_SIZE] = (
+                    hidden
+                )
     with grad_mode():
         found = read_both_ways(layer, inputs, mask, recurrent_dropout=0.5)
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
     if found.requires_grad:
         of_cells = torch.autograd.grad(
-            expected.square().sum(), [inputs, *(value for cell in cells for value in cell.parameters())]
+            expected.square().sum(),
+            [inputs, *(value for cell in cells for value in cell.parameters())],
         )
         of_layer = torch.autograd.grad(found.square().sum(), [inputs, *layer.parameters()])
         torch.testing.assert_close(of_layer, of_cells, rtol=1e-10, atol=1e-10)
@@ -94,7 +104,11 @@ def test_a_batch_without_words_is_zeros(kind: type[nn.RNNBase], lengths: list[in
 def test_under_autocast_only_products_are_rounded(kind: type[nn.RNNBase], dropout: float) -> None:
     if dropout and kind is nn.GRU:
         return  # has no recurrent dropout
-    layer, mask, inputs = layer_of(kind, torch.float32), mask_of([2, 7], 7), torch.randn(2, 7, INPUT_SIZE)
+    layer, mask, inputs = (
+        layer_of(kind, torch.float32),
+        mask_of([2, 7], 7),
+        torch.randn(2, 7, INPUT_SIZE),
+    )
     found = []
     for enabled in (False, True):
         layer.zero_grad()

@@ -20,7 +20,9 @@ def encoder_with(
     return VariationalBiLstm(INPUT_SIZE, hidden_sizes, dropout, recurrent_dropout)
 
 
-def inputs_of_layers(encoder: VariationalBiLstm, inputs: Tensor, mask: Tensor) -> list[PackedSequence]:
+def inputs_of_layers(
+    encoder: VariationalBiLstm, inputs: Tensor, mask: Tensor
+) -> list[PackedSequence]:
     """What each layer's LSTM gets to see."""
     seen: list[PackedSequence] = []
     for layer in encoder.layers:
@@ -43,7 +45,10 @@ def test_dropout_drops_the_same_values_at_every_time_step_but_not_in_every_sente
 def test_recurrent_dropout_is_in_every_layer_from_the_second_word_that_a_direction_reads() -> None:
     inputs, mask = torch.randn(2, 3, INPUT_SIZE), mask_of([3, 3])
     one, with_dropout = encoder_with([40])(inputs, mask), encoder_with([40], 0.0, 0.5)(inputs, mask)
-    (forward, backward), (dropped_forward, dropped_backward) = one.chunk(2, -1), with_dropout.chunk(2, -1)
+    (forward, backward), (dropped_forward, dropped_backward) = (
+        one.chunk(2, -1),
+        with_dropout.chunk(2, -1),
+    )
     torch.testing.assert_close(dropped_forward[:, 0], forward[:, 0])
     torch.testing.assert_close(dropped_backward[:, -1], backward[:, -1])
     assert (dropped_forward[:, 1:] != forward[:, 1:]).all()

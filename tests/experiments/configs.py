@@ -31,7 +31,10 @@ def each_file(folder: str) -> pytest.MarkDecorator:
 
 BILM = bilm_in(FIXTURES / "bilm")
 WORD_DIM, ELMO_DIM = 5, 12
-DATA = {task: FIXTURES / task / file for task, file in (("ner", "sentences.txt"), ("snli", "pairs.jsonl"))}
+DATA = {
+    task: FIXTURES / task / file
+    for task, file in (("ner", "sentences.txt"), ("snli", "pairs.jsonl"))
+}
 DATA["sst"] = FIXTURES / "sst" / "trees.txt"
 DATA["coref"] = FIXTURES / "coref" / "documents.gold_conll"
 DATA["squad"] = FIXTURES / "squad" / "articles.json"
@@ -45,7 +48,8 @@ SIZES = {
     "srl": "batch_size=2, hidden=8, predicate_dim=4, ",
 }
 VARIABLES = {
-    name: name.lower() for name in ("CONLL2003", "CONLL2012", "SNLI", "SQUAD", "SST", "WORD_VECTORS")
+    name: name.lower()
+    for name in ("CONLL2003", "CONLL2012", "SNLI", "SQUAD", "SST", "WORD_VECTORS")
 }
 
 EMBEDDERS = "model.contextual_encoder.text_field_embedder.token_embedders"
@@ -61,7 +65,9 @@ def _evaluate(expression: str) -> str:
         f"local {file.stem} = import '{file}';"
         for file in (REPOSITORY / "elmo_plugin" / "jsonnet").glob("*.libsonnet")
     )
-    return _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)
+    return _jsonnet.evaluate_snippet(
+        str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression
+    )
 
 
 def evaluate(expression: str) -> dict[str, Any]:

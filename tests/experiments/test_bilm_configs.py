@@ -26,7 +26,9 @@ VARIABLES = {
 
 
 def evaluate(name: str, **variables: str) -> dict[str, Any]:
-    return Params.from_file(CONFIGS / f"{name}.jsonnet", ext_vars={**VARIABLES, **variables}).as_dict()
+    return Params.from_file(
+        CONFIGS / f"{name}.jsonnet", ext_vars={**VARIABLES, **variables}
+    ).as_dict()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,13 +82,17 @@ def test_what_is_added_to_the_result_of_the_library_counts() -> None:
 
 def test_sizes_of_ones_own_are_sizes_of_a_bilm() -> None:
     code = f"{LIBRARY}.size(24, filters=[[2, 30]], layers=3, max_characters=70)"
-    options = BiLmOptions.from_dict(json.loads(_jsonnet.evaluate_snippet(str(CONFIGS / "snippet"), code)))
+    options = BiLmOptions.from_dict(
+        json.loads(_jsonnet.evaluate_snippet(str(CONFIGS / "snippet"), code))
+    )
     assert (options.lstm.projection_dim, options.lstm.dim, options.lstm.n_layers) == (24, 96, 3)
     assert (options.char_cnn.n_filters, options.char_cnn.max_characters_per_token) == (30, 70)
 
 
 def test_every_recipe_names_sizes_that_the_library_has() -> None:
-    code = f"{{ [name]: {LIBRARY}.sizes[name] for name in {sorted({row.size for row in RECIPES})} }}"
+    code = (
+        f"{{ [name]: {LIBRARY}.sizes[name] for name in {sorted({row.size for row in RECIPES})} }}"
+    )
     sizes = json.loads(_jsonnet.evaluate_snippet(str(CONFIGS / "snippet"), code))
     for options in sizes.values():
         sizes_read = BiLmOptions.from_dict(options)

@@ -35,7 +35,11 @@ def test_each_archive_has_the_configuration_of_its_name(build: ModuleType) -> No
 def test_weights_are_packed_in_half_precision_and_their_metadata_as_they_are(
     build: ModuleType, tmp_path: Path
 ) -> None:
-    state = {"weight": torch.randn(3, 4), "ids": torch.arange(3), "_extra_state": json_to_tensor("base")}
+    state = {
+        "weight": torch.randn(3, 4),
+        "ids": torch.arange(3),
+        "_extra_state": json_to_tensor("base"),
+    }
     (tmp_path / "vocabulary").mkdir()
     (tmp_path / "vocabulary" / "labels.txt").write_text("O\n")
     for name in ("config.json", "meta.json"):

@@ -28,7 +28,9 @@ def sst_data(_path: None) -> ModuleType:
 
 def test_negation_turns_the_side_of_a_rated_word(sst_data: ModuleType) -> None:
     ratings = {"awful": -2.0, "lovely": 2.8, "love": 3.2, "oak": 0.1, "calmly": 1.2}
-    made = list(sst_data.lexicon_sentences(ratings, {"awful", "lovely"}, {"love"}, random.Random(1)))
+    made = list(
+        sst_data.lexicon_sentences(ratings, {"awful", "lovely"}, {"love"}, random.Random(1))
+    )
     negations = ("not", "n't", "nobody")
     for text, label in made:
         is_bad = "awful" in text.lower()
@@ -44,7 +46,13 @@ def ner_data(_path: None) -> ModuleType:
 
 
 def test_names_take_the_places_of_their_kinds(ner_data: ModuleType) -> None:
-    names = {"ORG": ["Bank of Ohio"], "LAST": ["Li"], "WOMAN": ["Ann"], "MAN": ["Ann"], "EITHER": ["Ann"]}
+    names = {
+        "ORG": ["Bank of Ohio"],
+        "LAST": ["Li"],
+        "WOMAN": ["Ann"],
+        "MAN": ["Ann"],
+        "EITHER": ["Ann"],
+    }
     filled = ner_data.fill("{ORG} fell .", names, random.Random(1))
     tagged = [("Bank", "B-ORG"), ("of", "I-ORG"), ("Ohio", "I-ORG"), ("fell", "O"), (".", "O")]
     assert filled == tagged
@@ -94,7 +102,9 @@ def test_no_first_sentence_was_written_for_training(_path: None, name: str) -> N
     score = importlib.import_module("first_sentences.score")
     written = "\n".join(map(letters, WRITTEN[name].read_text(encoding="utf-8").splitlines()))
     for example in score.read(name) + score.read(name, kept=True):
-        text = "".join(example.get(key, "") for key in ("sentence", "document", "premise", "hypothesis"))
+        text = "".join(
+            example.get(key, "") for key in ("sentence", "document", "premise", "hypothesis")
+        )
         assert len(letters(text)) < 25 or letters(text) not in written, text
 
 
@@ -121,7 +131,13 @@ def test_taggers_that_one_would_pick_instead_are_scored_by_whole_names(
         (tmp_path / file).write_text(
             "Ada B-PER\nLovelace I-PER\nsaw O\nParis B-LOC\n\nDutch B-MISC\nOslo B-LOC\n"
         )
-    found = {"Ada": "B-PER", "Lovelace": "B-PER", "Paris": "B-LOC", "Dutch": "B-MISC", "Oslo": "B-ORG"}
+    found = {
+        "Ada": "B-PER",
+        "Lovelace": "B-PER",
+        "Paris": "B-LOC",
+        "Dutch": "B-MISC",
+        "Oslo": "B-ORG",
+    }
     scores = instead.name_scores(lambda words: [found.get(word, "O") for word in words])
     # 2 of 5 found and 4 to find are right, 1 of 4 and 3 without other kinds
     assert list(scores.values()) == pytest.approx([400 / 9, 200 / 7])
@@ -147,7 +163,8 @@ def wordnet(_path: None, tmp_path: Path) -> Any:
     for kind, text in data.items():
         (tmp_path / f"data.{kind}").write_text(f"  1 the licence\n{text}")
         rows = [
-            f"{word} {kind[0]} 1 0 1 0 {int(number):08}  \n" for word, number in map(str.split, index[kind])
+            f"{word} {kind[0]} 1 0 1 0 {int(number):08}  \n"
+            for word, number in map(str.split, index[kind])
         ]
         (tmp_path / f"index.{kind}").write_text("  1 the licence\n" + "".join(rows))
     words = {"animal", "dog", "hound", "man", "old", "young", "sit", "stand"}
@@ -180,7 +197,9 @@ def test_negation_of_what_follows_contradicts_and_of_what_may_be_stays_neutral(_
     for seed in range(20):
         generator = random.Random(seed)
         follows = list(
-            pairs.negations(pairs.Pair("A man runs fast", "A man is running", "entailment"), generator)
+            pairs.negations(
+                pairs.Pair("A man runs fast", "A man is running", "entailment"), generator
+            )
         )
         assert follows[0].premise == "A man runs fast" and follows[0].label == "contradiction"
         assert any(word in follows[0].hypothesis for word in ("not", "n't", "no ", "No", "Nobody"))
@@ -188,7 +207,9 @@ def test_negation_of_what_follows_contradicts_and_of_what_may_be_stays_neutral(_
             pairs.negations(pairs.Pair("A man runs fast", "A man is winning", "neutral"), generator)
         )
         assert [each.label for each in may_be[:3]] == ["neutral", "neutral", "contradiction"]
-        assert not list(pairs.negations(pairs.Pair("A man runs", "He sleeps", "entailment"), generator))
+        assert not list(
+            pairs.negations(pairs.Pair("A man runs", "He sleeps", "entailment"), generator)
+        )
 
 
 @pytest.fixture
@@ -196,22 +217,30 @@ def coref_data(_path: None) -> ModuleType:
     return importlib.import_module("coref_data")
 
 
-def test_a_pattern_becomes_a_document_with_its_chains(coref_data: ModuleType, tmp_path: Path) -> None:
+def test_a_pattern_becomes_a_document_with_its_chains(
+    coref_data: ModuleType, tmp_path: Path
+) -> None:
     names = {"WOMAN": ["Ann", "Ann"], "MAN": ["Bob", "Bob"], "LAST": ["Li"]}
     pattern = "[2 [1 {MAN} {LAST}] 's dog] ran . [1 He] saw [2 it] ."
     file = tmp_path / "made.gold_conll"
     file.write_text(coref_data.document(coref_data.fill(pattern, names, random.Random(1)), "made1"))
     (document,) = read_documents(file)
     assert document.sentences == [["Bob", "Li", "'s", "dog", "ran", "."], ["He", "saw", "it", "."]]
-    chains = sorted(sorted((mention.start, mention.end) for mention in chain) for chain in document.clusters)
+    chains = sorted(
+        sorted((mention.start, mention.end) for mention in chain) for chain in document.clusters
+    )
     assert chains == [[(0, 2), (6, 7)], [(0, 4), (8, 9)]]
 
 
 def test_marked_words_become_predicates(_path: None, tmp_path: Path) -> None:
     file = tmp_path / "made.gold_conll"
-    file.write_text(importlib.import_module("srl_data").columns("The train *arrived , and we *left 2 * 3 ."))
+    file.write_text(
+        importlib.import_module("srl_data").columns("The train *arrived , and we *left 2 * 3 .")
+    )
     (found,) = SrlPredicatesReader(token_indexers={}).read(file)
-    assert [word for word, tag in zip(found["words"].metadata, found["tags"].labels, strict=True) if tag] == [
+    assert [
+        word for word, tag in zip(found["words"].metadata, found["tags"].labels, strict=True) if tag
+    ] == [
         "arrived",
         "left",
     ]

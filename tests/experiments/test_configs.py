@@ -34,7 +34,10 @@ from tests.experiments.configs import (
 
 def added_by(mixin: str) -> dict[str, Any]:
     """Returns the values by which a configuration with `mixin` differs from that without it."""
-    baseline, config = flat(evaluate("ner(data='data')")), flat(evaluate(f"ner(data='data') + {mixin}"))
+    baseline, config = (
+        flat(evaluate("ner(data='data')")),
+        flat(evaluate(f"ner(data='data') + {mixin}")),
+    )
     assert baseline.keys() <= config.keys()
     return {path: value for path, value in config.items() if baseline.get(path, "") != value}
 
@@ -54,7 +57,12 @@ INDEXER = {"dataset_reader.token_indexers.elmo.type": "elmo"}
 
 @pytest.mark.parametrize(
     ("placements", "paths"),
-    [("['input']", [INPUT]), ("['output']", [OUTPUT]), ("['input', 'output']", [INPUT, OUTPUT]), ("[]", [])],
+    [
+        ("['input']", [INPUT]),
+        ("['output']", [OUTPUT]),
+        ("['input', 'output']", [INPUT, OUTPUT]),
+        ("[]", []),
+    ],
 )
 def test_a_placement_adds_the_indexer_the_bilm_and_its_mix_and_nothing_else(
     placements: str, paths: list[str]
@@ -71,7 +79,9 @@ def test_lambda_is_a_penalty_next_to_those_of_the_task() -> None:
     assert alone["model"]["regularizer"] == {"regexes": [penalty]}
     own = "{ model+: { regularizer: { regexes: [['.*crf.*', { type: 'l2', alpha: 1 }]] } } }"
     both = evaluate(f"ner(data='data') + {own} + elmo.at(['input'], bilm='tiny', lambda=0.1)")
-    assert both["model"]["regularizer"] == {"regexes": [[".*crf.*", {"type": "l2", "alpha": 1}], penalty]}
+    assert both["model"]["regularizer"] == {
+        "regexes": [[".*crf.*", {"type": "l2", "alpha": 1}], penalty]
+    }
 
 
 def test_each_placement_may_have_options_of_its_own() -> None:
@@ -89,9 +99,13 @@ def test_each_placement_may_have_options_of_its_own() -> None:
 
 @pytest.mark.parametrize("strength", [0.5, 0])
 def test_a_placement_that_is_added_again_replaces_the_earlier_one(strength: float) -> None:
-    first = "elmo.at(['input'], bilm='base', lambda=0.1, mixing_weights=null, cache={ type: 'memory' })"
+    first = (
+        "elmo.at(['input'], bilm='base', lambda=0.1, mixing_weights=null, cache={ type: 'memory' })"
+    )
     own = "{ model+: { regularizer+: { regexes+: [['.*crf.*', { type: 'l2', alpha: 1 }]] } } }"
-    added = added_by(f"{first} + {own} + elmo.at(['input'], bilm='tiny', layers='top', lambda={strength})")
+    added = added_by(
+        f"{first} + {own} + elmo.at(['input'], bilm='tiny', layers='top', lambda={strength})"
+    )
     penalties = [[".*crf.*", {"type": "l2", "alpha": 1}]]
     penalties += [[INPUT_WEIGHTS, {"type": "l2", "alpha": strength}]] if strength else []
     expected = shared() | placed(INPUT, layers="top")
@@ -101,21 +115,29 @@ def test_a_placement_that_is_added_again_replaces_the_earlier_one(strength: floa
 
 def test_placements_with_different_bilms_are_an_error() -> None:
     with pytest.raises(RuntimeError, match="all placements of a model have the same bilm"):
-        evaluate("ner(data='d') + elmo.at(['input'], bilm='tiny') + elmo.at(['output'], bilm='base')")
+        evaluate(
+            "ner(data='d') + elmo.at(['input'], bilm='tiny') + elmo.at(['output'], bilm='base')"
+        )
 
 
 def test_the_slots_of_a_word_reach_the_indexer_whichever_placement_names_them() -> None:
     slots = {f"{next(iter(INDEXER)).rpartition('.')[0]}.max_characters_per_token": 194}
     both = "elmo.at(['input'], bilm='ja'%s) + elmo.at(['output'], bilm='ja'%s)"
     expected = shared(bilm="ja") | slots | placed(INPUT) | placed(OUTPUT)
-    for placements in ((", max_characters_per_token=194", ""), ("", ", max_characters_per_token=194")):
+    for placements in (
+        (", max_characters_per_token=194", ""),
+        ("", ", max_characters_per_token=194"),
+    ):
         assert added_by(both % placements) == expected
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("['middle'], 'tiny'", "placements are a list of 'input' and 'output', not \\[\"middle\"\\]"),
+        (
+            "['middle'], 'tiny'",
+            "placements are a list of 'input' and 'output', not \\[\"middle\"\\]",
+        ),
         ("'input', 'tiny'", "placements are a list of 'input' and 'output', not \"input\""),
         ("['input', 'input'], 'tiny'", "each placement is named once"),
         ("['input'], 'tiny', layers='last'", "'token', the number of a layer, .*, not \"last\""),
@@ -125,21 +147,37 @@ def test_the_slots_of_a_word_reach_the_indexer_whichever_placement_names_them() 
         ("['input'], 'tiny', dropout=1", "dropout is a rate from 0 to 1, not 1"),
         ("['input'], 'tiny', lambda=-1", "lambda is a number, 0 or more, not -1"),
         ("['input'], 'tiny', lambda='0.1'", 'lambda is a number, 0 or more, not "0.1"'),
-        ("['input'], 'tiny', lambda=0.1, mixing_weights=[1]", "mixing_weights that are given need no lambda"),
+        (
+            "['input'], 'tiny', lambda=0.1, mixing_weights=[1]",
+            "mixing_weights that are given need no lambda",
+        ),
         ("['input'], 'tiny', mixing_weights=0.5", "mixing_weights are a list of numbers, not 0.5"),
-        ("['input'], 'tiny', mixing_weights=['0.5', '0.5']", "mixing_weights are a list of numbers, not"),
-        ("['input'], 'tiny', cache={type: 'memory'}, requires_grad=true", "is trained .* can have no cache"),
+        (
+            "['input'], 'tiny', mixing_weights=['0.5', '0.5']",
+            "mixing_weights are a list of numbers, not",
+        ),
+        (
+            "['input'], 'tiny', cache={type: 'memory'}, requires_grad=true",
+            "is trained .* can have no cache",
+        ),
     ],
 )
-def test_a_wrong_argument_of_elmo_at_is_an_error_that_names_it(arguments: str, message: str) -> None:
+def test_a_wrong_argument_of_elmo_at_is_an_error_that_names_it(
+    arguments: str, message: str
+) -> None:
     with pytest.raises(RuntimeError, match=message):
         evaluate(f"ner(data='data') + elmo.at({arguments})")
 
 
-@pytest.mark.parametrize("added", ["elmo.at(['input'], bilm='tiny')", "words.none()", "words.bundled()"])
+@pytest.mark.parametrize(
+    "added", ["elmo.at(['input'], bilm='tiny')", "words.none()", "words.bundled()"]
+)
 @pytest.mark.parametrize("task", ["coref", "ner", "snli", "squad", "srl", "srl_predicates", "sst"])
 def test_what_is_added_before_the_task_is_an_error(task: str, added: str) -> None:
-    for sum_of_parts in (f"{added} + {task}(data='d')", f"({added}) + ({task}(data='d') + words.none())"):
+    for sum_of_parts in (
+        f"{added} + {task}(data='d')",
+        f"({added}) + ({task}(data='d') + words.none())",
+    ):
         with pytest.raises(RuntimeError, match="a task comes first in a sum"):
             evaluate(sum_of_parts)
     evaluate(f"{{ random_seed: 3 }} + {task}(data='d') + {added}")
@@ -147,7 +185,10 @@ def test_what_is_added_before_the_task_is_an_error(task: str, added: str) -> Non
 
 def test_an_absolute_path_is_not_in_the_folder() -> None:
     config = evaluate("ner(data='d', train='/a/train.txt', dev='b/dev.txt')")
-    assert (config["train_data_path"], config["validation_data_path"]) == ("/a/train.txt", "d/b/dev.txt")
+    assert (config["train_data_path"], config["validation_data_path"]) == (
+        "/a/train.txt",
+        "d/b/dev.txt",
+    )
 
 
 WORDS = f"{EMBEDDERS}.tokens"
@@ -164,11 +205,14 @@ def test_without_words_nothing_is_left_of_them() -> None:
 @pytest.mark.parametrize("last", ["words.learned(30)", "words.glove('glove.txt')", "words.none()"])
 def test_the_last_words_count(last: str) -> None:
     others = "words.learned(20) + words.none() + words.glove('other.txt', dim=10) + words.none()"
-    assert evaluate(f"ner(data='data') + {others} + {last}") == evaluate(f"ner(data='data') + {last}")
+    assert evaluate(f"ner(data='data') + {others} + {last}") == evaluate(
+        f"ner(data='data') + {last}"
+    )
 
 
 @pytest.mark.parametrize(
-    ("words", "message"), [("learned('x')", "dim is a positive number"), ("glove(5)", "file is a path")]
+    ("words", "message"),
+    [("learned('x')", "dim is a positive number"), ("glove(5)", "file is a path")],
 )
 def test_wrong_words_are_an_error(words: str, message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
@@ -176,7 +220,9 @@ def test_wrong_words_are_an_error(words: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("length", ["null", "1", "4"])
-def test_only_training_on_sst_has_phrases_and_all_else_is_the_same_in_validation(length: str) -> None:
+def test_only_training_on_sst_has_phrases_and_all_else_is_the_same_in_validation(
+    length: str,
+) -> None:
     mixins = "words.none() + words.learned(dim=7) + elmo.at(['input'], bilm='tiny')"
     config = evaluate(f"sst(data='d', binary=true, min_phrase_length={length}) + {mixins}")
     assert config["dataset_reader"].pop("min_phrase_length") == json.loads(length)
@@ -212,11 +258,26 @@ def test_options_of_readers_are_added_to_the_tasks_own(task: str) -> None:
 
 
 PAPER: dict[str, dict[str, Any]] = {
-    "ner_conll2003": {"encoder.hidden_sizes": [200, 100], "data_loader.batch_sampler.batch_size": 64},
+    "ner_conll2003": {
+        "encoder.hidden_sizes": [200, 100],
+        "data_loader.batch_sampler.batch_size": 64,
+    },
     "snli": {"encoder.hidden_sizes": [300], "optimizer.lr": 0.0004, "elmo.output.layer_norm": True},
-    "sst": {"min_phrase_length": 4, "model.integrator.hidden_sizes": [300], "elmo.output.dropout": 0.5},
-    "coref_conll2012": {"spans_per_word": 0.4, "max_antecedents": 250, "encoder.recurrent_dropout": 0.2},
-    "squad": {"self_attention_encoder.hidden_size": 90, "moving_average.decay": 0.999, "batch_size": 45},
+    "sst": {
+        "min_phrase_length": 4,
+        "model.integrator.hidden_sizes": [300],
+        "elmo.output.dropout": 0.5,
+    },
+    "coref_conll2012": {
+        "spans_per_word": 0.4,
+        "max_antecedents": 250,
+        "encoder.recurrent_dropout": 0.2,
+    },
+    "squad": {
+        "self_attention_encoder.hidden_size": 90,
+        "moving_average.decay": 0.999,
+        "batch_size": 45,
+    },
     "srl_conll2012": {"encoder.num_layers": 8, "encoder.hidden_size": 300, "optimizer.rho": 0.95},
 }
 PENALTIES = {"ner_conll2003": [0.1], "srl_conll2012": [0.001], "sst": [0.001, 0.001]}
@@ -227,21 +288,32 @@ PENALTIES["snli"] = [0.0001, 0.001, 0.001]
 def test_a_configuration_of_the_paper_has_the_papers_sizes(name: str) -> None:
     config = flat(read_config(f"training_config/{name}.jsonnet"))
     for end, expected in PAPER[name].items():
-        found = [value for path, value in config.items() if path.endswith(end) and "validation" not in path]
+        found = [
+            value
+            for path, value in config.items()
+            if path.endswith(end) and "validation" not in path
+        ]
         assert found and all(value == expected for value in found), end
     strengths = [penalty["alpha"] for _, penalty in config.get("model.regularizer.regexes", [])]
     assert strengths == PENALTIES.get(name, [])
 
 
-@pytest.mark.parametrize("inputs", [{"sentence": "A fine play."}, {"words": ["A", "fine", "play", "."]}])
+@pytest.mark.parametrize(
+    "inputs", [{"sentence": "A fine play."}, {"words": ["A", "fine", "play", "."]}]
+)
 def test_a_classifier_with_allennlps_reader_learns_and_predicts(
     tmp_path: Path, inputs: dict[str, Any]
 ) -> None:
-    lines = [{"text": "A fine play.", "label": "praise"}, {"text": "Where is it?", "label": "question"}]
+    lines = [
+        {"text": "A fine play.", "label": "praise"},
+        {"text": "Where is it?", "label": "question"},
+    ]
     (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, lines)))
     option = "reader={ type: 'text_classification_json', tokenizer: 'penn_treebank' }"
     options = f"words=words.learned(dim=4, min_count=1), {SIZES['sst']}{option}"
-    config = evaluate(f"sst(data='{tmp_path}', train='data.jsonl', dev='data.jsonl', {options}) + elmo.none")
+    config = evaluate(
+        f"sst(data='{tmp_path}', train='data.jsonl', dev='data.jsonl', {options}) + elmo.none"
+    )
     reader = DatasetReader.from_params(Params(copy.deepcopy(config["dataset_reader"])))
     model, batch = model_and_batch(config, tmp_path / "data.jsonl")
     assert model(**batch)["loss"] > 0
@@ -255,10 +327,16 @@ def test_l2_of_snli_penalises_lstms_and_layers_next_to_lambda(placements: list[s
     model, _ = model_and_batch(config, DATA["snli"])
     mixes = parameters(model, "scalar_mix.weights").values()
     lstms = [
-        weight for name, weight in model.named_parameters() if "weight_ih" in name or "weight_hh" in name
+        weight
+        for name, weight in model.named_parameters()
+        if "weight_ih" in name or "weight_hh" in name
     ]
     layers = [model.projection, model.classifier]
-    matrices = [*lstms, model.output_logits.weight, *(layer._linear_layers[0].weight for layer in layers)]
+    matrices = [
+        *lstms,
+        model.output_logits.weight,
+        *(layer._linear_layers[0].weight for layer in layers),
+    ]
     assert len(mixes) == len(placements) and len(lstms) == 2 * 4
     with torch.no_grad():
         for weight in mixes:
@@ -272,10 +350,10 @@ def squared_norm(weight: torch.Tensor) -> torch.Tensor:
 
 
 EXPERIMENTS = REPOSITORY / "experiments"
-FILES = sorted([*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")])
-OF_EVERY_TASK = (
-    "baseline elmo base top lambda_1 token_layer base_no_words static_base static_base_elmo bfloat16"
+FILES = sorted(
+    [*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")]
 )
+OF_EVERY_TASK = "baseline elmo base top lambda_1 token_layer base_no_words static_base static_base_elmo bfloat16"
 OF_ONE_TASK = {
     "coref": "output both no_speakers no_genre may_cross",
     "ner": "output both lambda_0.001",
@@ -301,7 +379,9 @@ def test_there_is_every_variant_and_no_two_are_the_same(variants: dict[str, Any]
     assert all(variants[a] != variants[b] for a in variants for b in variants if a < b)
 
 
-@pytest.mark.parametrize("variant", [f"{task}_{one}" for task in OF_ONE_TASK for one in ("baseline", "base")])
+@pytest.mark.parametrize(
+    "variant", [f"{task}_{one}" for task in OF_ONE_TASK for one in ("baseline", "base")]
+)
 def test_a_variant_learns_its_words_and_is_otherwise_the_file_of_its_task(
     variant: str, variants: dict[str, Any]
 ) -> None:

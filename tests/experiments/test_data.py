@@ -31,7 +31,10 @@ def test_the_experiment_reads_as_many_examples_as_the_readme_says(task: str) -> 
     said = [int(cell.split()[0].replace(",", "")) for cell in row.split("|")[4:6]]
     config = read_config(f"experiments/{task}_baseline.jsonnet")
     reader = DatasetReader.from_params(
-        Params(config.get("validation_dataset_reader", config["dataset_reader"]) | {"token_indexers": {}})
+        Params(
+            config.get("validation_dataset_reader", config["dataset_reader"])
+            | {"token_indexers": {}}
+        )
     )
     paths = [REPOSITORY / config[f"{part}_data_path"] for part in ("train", "validation")]
     assert [path.parent for path in paths] == [DATA / task] * 2
@@ -63,7 +66,9 @@ def test_a_rating_becomes_a_class_and_no_review_is_in_both_parts(cut: Any, tmp_p
     assert not reviews[0] & reviews[1]
     first = parts[1].splitlines()[: len(ratings)]
     assert [int(tree[1]) for tree in first] == list(ratings.values())
-    assert first[0].startswith("(0 (2 good) (2 -LRB-) (2 phone) (2 -RRB-) (2 of) (2 review5) (2 .))")
+    assert first[0].startswith(
+        "(0 (2 good) (2 -LRB-) (2 phone) (2 -RRB-) (2 of) (2 review5) (2 .))"
+    )
 
 
 PROGRAM = REPOSITORY / "experiments" / "get_data.py"
@@ -83,7 +88,9 @@ def of_wnut(folder: Path) -> Path:
     folder.mkdir()
     names = ("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated")
     for name in names:
-        (folder / name).write_text("Empire\tB-location\nState\u200b\tI-location\n.\tO\n\nHi\tO\n\t\n")
+        (folder / name).write_text(
+            "Empire\tB-location\nState\u200b\tI-location\n.\tO\n\nHi\tO\n\t\n"
+        )
     return folder
 
 
@@ -98,7 +105,9 @@ def test_named_entities_get_four_columns_without_invisible_characters(tmp_path: 
     assert len(list(reader.read(tmp_path / "data" / "ner" / "train.txt"))) == 2
 
 
-def test_every_fifth_document_of_wikigold_is_dev_and_its_tags_are_bio(tmp_path: Path, corpora: Any) -> None:
+def test_every_fifth_document_of_wikigold_is_dev_and_its_tags_are_bio(
+    tmp_path: Path, corpora: Any
+) -> None:
     documents = ["Ada I-PER\nRome I-LOC\nParis B-LOC\n\nBonn I-LOC\nmet O\nBonn I-LOC\n\n"]
     documents += [f"Town{place} O\n\n" for place in range(1, 7)]
     path = tmp_path / "wikigold.conll.txt"

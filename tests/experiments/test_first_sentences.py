@@ -22,7 +22,9 @@ def score(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.parametrize(("kept", "count"), [(False, 465), (True, 263)])
 def test_each_has_what_is_right(score: ModuleType, kept: bool, count: int) -> None:
     examples = [
-        (example, key) for name, (key, _) in score.CHECKS.items() for example in score.read(name, kept)
+        (example, key)
+        for name, (key, _) in score.CHECKS.items()
+        for example in score.read(name, kept)
     ]
     assert len(examples) == count and all(key in example for example, key in examples)
 
@@ -30,13 +32,16 @@ def test_each_has_what_is_right(score: ModuleType, kept: bool, count: int) -> No
 def test_no_sentence_is_in_both_parts(score: ModuleType) -> None:
     for name, (key, _) in score.CHECKS.items():
         seen, kept = (
-            {inputs_of(example, key) for example in score.read(name, kept)} for kept in (False, True)
+            {inputs_of(example, key) for example in score.read(name, kept)}
+            for kept in (False, True)
         )
         assert seen.isdisjoint(kept)
 
 
 def inputs_of(example: dict[str, Any], key: str) -> str:
-    return json.dumps({each: text for each, text in example.items() if each not in ("kind", key)}).lower()
+    return json.dumps(
+        {each: text for each, text in example.items() if each not in ("kind", key)}
+    ).lower()
 
 
 @pytest.mark.parametrize(

@@ -57,19 +57,28 @@ def test_a_model_of_the_papers_size_takes_a_training_step(task: str) -> None:
     vocab = Vocabulary.from_instances(reader.read(data))
     prepare_environment(Params({}))  # the same batch and weights each time
     model = Model.from_params(Params(config["model"]), vocab=vocab)
-    loader = DataLoader.from_params(Params(config["data_loader"]), reader=reader, data_path=str(data))
+    loader = DataLoader.from_params(
+        Params(config["data_loader"]), reader=reader, data_path=str(data)
+    )
     loader.index_with(vocab)
     weights = dict(model.named_parameters())
-    trained = {name: weight.detach().clone() for name, weight in weights.items() if weight.requires_grad}
+    trained = {
+        name: weight.detach().clone() for name, weight in weights.items() if weight.requires_grad
+    }
     frozen = {name: weight for name, weight in weights.items() if not weight.requires_grad}
     assert sum(weight.numel() for name, weight in frozen.items() if "bilm" in name) == 93_600_864
     parameters = [(name, weights[name]) for name in trained]
-    optimizer = Optimizer.from_params(Params(config["trainer"]["optimizer"]), model_parameters=parameters)
+    optimizer = Optimizer.from_params(
+        Params(config["trainer"]["optimizer"]), model_parameters=parameters
+    )
     batch, begun = next(iter(loader)), time.process_time()
     loss = model(**batch)["loss"] + (model.get_regularization_penalty() or 0.0)
     loss.backward()
     optimizer.step()
-    seconds, peak = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    seconds, peak = (
+        time.process_time() - begun,
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    )
     print(f"{task}: {seconds:.1f} s of processor time, {peak / 1e9:.1f} GB at most")
     assert torch.isfinite(loss)
     assert not [name for name, before in trained.items() if torch.equal(before, weights[name])]

@@ -53,7 +53,9 @@ def part(program: ModuleType, fraction: float, seed: int = 1, has_labels: bool =
 
 
 @pytest.mark.parametrize("has_labels", [True, False])
-def test_parts_are_nested_in_order_and_depend_on_the_seed(program: ModuleType, has_labels: bool) -> None:
+def test_parts_are_nested_in_order_and_depend_on_the_seed(
+    program: ModuleType, has_labels: bool
+) -> None:
     parts = [part(program, fraction, 1, has_labels) for fraction in (0.01, 0.1, 0.34, 0.5, 1)]
     for smaller, larger in pairwise(parts):
         assert set(smaller) <= set(larger) and smaller == sorted(smaller)
@@ -64,11 +66,15 @@ def test_parts_are_nested_in_order_and_depend_on_the_seed(program: ModuleType, h
 def test_each_label_has_the_same_part(program: ModuleType) -> None:
     assert Counter(number % 10 == 0 for number in part(program, 0.3)) == {False: 27, True: 3}
     assert Counter(number % 10 == 0 for number in part(program, 0.01)) == {False: 1, True: 1}
-    with pytest.raises(ConfigurationError, match=r"fraction: expected a number in \(0, 1\], got 1.1"):
+    with pytest.raises(
+        ConfigurationError, match=r"fraction: expected a number in \(0, 1\], got 1.1"
+    ):
         part(program, 1.1)
 
 
-def test_a_score_is_reached_at_the_first_epoch_that_has_it(program: ModuleType, tmp_path: Path) -> None:
+def test_a_score_is_reached_at_the_first_epoch_that_has_it(
+    program: ModuleType, tmp_path: Path
+) -> None:
     (tmp_path / "updates.json").write_text("[7, 14, 21]")
     for epoch, accuracy in enumerate([0.2, 0.5, 0.4]):
         metrics = {"validation_accuracy": accuracy, "validation_loss": 1 - epoch / 4}
@@ -93,11 +99,15 @@ def test_a_study_trains_each_configuration_on_each_part(
     monkeypatch.setattr(sys, "argv", ["experiments/sample_efficiency.py", *map(str, arguments)])
     program.main()
     results = json.loads(scores.read_text())
-    assert set(results) == {f"{name}@{fraction}" for name in ("small", "large") for fraction in ("0.5", "1")}
+    assert set(results) == {
+        f"{name}@{fraction}" for name in ("small", "large") for fraction in ("0.5", "1")
+    }
     assert all(result["command"] == f"python {' '.join(sys.argv)}" for result in results.values())
     reach = results["small@1"]["reaches"]["large"]
     assert reach["score"] == max(results[f"large@{part}"]["scores"][0] for part in ("0.5", "1"))
-    half, whole = (json.loads((runs / f"small@{part}/1/updates.json").read_text()) for part in ("0.5", "1"))
+    half, whole = (
+        json.loads((runs / f"small@{part}/1/updates.json").read_text()) for part in ("0.5", "1")
+    )
     assert len(whole) == 2 and whole[1] == 2 * whole[0] > half[1]
 
 

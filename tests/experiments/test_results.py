@@ -40,7 +40,9 @@ def test_the_sweeps_name_configurations_that_exist_and_are_right(
 ) -> None:
     monkeypatch.chdir(REPOSITORY)
     sweeps = [command for command in COMMANDS if "elmo-sweep" in command or "elmo sweep" in command]
-    parsed = [parse(shlex.split(command.replace("allennlp elmo-", "elmo "))[1:])[1] for command in sweeps]
+    parsed = [
+        parse(shlex.split(command.replace("allennlp elmo-", "elmo "))[1:])[1] for command in sweeps
+    ]
     configurations = {(config, args.overrides) for args in parsed for config in args.configs}
     assert len(configurations) > 50
     for config, overrides in configurations:

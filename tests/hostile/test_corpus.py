@@ -26,7 +26,15 @@ from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.config_check import PASSED, options_of
 from tests.forks import run_forked
 
-_STARTS = {"os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "os.spawn", "subprocess.Popen"}
+_STARTS = {
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "os.forkpty",
+    "os.spawn",
+    "subprocess.Popen",
+}
 _CONNECTS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
 _WRITES = {"os.mkdir", "os.rename", "os.symlink", "os.link"}
 _INSTALLED = [
@@ -47,7 +55,9 @@ class Watch:
 
     def __init__(self, folders: list[Path]) -> None:
         self.found: list[str] = []
-        self._inside = tuple(f"{os.path.realpath(each)}{os.sep}" for each in [*folders, *_INSTALLED])
+        self._inside = tuple(
+            f"{os.path.realpath(each)}{os.sep}" for each in [*folders, *_INSTALLED]
+        )
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -75,10 +85,12 @@ class Watch:
 
 Case = tuple[str, dict[str, Any]]
 PACKAGES = ("planted", "en_core_web_sm", "allennlp_models", "allennlp_semparse", "allennlp_server")
-CODE = (
-    "from pathlib import Path\nPath(__file__).with_name('ran').touch()\ndef load(**_): pass\nclass X: pass\n"
-)
-MODEL = {"text_field_embedder": {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 2}}}}
+CODE = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\ndef load(**_): pass\nclass X: pass\n"
+MODEL = {
+    "text_field_embedder": {
+        "token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 2}}
+    }
+}
 TAGGER = {"type": "simple_tagger", **MODEL, "encoder": {"type": "pass_through", "input_dim": 2}}
 PARTS = {
     "TextFieldEmbedder": MODEL["text_field_embedder"],
@@ -122,7 +134,9 @@ def type_cases(values: list[Any]) -> Iterator[Case]:
     """Each registered type, with its defaults, and with each of its arguments set to each value."""
     for base, types in list(Registrable._registry.items()):
         parent = (
-            DatasetReader if base.__name__ in ("Tokenizer", "TokenIndexer", "SentenceSplitter") else Model
+            DatasetReader
+            if base.__name__ in ("Tokenizer", "TokenIndexer", "SentenceSplitter")
+            else Model
         )
         role = "model" if parent is Model else "dataset_reader"
         holder = hold(base, parent)
@@ -145,7 +159,10 @@ def type_cases(values: list[Any]) -> Iterator[Case]:
             for what, part in parts:
                 yield f"{base.__name__} {name}, {what}", {role: {"type": holder, "part": part}}
                 if base in (Model, DatasetReader):
-                    yield f"{role} {name}, {what}", {"model" if base is Model else "dataset_reader": part}
+                    yield (
+                        f"{role} {name}, {what}",
+                        {"model" if base is Model else "dataset_reader": part},
+                    )
 
 
 def spacy_cases() -> Iterator[Case]:
@@ -157,7 +174,10 @@ def spacy_cases() -> Iterator[Case]:
         reader = {**READER, "tokenizer": tokenizer}
         for role in ("dataset_reader", "validation_dataset_reader"):
             yield f"{role} {tokenizer}", {role: reader}
-        yield f"multitask {tokenizer}", {"dataset_reader": {"type": "multitask", "readers": {"a": reader}}}
+        yield (
+            f"multitask {tokenizer}",
+            {"dataset_reader": {"type": "multitask", "readers": {"a": reader}}},
+        )
         yield f"sharded {tokenizer}", {"dataset_reader": {"type": "sharded", "base_reader": reader}}
     yield "no tokenizer", {"dataset_reader": READER}
     yield "sentences", {"dataset_reader": {**READER, "segment_sentences": True}}
@@ -176,10 +196,19 @@ def other_cases(values: list[Any]) -> Iterator[Case]:
             yield f"{kind} within", {"model": {**TAGGER, "encoder": {"type": kind}}}
         pretrained = {"_pretrained": {"archive_file": value, "module_path": ""}}
         yield f"_pretrained {value}", {"model": {**TAGGER, "encoder": pretrained}}
-        for name in ("original", "small", "user/model", value, {"options": value, "weights": value}):
+        for name in (
+            "original",
+            "small",
+            "user/model",
+            value,
+            {"options": value, "weights": value},
+        ):
             elmo = {"type": "elmo", "bilm": name}
             embedders = {"tokens": elmo, "words": {"type": "word_vectors", "vectors": str(value)}}
-            yield f"bilm {name}", {"model": {**TAGGER, "text_field_embedder": {"token_embedders": embedders}}}
+            yield (
+                f"bilm {name}",
+                {"model": {**TAGGER, "text_field_embedder": {"token_embedders": embedders}}},
+            )
         loader = {"type": "bilm_stream", "cache_directory": value}
         yield f"loader {value}", {"data_loader": loader}
         yield f"vocabulary {value}", {"vocabulary": {"type": "from_files", "directory": value}}
@@ -266,7 +295,9 @@ def test_a_model_of_the_package_loads_among_files_that_are_named_as_its_values(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["ner", "srl", "coref", "squad", "snli", "sst"])
-def test_what_elmo_new_trains_is_data(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_elmo_new_trains_is_data(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     main(["new", task, "project"])
     monkeypatch.chdir(tmp_path / "project")

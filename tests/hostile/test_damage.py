@@ -24,7 +24,9 @@ from tests.trained_tagger import tagger_config, train
 pytestmark = pytest.mark.slow
 SENTENCES = [sentence.split() for sentence in BILM_SENTENCES]
 WORDS = {"words": ["Ada", "lives", "in", "Rome", "."]}
-CLEAR = re.compile(r"(?:[\w.]+\.)?(ConfigurationError|BiLmError|OSError|PermissionError|FileNotFoundError): ")
+CLEAR = re.compile(
+    r"(?:[\w.]+\.)?(ConfigurationError|BiLmError|OSError|PermissionError|FileNotFoundError): "
+)
 
 
 class Damaged(NamedTuple):
@@ -66,7 +68,9 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Damaged]:
                 del weights.attrs["options"]
                 weights.visititems(lambda _, each: each.attrs.pop("crc32", None))
         expected = None if name == "without checksums" else vectors
-        found[name] = Damaged(file, 100 if name == "weights.hdf5" else 40, partial(loads, pair, expected))
+        found[name] = Damaged(
+            file, 100 if name == "weights.hdf5" else 40, partial(loads, pair, expected)
+        )
     train(tagger_config(pair, ["input"]), folder / "tagger")
     tagger = folder / "tagger" / "model.tar.gz"
     tags = load_predictor(tagger).predict_json(WORDS)
@@ -91,9 +95,18 @@ def damaged(content: bytes, generator: np.random.Generator) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "name", ["archive of a biLM", "weights.hdf5", "options.json", "without checksums", "archive of a tagger"]
+    "name",
+    [
+        "archive of a biLM",
+        "weights.hdf5",
+        "options.json",
+        "without checksums",
+        "archive of a tagger",
+    ],
 )
-def test_damage_is_named_or_does_no_harm(name: str, cases: dict[str, Damaged], tmp_path: Path) -> None:
+def test_damage_is_named_or_does_no_harm(
+    name: str, cases: dict[str, Damaged], tmp_path: Path
+) -> None:
     """ELMO_HOSTILE_SEED asks for other damage, ELMO_HOSTILE_TIMES for more."""
     case = cases[name]
     generator = np.random.default_rng((len(name), int(os.environ.get("ELMO_HOSTILE_SEED", "0"))))

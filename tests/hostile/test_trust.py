@@ -145,10 +145,16 @@ IMPORTS = {
 @pytest.mark.parametrize("changes", IMPORTS.values(), ids=IMPORTS)
 @pytest.mark.parametrize("is_command", [False, True], ids=["function", "allennlp predict"])
 def test_no_class_is_imported_by_the_name_of_its_module(
-    training: Path, tmp_path: Path, changes: dict[str, Any], is_command: bool, monkeypatch: pytest.MonkeyPatch
+    training: Path,
+    tmp_path: Path,
+    changes: dict[str, Any],
+    is_command: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = changed(training, tmp_path, with_config(**changes))
-    with pytest.raises((BiLmError, ConfigurationError), match=r"would be imported|is not registered"):
+    with pytest.raises(
+        (BiLmError, ConfigurationError), match=r"would be imported|is not registered"
+    ):
         if is_command:
             monkeypatch.setattr("sys.argv", ["allennlp", "predict", str(path), "in.jsonl"])
             main()
@@ -160,7 +166,9 @@ def test_files_here_that_are_called_like_values_of_the_configuration_make_no_dif
     training: Path, tmp_path: Path
 ) -> None:
     config = json.loads((training / "config.json").read_text())
-    for number, name in enumerate({value for _, value in archives._values(config) if isinstance(value, str)}):
+    for number, name in enumerate(
+        {value for _, value in archives._values(config) if isinstance(value, str)}
+    ):
         if "/" not in name:
             Path(name).mkdir() if number % 2 else Path(name).touch()
     assert load_archive(training / "model.tar.gz").model is not None
@@ -183,7 +191,9 @@ def test_overrides_of_the_caller_may_name_anything(training: Path) -> None:
     assert type(loaded.dataset_reader).__name__ == "Conll2003Reader"
 
 
-def test_only_the_archive_has_a_vocabulary_and_initial_values(training: Path, tmp_path: Path) -> None:
+def test_only_the_archive_has_a_vocabulary_and_initial_values(
+    training: Path, tmp_path: Path
+) -> None:
     vocabulary = {"type": "from_files", "directory": str(tmp_path / "gone")}
     initial = {"regexes": [[".*", {"type": "pretrained", "weights_file_path": "/etc/hostname"}]]}
     change = with_config(vocabulary=vocabulary, model__initializer=initial)
@@ -191,9 +201,14 @@ def test_only_the_archive_has_a_vocabulary_and_initial_values(training: Path, tm
 
 
 def test_an_archive_starts_no_processes(training: Path, tmp_path: Path) -> None:
-    change = with_config(data_loader__num_workers=10_000, validation_data_loader__num_workers=10_000)
+    change = with_config(
+        data_loader__num_workers=10_000, validation_data_loader__num_workers=10_000
+    )
     config = load_archive(changed(training, tmp_path, change)).config
-    for key in ("data_loader", "validation_data_loader"):  # without workers AllenNLP reads in its own process
+    for key in (
+        "data_loader",
+        "validation_data_loader",
+    ):  # without workers AllenNLP reads in its own process
         assert "num_workers" not in config[key].params
 
 
@@ -201,14 +216,18 @@ def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> 
     cache = {"type": "sqlite", "path": str(tmp_path / "cache")}
     members = [[{"cache": cache, "y": 1}], {"encoder": {"initializer": {}, "pretrained_file": "x"}}]
     (tmp_path / "config.json").write_text(json.dumps({"model": {"members": members}}))
-    assert archives._read_config(tmp_path, "it") == {"model": {"members": [[{"y": 1}], {"encoder": {}}]}}
+    assert archives._read_config(tmp_path, "it") == {
+        "model": {"members": [[{"y": 1}], {"encoder": {}}]}
+    }
     keys = "model__contextual_encoder__elmo__cache"
     path = changed(training, tmp_path, with_config(**{keys: cache}))
     load_predictor(path).predict_json({"words": ["Ada"]})
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_bilm_that_the_weights_lack_is_not_read_from_a_file(training: Path, tmp_path: Path) -> None:
+def test_a_bilm_that_the_weights_lack_is_not_read_from_a_file(
+    training: Path, tmp_path: Path
+) -> None:
     keys = "model__contextual_encoder__elmo__bilm"
     files = {"options": str(tmp_path / "options.json"), "weights": str(tmp_path / "weights.hdf5")}
     path = changed(training, tmp_path, with_config(**{keys: files}))
@@ -258,7 +277,9 @@ def test_only_a_bilm_itself_may_name_what_its_training_began_with(tmp_path: Path
 
 @Model.register("users_own")
 class UsersOwn(Model):
-    def __init__(self, vocab: Any, size: int, word: str, words: list[str], more: Any = None) -> None:
+    def __init__(
+        self, vocab: Any, size: int, word: str, words: list[str], more: Any = None
+    ) -> None:
         super().__init__(vocab)
 
 
@@ -290,7 +311,9 @@ def test_neither_keys_of_a_list_nor_inherited_constructors_lead_outside(
 
 @pytest.mark.parametrize("text", ["train", "auto", "a/b", r"\.bias$", "U.S.", "/", "~"])
 @pytest.mark.parametrize("changes", [{}, {"more": {"a": [1.5, None, {"b": "linear"}]}}])
-def test_a_class_of_a_user_takes_plain_values(text: str, changes: dict[str, Any], tmp_path: Path) -> None:
+def test_a_class_of_a_user_takes_plain_values(
+    text: str, changes: dict[str, Any], tmp_path: Path
+) -> None:
     model = {"type": "users_own", "size": 3, "word": text, "words": ["x", text], **changes}
     if text in ("/", "~", r"\.bias$"):  # as a path would be
         with pytest.raises(BiLmError, match=r"model\.word: .* is outside the archive"):
@@ -310,7 +333,13 @@ def test_a_class_of_a_user_takes_no_other_values(more: Any, tmp_path: Path) -> N
 
 
 def test_an_override_excuses_its_own_key_alone(tmp_path: Path) -> None:
-    model = {"type": "users_own", "size": 3, "word": "/x", "words": [], "more": {"a.b": "/x", "c": "/x"}}
+    model = {
+        "type": "users_own",
+        "size": 3,
+        "word": "/x",
+        "words": [],
+        "more": {"a.b": "/x", "c": "/x"},
+    }
     check_config({"model": {**model, "more": {}}}, "it", tmp_path, {"model.word": "/y"})
     for overrides in (
         {"model.word": 1, "model.more.a": 1, "model.more.c": 1},
@@ -321,5 +350,9 @@ def test_an_override_excuses_its_own_key_alone(tmp_path: Path) -> None:
 
 
 def test_texts_of_listed_types_may_look_like_paths(tmp_path: Path) -> None:
-    reader = {"type": "sequence_tagging", "word_tag_delimiter": "/", "token_indexers": {"train": "single_id"}}
+    reader = {
+        "type": "sequence_tagging",
+        "word_tag_delimiter": "/",
+        "token_indexers": {"train": "single_id"},
+    }
     check_config({"model": {"type": "bilm"}, "dataset_reader": reader}, "it", tmp_path)

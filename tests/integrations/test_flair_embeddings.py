@@ -23,7 +23,9 @@ SENTENCES = [["The", "play", "ended", "."], ["Hello"]]
 def embedded(embeddings: ElmoEmbeddings) -> list[np.ndarray]:
     sentences = [Sentence(words) for words in SENTENCES]
     embeddings.embed(sentences)
-    return [torch.stack([token.embedding for token in sentence]).cpu().numpy() for sentence in sentences]
+    return [
+        torch.stack([token.embedding for token in sentence]).cpu().numpy() for sentence in sentences
+    ]
 
 
 def test_words_have_the_mean_of_their_layers_or_all_of_them(pair: dict[str, str]) -> None:
@@ -37,7 +39,9 @@ def test_words_have_the_mean_of_their_layers_or_all_of_them(pair: dict[str, str]
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"layers": "top"}, {"layers": [0.25, 0, 0.75]}, {"precision": "bfloat16"}], ids=str
+    "settings",
+    [{}, {"layers": "top"}, {"layers": [0.25, 0, 0.75]}, {"precision": "bfloat16"}],
+    ids=str,
 )
 def test_a_sentence_has_the_vectors_of_each_setting_and_biLM(
     settings: dict[str, Any], pair: dict[str, str], tmp_path: Path
@@ -55,7 +59,9 @@ def test_a_sentence_has_the_vectors_of_each_setting_and_biLM(
     for each in [*others, embeddings]:
         each.embed(after_others)
     for token, expected in zip(after_others, alone, strict=True):
-        torch.testing.assert_close(token.get_embedding([embeddings.name]), expected.embedding, rtol=0, atol=0)
+        torch.testing.assert_close(
+            token.get_embedding([embeddings.name]), expected.embedding, rtol=0, atol=0
+        )
         assert len(token._embeddings) == len(others) + is_another
     assert ElmoEmbeddings.from_params(embeddings.to_params()).name == embeddings.name
 

@@ -37,7 +37,9 @@ def test_the_checks_of_scikit_learn_that_apply_pass(check: str) -> None:
 
 
 @pytest.mark.parametrize("layers", ["mean", "all"])
-def test_a_sentence_has_what_its_pooling_takes_of_its_words(layers: str, pair: dict[str, str]) -> None:
+def test_a_sentence_has_what_its_pooling_takes_of_its_words(
+    layers: str, pair: dict[str, str]
+) -> None:
     of_words = BiLm.from_files(pair["options"], pair["weights"]).embed(SENTENCES)
     chosen = [each if layers == "all" else each.mean(dim=0, keepdim=True) for each in of_words]
     pools = {"mean": lambda each: each.mean(dim=1), "max": lambda each: each.amax(dim=1)}
@@ -52,7 +54,9 @@ def test_a_sentence_has_what_its_pooling_takes_of_its_words(layers: str, pair: d
 def test_other_layers_need_another_fit(pair: dict[str, str]) -> None:
     vectorizer = ElmoVectorizer(pair).fit(SENTENCES)
     expected = vectorizer.transform(SENTENCES)
-    np.testing.assert_array_equal(vectorizer.set_params(layers="all").transform(SENTENCES), expected)
+    np.testing.assert_array_equal(
+        vectorizer.set_params(layers="all").transform(SENTENCES), expected
+    )
     assert vectorizer.fit_transform(SENTENCES).shape == (len(SENTENCES), 36)
 
 

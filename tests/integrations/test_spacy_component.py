@@ -39,7 +39,11 @@ def test_sentences_are_read_by_themselves_where_they_are_known(pair: dict[str, s
 
 @pytest.mark.parametrize(
     ("typed", "plain"),
-    [("I  can\u2019t\n\u201cgo\u201d \u2026", 'I can\'t "go" ...'), ("\n\nHi!\u00a0", "Hi!"), (" \n ", "")],
+    [
+        ("I  can\u2019t\n\u201cgo\u201d \u2026", 'I can\'t "go" ...'),
+        ("\n\nHi!\u00a0", "Hi!"),
+        (" \n ", ""),
+    ],
 )
 def test_white_space_and_typographic_characters_change_no_vector(
     typed: str, plain: str, pair: dict[str, str]
@@ -64,12 +68,16 @@ def test_pipe_gives_what_a_document_alone_gets(pair: dict[str, str], processes: 
             np.testing.assert_array_equal(token.vector, doc._.elmo[token.i])
 
 
-def test_the_biLM_computes_where_spacy_does(pair: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_biLM_computes_where_spacy_does(
+    pair: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`spacy.require_gpu()` makes this device that of torch in spaCy; it is no GPU here."""
     nlp, devices = pipeline(pair), []
     monkeypatch.setattr(WordVectors, "to", lambda self, device: devices.append(device))
     nlp(TEXTS[1])
-    monkeypatch.setattr(spacy_component, "get_torch_default_device", lambda: torch.device("cuda", 1))
+    monkeypatch.setattr(
+        spacy_component, "get_torch_default_device", lambda: torch.device("cuda", 1)
+    )
     nlp(TEXTS[1])
     assert devices == ["cpu", "cuda:1"]
 
@@ -102,7 +110,9 @@ def test_vectors_and_similarity_are_elmos(pair: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("config", [{"vectors": False}, {"layers": "all"}], ids=str)
-def test_without_one_vector_per_word_spacys_own_stay(pair: dict[str, str], config: dict[str, Any]) -> None:
+def test_without_one_vector_per_word_spacys_own_stay(
+    pair: dict[str, str], config: dict[str, Any]
+) -> None:
     doc = pipeline(pair, **config)(TEXTS[0])
     assert not doc.has_vector and doc.tensor.size == 0 and doc[0].vector.size == 0
 

@@ -40,7 +40,12 @@ def test_the_mix_and_its_gradients_are_those_of_torch() -> None:
 
 
 def tagger(pair: dict[str, str], embed: dict[str, Any] | None = None) -> spacy.Language:
-    tok2vec = {"@architectures": "elmo_plugin.Tok2VecElmo.v1", "bilm": pair, "width": 16, "dropout": 0.0}
+    tok2vec = {
+        "@architectures": "elmo_plugin.Tok2VecElmo.v1",
+        "bilm": pair,
+        "width": 16,
+        "dropout": 0.0,
+    }
     if embed:
         tok2vec["embed"] = embed
     model = {"@architectures": "spacy.Tagger.v2", "tok2vec": tok2vec}
@@ -68,7 +73,9 @@ def test_a_tagger_learns_and_is_stored_with_its_biLM(
     examples = [Example.from_dict(nlp.make_doc(text), {"tags": tags}) for text, tags in TAGGED]
     nlp.initialize(lambda: examples)
     optimizer = Adam(0.03)
-    mix = next(node for node in nlp.get_pipe("tagger").model.walk() if node.name == "elmo_scalar_mix")
+    mix = next(
+        node for node in nlp.get_pipe("tagger").model.walk() if node.name == "elmo_scalar_mix"
+    )
     losses = []
     for _ in range(20):
         loss: dict[str, float] = {}

@@ -19,7 +19,9 @@ def test_a_digest_tells_biLMs_and_settings_apart(pair: dict[str, str], tmp_path:
         {"layers": "top"},
         {"layers": "all"},
         {"layers": [0.25, 0, 0.75]},
-        {"precision": precision_on(torch.device("cpu"), "bfloat16").name},  # on an older processor, float32
+        {
+            "precision": precision_on(torch.device("cpu"), "bfloat16").name
+        },  # on an older processor, float32
     ]
     digests = {WordVectors(pair, **each).digest() for each in settings}
     (tmp_path / "copy").mkdir()

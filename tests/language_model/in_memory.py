@@ -32,7 +32,9 @@ class InMemory:
     def __init__(self, content: list[Sentence]) -> None:
         self.tokens, self.sentences = sum(map(len, content)), len(content)
         words = list(dict.fromkeys(chain.from_iterable(content)))
-        tokens = np.array([words.index(word) for word in chain.from_iterable(content)], dtype=np.uint32)
+        tokens = np.array(
+            [words.index(word) for word in chain.from_iterable(content)], dtype=np.uint32
+        )
         self._chunk = CorpusChunk(words, tokens, np.cumsum([0, *map(len, content)]))
 
     def open(self) -> CorpusChunk:

@@ -40,7 +40,9 @@ def random_batch(vocab: Vocabulary, rows: int = 3, steps: int = 20) -> TensorDic
     }
     for direction in ("forward", "backward"):
         batch[f"{direction}_types"] = torch.randint(len(words), (rows, steps), generator=random)
-        batch[f"{direction}_targets"] = torch.randint(1, len(words), (rows, steps), generator=random)
+        batch[f"{direction}_targets"] = torch.randint(
+            1, len(words), (rows, steps), generator=random
+        )
     return batch
 
 
@@ -48,7 +50,11 @@ def part_of(
     batch: TensorDict, rows: slice = slice(None), steps: slice = slice(None), **changes
 ) -> TensorDict:
     """Some rows and time steps of a batch."""
-    parts = {name: value[rows, steps] for name, value in batch.items() if name.endswith(("types", "targets"))}
+    parts = {
+        name: value[rows, steps]
+        for name, value in batch.items()
+        if name.endswith(("types", "targets"))
+    }
     return {**batch, **parts, **changes}
 
 
@@ -57,7 +63,9 @@ def gradients_of(model: Model, batch: TensorDict) -> dict[str, Tensor]:
     model.zero_grad(set_to_none=True)
     model(**batch)["loss"].backward()
     return {
-        name: parameter.grad for name, parameter in model.named_parameters() if parameter.grad is not None
+        name: parameter.grad
+        for name, parameter in model.named_parameters()
+        if parameter.grad is not None
     }
 
 

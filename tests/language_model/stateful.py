@@ -34,11 +34,17 @@ class StatefulModel(Model):
         self._hidden = torch.zeros(2, 3)
         self._total, self._batches = 0.0, 0
 
-    def forward(self, inputs: torch.Tensor, forward_targets: torch.Tensor) -> dict[str, torch.Tensor]:
-        hidden = torch.tanh(self.layer(inputs + (self._hidden.to(inputs.device) if self.training else 0)))
+    def forward(
+        self, inputs: torch.Tensor, forward_targets: torch.Tensor
+    ) -> dict[str, torch.Tensor]:
+        hidden = torch.tanh(
+            self.layer(inputs + (self._hidden.to(inputs.device) if self.training else 0))
+        )
         if self.training:
             self._hidden = hidden.detach()
-            hidden = torch.dropout(hidden, 0.3, train=True) * (1 + random.random() + np.random.rand())
+            hidden = torch.dropout(hidden, 0.3, train=True) * (
+                1 + random.random() + np.random.rand()
+            )
         loss = (hidden - forward_targets).square().mean()
         self._total += loss.item()
         self._batches += 1
@@ -81,7 +87,9 @@ class PlaceKeepingLoader(DataLoader):
         number = len(self._finished)
         done_before = self._done_before[number] if number < len(self._done_before) else 0
         rank = distributed.get_rank() if is_distributed() else 0
-        data = torch.randn(len(self), 2, 2, 3, generator=torch.Generator().manual_seed(2 * number + rank))
+        data = torch.randn(
+            len(self), 2, 2, 3, generator=torch.Generator().manual_seed(2 * number + rank)
+        )
         data = data.to(self._device)
         for batch, (inputs, targets) in enumerate(data):
             if batch < done_before:
@@ -128,19 +136,25 @@ def make_trainer(
     device = torch.device(options.get("cuda_device", "cpu"))
     wrapped = None
     if options.get("distributed"):
-        _, wrapped = TorchDdpAccelerator(local_rank=options["local_rank"], world_size=2).wrap_model(model)
+        _, wrapped = TorchDdpAccelerator(local_rank=options["local_rank"], world_size=2).wrap_model(
+            model
+        )
     optimizer = optimizer(model.to(device).parameters(), lr=0.1)
     defaults = {
         "validation_data_loader": FixedLoader(2),
         "validation_metric": "-perplexity",
         "num_epochs": num_epochs,
         "serialization_dir": str(folder),
-        "checkpointer": AtomicCheckpointer(folder, **(checkpoints or {"save_every_num_batches": 1})),
+        "checkpointer": AtomicCheckpointer(
+            folder, **(checkpoints or {"save_every_num_batches": 1})
+        ),
         "cuda_device": -1,
         "num_gradient_accumulation_steps": 2,
         "grad_norm": 1.0,
         "learning_rate_scheduler": LinearWithWarmup(optimizer, num_epochs, STEPS, warmup_steps=3),
-        "moving_average": ResumableMovingAverage(model.named_parameters(), 0.9) if averages else None,
+        "moving_average": ResumableMovingAverage(model.named_parameters(), 0.9)
+        if averages
+        else None,
         "enable_default_callbacks": False,
         "run_confidence_checks": False,
         "ddp_wrapped_model": wrapped,

@@ -16,7 +16,9 @@ SPACES = " \t\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u2003\u2028\u3000"
 WORDS = st.one_of(
     st.sampled_from(["a", "the", "<s>", "@@PADDING@@", "zwölf", "a\ufeff", "\u200b", "x" * 60]),
     st.text(
-        st.characters(exclude_categories=["Cs"], exclude_characters="\n\0\ufeff"), min_size=1, max_size=20
+        st.characters(exclude_categories=["Cs"], exclude_characters="\n\0\ufeff"),
+        min_size=1,
+        max_size=20,
     ),
 )
 LINES = st.lists(
@@ -24,7 +26,11 @@ LINES = st.lists(
         lambda pairs: "".join(word + space for word, space in pairs)
     ),
     max_size=8,
-).filter(lambda lines: any(map(str.split, lines)) and not all("\t" in line for line in lines if line.split()))
+).filter(
+    lambda lines: (
+        any(map(str.split, lines)) and not all("\t" in line for line in lines if line.split())
+    )
+)
 
 
 def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> list[ChunkFiles]:

@@ -38,7 +38,9 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path / "corpora"
 
 
-def test_the_files_of_a_pattern_are_sorted_and_a_name_that_looks_like_one_is_a_file(tmp_path: Path) -> None:
+def test_the_files_of_a_pattern_are_sorted_and_a_name_that_looks_like_one_is_a_file(
+    tmp_path: Path,
+) -> None:
     for name in ("b.txt", "a.txt.gz", "text[1].txt"):
         (tmp_path / name).touch()
     (tmp_path / "folder").mkdir()
@@ -47,7 +49,8 @@ def test_the_files_of_a_pattern_are_sorted_and_a_name_that_looks_like_one_is_a_f
 
 
 @pytest.mark.parametrize(
-    ("path", "message"), [("-", "no file that can be read twice"), (".", "a folder: name its files")]
+    ("path", "message"),
+    [("-", "no file that can be read twice"), (".", "a folder: name its files")],
 )
 def test_what_is_no_file_is_named(path: str, message: str) -> None:
     with pytest.raises(BiLmError, match=f"got {path}; it is {message}$"):
@@ -131,7 +134,9 @@ def test_a_shard_is_prepared_once_and_known_by_its_content(shard: Path, director
     assert prepare(str(shard), directory) != prepared
 
 
-def test_processes_that_prepare_the_same_shard_at_the_same_time_agree(shard: Path, directory: Path) -> None:
+def test_processes_that_prepare_the_same_shard_at_the_same_time_agree(
+    shard: Path, directory: Path
+) -> None:
     with multiprocessing.get_context("fork").Pool(4) as pool:
         prepared = pool.starmap(prepare, [(str(shard), directory, 2)] * 8, chunksize=1)
     assert all(chunks == prepared[0] for chunks in prepared)
@@ -163,7 +168,11 @@ def _full_disk(shard: Path) -> tuple[str, Callable, str]:
         write_corpus_chunk(path, *args)
         raise OSError(28, "No space left on device")
 
-    return "write_corpus_chunk", write, f"cannot prepare {shard} .*{shard.parent}.*: the disk is full"
+    return (
+        "write_corpus_chunk",
+        write,
+        f"cannot prepare {shard} .*{shard.parent}.*: the disk is full",
+    )
 
 
 @pytest.mark.parametrize("failure", [_changing, _full_disk])

@@ -79,7 +79,9 @@ def config(tmp_path: Path) -> dict[str, Any]:
 
 
 def with_rows(config: dict[str, Any], batch_size: int) -> dict[str, Any]:
-    loaders = {name: {**config[name], "batch_size": batch_size} for name in config if "loader" in name}
+    loaders = {
+        name: {**config[name], "batch_size": batch_size} for name in config if "loader" in name
+    }
     return {**config, **loaders}
 
 
@@ -98,7 +100,9 @@ def figures(folder: Path) -> dict[tuple[str, str], float]:
 
 
 def weights(path: Path) -> dict[str, torch.Tensor]:
-    return {name: value for name, value in load_state(path).items() if isinstance(value, torch.Tensor)}
+    return {
+        name: value for name, value in load_state(path).items() if isinstance(value, torch.Tensor)
+    }
 
 
 @pytest.mark.slow
@@ -118,7 +122,9 @@ def test_two_processes_learn_what_one_does_with_a_sampled_softmax_warm_up_and_ac
     assert all(torch.equal(first[name], second[name]) for name in expected)
     assert figures(two) == pytest.approx(figures(one), rel=1e-6)
     logs = [(two / f"out_worker{process}.log").read_text() for process in (0, 1)]
-    assert ["tokens/s" in log for log in logs] == [True, False], "only the first process tells the progress"
+    assert ["tokens/s" in log for log in logs] == [True, False], (
+        "only the first process tells the progress"
+    )
     assert ("metrics.json", "training_sampled_loss") in figures(tmp_path / "two")
 
 
@@ -130,7 +136,10 @@ def test_two_processes_go_on_as_if_none_had_been_stopped(
     config["distributed"] = TWO
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     train(config, whole)
-    failures = (ProcessExitedException, ProcessRaisedException)  # the second: of a process left alone
+    failures = (
+        ProcessExitedException,
+        ProcessRaisedException,
+    )  # the second: of a process left alone
     with monkeypatch.context() as environment, pytest.raises(failures):
         environment.setenv(STOPS_AFTER_STEP, "9")  # in the second epoch
         train(config, stopped)
@@ -149,13 +158,17 @@ def test_two_processes_go_on_as_if_none_had_been_stopped(
 def test_a_text_too_short_for_the_rows_of_all_processes_is_an_error(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
-    message = r"text\.txt has 20 sentences, fewer than the 22 streams that all processes together read"
+    message = (
+        r"text\.txt has 20 sentences, fewer than the 22 streams that all processes together read"
+    )
     with pytest.raises(ProcessRaisedException, match=message):
         train({**with_rows(config, 11), "distributed": TWO}, tmp_path / "run")
 
 
 def train_node(rank: int, configs: list[dict[str, Any]], folder: Path) -> None:
-    train_model(Params(configs[rank]), folder / f"node_{rank}", node_rank=rank, include_package=[__name__])
+    train_model(
+        Params(configs[rank]), folder / f"node_{rank}", node_rank=rank, include_package=[__name__]
+    )
 
 
 def nodes_in(folder: Path) -> list[dict[str, Any]]:

@@ -112,7 +112,8 @@ def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
     )
     _assert_equal(found, expected, rtol=1e-5)
     sums = [
-        sum(score.forward.sum() + score.backward.sum() for score in scores) for scores in (found, expected)
+        sum(score.forward.sum() + score.backward.sum() for score in scores)
+        for scores in (found, expected)
     ]
     assert sums[0] == pytest.approx(sums[1], rel=1e-6)
 
@@ -126,7 +127,9 @@ def test_words_come_with_whether_they_are_unknown() -> None:
 
 
 @given(LENGTHS, st.integers(1, 3), st.integers(1, 8), st.integers(1, 25))
-def test_all_processes_have_as_many_windows_as_are_counted(lengths, batch_size, steps, block_words) -> None:
+def test_all_processes_have_as_many_windows_as_are_counted(
+    lengths, batch_size, steps, block_words
+) -> None:
     text = in_memory(distinct_words(lengths))
     for process in range(2):
         layout = StreamLayout(batch_size, steps, process, 2)

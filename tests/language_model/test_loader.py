@@ -16,7 +16,10 @@ from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.language_model import loader as loader_module
 from elmo_plugin.language_model.loader import BiLmStreamLoader
 
-TEXT = {"one.txt": "the cat sat\nthe dog sat down\n", "two.txt": "a cat ran away from the dog\nwhy ?\n"}
+TEXT = {
+    "one.txt": "the cat sat\nthe dog sat down\n",
+    "two.txt": "a cat ran away from the dog\nwhy ?\n",
+}
 
 
 @pytest.fixture
@@ -29,7 +32,10 @@ def text(tmp_path: Path) -> Path:
 @pytest.fixture
 def long_text(tmp_path: Path) -> Path:
     for shard in range(3):
-        lines = (" ".join(f"w{shard}.{line}.{word}" for word in range(line % 7 + 1)) for line in range(20))
+        lines = (
+            " ".join(f"w{shard}.{line}.{word}" for word in range(line % 7 + 1))
+            for line in range(20)
+        )
         (tmp_path / f"long-{shard}.txt").write_text("\n".join(lines) + "\n")
     return tmp_path / "long-*.txt"
 
@@ -41,7 +47,9 @@ def _loader(path: Path, **options) -> BiLmStreamLoader:
 
 
 def _plain(batch: dict[str, Any]) -> dict[str, Any]:
-    return {name: value if isinstance(value, bool) else value.tolist() for name, value in batch.items()}
+    return {
+        name: value if isinstance(value, bool) else value.tolist() for name, value in batch.items()
+    }
 
 
 def _batches(loader: BiLmStreamLoader) -> list[dict[str, Any]]:
@@ -62,7 +70,9 @@ def test_every_word_of_all_shards_is_a_target_of_its_neighbour_once(
     pairs = Counter()
     for batch in loader:
         inputs = batch["character_ids"][batch[f"{direction}_types"]].view(-1, 50)
-        for ids, target in zip(inputs, batch[f"{direction}_targets"].view(-1).tolist(), strict=True):
+        for ids, target in zip(
+            inputs, batch[f"{direction}_targets"].view(-1).tolist(), strict=True
+        ):
             if target:
                 pairs[spelled[ids.numpy().tobytes()], target] += 1
             else:
@@ -88,7 +98,9 @@ def test_each_pass_over_streams_has_its_own_order_which_the_seed_gives(long_text
     loader, same, other = (_loader(long_text, seed=seed) for seed in (1, 1, 2))
     passes = [_batches(loader) for _ in range(3)]
     assert [_batches(same) for _ in range(3)] == passes
-    assert all(one != another for one, another in itertools.combinations([*passes, _batches(other)], 2))
+    assert all(
+        one != another for one, another in itertools.combinations([*passes, _batches(other)], 2)
+    )
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
@@ -118,7 +130,8 @@ def test_two_processes_have_the_batches_of_one_with_twice_the_rows(
 
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize(
-    ("finished", "batches", "num_workers"), [(0, 0, 0), (0, 7, 0), (2, 7, 0), (1, 7, 2), (0, None, 0)]
+    ("finished", "batches", "num_workers"),
+    [(0, 0, 0), (0, 7, 0), (2, 7, 0), (1, 7, 2), (0, None, 0)],
 )
 def test_a_resumed_loader_yields_the_batches_that_were_not_yielded(
     long_text: Path, shuffle: bool, finished: int, batches: int | None, num_workers: int
@@ -136,7 +149,9 @@ def test_a_resumed_loader_yields_the_batches_that_were_not_yielded(
     assert resumed.progress() == progress == list(map(len, passes))
 
 
-def test_the_fingerprint_tells_what_changes_the_streams_and_nothing_else(text: Path, long_text: Path) -> None:
+def test_the_fingerprint_tells_what_changes_the_streams_and_nothing_else(
+    text: Path, long_text: Path
+) -> None:
     known = _loader(long_text).fingerprint
     assert _loader(long_text, num_workers=2).fingerprint == known
     others = [{"seed": 1}, {"batch_size": 3}, {"unroll_steps": 4}]
@@ -156,7 +171,11 @@ def test_global_random_states_are_left_alone(text: Path, num_workers: int) -> No
         random.seed(seed), np.random.seed(seed), torch.manual_seed(seed)
         before = random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()
         states.append(_batches(loader))
-        assert (random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()) == before
+        assert (
+            random.getstate(),
+            str(np.random.get_state()),
+            torch.get_rng_state().tolist(),
+        ) == before
         loader = _loader(text, num_workers=num_workers)
     assert states[0] == states[1]
 
@@ -170,7 +189,9 @@ def test_the_length_is_the_number_of_batches(long_text: Path, shuffle: bool) -> 
         expected = len(loader)
         assert sum(1 for _ in loader) == expected
     targets = 3 * sum(line % 7 + 2 for line in range(20))
-    assert announced == (-(-targets // 14) if shuffle else expected), "a schedule counts full batches"
+    assert announced == (-(-targets // 14) if shuffle else expected), (
+        "a schedule counts full batches"
+    )
 
 
 def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path) -> None:
@@ -180,11 +201,15 @@ def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path)
             _loader(text, **{option: minimum - 1})
     with pytest.raises(ConfigurationError, match="expected text files, or a pattern of some"):
         _loader(tmp_path / "absent" / "*.gz")
-    with pytest.raises(ConfigurationError, match=r"\*.txt has 4 sentences, fewer than the 5 streams"):
+    with pytest.raises(
+        ConfigurationError, match=r"\*.txt has 4 sentences, fewer than the 5 streams"
+    ):
         next(iter(_loader(text, batch_size=5)))
     assert len(list(_loader(text, batch_size=5, shuffle=False))) > 0
     loader = BiLmStreamLoader(str(text))
-    with pytest.raises(ConfigurationError, match=r"index_with\(vocab\) must come before the first batch"):
+    with pytest.raises(
+        ConfigurationError, match=r"index_with\(vocab\) must come before the first batch"
+    ):
         next(iter(loader))
 
 

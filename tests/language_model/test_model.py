@@ -26,7 +26,9 @@ def test_the_loss_is_the_mean_of_the_two_directions_even_if_one_has_run_out(
     batch = random_batch(vocab)
     loss = model(**batch)["loss"].item()
     metrics = model.get_metrics()
-    forward, backward = (math.log(metrics[f"{name}_perplexity"]) for name in ("forward", "backward"))
+    forward, backward = (
+        math.log(metrics[f"{name}_perplexity"]) for name in ("forward", "backward")
+    )
     assert loss == pytest.approx((forward + backward) / 2, rel=1e-5)
     batch["backward_targets"][:] = 0
     assert model(**batch)["loss"].item() == pytest.approx(forward / 2, rel=1e-5)
@@ -52,7 +54,9 @@ def test_the_state_is_carried_without_gradient(bilm_config: dict[str, Any]) -> N
     loader.index_with(vocab)
     first, second = list(loader)[:2]
     model(**first)["loss"].backward()
-    model(**second)["loss"].backward()  # would fail if the graph of the first batch were asked for again
+    model(**second)[
+        "loss"
+    ].backward()  # would fail if the graph of the first batch were asked for again
 
 
 def test_where_streams_begin_the_state_is_zero(bilm_config: dict[str, Any]) -> None:
@@ -99,18 +103,25 @@ def test_an_empty_row_counts_for_nothing(bilm_config: dict[str, Any]) -> None:
             {"num_negatives": 1000},
             "num_negatives: expected 1 to 6, a third of the vocabulary.* null .*, got 1000",
         ),
-        ({"options": {"lstm": small_options()["lstm"]}}, "model.options: the key 'char_cnn' is missing"),
+        (
+            {"options": {"lstm": small_options()["lstm"]}},
+            "model.options: the key 'char_cnn' is missing",
+        ),
         ({"initial": "tiny"}, "either options or initial"),
         ({"options": None, "initial": "absent"}, r"model\.initial: biLM not found: absent"),
         ({"precision": "float16"}, "precision: expected one of .* got 'float16'"),
     ],
 )
-def test_options_that_cannot_work_are_named(bilm_config: dict[str, Any], change: dict, message: str) -> None:
+def test_options_that_cannot_work_are_named(
+    bilm_config: dict[str, Any], change: dict, message: str
+) -> None:
     with pytest.raises(ConfigurationError, match=message):
         make_model(bilm_config, **change)
 
 
 def test_words_with_another_number_of_characters_are_refused(bilm_config: dict[str, Any]) -> None:
     model, vocab = make_model(bilm_config)
-    with pytest.raises(ConfigurationError, match="gives 20 characters per word, but the model reads 50"):
+    with pytest.raises(
+        ConfigurationError, match="gives 20 characters per word, but the model reads 50"
+    ):
         evaluate(model, vocab, make_loader(bilm_config, max_characters_per_token=20))

@@ -56,7 +56,9 @@ def test_in_bfloat16_it_learns_what_it_learns_in_float32(
 ) -> None:
     losses: dict[str, list[float]] = {"float32": [], "bfloat16": []}
     for precision in losses:
-        model, vocab = make_model(bilm_config, precision=precision, num_negatives=num_negatives, dropout=0.0)
+        model, vocab = make_model(
+            bilm_config, precision=precision, num_negatives=num_negatives, dropout=0.0
+        )
         optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
         for _ in range(8):
             loss = model(**random_batch(vocab, steps=8))["loss"]
@@ -72,7 +74,9 @@ def test_in_bfloat16_it_learns_what_it_learns_in_float32(
 
 
 @pytest.mark.parametrize("at_start", [True, False])
-def test_another_process_goes_on_from_the_streams_state(bilm_config: dict[str, Any], at_start: bool) -> None:
+def test_another_process_goes_on_from_the_streams_state(
+    bilm_config: dict[str, Any], at_start: bool
+) -> None:
     model, vocab = make_model(bilm_config, warm_up_batches=3)
     other, _ = make_model(bilm_config, warm_up_batches=3)
     batch = random_batch(vocab)

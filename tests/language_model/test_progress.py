@@ -55,12 +55,20 @@ def test_each_epoch_ends_with_its_perplexity_and_the_time_left(
     Clock(monkeypatch)
     progress_lines(tmp_path, caplog, num_epochs=3)
     lines = [line for line in caplog.messages if line.startswith("epoch") and ":" in line]
-    assert [line.split(":")[0] for line in lines] == ["epoch 1 of 3", "epoch 2 of 3", "epoch 3 of 3"]
+    assert [line.split(":")[0] for line in lines] == [
+        "epoch 1 of 3",
+        "epoch 2 of 3",
+        "epoch 3 of 3",
+    ]
     assert [line.rpartition(", ")[2] for line in lines[:2]] == ["6 min left", "2 min left"]
     assert all(re.search(r": perplexity \d\.\d\b", line) for line in lines)
     assert "(best so far)" in lines[0]
     assert "left" not in lines[-1]
-    assert [describe_seconds(seconds) for seconds in (89.4, 91, 7_800)] == ["89 s", "2 min", "2 h 10 min"]
+    assert [describe_seconds(seconds) for seconds in (89.4, 91, 7_800)] == [
+        "89 s",
+        "2 min",
+        "2 h 10 min",
+    ]
 
 
 def test_steps_end_at_their_announced_number_though_epochs_differ_in_length(
@@ -68,7 +76,9 @@ def test_steps_end_at_their_announced_number_though_epochs_differ_in_length(
 ) -> None:
     Clock(monkeypatch)
     length = PlaceKeepingLoader.__len__
-    monkeypatch.setattr(PlaceKeepingLoader, "__len__", lambda self: length(self) + 2 * len(self._finished))
+    monkeypatch.setattr(
+        PlaceKeepingLoader, "__len__", lambda self: length(self) + 2 * len(self._finished)
+    )
     lines = progress_lines(tmp_path, caplog, num_epochs=2, num_gradient_accumulation_steps=1)
     assert [line.split(", ")[1] for line in lines] == [
         "step 5/14 (35.7%)",
@@ -77,12 +87,16 @@ def test_steps_end_at_their_announced_number_though_epochs_differ_in_length(
     ]
 
 
-def test_a_sampled_loss_is_not_called_a_perplexity(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_sampled_loss_is_not_called_a_perplexity(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     progress = BiLmProgress(str(tmp_path), seconds=0)
     trainer = make_trainer(tmp_path, num_epochs=1)
     with caplog.at_level(logging.INFO, logger="elmo_plugin"):
         for _ in range(2):
-            progress.on_batch(trainer, [], [], {"sampled_loss": 2.5}, 0, 1, is_training=True, is_primary=True)
+            progress.on_batch(
+                trainer, [], [], {"sampled_loss": 2.5}, 0, 1, is_training=True, is_primary=True
+            )
     assert "sampled loss 2.5000" in caplog.text and "perplexity" not in caplog.text
 
 
@@ -114,5 +128,7 @@ def test_a_line_does_not_run_into_the_bar(capsys: pytest.CaptureFixture) -> None
 
 
 def test_a_negative_time_is_named() -> None:
-    with pytest.raises(ConfigurationError, match=r"bilm_progress\.seconds: expected a number from 0, got -1"):
+    with pytest.raises(
+        ConfigurationError, match=r"bilm_progress\.seconds: expected a number from 0, got -1"
+    ):
         BiLmProgress("folder", seconds=-1)

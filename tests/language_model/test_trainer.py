@@ -22,7 +22,9 @@ from tests.training.kills import KILLED, exit_at, exit_code, no_wait
 
 load_state = partial(load_plain, name="a state")
 
-needs_scaler = pytest.mark.skipif(not hasattr(torch.amp, "GradScaler"), reason="torch scales on GPUs only")
+needs_scaler = pytest.mark.skipif(
+    not hasattr(torch.amp, "GradScaler"), reason="torch scales on GPUs only"
+)
 
 
 def result(folder: Path, options: dict[str, Any]) -> dict[str, Any]:
@@ -40,7 +42,11 @@ def result(folder: Path, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def figures(metrics: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in metrics.items() if "memory" not in name and "duration" not in name}
+    return {
+        name: value
+        for name, value in metrics.items()
+        if "memory" not in name and "duration" not in name
+    }
 
 
 def train_and_exit_at(event: int, folder: Path, options: dict[str, Any]) -> None:
@@ -73,7 +79,10 @@ def train_and_exit_at(event: int, folder: Path, options: dict[str, Any]) -> None
     ],
 )
 def test_whatever_moment_it_is_killed_at_training_ends_the_same(
-    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    options: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.setattr(os, "fsync", no_wait)
     expected = result(tmp_path / "whole", options)
@@ -105,9 +114,13 @@ def test_other_models_and_data_loaders_are_refused(tmp_path: Path) -> None:
     loader = PlaceKeepingLoader()
     model = torch.nn.Linear(1, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    with pytest.raises(ConfigurationError, match=r"for model `bilm` with data loader `bilm_stream`.* Linear"):
+    with pytest.raises(
+        ConfigurationError, match=r"for model `bilm` with data loader `bilm_stream`.* Linear"
+    ):
         BiLmTrainer(model, optimizer, loader, serialization_dir=str(tmp_path))
-    with pytest.raises(ConfigurationError, match=r"for model `bilm` with data loader `bilm_stream`.* list"):
+    with pytest.raises(
+        ConfigurationError, match=r"for model `bilm` with data loader `bilm_stream`.* list"
+    ):
         BiLmTrainer(StatefulModel(), optimizer, [], serialization_dir=str(tmp_path))
 
 
@@ -116,7 +129,9 @@ def test_other_data_and_another_number_of_processes_are_refused(part: str, tmp_p
     make_trainer(tmp_path, num_epochs=1).train()
     trainer = make_trainer(tmp_path)
     trainer.data_loader.fingerprint[part] = "other"
-    message = rf"cannot resume from .*: the {part} has changed; put it back, or train in a new folder"
+    message = (
+        rf"cannot resume from .*: the {part} has changed; put it back, or train in a new folder"
+    )
     with pytest.raises(ConfigurationError, match=message):
         trainer.train()
     with pytest.raises(ConfigurationError, match=r"made by 1 process\(es\), and now there are 2"):
@@ -143,7 +158,9 @@ def test_training_goes_on_in_a_folder_that_was_moved(tmp_path: Path) -> None:
 
 
 @pytest.mark.cuda
-def test_the_scale_of_mixed_precision_and_the_random_state_of_a_gpu_are_restored(tmp_path: Path) -> None:
+def test_the_scale_of_mixed_precision_and_the_random_state_of_a_gpu_are_restored(
+    tmp_path: Path,
+) -> None:
     options = {"cuda_device": 0, "use_amp": True}
     expected = result(tmp_path / "whole", options)
     assert exit_code(train_and_exit_at, 40, tmp_path / "run", options) == KILLED

@@ -26,4 +26,6 @@ def test_a_bilm_is_trained_and_found_again_in_its_archive(
     assert torch.get_float32_matmul_precision() == precision, "it is as it was before training"
     (tmp_path / "run").rename(tmp_path / "tiny")
     monkeypatch.chdir(tmp_path)
-    assert BiLm.from_pretrained(Path("tiny")).options == loaded.bilm.options, "not the model of this name"
+    assert BiLm.from_pretrained(Path("tiny")).options == loaded.bilm.options, (
+        "not the model of this name"
+    )

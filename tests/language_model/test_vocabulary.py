@@ -35,7 +35,9 @@ def test_counts_and_vocabulary_are_those_of_the_sentences_one_by_one(
     made = Vocabulary.from_instances([CountedWords(corpus)], max_vocab_size=4)
     field = TextField([Token(word) for word in bounded], {"words": SingleIdTokenIndexer("words")})
     expected = Vocabulary.from_instances([Instance({"words": field})], max_vocab_size=4)
-    assert made.get_index_to_token_vocabulary("words") == expected.get_index_to_token_vocabulary("words")
+    assert made.get_index_to_token_vocabulary("words") == expected.get_index_to_token_vocabulary(
+        "words"
+    )
     assert made._retained_counter == expected._retained_counter
 
 
@@ -69,7 +71,9 @@ def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking:
     corpus = prepare_corpus([str(text)], tmp_path)
     words = [word for word in ("@@UNKNOWN@@", "<S>", "</S>", "a", "b") if word != lacking]
     made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
-    with pytest.raises(ConfigurationError, match=f"lacks {lacking} in its namespace words; .*build-vocab"):
+    with pytest.raises(
+        ConfigurationError, match=f"lacks {lacking} in its namespace words; .*build-vocab"
+    ):
         check_vocabulary(made)
     check_order(vocabulary_of(["b", "</S>", "a", "<S>"]), corpus)  # too small for an order
 
@@ -84,5 +88,7 @@ def test_the_vocabulary_of_bilm_tf_is_one_file(tmp_path: Path) -> None:
     assert type(made).from_files(tmp_path / "saved")._token_to_index == made._token_to_index
     for content, found in (("<S>\nthe 3\n", "'the 3'"), ("a\na\n", "'a'"), ("a\n\n", "''")):
         file.write_text(content)
-        with pytest.raises(ConfigurationError, match=f"{file}, line 2: expected a new word, got {found}"):
+        with pytest.raises(
+            ConfigurationError, match=f"{file}, line 2: expected a new word, got {found}"
+        ):
             Vocabulary.from_params(Params({"type": "bilm_tf", "file": str(file)}))

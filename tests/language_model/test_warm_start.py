@@ -22,10 +22,14 @@ WORDS = ["the", "cat", "sat", "Wörterbuch", "辞書", "<S>", "</S>"]
 
 
 def _vocabulary(words: Mapping[str, int] | set[str]) -> Vocabulary:
-    return Vocabulary({"words": dict.fromkeys(sorted(words), 1) if isinstance(words, set) else dict(words)})
+    return Vocabulary(
+        {"words": dict.fromkeys(sorted(words), 1) if isinstance(words, set) else dict(words)}
+    )
 
 
-def _log_probabilities(weight: torch.Tensor, bias: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+def _log_probabilities(
+    weight: torch.Tensor, bias: torch.Tensor, hidden: torch.Tensor
+) -> torch.Tensor:
     return (hidden @ weight.double().t() + bias.double()).log_softmax(dim=1)
 
 
@@ -39,8 +43,14 @@ def test_new_words_share_the_probability_of_the_unknown_word_and_leave_the_other
     weight, bias, number_new = adapt_softmax(known, vocab)
     assert number_new == len(new)
     hidden = torch.randn(5, 6, dtype=torch.float64)
-    was = dict(zip(known.words, _log_probabilities(known.weight, known.bias, hidden).exp().t(), strict=True))
-    now = dict(zip(words_of(vocab), _log_probabilities(weight, bias, hidden).exp().t(), strict=True))
+    was = dict(
+        zip(
+            known.words, _log_probabilities(known.weight, known.bias, hidden).exp().t(), strict=True
+        )
+    )
+    now = dict(
+        zip(words_of(vocab), _log_probabilities(weight, bias, hidden).exp().t(), strict=True)
+    )
     share = was.pop("@@UNKNOWN@@") / (len(new) + 1)
     for word, probability in now.items():
         torch.testing.assert_close(probability, was.get(word, share), rtol=1e-5, atol=0)
@@ -55,7 +65,10 @@ def test_new_words_need_an_unknown_word_to_be_made_from() -> None:
 def _fine_tuned(folder: Path) -> Path:
     """The archive of a training that started from something that is gone."""
     archive = write_training(folder, random_bilm())
-    config = {"dataset_reader": {"type": "bilm_text"}, "model": {"type": "bilm", "initial": "gone.tar.gz"}}
+    config = {
+        "dataset_reader": {"type": "bilm_text"},
+        "model": {"type": "bilm", "initial": "gone.tar.gz"},
+    }
     (folder / "config.json").write_text(json.dumps(config))
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(folder / "config.json", arcname="config.json")
@@ -64,9 +77,13 @@ def _fine_tuned(folder: Path) -> Path:
     return archive
 
 
-def test_the_bilm_of_a_fine_tuned_archive_is_found_without_what_it_was_tuned_from(tmp_path: Path) -> None:
+def test_the_bilm_of_a_fine_tuned_archive_is_found_without_what_it_was_tuned_from(
+    tmp_path: Path,
+) -> None:
     archive = _fine_tuned(tmp_path / "run")
     for source in (archive, tmp_path / "run"):
         state = BiLm.from_pretrained(source).state_dict()
-        assert all(torch.equal(state[name], tensor) for name, tensor in random_bilm().state_dict().items())
+        assert all(
+            torch.equal(state[name], tensor) for name, tensor in random_bilm().state_dict().items()
+        )
     assert load_archive(archive).model.bilm.options == random_bilm().options

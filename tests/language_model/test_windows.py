@@ -13,7 +13,14 @@ from elmo_plugin.language_model.windows import (
     stream_windows,
     training_windows,
 )
-from tests.language_model.in_memory import LENGTHS, Pairs, distinct_words, in_memory, pairs_in_rows, pairs_of
+from tests.language_model.in_memory import (
+    LENGTHS,
+    Pairs,
+    distinct_words,
+    in_memory,
+    pairs_in_rows,
+    pairs_of,
+)
 
 NOTHING = ("", "")
 
@@ -36,7 +43,9 @@ def _sentences(row: Pairs, reverse: bool) -> list[Pairs]:
     """The row without the empty places behind its end, cut before each item that begins a sentence."""
     read = [pair for pair in row if pair != NOTHING]
     assert read == row[: len(read)], "a row that has run out stays empty"
-    starts = [place for place, (word, _) in enumerate(read) if word == ("</S>" if reverse else "<S>")]
+    starts = [
+        place for place, (word, _) in enumerate(read) if word == ("</S>" if reverse else "<S>")
+    ]
     assert not read or starts[0] == 0
     return [read[start:end] for start, end in pairwise([*starts, len(read)])]
 
@@ -50,7 +59,9 @@ def test_the_rows_are_whole_sentences_one_after_another_and_all_of_them_once(
     text, layout = in_memory(chunks), StreamLayout(batch_size, steps)
     rows = pairs_in_rows(list(stream_windows(text, layout, (5, 0, reverse))), text)
     read = [sentence for row in rows for sentence in _sentences(row, reverse)]
-    assert sorted(read) == sorted(pairs_of(sentence, reverse) for sentence in chain.from_iterable(chunks))
+    assert sorted(read) == sorted(
+        pairs_of(sentence, reverse) for sentence in chain.from_iterable(chunks)
+    )
 
 
 @settings(max_examples=60)
@@ -70,7 +81,9 @@ def test_rows_get_the_same_to_within_about_a_sentence(chunks, num_rows) -> None:
     for lengths in map(np.array, chunks):
         begins, ends, shares = assign_sentences(lengths.astype(int), assigned)
         assert sorted(chain.from_iterable(map(range, begins, ends))) == list(range(len(lengths)))
-        assert shares.tolist() == [lengths[begin:end].sum() for begin, end in zip(begins, ends, strict=True)]
+        assert shares.tolist() == [
+            lengths[begin:end].sum() for begin, end in zip(begins, ends, strict=True)
+        ]
         assigned += shares
     longest = max(chain.from_iterable(chunks), default=0)
     assert abs(assigned - assigned.mean()).max() <= 1.5 * longest

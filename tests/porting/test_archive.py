@@ -43,7 +43,9 @@ def old_config(folder: Path, is_nested: bool = False) -> Config:
     }
 
 
-def write_old_archive(folder: Path, weights: dict[str, Any] | None = None, is_nested: bool = False) -> Path:
+def write_old_archive(
+    folder: Path, weights: dict[str, Any] | None = None, is_nested: bool = False
+) -> Path:
     """Writes the archive as AllenNLP 0.x does: the files of the biLM are in it."""
     write_data(folder / "data")
     old = old_config(folder, is_nested)
@@ -80,7 +82,9 @@ def test_an_archive_keeps_its_weights_and_needs_no_file(is_nested: bool, tmp_pat
     expected = torch.load(tmp_path / "weights.th")
     for name, values in loaded.model.state_dict().items():
         torch.testing.assert_close(values, expected[name], rtol=0, atol=0)
-    assert "iterator: now `data_loader`" in notes and not any("it needs the files" in note for note in notes)
+    assert "iterator: now `data_loader`" in notes and not any(
+        "it needs the files" in note for note in notes
+    )
     embedder = loaded.config["model"]["text_field_embedder"]["token_embedders"]["elmo"]
     assert embedder["options_file"] == "https://allennlp.s3.amazonaws.com/options.json"
 

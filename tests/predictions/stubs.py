@@ -26,7 +26,9 @@ def first_word_is(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda inputs: ner_output(inputs["sentence"], (0, 1, kind))
 
 
-def stub(task: str, predict: Callable[[dict[str, Any]], dict[str, Any]], name: str = "stub") -> LoadedArchive:
+def stub(
+    task: str, predict: Callable[[dict[str, Any]], dict[str, Any]], name: str = "stub"
+) -> LoadedArchive:
     predictor: Any = Future()
     predictor.set_result(SimpleNamespace(predict_json=predict))
     return LoadedArchive(f"runs/{name}/model.tar.gz", TASKS[task], predictor)
@@ -58,7 +60,10 @@ def frame(index: int, *roles: tuple[str, int, int]) -> dict[str, Any]:
 
 SRL = {
     "words": SRL_WORDS,
-    "frames": [frame(1, ("ARG0", 0, 1), ("V", 1, 2), ("ARG1", 2, 4)), frame(3, ("ARG0", 0, 1), ("V", 3, 4))],
+    "frames": [
+        frame(1, ("ARG0", 0, 1), ("V", 1, 2), ("ARG1", 2, 4)),
+        frame(3, ("ARG0", 0, 1), ("V", 3, 4)),
+    ],
 }
 SQUAD = {
     "id": "",
@@ -68,4 +73,7 @@ SQUAD = {
     "others": [{"text": "in 1887", "characters": [18, 25], "probability": 0.125}],
 }
 PASSAGE = "Ansel was founded in 1887."
-SNLI = {"label": "neutral", "probabilities": {"neutral": 0.5, "contradiction": 0.375, "entailment": 0.125}}
+SNLI = {
+    "label": "neutral",
+    "probabilities": {"neutral": 0.5, "contradiction": 0.375, "entailment": 0.125},
+}

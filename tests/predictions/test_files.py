@@ -23,7 +23,9 @@ def read(folder: Path, name: str, content: str, task: str = "ner") -> list[tuple
 
 
 def test_each_line_is_a_text_or_an_object(tmp_path: Path) -> None:
-    content = '\ufeffAda moved.\r\n\r\n \u200b \r\n {"words": ["Ada"]}\r\n{Ada} moved.\r\n  Bob\tleft. '
+    content = (
+        '\ufeffAda moved.\r\n\r\n \u200b \r\n {"words": ["Ada"]}\r\n{Ada} moved.\r\n  Bob\tleft. '
+    )
     assert read(tmp_path, "texts.txt", content) == [
         ({"sentence": "Ada moved."}, 1),
         ({"words": ["Ada"]}, 4),
@@ -60,13 +62,21 @@ def test_what_an_input_says_is_not_taken_for_the_prediction(tmp_path: Path) -> N
     write_predictions([prediction], tmp_path / "out.jsonl")
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
         header, row = csv.reader(file)
-    assert header[:4] == ["line", "premise", "hypothesis", "label"] and len({*header}) == len(header)
+    assert header[:4] == ["line", "premise", "hypothesis", "label"] and len({*header}) == len(
+        header
+    )
     assert row[1:4] == ["A", "B", "neutral"]
     written = json.loads((tmp_path / "out.jsonl").read_text())
-    assert (written["label"], written["input_label"], written["pairID"]) == ("neutral", "entailment", "7")
+    assert (written["label"], written["input_label"], written["pairID"]) == (
+        "neutral",
+        "entailment",
+        "7",
+    )
 
 
-def test_a_file_beside_a_question_is_the_passage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_beside_a_question_is_the_passage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = b"\xef\xbb\xbfAda moved.\r\nShe stayed.\n"
     passage, archive = tmp_path / "passage.txt", tmp_path / "passage.txt.gz"
     passage.write_bytes(content)
@@ -77,7 +87,9 @@ def test_a_file_beside_a_question_is_the_passage(tmp_path: Path, monkeypatch: py
         assert found.values == {"passage": "Ada moved.\r\nShe stayed.", "question": "Who moved?"}
     several = (([passage, "Who?", "Why?"], "squad"), ([passage, archive], "squad"))
     for texts, task in (*several, ([passage, passage], "ner"), ([passage, "Ada stayed."], "snli")):
-        with pytest.raises(BiLmError, match=r"passage.txt is a file; its lines are read if it is the only"):
+        with pytest.raises(
+            BiLmError, match=r"passage.txt is a file; its lines are read if it is the only"
+        ):
             list(inputs_of([str(text) for text in texts], TASKS[task]))
 
 
@@ -86,11 +98,23 @@ def test_a_file_beside_a_question_is_the_passage(tmp_path: Path, monkeypatch: py
     [
         ("a.csv", "text\nAda\n", "got .csv"),
         ("a.conll", "Ada\tB-PER\n", "got .conll"),
-        ("a.jsonl", "\n\nAda\n", r"a\.jsonl, line 3: expected a JSON object in each line, got 'Ada'"),
+        (
+            "a.jsonl",
+            "\n\nAda\n",
+            r"a\.jsonl, line 3: expected a JSON object in each line, got 'Ada'",
+        ),
         ("a.txt", " \n\u200b\n", r"a\.txt: expected a text, got blank lines alone"),
         ("a.txt", "", r"a\.txt: expected a text, got blank lines alone"),
-        ("b.tsv", "sentence\tlabel\nAda left.\t1\n", r"b\.tsv, line 1: expected sentence, with tabs"),
-        ("a.tsv", "a\tb\nc\n", r"a\.tsv, line 2: expected premise and hypothesis, with tabs between"),
+        (
+            "b.tsv",
+            "sentence\tlabel\nAda left.\t1\n",
+            r"b\.tsv, line 1: expected sentence, with tabs",
+        ),
+        (
+            "a.tsv",
+            "a\tb\nc\n",
+            r"a\.tsv, line 2: expected premise and hypothesis, with tabs between",
+        ),
         ("a.txt", '{"a": \n', r"a\.txt, line 1: not JSON"),
         ("squad.json", '{"data": []}\n', r"squad\.json: .*, got SQuAD's JSON; use --squad"),
     ],
@@ -111,8 +135,18 @@ ENTITIES["entities"][0] |= {"start_char": 0, "end_char": 3, "probability": 0.5}
 @pytest.mark.parametrize(
     ("task", "output", "inputs", "rows"),
     [
-        ("ner", ENTITIES, {}, [("text", "Ada"), ("type", 'P"<E>,R'), ("start_char", "0"), ("end_char", "3")]),
-        ("srl", SRL, {}, [("predicate", "wants"), ("role", "ARG0"), ("text", "She"), ("start", "0")]),
+        (
+            "ner",
+            ENTITIES,
+            {},
+            [("text", "Ada"), ("type", 'P"<E>,R'), ("start_char", "0"), ("end_char", "3")],
+        ),
+        (
+            "srl",
+            SRL,
+            {},
+            [("predicate", "wants"), ("role", "ARG0"), ("text", "She"), ("start", "0")],
+        ),
         (
             "coref",
             coref_output("Ada saw", ["Ada"]),
@@ -150,13 +184,18 @@ def test_a_table_has_a_row_for_each_thing_that_is_found(
 
 
 def test_all_rows_of_a_table_have_their_texts_however_the_input_names_them(tmp_path: Path) -> None:
-    inputs = [{"context": PASSAGE, "question": "When?"}, {"passage": "Bob left.", "question": "Who?"}]
+    inputs = [
+        {"context": PASSAGE, "question": "When?"},
+        {"passage": "Bob left.", "question": "Who?"},
+    ]
     found = [Prediction(SQUAD, TASKS["squad"], each) for each in inputs]
     write_predictions(found, tmp_path / "out.csv")
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
         assert [row["passage"] for row in csv.DictReader(file)] == [PASSAGE, "Bob left."]
     inputs = [{"words": ["Good", "film"]}, {"sentence": "Bad film"}]  # type: ignore[dict-item]
-    write_predictions([Prediction(SNLI, TASKS["sst"], each) for each in inputs], tmp_path / "out.csv")
+    write_predictions(
+        [Prediction(SNLI, TASKS["sst"], each) for each in inputs], tmp_path / "out.csv"
+    )
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
         assert [row["sentence"] for row in csv.DictReader(file)] == ["Good film", "Bad film"]
 
@@ -193,15 +232,26 @@ HOSTILE = "<script>x</script> & \"'><img>"
         ("sst", {HOSTILE: HOSTILE}, {"sentence": HOSTILE}),
     ],
 )
-def test_a_page_has_all_texts_and_labels_escaped(task: str, output: Any, inputs: Any, tmp_path: Path) -> None:
+def test_a_page_has_all_texts_and_labels_escaped(
+    task: str, output: Any, inputs: Any, tmp_path: Path
+) -> None:
     write_predictions(predictions(task, output, **inputs), tmp_path / f"{task}.html")
     tags, text = read_page((tmp_path / f"{task}.html").read_text(encoding="utf-8"))
     assert not tags & {"script", "img"} and "<script>x" in text
 
 
 def test_mentions_in_mentions_are_marks_in_marks() -> None:
-    (prediction,) = predictions("coref", coref_output("her old dog, slept", ["her old dog"], ["her"]))
-    assert read_page(prediction._repr_html_())[1].split() == ["her", "2", "old", "dog", "1,", "slept"]
+    (prediction,) = predictions(
+        "coref", coref_output("her old dog, slept", ["her old dog"], ["her"])
+    )
+    assert read_page(prediction._repr_html_())[1].split() == [
+        "her",
+        "2",
+        "old",
+        "dog",
+        "1,",
+        "slept",
+    ]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

@@ -37,7 +37,9 @@ class OwnKey(Predictor):
         return self.predict_json({"text": text})
 
     def _json_to_instance(self, json_dict: dict[str, Any]) -> Instance:
-        return self._dataset_reader.text_to_instance([Token(word) for word in json_dict["text"].split()])
+        return self._dataset_reader.text_to_instance(
+            [Token(word) for word in json_dict["text"].split()]
+        )
 
 
 def test_a_predictor_of_ones_own_names_its_text() -> None:
@@ -97,7 +99,9 @@ def test_predicted_spans_are_read_by_the_scorers(tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("Ada said she saw her dog.\nShe wants to leave Rome.\n")
     suffixes = {"ner": ".conll", "srl": ".jsonl", "coref": ".jsonl"}
     for name, suffix in suffixes.items():
-        load_predictor(name).predict_file(tmp_path / "texts.txt", tmp_path / f"{name}{suffix}", batch_size=1)
+        load_predictor(name).predict_file(
+            tmp_path / "texts.txt", tmp_path / f"{name}{suffix}", batch_size=1
+        )
     tagged = (tmp_path / "ner.conll").read_text().splitlines()
     gold = [f"{line} {line.split(' ')[1]}" if line else "" for line in tagged]
     (tmp_path / "ner.conll").write_text("\n".join(gold))

@@ -42,7 +42,11 @@ def predictor(task: str) -> Predictor:
         ("ner", [["Ada", "moved", "."]], {"words": ["Ada", "moved", "."]}),
         ("ner", [("Ada", "moved")], {"words": ["Ada", "moved"]}),
         ("ner", [["Ada moved.", "Bob"]], [{"sentence": "Ada moved."}, {"sentence": "Bob"}]),
-        ("ner", [[["Ada", "moved"], "Bob left."]], [{"words": ["Ada", "moved"]}, {"sentence": "Bob left."}]),
+        (
+            "ner",
+            [[["Ada", "moved"], "Bob left."]],
+            [{"words": ["Ada", "moved"]}, {"sentence": "Bob left."}],
+        ),
         ("ner", [iter(["Ada", "Bob"])], [{"sentence": "Ada"}, {"sentence": "Bob"}]),
         ("ner", [[]], []),
         ("ner", [{"words": ["Ada"]}], {"words": ["Ada"]}),
@@ -50,7 +54,11 @@ def predictor(task: str) -> Predictor:
         ("squad", [PASSAGE, QUESTION], {"passage": PASSAGE, "question": QUESTION}),
         ("squad", [QUESTION, PASSAGE], {"passage": PASSAGE, "question": QUESTION}),
         ("squad", ["Why?", "When?"], {"passage": "Why?", "question": "When?"}),
-        ("squad", ["Bob left. Why?", "who left"], {"passage": "Bob left. Why?", "question": "who left"}),
+        (
+            "squad",
+            ["Bob left. Why?", "who left"],
+            {"passage": "Bob left. Why?", "question": "who left"},
+        ),
         ("snli", [[("A?", "B")]], [{"premise": "A?", "hypothesis": "B"}]),
     ],
 )
@@ -61,7 +69,9 @@ def test_a_text_words_or_a_list_of_either(task: str, arguments: list[Any], expec
 def test_texts_may_be_named() -> None:
     expected = {"passage": PASSAGE, "question": QUESTION}
     squad = predictor("squad")
-    assert squad.predict(question=QUESTION, passage=PASSAGE) == squad.predict(PASSAGE, question=QUESTION)
+    assert squad.predict(question=QUESTION, passage=PASSAGE) == squad.predict(
+        PASSAGE, question=QUESTION
+    )
     assert squad.predict(context=PASSAGE, question=QUESTION) == expected
     with pytest.raises(BiLmError, match="expected passage and question, got title"):
         squad.predict(title=PASSAGE)
@@ -107,7 +117,9 @@ def test_an_exchange_is_said_in_one_line(caplog: pytest.LogCaptureFixture) -> No
 
 def test_a_bilm_has_no_predictor() -> None:
     bilm = BiLmLanguageModel.__new__(BiLmLanguageModel)
-    with pytest.raises(BiLmError, match=r"archive a\.tar\.gz: .* lacks a predictor; show a biLM by --bilm"):
+    with pytest.raises(
+        BiLmError, match=r"archive a\.tar\.gz: .* lacks a predictor; show a biLM by --bilm"
+    ):
         task_of(bilm, "a.tar.gz")
 
 
@@ -120,9 +132,24 @@ def test_the_rest_is_that_of_allennlp() -> None:
 @pytest.mark.parametrize(
     ("task", "output", "inputs", "shown"),
     [
-        ("ner", ner_output("Ada lives", (0, 1, "PER")), {}, "<ner: [Ada]PER lives; words, tags, entities>"),
-        ("srl", SRL, {}, "<srl: wants [She]ARG0 [wants]V [to leave]ARG1 / leave [She]ARG0 wants to [leave]V"),
-        ("squad", SQUAD, {"passage": PASSAGE}, "<squad: Ansel was founded in [1887]answer. / 1887 75.0 %"),
+        (
+            "ner",
+            ner_output("Ada lives", (0, 1, "PER")),
+            {},
+            "<ner: [Ada]PER lives; words, tags, entities>",
+        ),
+        (
+            "srl",
+            SRL,
+            {},
+            "<srl: wants [She]ARG0 [wants]V [to leave]ARG1 / leave [She]ARG0 wants to [leave]V",
+        ),
+        (
+            "squad",
+            SQUAD,
+            {"passage": PASSAGE},
+            "<squad: Ansel was founded in [1887]answer. / 1887 75.0 %",
+        ),
         ("snli", SNLI, {}, "<snli: neutral 50.0 %; label, probabilities>"),
         ("coref", coref_output("Ada saw", ["Ada"]), {}, "<coref: [Ada]1 saw; sentences, clusters>"),
         ("other", {"found": list(range(10_000))}, {}, "<other: found: [0, 1, 2"),
@@ -136,6 +163,11 @@ def test_a_repr_is_short(task: str, output: Any, inputs: Any, shown: str) -> Non
 
 def test_a_prediction_is_a_dictionary_that_names_its_keys() -> None:
     prediction = Prediction(SNLI, TASKS["snli"], {})
-    assert prediction == SNLI == json.loads(json.dumps(prediction)) == pickle.loads(pickle.dumps(prediction))
+    assert (
+        prediction
+        == SNLI
+        == json.loads(json.dumps(prediction))
+        == pickle.loads(pickle.dumps(prediction))
+    )
     with pytest.raises(KeyError, match="'entities': this prediction has label, probabilities"):
         prediction["entities"]

@@ -13,7 +13,9 @@ COLOR = re.compile(r"\x1b\[[\d;]*m")
 
 def test_spans_are_in_brackets_before_their_labels(capsys: pytest.CaptureFixture[str]) -> None:
     print_view(view("srl", SRL, {}))
-    print_view([MarkedText("", "her old dog", [MarkedSpan(0, 11, "2", 1), MarkedSpan(0, 3, "1", 0)])])
+    print_view(
+        [MarkedText("", "her old dog", [MarkedSpan(0, 11, "2", 1), MarkedSpan(0, 3, "1", 0)])]
+    )
     assert capsys.readouterr().out.splitlines() == [
         "wants",
         "[She]ARG0 [wants]V [to leave]ARG1",
@@ -37,7 +39,9 @@ def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -
     ]
 
 
-@pytest.mark.parametrize("text", ["[bold]no markup[/bold]", "a :smile: 😀 مرحبا", "long " * 100 + "line"])
+@pytest.mark.parametrize(
+    "text", ["[bold]no markup[/bold]", "a :smile: 😀 مرحبا", "long " * 100 + "line"]
+)
 def test_a_text_is_printed_as_it_is(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     print_view([MarkedText("", text, [])])
     assert capsys.readouterr().out == text + "\n"

@@ -17,7 +17,9 @@ def marked(part: Any) -> list[tuple[str, str]]:
 
 
 def test_entities_are_marked_with_their_types() -> None:
-    (part,) = view("ner", ner_output(SENTENCE, (0, 1, "PER"), (3, 4, "LOC")), {"sentence": SENTENCE})
+    (part,) = view(
+        "ner", ner_output(SENTENCE, (0, 1, "PER"), (3, 4, "LOC")), {"sentence": SENTENCE}
+    )
     assert marked(part) == [("Ada", "PER"), ("Rome", "LOC")]
 
 

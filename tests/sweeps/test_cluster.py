@@ -67,7 +67,11 @@ def trainings_of(folder: Path, marker: Path, deaths: int, seeds: int) -> list[Tr
 
 
 def without_times(metrics: dict[str, Any] | None) -> dict[str, Any]:
-    return {name: value for name, value in (metrics or {}).items() if not re.search("duration|memory", name)}
+    return {
+        name: value
+        for name, value in (metrics or {}).items()
+        if not re.search("duration|memory", name)
+    }
 
 
 @pytest.mark.slow
@@ -82,7 +86,8 @@ def test_scores_are_those_of_one_after_another_though_a_process_is_killed(
         outcomes = train_in_processes(several, workers=2, packages=[__name__])
         torch.set_num_threads(1)
         alone = [
-            train(each.config, each.folder) for each in trainings_of(tmp_path / "alone", marker, 1, seeds=2)
+            train(each.config, each.folder)
+            for each in trainings_of(tmp_path / "alone", marker, 1, seeds=2)
         ]
     finally:
         torch.set_num_threads(threads)
@@ -106,7 +111,9 @@ def test_a_training_whose_process_always_dies_has_failed_and_the_others_go_on(
     assert second.metrics is not None
 
 
-def test_threads_of_a_process_train_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_of_a_process_train_one_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A worker that somebody else has started may have several threads."""
     under_way = []
 
@@ -120,11 +127,15 @@ def test_threads_of_a_process_train_one_at_a_time(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(trainings, "import_all_plugins", lambda _: None)
     waiting = [Training("ner", seed, {"seed": seed}, tmp_path) for seed in range(4)]
     with ThreadPoolExecutor(4) as executor:
-        outcomes = list(executor.map(lambda each: trainings._train_in_worker(each, None, []), waiting))
+        outcomes = list(
+            executor.map(lambda each: trainings._train_in_worker(each, None, []), waiting)
+        )
     assert [each.failure for each in outcomes] == [""] * 4
 
 
-def test_without_dask_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dask_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
     with pytest.raises(BiLmError, match=r"install elmo_plugin\[cluster\]"):
         train_in_processes([], workers=2)

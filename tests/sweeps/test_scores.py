@@ -27,11 +27,19 @@ def test_a_table_has_a_row_for_each_configuration() -> None:
     ]
 
 
-def test_a_metric_that_should_be_high_is_in_per_cent_and_one_that_should_be_low_is_as_it_is() -> None:
-    metrics = {"best_validation_accuracy": 0.123456, "best_validation_loss": 1.234567, "accuracy": 0.5}
+def test_a_metric_that_should_be_high_is_in_per_cent_and_one_that_should_be_low_is_as_it_is() -> (
+    None
+):
+    metrics = {
+        "best_validation_accuracy": 0.123456,
+        "best_validation_loss": 1.234567,
+        "accuracy": 0.5,
+    }
     assert Metric.parse("+accuracy").score(metrics) == 12.35
     assert Metric.parse("-loss").score(metrics) == 1.2346
-    with pytest.raises(ConfigurationError, match="unknown metric f1: expected one of accuracy, loss"):
+    with pytest.raises(
+        ConfigurationError, match="unknown metric f1: expected one of accuracy, loss"
+    ):
         Metric.parse("+f1").score(metrics)
 
 

@@ -26,7 +26,9 @@ def file(tmp_path: Path) -> Path:
 
 def test_configurations_are_files_or_variants_in_a_file(file: Path) -> None:
     (file.parent / "sst_elmo.jsonnet").write_text("{ lr: 1 - 0.9 }")
-    assert read_configs(f"{file.parent}/sst_elmo.jsonnet") == {"sst_elmo": {"lr": pytest.approx(0.1)}}
+    assert read_configs(f"{file.parent}/sst_elmo.jsonnet") == {
+        "sst_elmo": {"lr": pytest.approx(0.1)}
+    }
     assert read_configs(f"{file}:ner_top") == {"ner_top": {"layers": "top", "lr": 0.1}}
     assert list(read_configs(f"{file}:ner_lambda_0.001")) == ["ner_lambda_0.001"]
     assert sorted(read_configs(f"{file}:*_elmo")) == ["ner_elmo", "sst_elmo"]
@@ -42,7 +44,9 @@ def test_configurations_are_files_or_variants_in_a_file(file: Path) -> None:
         ("{ b: {}, c: {} }", "a.jsonnet:d", "a.jsonnet: unknown variant d, expected b, c"),
     ],
 )
-def test_mistakes_in_configurations_are_named(text: str, source: str, message: str, tmp_path: Path) -> None:
+def test_mistakes_in_configurations_are_named(
+    text: str, source: str, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "a.jsonnet").write_text(text)
     with pytest.raises(ConfigurationError, match=message):
         read_configs(f"{tmp_path}/{source}")
@@ -52,7 +56,9 @@ def test_each_configuration_is_trained_with_each_seed(file: Path, tmp_path: Path
     trainings = find_trainings([f"{file}:ner_top", f"{file}:sst_*"], tmp_path, seeds=[1, 2])
     expected = [(name, seed) for name in ("ner_top", "sst_elmo") for seed in (1, 2)]
     assert [(training.name, training.seed) for training in trainings] == expected
-    assert [training.folder for training in trainings] == [tmp_path / n / str(s) for n, s in expected]
+    assert [training.folder for training in trainings] == [
+        tmp_path / n / str(s) for n, s in expected
+    ]
     for training in trainings:
         assert {training.config[name] for name in SEEDS} == {training.seed}
 

@@ -106,7 +106,8 @@ class TaskContract:
 
     def test_training_lowers_the_loss(self, trained: Trained) -> None:
         first, second = (
-            json.loads((trained.folder / f"metrics_epoch_{epoch}.json").read_text()) for epoch in (0, 1)
+            json.loads((trained.folder / f"metrics_epoch_{epoch}.json").read_text())
+            for epoch in (0, 1)
         )
         assert second["training_loss"] < first["training_loss"]
 
@@ -124,7 +125,9 @@ class TaskContract:
         outputs = archive.model.eval().forward_on_instances(self.instances())
         assert_same(sanitize(outputs), trained.outputs)
 
-    def test_the_default_predictor_predicts_json_alone_and_in_a_batch(self, archive: Archive) -> None:
+    def test_the_default_predictor_predicts_json_alone_and_in_a_batch(
+        self, archive: Archive
+    ) -> None:
         predictor = Predictor.from_archive(archive)
         assert type(predictor) is Predictor.by_name(archive.model.default_predictor)
         assert predictor.name == archive.model.default_predictor, "which its errors begin with"
@@ -155,7 +158,9 @@ class TaskContract:
             assert_same(sanitize({name: found[name] for name in expected}), sanitize(expected))
 
     @pytest.mark.parametrize("placements", [[], BOTH], ids=str)
-    def test_gradients_reach_every_parameter_but_those_of_a_frozen_bilm(self, placements: list[str]) -> None:
+    def test_gradients_reach_every_parameter_but_those_of_a_frozen_bilm(
+        self, placements: list[str]
+    ) -> None:
         model, batch = self.model_and_batch(self.config(placements))
         model(**batch)["loss"].backward()
         for name, parameter in model.named_parameters():
@@ -172,13 +177,21 @@ class TaskContract:
             model.to(where, dtype).zero_grad()
             loss = model(**move_to_device(batch, torch.device(where)))["loss"]
             loss.backward()
-            found = {key: each.grad for key, each in model.named_parameters() if each.grad is not None}
+            found = {
+                key: each.grad for key, each in model.named_parameters() if each.grad is not None
+            }
             found["loss"] = loss.detach()
-            gradients.append({key: value.to("cpu", torch.double, copy=True) for key, value in found.items()})
+            gradients.append(
+                {key: value.to("cpu", torch.double, copy=True) for key, value in found.items()}
+            )
         largest = max(gradient.abs().max().item() for gradient in gradients[0].values())
         for key, expected in gradients[0].items():
             torch.testing.assert_close(
-                gradients[1][key], expected, rtol=1e-3, atol=1e-5 * largest, msg=lambda m, k=key: f"{k}: {m}"
+                gradients[1][key],
+                expected,
+                rtol=1e-3,
+                atol=1e-5 * largest,
+                msg=lambda m, k=key: f"{k}: {m}",
             )
 
     def test_an_ensemble_predicts_from_the_average_of_logits(self) -> None:
@@ -235,7 +248,10 @@ class OnceContract(TaskContract):
             f"elmo.at(['input'], {at}, lambda=0.1)": {"input": 0.1},
             f"elmo.at(['output'], {at}, lambda=0.1)": {"output": 0.1},
             f"elmo.at(['input', 'output'], {at}, lambda=0.1)": {"input": 0.1, "output": 0.1},
-            f"elmo.at(['input'], {at}) + elmo.at(['output'], {at}, lambda=2)": {"input": 0, "output": 2},
+            f"elmo.at(['input'], {at}) + elmo.at(['output'], {at}, lambda=2)": {
+                "input": 0,
+                "output": 2,
+            },
         }.items():
             model, _ = self.model_and_batch(self.config_with(elmo))
             mixes = parameters(model, "scalar_mix.weights")
@@ -248,7 +264,9 @@ class OnceContract(TaskContract):
             assert model.get_regularization_penalty().item() == pytest.approx(expected), elmo
 
     @pytest.mark.parametrize("requires_grad", [False, True])
-    def test_an_initializer_reaches_all_but_the_bilm_and_what_is_frozen(self, requires_grad: bool) -> None:
+    def test_an_initializer_reaches_all_but_the_bilm_and_what_is_frozen(
+        self, requires_grad: bool
+    ) -> None:
         config = self.config(requires_grad=requires_grad)
         initializer = {"regexes": [[".*", {"type": "constant", "val": 0.25}]]}
         before, _ = self.model_and_batch(config)
@@ -304,4 +322,6 @@ def assert_same(found: Any, expected: Any) -> None:
         for one, other in zip(found, expected, strict=True):
             assert_same(one, other)
     else:
-        assert found == (pytest.approx(expected, abs=TOLERANCE) if isinstance(expected, float) else expected)
+        assert found == (
+            pytest.approx(expected, abs=TOLERANCE) if isinstance(expected, float) else expected
+        )

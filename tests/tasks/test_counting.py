@@ -35,7 +35,10 @@ def test_gold_data_without_items_are_reported_once_at_the_end(
         metric.get_metric()
         assert not caplog.messages
         metric.get_metric(reset=True)
-        assert caplog.messages == [f"the data have no {name}: precision, recall and F1 are 0"] * warnings
+        assert (
+            caplog.messages
+            == [f"the data have no {name}: precision, recall and F1 are 0"] * warnings
+        )
     metric.get_metric(reset=True)
     assert len(caplog.messages) == 1
 
@@ -60,7 +63,9 @@ def test_processes_sum_what_they_counted(kind: type[CountingMetric], tmp_path: P
     metric = kind()
     for batch in BATCHES[kind]:
         metric(*batch)
-    method = "spawn" if torch.cuda.is_available() else "fork"  # a copy of a process cannot use its GPU
+    method = (
+        "spawn" if torch.cuda.is_available() else "fork"
+    )  # a copy of a process cannot use its GPU
     multiprocessing.start_processes(_count, (kind, str(tmp_path)), nprocs=2, start_method=method)
     for rank in range(2):
         first, second, after_reset = torch.load(tmp_path / f"{rank}.pt")

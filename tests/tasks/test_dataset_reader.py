@@ -59,12 +59,16 @@ def test_errors_name_the_file_and_the_line(tmp_path: Path, content: bytes, messa
 
 
 def test_byte_order_marks_are_no_part_of_words_wherever_files_were_joined(tmp_path: Path) -> None:
-    instances = read(tmp_path / "words.txt", "\ufeff\ufeffone\n\ufeff\ufefftwo \ufeff\n\ufeff\n".encode())
+    instances = read(
+        tmp_path / "words.txt", "\ufeff\ufeffone\n\ufeff\ufefftwo \ufeff\n\ufeff\n".encode()
+    )
     assert [instance["words"].metadata for instance in instances] == [["one"], ["two"]]
 
 
 def test_an_unknown_option_is_an_error_that_names_it_and_those_that_there_are() -> None:
-    with pytest.raises(ConfigurationError, match=r"there is no option 'delimiter'; it has .*text_column"):
+    with pytest.raises(
+        ConfigurationError, match=r"there is no option 'delimiter'; it has .*text_column"
+    ):
         SstTreesReader({}, delimiter=";")
 
 
@@ -77,22 +81,46 @@ OF_PAIRS = {"premise_column": "a", "hypothesis_column": "b"}
 @pytest.mark.parametrize(
     ("kind", "name", "text", "missing", "options"),
     [
-        ("coref_conll2012", "f.jsonl", '{"sentences": [["Ada", "ran"], ["She"]]}\n' * 2, "clusters", {}),
-        ("srl_conll2012", "f.jsonl", '{"words": ["Dogs", "bark"], "predicates": [0, 1]}\n', "frames", {}),
+        (
+            "coref_conll2012",
+            "f.jsonl",
+            '{"sentences": [["Ada", "ran"], ["She"]]}\n' * 2,
+            "clusters",
+            {},
+        ),
+        (
+            "srl_conll2012",
+            "f.jsonl",
+            '{"words": ["Dogs", "bark"], "predicates": [0, 1]}\n',
+            "frames",
+            {},
+        ),
         ("srl_predicates", "f.jsonl", DOGS, "frames", {}),
         ("ner_conll2003", "f.jsonl", DOGS, "tag_column", {}),
         ("ner_conll2003", "f.jsonl", '{"text": "Dogs bark"}\n{"text": "Yes"}\n', "tag_column", {}),
         ("ner_conll2003", "f.txt", "Dogs\nbark\n\nYes\n", "got one column", {}),
         ("ner_conll2003", "f.txt", "1 Dogs _\n2 bark _\n\n1 Yes _\n", "tag_column", {}),
         ("ner_conll2003", "f.conllu", CONLLU, "tag_column", {}),
-        ("ner_conll2003", "f.csv", "sentence_id,word\n1,Dogs\n1,bark\n2,Yes\n", "one column|tag_column", {}),
+        (
+            "ner_conll2003",
+            "f.csv",
+            "sentence_id,word\n1,Dogs\n1,bark\n2,Yes\n",
+            "one column|tag_column",
+            {},
+        ),
         ("snli_jsonl", "f.jsonl", UNDECIDED * 2, "no pairs of", {}),
         ("snli_jsonl", "f.csv", "premise,hypothesis\nA,B\nC,D\n", "label_column", {}),
         ("snli_jsonl", "f.tsv", "a\tb\nA\tB\nC\tD\n", "label_column", OF_PAIRS),
         ("sst_trees", "f.txt", "Not bad.\nBad.\n", "expected a tree", {}),
         ("sst_trees", "f.csv", "text\nNot bad.\nBad.\n", "label_column", {}),
         ("sst_trees", "f.csv", "Not bad.\nBad.\n", "label", {"columns": ["label", "text"]}),
-        ("sst_trees", "f.jsonl", '{"text": "Not bad.", "label": null}\n' * 2, "expected a label", {}),
+        (
+            "sst_trees",
+            "f.jsonl",
+            '{"text": "Not bad.", "label": null}\n' * 2,
+            "expected a label",
+            {},
+        ),
     ],
 )
 def test_a_reader_of_a_predictor_takes_files_without_labels(

@@ -41,7 +41,9 @@ def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
     right = (expected.argmax(dim=-1) == label).float().mean().item()
     assert ensemble.get_metrics(reset=True) == {"accuracy": pytest.approx(right)}
     names = ensemble.make_output_human_readable(output)["label"]
-    assert names == [VOCABULARY.get_token_from_index(int(row.argmax()), "labels") for row in expected]
+    assert names == [
+        VOCABULARY.get_token_from_index(int(row.argmax()), "labels") for row in expected
+    ]
     assert "loss" not in ensemble(vectors=vectors)
 
 
@@ -69,7 +71,10 @@ def test_tags_are_the_best_and_the_loss_the_likelihood_by_mean_potentials() -> N
 
     crfs = [member.crf for member in members]
     emissions = (
-        sum(member.tag_projection(member.contextual_encoder(tensors["tokens"])[0])[0] for member in members)
+        sum(
+            member.tag_projection(member.contextual_encoder(tensors["tokens"])[0])[0]
+            for member in members
+        )
         / 3
     )
     transitions, starts, ends = (
@@ -79,7 +84,9 @@ def test_tags_are_the_best_and_the_loss_the_likelihood_by_mean_potentials() -> N
 
     def score(path: tuple[int, ...]) -> float:
         steps = sum(transitions[pair] for pair in pairwise(path))
-        return float(starts[path[0]] + steps + ends[path[-1]] + sum(emissions[range(len(path)), path]))
+        return float(
+            starts[path[0]] + steps + ends[path[-1]] + sum(emissions[range(len(path)), path])
+        )
 
     def legal(path: tuple[int, ...]) -> bool:
         mask, number = crfs[0]._constraint_mask, crfs[0].num_tags
@@ -97,10 +104,15 @@ def test_tags_are_the_best_and_the_loss_the_likelihood_by_mean_potentials() -> N
     ("members", "names"),
     [
         ([], "none"),
-        ([LinearClassifier(), taggers(instances_in("BIO"), 1)[0]], "LinearClassifier, NerBiLstmCrf"),
+        (
+            [LinearClassifier(), taggers(instances_in("BIO"), 1)[0]],
+            "LinearClassifier, NerBiLstmCrf",
+        ),
         ([Ensemble(VOCABULARY, [LinearClassifier()])], "Ensemble"),
     ],
 )
 def test_models_that_cannot_be_members_are_refused(members: list[Model], names: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"members: expected task models of one class, got {names}"):
+    with pytest.raises(
+        ConfigurationError, match=f"members: expected task models of one class, got {names}"
+    ):
         Ensemble(VOCABULARY, members)

@@ -50,7 +50,10 @@ def go_on(
     path = folder / f"new{task.data.suffix}"
     path.write_text(data)
     config = task.config([]) | {"train_data_path": str(path), "validation_data_path": str(path)}
-    config["model"] = {"type": "from_archive", "archive_file": str(folder / "first" / "model.tar.gz")}
+    config["model"] = {
+        "type": "from_archive",
+        "archive_file": str(folder / "first" / "model.tar.gz"),
+    }
     config["trainer"] |= {"num_epochs": 1, "optimizer": {"type": "sgd", "lr": 0.0}} | trainer
     if vocabulary:
         config["vocabulary"] = {"directory": str(folder / "first" / "vocabulary"), **vocabulary}
@@ -81,18 +84,25 @@ def test_old_labels_keep_their_values_and_new_ones_are_named(
             continue
         kept = parameter.shape
         if name == "antecedent_scorer.genre_embedding.weight":
-            kept = (len(parameter) - 1, parameter.size(1))  # without the unknown genre, which is the last one
+            kept = (
+                len(parameter) - 1,
+                parameter.size(1),
+            )  # without the unknown genre, which is the last one
             assert not found[-1].any() and found[-2].any()
         place = tuple(map(slice, kept))
         assert found[place].equal(parameter[place]), name
-    again = load_archive(tmp_path / "second" / "model.tar.gz").model  # which reads the first one, too
+    again = load_archive(
+        tmp_path / "second" / "model.tar.gz"
+    ).model  # which reads the first one, too
     assert all(again.get_parameter(name).equal(value) for name, value in after.named_parameters())
 
 
 def test_a_new_type_of_entity_never_follows_an_illegal_tag(tmp_path: Path) -> None:
     train_first(Ner, tmp_path)
     model = go_on(Ner, tmp_path, "Mira B-PER\njoined O\nSolt B-ORG\nHill I-ORG\n. O\n", {}).eval()
-    instances = list(DatasetReader.from_params(Params(Ner.config([])["dataset_reader"])).read(Ner.data))
+    instances = list(
+        DatasetReader.from_params(Params(Ner.config([])["dataset_reader"])).read(Ner.data)
+    )
     seen = set()
     for seed in range(9):
         torch.manual_seed(seed)
@@ -112,12 +122,18 @@ REFUSED = {
         json.dumps({"words": ["Dogs", "bark"], "frames": [{"index": 1, "tags": ["B-NEW", "B-V"]}]}),
         "the training data have B-NEW, but the vocabulary has not: .* 'extend'",
     ),
-    "labels": (Sst, "(0 Awful)\n", "the model has no label 'very negative', only very positive, negative"),
+    "labels": (
+        Sst,
+        "(0 Awful)\n",
+        "the model has no label 'very negative', only very positive, negative",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_labels_that_the_old_vocabulary_lacks_are_refused_in_training(case: str, tmp_path: Path) -> None:
+def test_labels_that_the_old_vocabulary_lacks_are_refused_in_training(
+    case: str, tmp_path: Path
+) -> None:
     task, text, message = REFUSED[case]
     train_first(task, tmp_path)
     with pytest.raises(ConfigurationError, match=message):
@@ -134,11 +150,15 @@ def test_tags_of_another_encoding_are_refused(tmp_path: Path) -> None:
         def config(cls, *_: Any, **__: Any) -> dict[str, Any]:
             return json.loads(json.dumps(config))
 
-    with pytest.raises(ConfigurationError, match=r"expected tags in BIOUL, as .*, but B-NEW has no L-NEW"):
+    with pytest.raises(
+        ConfigurationError, match=r"expected tags in BIOUL, as .*, but B-NEW has no L-NEW"
+    ):
         go_on(Bio, tmp_path, "Ann B-NEW\nLee I-NEW\n. O\n", {})
 
 
-def test_what_evaluation_leaves_out_is_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_evaluation_leaves_out_is_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     model, _ = Ner.model_and_batch(Ner.config([]))
     reader = DatasetReader.from_params(Params(Ner.config([])["dataset_reader"]))
     (tmp_path / "new.txt").write_text("Ann B-NEW\n. O\n\nLee B-NEW\nsat O\n")

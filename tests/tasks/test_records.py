@@ -19,7 +19,10 @@ from tests.experiments.configs import each_file
 
 def read(path: Path, content: str | bytes, **options: Any) -> list[tuple[int, dict[str, Any]]]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return [(line.number, fields) for line, fields in parse_records(read_text_lines(str(path)), **options)]
+    return [
+        (line.number, fields)
+        for line, fields in parse_records(read_text_lines(str(path)), **options)
+    ]
 
 
 @each_file("records")
@@ -49,7 +52,9 @@ def test_a_table_without_header_has_the_columns_that_are_named(tmp_path: Path) -
 
 def test_a_field_may_be_very_long(tmp_path: Path) -> None:
     text = "wet " * 50_000
-    assert read(tmp_path / "x.csv", f"text,label\n{text},a\n") == [(2, {"text": text, "label": "a"})]
+    assert read(tmp_path / "x.csv", f"text,label\n{text},a\n") == [
+        (2, {"text": text, "label": "a"})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +62,11 @@ def test_a_field_may_be_very_long(tmp_path: Path) -> None:
     [
         ("x.csv", "text,label\nwet,cold,bad\n", "line 2: expected 2 columns (text, label), got 3"),
         ("x.tsv", "text\tlabel\n\nwet\n", "line 3: expected 2 columns (text, label), got 1"),
-        ("x.csv", 'text,label\n"wet,bad\ncold,bad\n', "line 2: not a table (unexpected end of data)"),
+        (
+            "x.csv",
+            'text,label\n"wet,bad\ncold,bad\n',
+            "line 2: not a table (unexpected end of data)",
+        ),
         ("x.csv", 'text,label\n"a \\"b\\"",bad\n', "line 2: not a table (',' expected after '\"')"),
         ("x.csv", "text,label\rwet,bad\r", "line 1: not a table (new-line character seen"),
         ("x.csv", "text,label,text\na,b,c\n", "line 1: the column 'text' is repeated"),
@@ -65,7 +74,11 @@ def test_a_field_may_be_very_long(tmp_path: Path) -> None:
         ("x.jsonl", '{"text": "wet"}\n\n{"text": \n', "line 3: not JSON"),
         ("x.jsonl", '[{"text": "wet"}, 3]\n', "item 2: expected a JSON object, got 3"),
         ("x.jsonl", '{"text": "wet"}\n[1]\n', "line 2: expected a JSON object, got [1]"),
-        ("x.txt", "__label__a __label__b wet\n", "line 1: expected __label__ with one label, and a text"),
+        (
+            "x.txt",
+            "__label__a __label__b wet\n",
+            "line 1: expected __label__ with one label, and a text",
+        ),
         ("x.txt", "wet bad\n", "line 1: expected an object of JSON, or a table in a file .csv"),
     ],
 )
@@ -80,9 +93,7 @@ def test_a_field_is_found_by_its_name_or_by_the_usual_ones() -> None:
     record: Record = (Line("", "x.csv", 1), {"Sentence": "wet", "mood": "bad"})
     assert find_field(record, ["text", "sentence"], "text_column") == "Sentence"
     assert find_field(record, ["label"], "label_column", "mood") == "mood"
-    message = (
-        r"x.csv, line 1: expected a field such as 'label' \(option label_column\), got 'Sentence', 'mood'; "
-    )
+    message = r"x.csv, line 1: expected a field such as 'label' \(option label_column\), got 'Sentence', 'mood'; "
     with pytest.raises(ConfigurationError, match=message):
         find_field(record, ["label"], "label_column")
 

@@ -35,7 +35,10 @@ def test_spacys_rules_forget_words_that_were_new(monkeypatch: pytest.MonkeyPatch
     tokenizer = SpacyRulesTokenizer()
     known = []
     for number in range(100):
-        assert [token.text for token in tokenizer.tokenize(f"new{number}x .")] == [f"new{number}x", "."]
+        assert [token.text for token in tokenizer.tokenize(f"new{number}x .")] == [
+            f"new{number}x",
+            ".",
+        ]
         known.append(len(tokenizer._rules._rules[0].vocab.strings))
     assert max(known) < known[0] + 70
 
@@ -82,6 +85,15 @@ def test_spacys_rules_are_those_of_a_language() -> None:
     tokens = SpacyRulesTokenizer("zh").tokenize("米拉 在。")
     assert [token.text for token in tokens] == ["米", "拉", "在", "。"]
     tokens = SpacyRulesTokenizer("zh").tokenize("约3.14元。iPhone在2024年")
-    assert [token.text for token in tokens] == ["约", "3.14", "元", "。", "iPhone", "在", "2024", "年"]
+    assert [token.text for token in tokens] == [
+        "约",
+        "3.14",
+        "元",
+        "。",
+        "iPhone",
+        "在",
+        "2024",
+        "年",
+    ]
     with pytest.raises(ConfigurationError, match="spaCy lacks rules for language 'lo'"):
         SpacyRulesTokenizer("lo")

@@ -40,7 +40,12 @@ def test_a_text_of_several_instances_is_counted_once() -> None:
 
 def test_texts_in_lists_are_counted_once_too() -> None:
     document = ListField([text_field("one play"), text_field("two plays"), text_field("one play")])
-    assert counts([Instance({"sentences": document})] * 2) == {"one": 1, "play": 1, "two": 1, "plays": 1}
+    assert counts([Instance({"sentences": document})] * 2) == {
+        "one": 1,
+        "play": 1,
+        "two": 1,
+        "plays": 1,
+    }
 
 
 def test_a_part_of_a_text_counts_as_the_text() -> None:
@@ -64,6 +69,9 @@ def test_a_word_of_one_sentence_is_unknown_however_many_phrases_it_is_in(tmp_pat
     for instance in instances:
         reader.apply_token_indexers(instance)
     vocabulary = Vocabulary.from_params(config["vocabulary"], instances=instances)
-    known = vocabulary.get_token_to_index_vocabulary("tokens").keys() - {"@@PADDING@@", "@@UNKNOWN@@"}
+    known = vocabulary.get_token_to_index_vocabulary("tokens").keys() - {
+        "@@PADDING@@",
+        "@@UNKNOWN@@",
+    }
     assert known == {"a", "play"}
     assert len(instances) == 14

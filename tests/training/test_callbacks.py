@@ -32,7 +32,9 @@ class Recorder(nn.Linear):
 
 @pytest.fixture
 def callback(tmp_path: Path) -> TrainerCallback:
-    return TrainerCallback.from_params(Params({"type": "bfloat16"}), serialization_dir=str(tmp_path))
+    return TrainerCallback.from_params(
+        Params({"type": "bfloat16"}), serialization_dir=str(tmp_path)
+    )
 
 
 def started(callback: TrainerCallback, model: nn.Module) -> None:
@@ -47,7 +49,9 @@ def test_training_is_rounded_until_it_ends_and_validation_is_not(callback: Train
     for mode in (True, False, True):
         model.train(mode)
         model(inputs)
-        assert autocast_dtype(inputs) == torch.float32, "what follows the forward pass is not under autocast"
+        assert autocast_dtype(inputs) == torch.float32, (
+            "what follows the forward pass is not under autocast"
+        )
     callback.on_end(None)
     model(inputs)
     assert model.types == [torch.bfloat16, torch.float32, torch.bfloat16, torch.float32]

@@ -97,7 +97,9 @@ def test_checkpoints_none_of_which_can_be_read_are_named(tmp_path: Path) -> None
     saved(tmp_path, (0, 2), (0, 4))
     for path in tmp_path.iterdir():
         path.write_bytes(b"nothing")
-    with pytest.raises(ConfigurationError, match=r"none .* be read: \S+_b4\.th \(.*\), \S+_b2\.th \(.*\)$"):
+    with pytest.raises(
+        ConfigurationError, match=r"none .* be read: \S+_b4\.th \(.*\), \S+_b2\.th \(.*\)$"
+    ):
         loaded(tmp_path)
 
 
@@ -130,7 +132,9 @@ def test_a_full_disk_is_named_and_the_last_good_checkpoint_is_left(
     saved(tmp_path, (0, 2))
     before = names(tmp_path)
     fill_disk(monkeypatch, name)
-    expected = rf"could not write .*{name}: the disk is full; the last good checkpoint is .*_e0_b2\.th"
+    expected = (
+        rf"could not write .*{name}: the disk is full; the last good checkpoint is .*_e0_b2\.th"
+    )
     with pytest.raises(OSError, match=expected):
         saved(tmp_path, (0, 4), keep_most_recent_by_count=1)
     assert names(tmp_path) == before

@@ -47,7 +47,10 @@ def test_data_without_instances_are_an_error(tmp_path: Path) -> None:
     config = tagger_config("tiny", placements=())
     config["dataset_reader"]["token_indexers"] = {"tokens": {"type": "single_id"}}
     train(config, tmp_path / "run")
-    config["model"] = {"type": "from_archive", "archive_file": str(tmp_path / "run" / "model.tar.gz")}
+    config["model"] = {
+        "type": "from_archive",
+        "archive_file": str(tmp_path / "run" / "model.tar.gz"),
+    }
     config["dataset_reader"]["max_instances"] = 0
     del config["validation_data_path"]
     with pytest.raises(ConfigurationError, match="the training data have no instances"):
@@ -76,7 +79,9 @@ def test_a_stopped_training_ends_with_the_same_bytes(
             stop_at(batch, patch)
             train(config, folder)
         train(config, folder, recover=True)
-        assert [(folder / name).read_bytes() for name in names] == expected, f"stopped at batch {batch}"
+        assert [(folder / name).read_bytes() for name in names] == expected, (
+            f"stopped at batch {batch}"
+        )
 
 
 @pytest.mark.parametrize("content", [b"PK", None])
@@ -99,7 +104,9 @@ def test_a_damaged_model_of_an_earlier_epoch_is_an_error_before_the_training_goe
 
 def test_configurations_without_types_are_resumed_too() -> None:
     assert Trainer.resolve_class_name(Trainer.list_available()[0])[0] is ResumableTrainer
-    assert isinstance(Checkpointer.from_params(Params({}), serialization_dir="."), AtomicCheckpointer)
+    assert isinstance(
+        Checkpointer.from_params(Params({}), serialization_dir="."), AtomicCheckpointer
+    )
 
 
 @pytest.fixture
@@ -116,12 +123,16 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return config
 
 
-def train_and_exit_at(event: int | None, config: dict[str, Any], folder: Path, recover: bool) -> None:
+def train_and_exit_at(
+    event: int | None, config: dict[str, Any], folder: Path, recover: bool
+) -> None:
     exit_at(event)
     train_command.train_model(Params(json.loads(json.dumps(config))), str(folder), recover=recover)
 
 
-def files(config: dict[str, Any], folder: Path, event: int | None = None, recover: bool = False) -> Any:
+def files(
+    config: dict[str, Any], folder: Path, event: int | None = None, recover: bool = False
+) -> Any:
     """Trains in a process of its own. Returns the digests of its last files, or `None` if it was killed."""
     if (code := exit_code(train_and_exit_at, event, config, folder, recover)) == KILLED:
         return None

@@ -13,4 +13,9 @@ from elmo_plugin.bilm.io.sources import (
     write_card,
     write_files,
 )
-from elmo_plugin.bilm.io.training_archive import WEIGHTS_NAMES, check_weights, options_from_state, read_state
+from elmo_plugin.bilm.io.training_archive import (
+    WEIGHTS_NAMES,
+    check_weights,
+    options_from_state,
+    read_state,
+)

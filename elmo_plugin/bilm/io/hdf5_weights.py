@@ -80,7 +80,9 @@ def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[st
     with open_hdf5(path, f"weight file {path}") as file:
         for mapping in hdf5_mappings(options):
             found = _find_dataset(file, mapping, options)
-            values = torch.from_numpy(found) if isinstance(found, np.ndarray) else _read_finite(found)
+            values = (
+                torch.from_numpy(found) if isinstance(found, np.ndarray) else _read_finite(found)
+            )
             yield from mapping.converted(values).items()
 
 
@@ -93,9 +95,13 @@ def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
     name = f"weight file {path}"
     with open_hdf5(path, name) as file:
         _check_options(file, options)
-        datasets = {each.theirs: _find_dataset(file, each, options) for each in hdf5_mappings(options)}
+        datasets = {
+            each.theirs: _find_dataset(file, each, options) for each in hdf5_mappings(options)
+        }
         found: list[str] = []
-        file.visititems(lambda key, each: found.append(key) if isinstance(each, h5py.Dataset) else None)
+        file.visititems(
+            lambda key, each: found.append(key) if isinstance(each, h5py.Dataset) else None
+        )
         for key in found:
             if _BILM_DATASET.match(key) and key not in datasets:
                 raise BiLmError(f"unexpected dataset {key}: the options do not ask for it")
@@ -115,7 +121,9 @@ def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | 
         if weight is None or bias is None or words is None:
             return None
         if words.size > _LONGEST_WORD * weight.size:
-            raise BiLmError(f"softmax/words has {words.size:,} bytes, softmax/W only {weight.size:,} numbers")
+            raise BiLmError(
+                f"softmax/words has {words.size:,} bytes, softmax/W only {weight.size:,} numbers"
+            )
         in_order = read_strings(words)
         expected = (len(in_order), options.lstm.projection_dim)
         if (weight.shape, bias.shape) != (expected, expected[:1]):
@@ -159,7 +167,9 @@ def write_weights(
             write("softmax/W", softmax.weight)
             write("softmax/b", softmax.bias)
             if any("\0" in word for word in softmax.words):
-                raise BiLmError("HDF5 cannot hold a word with the character NUL; leave out the softmax")
+                raise BiLmError(
+                    "HDF5 cannot hold a word with the character NUL; leave out the softmax"
+                )
             write_strings(file, "softmax/words", softmax.words)
 
 
@@ -167,7 +177,9 @@ def _check_options(file: h5py.File, options: BiLmOptions) -> None:
     """Raises `BiLmError` if the file says that its weights were written with other options."""
     if _OPTIONS not in file.attrs:
         return
-    written = BiLmOptions.from_dict(parse_json(bytes(file.attrs[_OPTIONS]), "its options"), "its options")
+    written = BiLmOptions.from_dict(
+        parse_json(bytes(file.attrs[_OPTIONS]), "its options"), "its options"
+    )
     if written != options:
         now = options.to_dict()
         changed = [
@@ -189,7 +201,9 @@ def _read_finite(dataset: h5py.Dataset) -> Tensor:
     return check_finite(f"the dataset {dataset.name.lstrip('/')}", torch.from_numpy(values))
 
 
-def _find_dataset(file: h5py.File, mapping: TensorMapping, options: BiLmOptions) -> h5py.Dataset | np.ndarray:
+def _find_dataset(
+    file: h5py.File, mapping: TensorMapping, options: BiLmOptions
+) -> h5py.Dataset | np.ndarray:
     """Returns a dataset of the right shape, or the identity that stands for one."""
     name = mapping.theirs
     found = find_numbers(file, name)
@@ -204,7 +218,9 @@ def _find_dataset(file: h5py.File, mapping: TensorMapping, options: BiLmOptions)
             return identity
         because = "but required by the options"
         if name.endswith("W_P_0"):
-            because += ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
+            because += (
+                ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
+            )
         if name.startswith("RNN_1"):
             because += ", as a biLM has two directions"
         raise BiLmError(f"the dataset {name} is missing, {because}")

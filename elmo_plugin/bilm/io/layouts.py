@@ -48,7 +48,9 @@ class TensorMapping(NamedTuple):
         return dict(zip(self.ours, ours if len(self.ours) > 1 else (ours,), strict=True))
 
 
-def convert(state: Mapping[str, Any], mappings: Iterable[TensorMapping], name: str) -> dict[str, Tensor]:
+def convert(
+    state: Mapping[str, Any], mappings: Iterable[TensorMapping], name: str
+) -> dict[str, Tensor]:
     """
     Returns our tensors, as float32. Raises `BiLmError`, beginning with `name`, unless the state has theirs,
     of the right shapes, without NaN or infinite numbers, and no others.
@@ -62,7 +64,9 @@ def convert(state: Mapping[str, Any], mappings: Iterable[TensorMapping], name: s
             raise BiLmError(f"{name}: the tensor {tensor} is missing, but required by the options")
         if values.shape != mapping.shape:
             found = tuple(values.shape)
-            raise BiLmError(f"{name}: the tensor {tensor} has the shape {found}, expected {mapping.shape}")
+            raise BiLmError(
+                f"{name}: the tensor {tensor} has the shape {found}, expected {mapping.shape}"
+            )
         ours |= mapping.converted(values.float())
     for tensor in state:
         if tensor not in expected:
@@ -75,7 +79,9 @@ def highway_mappings(prefix: str, n_highway: int, dim: int) -> Iterator[TensorMa
     """Yields the highway layers of a token encoder; `prefix` begins their names."""
     for k in range(n_highway):
         for kind, shape in (("weight", (2 * dim, dim)), ("bias", (2 * dim,))):
-            ours = tuple(f"token_encoder.highways.{k}.{part}.{kind}" for part in ("transform", "carry"))
+            ours = tuple(
+                f"token_encoder.highways.{k}.{part}.{kind}" for part in ("transform", "carry")
+            )
             yield TensorMapping(f"{prefix}.{k}.{kind}", ours, shape, split_highway, join_highway)
 
 
@@ -134,7 +140,10 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
     rows = (NUM_CHARACTERS - 1, cnn.embedding_dim)
     yield TensorMapping("char_embed", embedding, rows, _add_padding, lambda rows: rows[1:])
     for i, (width, n) in enumerate(cnn.filters):
-        filters, bias = (f"{encoder}.convolutions.{i}.weight",), (f"{encoder}.convolutions.{i}.bias",)
+        filters, bias = (
+            (f"{encoder}.convolutions.{i}.weight",),
+            (f"{encoder}.convolutions.{i}.bias",),
+        )
         windows = (1, width, cnn.embedding_dim, n)
         # Ours: (filters, dim, width)
         to_ours, to_theirs = lambda w: w[0].permute(2, 1, 0), lambda w: w.permute(2, 1, 0)[None]
@@ -144,7 +153,9 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
         for part in ("transform", "carry"):
             ours, sizes = f"{encoder}.highways.{k}.{part}", (cnn.n_filters, cnn.n_filters)
             yield from _linear(f"CNN_high_{k}", part, ours, sizes)
-    yield from _linear("CNN_proj", "proj", f"{encoder}.projection", (cnn.n_filters, lstm.projection_dim))
+    yield from _linear(
+        "CNN_proj", "proj", f"{encoder}.projection", (cnn.n_filters, lstm.projection_dim)
+    )
     for direction, lm in enumerate(("forward_lm", "backward_lm")):
         for number in range(lstm.n_layers):
             cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
@@ -154,7 +165,9 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
             yield TensorMapping(f"{cell}/W_0", gates, shape, _split_gates, _join_gates)
             yield TensorMapping(f"{cell}/B", (f"{layer}.bias",), shape[1:])
             shape = (lstm.dim, lstm.projection_dim)
-            yield TensorMapping(f"{cell}/W_P_0", (f"{layer}.projection_weight",), shape, torch.t, torch.t)
+            yield TensorMapping(
+                f"{cell}/W_P_0", (f"{layer}.projection_weight",), shape, torch.t, torch.t
+            )
 
 
 def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:

@@ -19,7 +19,14 @@ from typing import Any, cast
 from torch import Tensor
 
 from elmo_plugin.bilm.io.layouts import TensorMapping, convert, highway_mappings, lstm_mappings
-from elmo_plugin.bilm.lexicon_encoder import BOUNDARIES, FIRST_MARK, LAST_MARK, PADDING, UNKNOWN, num_rows
+from elmo_plugin.bilm.lexicon_encoder import (
+    BOUNDARIES,
+    FIRST_MARK,
+    LAST_MARK,
+    PADDING,
+    UNKNOWN,
+    num_rows,
+)
 from elmo_plugin.bilm.options import BiLmOptions, Lexicon, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
@@ -90,7 +97,9 @@ def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
 def _read_state(file: AnyPath) -> dict[str, Any]:
     if not file.is_file():
         raise BiLmError(f"weight file not found: {file}")
-    state = load_plain(file if isinstance(file, Path) else file.read_bytes(), name=f"weight file {file}")
+    state = load_plain(
+        file if isinstance(file, Path) else file.read_bytes(), name=f"weight file {file}"
+    )
     if not isinstance(state, dict):
         raise BiLmError(f"weight file {file}: expected a dictionary of tensors")
     return state
@@ -104,8 +113,13 @@ def read_options(folder: AnyPath) -> BiLmOptions:
     config_file = folder / CONFIG
     config_path = _value(read_json(config_file, f"file {config_file}"), "config_path", config_file)
     file, network = _read_network(folder, str(config_path))
-    encoder, embedder = (_value(network, section, file) for section in ("encoder", "token_embedder"))
-    for section, values, expected in (("encoder", encoder, "elmo"), ("token_embedder", embedder, "cnn")):
+    encoder, embedder = (
+        _value(network, section, file) for section in ("encoder", "token_embedder")
+    )
+    for section, values, expected in (
+        ("encoder", encoder, "elmo"),
+        ("token_embedder", embedder, "cnn"),
+    ):
         name = _value(values, "name", file)
         if name != expected:
             raise BiLmError(f"file {file}: {section}.name: expected {expected!r}, got {name!r}")
@@ -123,7 +137,9 @@ def read_options(folder: AnyPath) -> BiLmOptions:
         lexicon_cnn["words"] = read_lexicon(folder / "word.dic", [UNKNOWN])
     if lexicon_cnn["character_dim"]:
         lexicon_cnn["characters"] = read_lexicon(folder / "char.dic", _NEEDED_CHARACTERS)
-        lexicon_cnn |= {key: _value(embedder, key, file) for key in ("filters", "n_highway", "activation")}
+        lexicon_cnn |= {
+            key: _value(embedder, key, file) for key in ("filters", "n_highway", "activation")
+        }
     lstm = {**encoder, "use_skip_connections": True}
     del lstm["name"]
     return BiLmOptions.from_dict({"lexicon_cnn": lexicon_cnn, "lstm": lstm}, source=f"file {file}")
@@ -143,7 +159,9 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     for line_number, line in enumerate(lines, start=1):
         *tokens, row = line.strip().split("\t")
         if len(tokens) > 1 or not row.isdecimal() or len(row) > _MAX_DIGITS:
-            raise BiLmError(f"lexicon {path}, line {line_number}: expected token<TAB>row, got {line!r}")
+            raise BiLmError(
+                f"lexicon {path}, line {line_number}: expected token<TAB>row, got {line!r}"
+            )
         rows[tokens[0] if tokens else "\u3000"] = int(row)
     for token in needed:
         if token not in rows:
@@ -162,7 +180,9 @@ def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
             return file, read_json(file, f"file {file}")
     if name == RELEASED_NETWORK:
         return files[0], _RELEASED
-    raise BiLmError(f"file {folder / CONFIG}: config_path not found: tried {', '.join(map(str, files))}")
+    raise BiLmError(
+        f"file {folder / CONFIG}: config_path not found: tried {', '.join(map(str, files))}"
+    )
 
 
 def _value(section: Any, key: str, file: AnyPath) -> Any:

@@ -53,12 +53,19 @@ def _published(stem: str, weights: str = "weights") -> tuple[str, str]:
 
 BUNDLED_MODELS = ("tiny", "base")
 MODELS: dict[str, tuple[str, str]] = {
-    **{n: (f"{_BUNDLED}/{n}/{OPTIONS_NAME}", f"{_BUNDLED}/{n}/{WEIGHTS_NAME}") for n in BUNDLED_MODELS},
+    **{
+        n: (f"{_BUNDLED}/{n}/{OPTIONS_NAME}", f"{_BUNDLED}/{n}/{WEIGHTS_NAME}")
+        for n in BUNDLED_MODELS
+    },
     "small": _published("2x1024_128_2048cnn_1xhighway/elmo_2x1024_128_2048cnn_1xhighway"),
     "medium": _published("2x2048_256_2048cnn_1xhighway/elmo_2x2048_256_2048cnn_1xhighway"),
     "original": _published("2x4096_512_2048cnn_2xhighway/elmo_2x4096_512_2048cnn_2xhighway"),
-    "original-5.5b": _published("2x4096_512_2048cnn_2xhighway_5.5B/elmo_2x4096_512_2048cnn_2xhighway_5.5B"),
-    "pubmed": _published("contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway", "weights_PubMed_only"),
+    "original-5.5b": _published(
+        "2x4096_512_2048cnn_2xhighway_5.5B/elmo_2x4096_512_2048cnn_2xhighway_5.5B"
+    ),
+    "pubmed": _published(
+        "contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway", "weights_PubMed_only"
+    ),
     "seqvec": (f"{_PROTEINS}/options.json", f"{_PROTEINS}/weights.hdf5"),
     "portuguese": _published("contributed/pt/elmo_pt"),
 }
@@ -106,7 +113,9 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
         dtype = check_weights_file(weights_file, options)
         softmax = read_softmax(weights_file, options) if with_softmax else None
         stored = read_weights(weights_file, options)
-        return Checkpoint(options, stored, softmax, dtype, read_card(cast(AnyPath, options_file.parent)))
+        return Checkpoint(
+            options, stored, softmax, dtype, read_card(cast(AnyPath, options_file.parent))
+        )
     if isinstance(found, zipfile.Path) or is_model_folder(found):
         options, weights = read_folder(found)
         return Checkpoint(options, weights.items())
@@ -119,7 +128,9 @@ def _find(source: Source) -> AnyPath | tuple[AnyPath, AnyPath]:
     if isinstance(source, Mapping) and set(source) == {"options", "weights"}:
         return fetch(source["options"]), fetch(source["weights"])
     if not isinstance(source, str | Path):
-        raise BiLmError(f'expected a name, a path, a URL or {{"options": …, "weights": …}}, got {source!r}')
+        raise BiLmError(
+            f'expected a name, a path, a URL or {{"options": …, "weights": …}}, got {source!r}'
+        )
     if isinstance(source, str) and source in MODELS:
         options, weights = MODELS[source]
         return fetch(options), fetch(weights)
@@ -135,7 +146,9 @@ def _find(source: Source) -> AnyPath | tuple[AnyPath, AnyPath]:
     if len(models) != 1:
         names = [str(model[0].parent if isinstance(model, tuple) else model) for model in models]
         kind, others = ("directory", f"{CONFIG_NAME}, or ") if path.is_dir() else ("archive", "")
-        raise BiLmError(f"{kind} {path}: expected {others}{_PAIR} of one model, got {names or 'none'}")
+        raise BiLmError(
+            f"{kind} {path}: expected {others}{_PAIR} of one model, got {names or 'none'}"
+        )
     return models[0]
 
 
@@ -218,7 +231,9 @@ def read_card(folder: AnyPath) -> Card | None:
     except (OSError, UnicodeDecodeError):
         return None
     head = re.match(r"---\n(.*?)^---\n", text, re.DOTALL | re.MULTILINE)
-    found = re.findall(r"^(?:license|language):.*\n(?:[ -].*\n)*", head[1] if head else "", re.MULTILINE)
+    found = re.findall(
+        r"^(?:license|language):.*\n(?:[ -].*\n)*", head[1] if head else "", re.MULTILINE
+    )
     _, heading, training = text.partition("\n## Training data")
     if len(found) < 2 or not heading:
         return None
@@ -227,7 +242,9 @@ def read_card(folder: AnyPath) -> Card | None:
     return Card("".join(found), heading.strip("\n") + training)
 
 
-def weights_digest(options: BiLmOptions, precision: str, tensors: Iterable[tuple[str, Tensor]]) -> bytes:
+def weights_digest(
+    options: BiLmOptions, precision: str, tensors: Iterable[tuple[str, Tensor]]
+) -> bytes:
     """Returns 32 bytes that identify a biLM: its sizes, its precision, and the bytes of its weights."""
     digest = blake2b(digest_size=32, person=_DIGEST_VERSION)
     digest.update(json.dumps([options.to_dict(), precision], sort_keys=True).encode())

@@ -35,7 +35,9 @@ def read_archive(
     archive of a `bilm` model, or its parts do not match.
     """
     name = _name(path)
-    files = _read(path, lambda file: file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY)))
+    files = _read(
+        path, lambda file: file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY))
+    )
     config, state = _config(files, name), _state(files, name)
     sizes = BiLmOptions.from_dict(options_from_state(state, name), name)
     if options := config["model"].get("options"):
@@ -58,20 +60,30 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
     if "_extra_state" not in state:
         raise BiLmError(f"{name}: the options of the biLM are missing in its weights")
     place = f"{name}, the options in its weights"
-    return as_object(as_object(json_from_tensor(state["_extra_state"], place), place).get("options"), place)
+    return as_object(
+        as_object(json_from_tensor(state["_extra_state"], place), place).get("options"), place
+    )
 
 
 def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
     """Raises `BiLmError`, beginning with `name`, unless these are finite weights of a biLM of these sizes."""
     with torch.device("meta"):  # takes no memory, whatever the sizes
         lstm = DirectionalLstm(options.lstm)
-        parts = {"token_encoder": make_token_encoder(options), "forward_lm": lstm, "backward_lm": lstm}
+        parts = {
+            "token_encoder": make_token_encoder(options),
+            "forward_lm": lstm,
+            "backward_lm": lstm,
+        }
         expected = nn.ModuleDict(parts).state_dict()
     convert(weights, (TensorMapping(n, (n,), tuple(w.shape)) for n, w in expected.items()), name)
 
 
 def _softmax(
-    files: Mapping[str, bytes], config: dict[str, Any], state: dict[str, Any], options: BiLmOptions, name: str
+    files: Mapping[str, bytes],
+    config: dict[str, Any],
+    state: dict[str, Any],
+    options: BiLmOptions,
+    name: str,
 ) -> SoftmaxWeights | None:
     """Returns the softmax with the words of the archive's vocabulary, in its numbering."""
     if "softmax.weight" not in state:
@@ -85,7 +97,9 @@ def _softmax(
     if not isinstance(weight, Tensor) or weight.dim() != 2 or weight.size(1) != dim:
         raise BiLmError(f"{name}: its softmax.weight is not a matrix with {dim} columns")
     if not isinstance(bias, Tensor) or bias.shape != weight.shape[:1]:
-        raise BiLmError(f"{name}: its softmax.bias is missing, or not of the size of softmax.weight")
+        raise BiLmError(
+            f"{name}: its softmax.bias is missing, or not of the size of softmax.weight"
+        )
     if len(words) == len(weight) - 1:  # AllenNLP leaves out the padding, number 0
         words.insert(0, (config.get("vocabulary") or {}).get("padding_token") or "@@PADDING@@")
     if len(words) != len(weight):

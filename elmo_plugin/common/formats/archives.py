@@ -79,7 +79,9 @@ class ZippedPath(zipfile.Path):
         with _naming(str(self.root.filename), "zip"):
             member = self.root.getinfo(self.at)
             if member.flag_bits & 1:
-                raise BiLmError(f"{self.at} is encrypted; unpack the archive and pass the path of the folder")
+                raise BiLmError(
+                    f"{self.at} is encrypted; unpack the archive and pass the path of the folder"
+                )
             if stat.S_ISLNK(member.external_attr >> 16):
                 raise BiLmError(f"{self.at} is neither a file nor a folder")
             if member.file_size > max(MAX_SMALL_MEMBER, MAX_RATIO * member.compress_size):
@@ -101,7 +103,9 @@ def _naming(path: str | Path, kind: str = "tar") -> Iterator[None]:
     except Exception as error:  # damage can make the readers raise anything
         raise_stop(error)
         if isinstance(error, OSError) and error.errno:
-            raise BiLmError(f"archive {path}: cannot be read or unpacked ({reason(error)})") from None
+            raise BiLmError(
+                f"archive {path}: cannot be read or unpacked ({reason(error)})"
+            ) from None
         message = f"archive {path}: not a whole {kind} archive ({error or type(error).__name__})"
         raise BiLmError(message) from error
 
@@ -130,7 +134,9 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
             for rest in (archive.fileobj, stream):  # to the end, for the checksum of gzip
                 while part := rest.read(_READ):
                     if part.strip(b"\0"):
-                        raise BiLmError("there is data after the end of the archive: it may be damaged")
+                        raise BiLmError(
+                            "there is data after the end of the archive: it may be damaged"
+                        )
 
 
 class _LimitedStream:

@@ -42,7 +42,9 @@ def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except Exception as error:  # damage can make the library raise anything
         raise_stop(error)
-        raise BiLmError(f"{name}: not a whole HDF5 file ({error or type(error).__name__})") from None
+        raise BiLmError(
+            f"{name}: not a whole HDF5 file ({error or type(error).__name__})"
+        ) from None
 
 
 class DeferringFile(io.FileIO):
@@ -77,7 +79,9 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
         came.append(number)
         target.error = target.error or InterruptedError("stopped by a signal")
 
-    is_main = threading.current_thread() is threading.main_thread()  # other threads are not interrupted
+    is_main = (
+        threading.current_thread() is threading.main_thread()
+    )  # other threads are not interrupted
     numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
     handlers = {number: signal.signal(number, stop) for number in numbers}
     try:
@@ -163,7 +167,9 @@ def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
         raise BiLmError(f"the dataset {name} is in another file")
     if dataset.nbytes > max(MAX_BYTES, MAX_RATIO * file.file.id.get_filesize()):
         size = f"{dataset.nbytes / 1e9:.1f} GB"
-        raise BiLmError(f"the dataset {name} has a suspicious compression ratio ({size} uncompressed)")
+        raise BiLmError(
+            f"the dataset {name} has a suspicious compression ratio ({size} uncompressed)"
+        )
     if dataset.size:
         if dataset.chunks is None:
             is_complete = dataset.id.get_storage_size() >= dataset.nbytes

@@ -13,7 +13,9 @@ from elmo_plugin.common.files import read_bytes
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
-def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False) -> Any:
+def parse_json(
+    text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False
+) -> Any:
     """
     Parses JSON. Raises `BiLmError`, beginning with `name` and, unless `is_line`, the line, also if it is
     nested too deeply, repeats a key, has a number beyond float, or half of a surrogate pair.
@@ -26,7 +28,9 @@ def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_key
     except RecursionError:
         raise BiLmError(f"{name}: not JSON that can be read (it is nested too deeply)") from None
     except json.JSONDecodeError as error:
-        where, hint = (name, "; an object is one line") if is_line else (f"{name}, line {error.lineno}", "")
+        where, hint = (
+            (name, "; an object is one line") if is_line else (f"{name}, line {error.lineno}", "")
+        )
         raise BiLmError(f"{where}: not JSON ({error.msg} at column {error.colno}){hint}") from None
     except ValueError as error:  # of UTF-8, and of the functions below
         raise BiLmError(f"{name}: not JSON ({error})") from None
@@ -70,7 +74,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is repeated")
+        raise ValueError(
+            f"the key {next(key for key in keys if keys.count(key) > 1)!r} is repeated"
+        )
     return content
 
 
@@ -85,4 +91,7 @@ def _number(kind: Callable[[str], float], digits: str) -> float:
     return kind(digits)
 
 
-_PARSERS: dict[str, Any] = {"parse_float": partial(_number, float), "parse_int": partial(_number, int)}
+_PARSERS: dict[str, Any] = {
+    "parse_float": partial(_number, float),
+    "parse_int": partial(_number, int),
+}

@@ -63,10 +63,15 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 _SNIFFED = 20  # lines
-_READS = {"columns": "--column N reads its words, from 0", "FASTA": "name its file .fasta, or --format fasta"}
+_READS = {
+    "columns": "--column N reads its words, from 0",
+    "FASTA": "name its file .fasta, or --format fasta",
+}
 _MOST_WORDS = 500
 _HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
-_NUMBER = re.compile(rb"\d+([-.]\d+)?")  # of a word in CoNLL-U; contracted words and empty nodes have two
+_NUMBER = re.compile(
+    rb"\d+([-.]\d+)?"
+)  # of a word in CoNLL-U; contracted words and empty nodes have two
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
 _FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
@@ -134,7 +139,9 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
         elif (line[:1] == b"#" and not is_word) or (is_numbered and not fields[0].isdigit()):
             continue
         elif not -len(fields) <= column < len(fields):
-            raise BiLmError(f"{name}, line {number}: expected column {column} of {len(fields)}, from 0")
+            raise BiLmError(
+                f"{name}, line {number}: expected column {column} of {len(fields)}, from 0"
+            )
         else:
             word = "_".join(fields[column].decode("utf-8", "surrogateescape").split())
             if not word:
@@ -170,11 +177,15 @@ def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
         if number == 1:
             for magic, kind in _NOT_TEXT.items():
                 if line.startswith(magic):
-                    raise BiLmError(f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {kind}")
+                    raise BiLmError(
+                        f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {kind}"
+                    )
             line = line.removeprefix(_BOM)
         num_blank = num_blank + 1 if line.isspace() else 0
         if len(line) > MAX_LINE_BYTES or num_blank > MAX_BLANK_LINES:
-            found = f"{num_blank:,} blank lines" if num_blank else f"more than {MAX_LINE_BYTES:,} bytes"
+            found = (
+                f"{num_blank:,} blank lines" if num_blank else f"more than {MAX_LINE_BYTES:,} bytes"
+            )
             raise BiLmError(f"{name}, line {number}: expected a line of text, got {found}")
         yield line
 

@@ -54,7 +54,9 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
         raise
     except Exception as error:  # as above
         raise_stop(error)
-        raise BiLmError(f"{name}: its weights are damaged ({error or type(error).__name__})") from None
+        raise BiLmError(
+            f"{name}: its weights are damaged ({error or type(error).__name__})"
+        ) from None
     if damaged is not None:
         raise BiLmError(f"{name}: its weights are damaged ({damaged} does not match its checksum)")
 
@@ -76,7 +78,9 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)
     except (OSError, RuntimeError) as error:
-        cause: BaseException | None = error  # torch may raise another error while it handles the system's
+        cause: BaseException | None = (
+            error  # torch may raise another error while it handles the system's
+        )
         while cause is not None and not isinstance(cause, OSError):
             cause = cause.__context__
         if cause is None:

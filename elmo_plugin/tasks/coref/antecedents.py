@@ -56,7 +56,9 @@ class AntecedentScorer(nn.Module):
         if old is not None and num_genres >= old.num_embeddings:
             known = old.num_embeddings - 1
             logger.warning("the genres of the archive grow from %d to %d", known, num_genres)
-            self.genre_embedding = grown(_genre_embedding(num_genres, old.embedding_dim), old, known)
+            self.genre_embedding = grown(
+                _genre_embedding(num_genres, old.embedding_dim), old, known
+            )
 
     def forward(self, spans: Tensor, speakers: Tensor, genre: Tensor) -> Tensor:
         """

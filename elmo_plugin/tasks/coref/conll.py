@@ -87,10 +87,14 @@ def document_in(record: Record, needs_clusters: bool = True) -> CorefDocument:
     with as_configuration_error(line.location):
         sentences = check_words(fields.get("sentences"))
         length = sum(map(len, sentences))
-        clusters = [[_mention(mention, length) for mention in cluster] for cluster in _clusters(fields)]
+        clusters = [
+            [_mention(mention, length) for mention in cluster] for cluster in _clusters(fields)
+        ]
         speakers = check_speakers(fields.get("speakers"), sentences)
     part = str(fields.get("line") or fields.get("part", ""))
-    return CorefDocument(name, part, sentences, speakers, genre_in(name), clusters, line.file, line.number)
+    return CorefDocument(
+        name, part, sentences, speakers, genre_in(name), clusters, line.file, line.number
+    )
 
 
 def check_words(sentences: Any) -> list[list[str]]:
@@ -116,7 +120,8 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
 def _are_texts(lists: Any) -> bool:
     """Returns whether it is a list of lists of texts that are not empty."""
     return is_list_of(lists, list) and all(
-        is_list_of(texts, str) and all(text.strip(BYTE_ORDER_MARK) for text in texts) for texts in lists
+        is_list_of(texts, str) and all(text.strip(BYTE_ORDER_MARK) for text in texts)
+        for texts in lists
     )
 
 
@@ -147,14 +152,18 @@ def _mention(mention: Any, length: int) -> Span:
     return Span(start, end)
 
 
-_TITLE = re.compile(r"\s*#\s*begin document\s*(?P<name>\S.*?);?(?:\s*part\s+(?P<part>\d+))?\s*", re.ASCII)
+_TITLE = re.compile(
+    r"\s*#\s*begin document\s*(?P<name>\S.*?);?(?:\s*part\s+(?P<part>\d+))?\s*", re.ASCII
+)
 _NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
 _CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|*]*)"  # 12, or as in GUM person-12
 _LABEL = re.compile(rf"(?:\|?(?:\({_CLUSTER}\)?|{_CLUSTER}\)))+")
 _BRACKET = re.compile(rf"(?P<opens>\()?(?P<cluster>{_CLUSTER})(?P<closes>\))?")
 
 
-def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False) -> Iterator[CorefDocument]:
+def read_documents(
+    path: str | os.PathLike[str], *, only_clusters: bool = False
+) -> Iterator[CorefDocument]:
     """
     Reads documents, one word per line, between `#begin document (NAME); part 000` and `#end document`. The
     columns are document, part, word number, word, part of speech, parse, lemma and frameset of the predicate,
@@ -218,7 +227,8 @@ def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool
     rows = list(chain.from_iterable(sentences))
     if only_clusters:
         parsed = [
-            ConllSentence(each, [""] * len(each), [], [row[-1] for _, row in each]) for each in sentences
+            ConllSentence(each, [""] * len(each), [], [row[-1] for _, row in each])
+            for each in sentences
         ]
         speakers = [[NO_SPEAKER] * len(each) for each in sentences]
     elif not sentences:
@@ -230,21 +240,29 @@ def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool
     with locate_label_errors(rows):
         clusters = parse_clusters([label for sentence in parsed for label in sentence.mentions])
     part, words = match["part"] or "", [sentence.words for sentence in parsed]
-    return CorefDocument(name, part, words, speakers, genre_in(name), clusters, begin.file, begin.number)
+    return CorefDocument(
+        name, part, words, speakers, genre_in(name), clusters, begin.file, begin.number
+    )
 
 
 def _word_column(sentences: list[list[Row]], name: str) -> int:
     """Returns the usual column of words, or else the first one in which those of a sentence differ."""
     width = min(max(len(rows[0][1]) for rows in sentences), FIXED_COLUMNS)
-    wide = [[row for _, row in rows] for rows in sentences if min(len(row) for _, row in rows) >= width]
+    wide = [
+        [row for _, row in rows] for rows in sentences if min(len(row) for _, row in rows) >= width
+    ]
 
     def is_text(column: int) -> bool:
-        return not all(row[column] == name or _NUMBER.fullmatch(row[column]) for rows in wide for row in rows)
+        return not all(
+            row[column] == name or _NUMBER.fullmatch(row[column]) for rows in wide for row in rows
+        )
 
     if width == FIXED_COLUMNS and not is_text(1) and not is_text(2):
         return 3
     texts = list(filter(is_text, range(max(width - 1, 1))))
-    differ = [column for column in texts if any(len({row[column] for row in rows}) > 1 for rows in wide)]
+    differ = [
+        column for column in texts if any(len({row[column] for row in rows}) > 1 for rows in wide)
+    ]
     if not differ and len(texts) != 1:
         line, columns = sentences[0][0]
         raise line.error(
@@ -260,7 +278,9 @@ def _speakers(sentence: ConllSentence, word: int) -> list[str]:
     if word < 3 or width < speaker + 2:
         return [NO_SPEAKER] * len(sentence.rows)
     for line, columns in sentence.rows:
-        is_entity = columns[speaker + 1] in NO_ANNOTATION or not {*"*(\t"}.isdisjoint(columns[speaker + 1])
+        is_entity = columns[speaker + 1] in NO_ANNOTATION or not {*"*(\t"}.isdisjoint(
+            columns[speaker + 1]
+        )
         if not is_entity and "\t" not in line.text:
             raise line.error(
                 f"expected the speaker and the named entity in columns {speaker + 1} and "
@@ -288,13 +308,17 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
             if opens:
                 opened[cluster].append(row)
             if closes and not opened[cluster]:
-                raise LabelError(row, f"{label!r} closes a mention of cluster {cluster}, but none is open")
+                raise LabelError(
+                    row, f"{label!r} closes a mention of cluster {cluster}, but none is open"
+                )
             if closes:
                 mentions.append(Span(opened[cluster].pop(), row + 1))
     never_closed = [(row, cluster) for cluster, rows in opened.items() for row in rows]
     if never_closed:
         row, cluster = min(never_closed)
-        raise LabelError(row, f"{labels[row]!r} opens a mention of cluster {cluster} that is never closed")
+        raise LabelError(
+            row, f"{labels[row]!r} opens a mention of cluster {cluster} that is never closed"
+        )
     return [sorted(mentions) for mentions in clusters.values()]
 
 
@@ -303,8 +327,11 @@ def _brackets(row: int, label: str) -> list[tuple[bool, str, bool]]:
     if label in NO_ANNOTATION:
         return []
     if not _LABEL.fullmatch(label):
-        raise LabelError(row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -")
+        raise LabelError(
+            row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -"
+        )
     found = [
-        (bool(match["opens"]), match["cluster"], bool(match["closes"])) for match in _BRACKET.finditer(label)
+        (bool(match["opens"]), match["cluster"], bool(match["closes"]))
+        for match in _BRACKET.finditer(label)
     ]
     return sorted(found, key=lambda bracket: (not (bracket[0] and bracket[2]), bracket[2]))

@@ -61,15 +61,23 @@ class CorefReader(TaskDatasetReader):
     folder_patterns = FOLDER_PATTERNS
 
     def __init__(
-        self, token_indexers: dict[str, TokenIndexer], *, genre_pattern: str | None = None, **kwargs: Any
+        self,
+        token_indexers: dict[str, TokenIndexer],
+        *,
+        genre_pattern: str | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
         try:
             self._genre_pattern = re.compile(genre_pattern) if genre_pattern else None
         except re.error as error:
-            raise ConfigurationError(f"genre_pattern: {genre_pattern!r} is not a regex: {error}") from None
+            raise ConfigurationError(
+                f"genre_pattern: {genre_pattern!r} is not a regex: {error}"
+            ) from None
         if self._genre_pattern is not None and not self._genre_pattern.groups:
-            raise ConfigurationError(f"genre_pattern: {genre_pattern!r} lacks a group for the genre")
+            raise ConfigurationError(
+                f"genre_pattern: {genre_pattern!r} lacks a group for the genre"
+            )
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
         """Yields the documents of a file."""
@@ -81,7 +89,9 @@ class CorefReader(TaskDatasetReader):
                 document = document._replace(genre=match[1] or "" if match else "")
             yield (document,)
         if documents and not has_clusters and self.needs_labels:
-            logger.warning("%s: no clusters to learn or to score, in %d documents", document.file, documents)
+            logger.warning(
+                "%s: no clusters to learn or to score, in %d documents", document.file, documents
+            )
 
     def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:
         """

@@ -34,8 +34,12 @@ def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) 
     Computes the negative logarithm of the probability that each span has one of its correct antecedents, or
     no antecedent if none is correct: the sum over spans (Lee et al., 2017, equation 1 and section 5).
     """
-    numbers = {mention: number for number, mentions in enumerate(clusters, 1) for mention in mentions}
-    cluster = torch.tensor([numbers.get(span, 0) for span in logits.spans], device=logits.logits.device)
+    numbers = {
+        mention: number for number, mentions in enumerate(clusters, 1) for mention in mentions
+    }
+    cluster = torch.tensor(
+        [numbers.get(span, 0) for span in logits.spans], device=logits.logits.device
+    )
     antecedents = antecedent_indices(logits.logits[:, 1:])
     correct = cluster[antecedents.clamp(min=0)] == cluster.unsqueeze(1)
     correct &= (antecedents >= 0) & (cluster > 0).unsqueeze(1)
@@ -99,7 +103,9 @@ def average_antecedent_logits(members: Sequence[AntecedentLogits]) -> Antecedent
     nearest_first = total.gather(1, antecedents.clamp(min=0))
     tiny = torch.finfo(total.dtype).tiny  # the logarithm of a correct antecedent is finite
     logits = nearest_first.clamp(min=tiny).log().masked_fill(antecedents < 0, float("-inf"))
-    return AntecedentLogits(union, torch.cat([total[:, none:].clamp(min=tiny).log(), logits], dim=1))
+    return AntecedentLogits(
+        union, torch.cat([total[:, none:].clamp(min=tiny).log(), logits], dim=1)
+    )
 
 
 def describe(
@@ -117,7 +123,12 @@ def describe(
     def describe_mention(mention: Span) -> dict[str, Any]:
         start, end, _ = mention
         characters = [places[start][0], places[end - 1][1]]
-        return {"text": text[slice(*characters)], "start": start, "end": end, "characters": characters}
+        return {
+            "text": text[slice(*characters)],
+            "start": start,
+            "end": end,
+            "characters": characters,
+        }
 
     return {
         "clusters": [[describe_mention(mention) for mention in cluster] for cluster in clusters],
@@ -136,7 +147,9 @@ def describe(
 def mark(words: Sequence[str], clusters: Sequence[Sequence[Span]]) -> str:
     """Returns the words with their mentions in brackets, and the number of the cluster, such as `[She]0`."""
     marked = list(words)
-    mentions = [(*mention[:2], number) for number, cluster in enumerate(clusters) for mention in cluster]
+    mentions = [
+        (*mention[:2], number) for number, cluster in enumerate(clusters) for mention in cluster
+    ]
     for start, end, number in sorted(mentions, key=lambda mention: mention[1] - mention[0]):
         marked[start] = f"[{marked[start]}"
         marked[end - 1] = f"{marked[end - 1]}]{number}"

@@ -59,7 +59,9 @@ def _without_repeated(predicted: Sequence[Cluster], gold: set[Hashable]) -> list
 def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Counts links, one fewer in a cluster than mentions, and those within one cluster of the other side."""
     correct = sum(len(indices) - len(set(indices)) for indices in _other_clusters(predicted, gold))
-    gold_links, predicted_links = (sum(len(cluster) - 1 for cluster in side) for side in (gold, predicted))
+    gold_links, predicted_links = (
+        sum(len(cluster) - 1 for cluster in side) for side in (gold, predicted)
+    )
     return CorefCounts(correct, gold_links, correct, predicted_links)
 
 
@@ -71,7 +73,9 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCount
     members = [set(cluster) for cluster in gold]
     recall = precision = 0.0
     for cluster, indices in zip(predicted, _other_clusters(predicted, gold), strict=True):
-        common = {index: sum(mention in members[index] for mention in cluster) for index in set(indices)}
+        common = {
+            index: sum(mention in members[index] for mention in cluster) for index in set(indices)
+        }
         for index in indices:
             recall += common[index] / len(gold[index])
             precision += common[index] / len(cluster)
@@ -84,7 +88,9 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts
     for row, indices in enumerate(_other_clusters(gold, predicted)):
         for index in indices:
             common[row, index] += 1
-    sizes = np.add.outer([len(cluster) for cluster in gold], [len(cluster) for cluster in predicted])
+    sizes = np.add.outer(
+        [len(cluster) for cluster in gold], [len(cluster) for cluster in predicted]
+    )
     similarity = 2 * common / sizes
     best = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
     return CorefCounts(best, len(gold), best, len(predicted))
@@ -92,7 +98,9 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts
 
 def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Counts distinct mentions, regardless of their clusters."""
-    right, found = ({mention for cluster in side for mention in cluster} for side in (gold, predicted))
+    right, found = (
+        {mention for cluster in side for mention in cluster} for side in (gold, predicted)
+    )
     return CorefCounts(len(right & found), len(right), len(right & found), len(found))
 
 
@@ -126,7 +134,9 @@ class CorefConll(CountingMetric):
         any other counts each time it occurs, but once as a mention.
         """
         gold_clusters, clusters = _without_empty(gold), _without_empty(predicted)
-        unique = _without_repeated(clusters, {mention for cluster in gold_clusters for mention in cluster})
+        unique = _without_repeated(
+            clusters, {mention for cluster in gold_clusters for mention in cluster}
+        )
         self.counts["documents"]["all"] += 1
         self.counts["documents"]["repeated"] += sum(map(len, clusters)) - sum(map(len, unique))
         for name, count in COUNTERS.items():
@@ -179,10 +189,14 @@ def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
     metric = CorefConll()
     for title, key in keys.items():
         if any(len(set(cluster)) < len(cluster) for cluster in key.clusters):
-            logger.warning("%s: a cluster repeats a mention: scores may be above 100 %%", key.location)
+            logger.warning(
+                "%s: a cluster repeats a mention: scores may be above 100 %%", key.location
+            )
         response = responses.pop(title, None)
         if response is None:
-            logger.warning("%s: %s is missing in %s; it counts as empty", key.location, title, response_path)
+            logger.warning(
+                "%s: %s is missing in %s; it counts as empty", key.location, title, response_path
+            )
             metric([], key.clusters)
             continue
         if key.length != response.length:

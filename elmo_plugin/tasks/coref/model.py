@@ -29,7 +29,12 @@ from elmo_plugin.tasks.coref.links import (
     marginal_loss,
 )
 from elmo_plugin.tasks.coref.metrics import CorefConll
-from elmo_plugin.tasks.coref.span_encoder import SpanEncoder, best_spans, further_layers, spans_in_sentences
+from elmo_plugin.tasks.coref.span_encoder import (
+    SpanEncoder,
+    best_spans,
+    further_layers,
+    spans_in_sentences,
+)
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
@@ -112,7 +117,9 @@ class CorefSpanRanking(TaskModel):
         for name in ("max_span_width", "min_spans", "max_antecedents", "max_training_sentences"):
             check_at_least(f"coref: {name}", options[name], error=ConfigurationError)
         if spans_per_word <= 0:
-            raise ConfigurationError(f"coref: spans_per_word: expected more than 0, got {spans_per_word}")
+            raise ConfigurationError(
+                f"coref: spans_per_word: expected more than 0, got {spans_per_word}"
+            )
         self.contextual_encoder = contextual_encoder
         self.span_encoder = SpanEncoder(
             encoded_dim=contextual_encoder.get_output_dim(),
@@ -147,7 +154,11 @@ class CorefSpanRanking(TaskModel):
         self.antecedent_scorer.add_genres(vocab.get_vocab_size(GENRES))
 
     def compute_logits(
-        self, sentences: TextFieldTensors, genre: LongTensor, document: list[CorefDocument], **_: Any
+        self,
+        sentences: TextFieldTensors,
+        genre: LongTensor,
+        document: list[CorefDocument],
+        **_: Any,
     ) -> list[AntecedentLogits]:
         """
         Returns the logits of the antecedents in each document, or in a window of it in training. The text
@@ -157,9 +168,14 @@ class CorefSpanRanking(TaskModel):
         if self.training:
             length = self._max_training_sentences
             # A random window of each document, of at most this many sentences.
-            starts = [int(torch.randint(max(0, len(each.sentences) - length) + 1, ())) for each in document]
+            starts = [
+                int(torch.randint(max(0, len(each.sentences) - length) + 1, ()))
+                for each in document
+            ]
             sentences = slice_wrapping_dim(sentences, starts, length)
-        encoded, embedded, mask = self.contextual_encoder.encode_and_embed(sentences, num_wrapping_dims=1)
+        encoded, embedded, mask = self.contextual_encoder.encode_and_embed(
+            sentences, num_wrapping_dims=1
+        )
         encoded = self.dropout(encoded)
         rows = zip(encoded, embedded, mask, genre, document, starts, strict=True)
         return [self._score(*row) for row in rows]
@@ -190,7 +206,9 @@ class CorefSpanRanking(TaskModel):
         vectors = self.span_encoder(encoded, embedded, widths, spans)
         antecedents = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
         scores = mentions[spans.starts, spans.widths]
-        logits = antecedents + scores.unsqueeze(1) + scores[antecedent_indices(antecedents).clamp(min=0)]
+        logits = (
+            antecedents + scores.unsqueeze(1) + scores[antecedent_indices(antecedents).clamp(min=0)]
+        )
         words_before = sum(map(len, document.sentences[:start]))
         return AntecedentLogits(spans.mentions(words_before), functional.pad(logits, (1, 0)))
 
@@ -228,8 +246,14 @@ class CorefSpanRanking(TaskModel):
         described = list(map(describe, documents, output_dict["clusters"], output_dict["links"]))
         return {
             "sentences": [document.typed_sentences for document in documents],
-            **{name: [getattr(item, name) for item in documents] for name in ("name", "part", "speakers")},
-        } | {name: [item[name] for item in described] for name in ("clusters", "antecedents", "marked")}
+            **{
+                name: [getattr(item, name) for item in documents]
+                for name in ("name", "part", "speakers")
+            },
+        } | {
+            name: [item[name] for item in described]
+            for name in ("clusters", "antecedents", "marked")
+        }
 
 
 def _speaker_ids(document: CorefDocument, start: int, length: int) -> Tensor:
@@ -261,7 +285,9 @@ class CorefPredictor(TaskPredictor):
     name = "elmo_coref"
     default_max_words = 20_000
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None) -> None:
+    def __init__(
+        self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None
+    ) -> None:
         super().__init__(model, dataset_reader, max_words=max_words)
         self._rules = EnglishRules("en", "sentencizer")
 
@@ -288,4 +314,6 @@ class CorefPredictor(TaskPredictor):
         sentences = [[word.text for word in words] for words in word_lists]
         speakers = check_speakers(None, sentences)
         places = [(word.start, word.end) for words in word_lists for word in words]
-        return CorefDocument("document", "000", sentences, speakers, genre, [], text=text, places=places)
+        return CorefDocument(
+            "document", "000", sentences, speakers, genre, [], text=text, places=places
+        )

@@ -83,11 +83,18 @@ class SpanEncoder(nn.Module):
         Returns start, end, head and width of spans, of shape (spans, output_dim), from the encoded words of a
         document, (time, encoded_dim), its embedded words, (time, embedded_dim), and `width_vectors`.
         """
-        attention = self._head_weights(encoded)[spans.starts, spans.widths]  # Shape: (spans, max_width)
+        attention = self._head_weights(encoded)[
+            spans.starts, spans.widths
+        ]  # Shape: (spans, max_width)
         words = spans.starts.unsqueeze(1) + torch.arange(self._max_width, device=encoded.device)
         words = words.clamp(max=len(encoded) - 1)  # Shape: (spans, max_width); weight 0 past a span
         heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
-        parts = [encoded[spans.starts], encoded[spans.ends], heads, widths[spans.starts, spans.widths]]
+        parts = [
+            encoded[spans.starts],
+            encoded[spans.ends],
+            heads,
+            widths[spans.starts, spans.widths],
+        ]
         return torch.cat(parts, dim=1)
 
     def project(
@@ -97,8 +104,12 @@ class SpanEncoder(nn.Module):
         Yields `linear` of the vectors of all spans, in consecutive blocks of shape
         (words, max_width, out_features). The values of spans that end past the document have no meaning.
         """
-        start_weight, end_weight, head_weight, width_weight = linear.weight.split(self._sizes, dim=1)
-        starts = functional.linear(encoded, start_weight, linear.bias)  # Shape: (time, out_features)
+        start_weight, end_weight, head_weight, width_weight = linear.weight.split(
+            self._sizes, dim=1
+        )
+        starts = functional.linear(
+            encoded, start_weight, linear.bias
+        )  # Shape: (time, out_features)
         ends = shift_to_ends(functional.linear(encoded, end_weight), self._max_width)
         heads = shift_to_ends(functional.linear(embedded, head_weight), self._max_width)
         attention = self._head_weights(encoded)
@@ -111,13 +122,21 @@ class SpanEncoder(nn.Module):
     def _head_weights(self, encoded: Tensor) -> Tensor:
         """Returns the weights of the words of each span, of shape (time, max_width, max_width)."""
         logits = shift_to_ends(self.head_attention(encoded).squeeze(1), self._max_width)
-        inside: Tensor = torch.ones(self._max_width, self._max_width, device=logits.device).tril().bool()
+        inside: Tensor = (
+            torch.ones(self._max_width, self._max_width, device=logits.device).tril().bool()
+        )
         return logits.unsqueeze(1).masked_fill(~inside, float("-inf")).softmax(dim=-1)
 
 
 def further_layers(hidden_dim: int, dropout: float) -> nn.Sequential:
     """Returns the layers of a scorer after its first linear layer, up to the score."""
-    hidden = [nn.ReLU(), Dropout(dropout), nn.Linear(hidden_dim, hidden_dim), nn.ReLU(), Dropout(dropout)]
+    hidden = [
+        nn.ReLU(),
+        Dropout(dropout),
+        nn.Linear(hidden_dim, hidden_dim),
+        nn.ReLU(),
+        Dropout(dropout),
+    ]
     return nn.Sequential(*hidden, nn.Linear(hidden_dim, 1))
 
 
@@ -130,7 +149,9 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = Fals
 
     `scores` and `valid` (which spans exist) have the shape (time, max_width).
     """
-    order = scores.masked_fill(~valid, float("-inf")).flatten().argsort(descending=True, stable=True)
+    order = (
+        scores.masked_fill(~valid, float("-inf")).flatten().argsort(descending=True, stable=True)
+    )
     selected: list[int] = []
     first_word: dict[int, int] = {}  # of the longest selected span that ends at a word
     last_word: dict[int, int] = {}  # of the longest that begins there

@@ -16,21 +16,44 @@ from elmo_plugin.tasks.spans import parse_tag
 
 WORD_NAMES = ("token", "tokens", "word", "words", "form", "text", "surface")
 ENTITY_NAMES = (
-    *("ner_tags", "ner_tag", "ner", "ne-coarse-lit", "ne", "entity", "entities", "iob", "bio", "ner_label"),
+    *(
+        "ner_tags",
+        "ner_tag",
+        "ner",
+        "ne-coarse-lit",
+        "ne",
+        "entity",
+        "entities",
+        "iob",
+        "bio",
+        "ner_label",
+    ),
     *("tag", "tags", "label", "labels"),
 )
 WORD_CLASS_NAMES = ("upos", "pos", "pos_tag", "pos_tags", "xpos", "chunk", "chunk_tags")
-_SENTENCE_NAMES = ("sentence #", "sentence", "sentence_id", "sentence_idx", "sent_id", "sent", "sid")
+_SENTENCE_NAMES = (
+    "sentence #",
+    "sentence",
+    "sentence_id",
+    "sentence_idx",
+    "sent_id",
+    "sent",
+    "sid",
+)
 _CONLLU = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"]
 _CHUNKS = {
     *("NP", "VP", "PP", "ADJP", "ADVP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP"),  # English
     *("NC", "VC", "PC"),  # German
 }
-_WORD_CLASS = re.compile(r"[A-Z][A-Z0-9$|_-]*|[\W_]+")  # as tag sets have them; words in capitals look alike
+_WORD_CLASS = re.compile(
+    r"[A-Z][A-Z0-9$|_-]*|[\W_]+"
+)  # as tag sets have them; words in capitals look alike
 _NUMBERS = re.compile(r"[\d.,:-]*\d")  # also the places of words in a text, such as 12-15
 _NOT_SPACES = re.compile(r"\S+", re.ASCII)  # other spaces may be part of a word
 _KEY_AND_VALUE = re.compile(r"# *\S+ +=( |$)")
-_NUMBER = re.compile(r"\d+([-.]\d+)?")  # of words in CoNLL-U; contracted words have two, and empty nodes
+_NUMBER = re.compile(
+    r"\d+([-.]\d+)?"
+)  # of words in CoNLL-U; contracted words have two, and empty nodes
 
 NumberedFields = tuple[int, tuple[str, ...]]
 """The number of a line and its fields. Python's garbage collector passes over tuples of text and numbers."""
@@ -93,10 +116,14 @@ def read_table(
             rows[index] = (row[0], ("",) * len(first))
     names, rows = _with_entities_in_keys(names, rows)
     separated = groupby(_separate(names, rows), key=bool)
-    return Table(file, names, [list(filter(None, sentence)) for is_one, sentence in separated if is_one])
+    return Table(
+        file, names, [list(filter(None, sentence)) for is_one, sentence in separated if is_one]
+    )
 
 
-def _splitter(file: str, texts: Sequence[str], separator: str | None) -> Callable[[str], Sequence[str]]:
+def _splitter(
+    file: str, texts: Sequence[str], separator: str | None
+) -> Callable[[str], Sequence[str]]:
     """Returns a function that splits a line, at tabs if all lines but comments have as many."""
     first = Line(next(filter(str.strip, texts), ""), file, 1)
     if separator is None and detect_format(first) == "csv":
@@ -107,7 +134,9 @@ def _splitter(file: str, texts: Sequence[str], separator: str | None) -> Callabl
     if separator in (" ", None):
         return lambda text: text.split() if text.isascii() else _NOT_SPACES.findall(text)
     quote = find_quote([first.text], separator)
-    return lambda text: [f.strip() for f in next(csv.reader([text], delimiter=separator, quotechar=quote))]
+    return lambda text: [
+        f.strip() for f in next(csv.reader([text], delimiter=separator, quotechar=quote))
+    ]
 
 
 def _is_boundary(text: str) -> bool:
@@ -121,14 +150,18 @@ def _is_boundary(text: str) -> bool:
 def _usual_row(rows: Sequence[NumberedFields | None]) -> NumberedFields:
     """Returns the first row that is as long as most are."""
     lengths = Counter(len(row[1]) for row in rows if row)
-    return next((row for row in rows if row and len(row[1]) == lengths.most_common(1)[0][0]), (0, ()))
+    return next(
+        (row for row in rows if row and len(row[1]) == lengths.most_common(1)[0][0]), (0, ())
+    )
 
 
 def _header(fields: Sequence[str], chosen: Collection[str], file: str) -> list[str]:
     """Returns the names of the columns if the first row is a header, or CoNLL-U's."""
     names = {field.lower() for field in fields}
     has_words, is_one = names & set(WORD_NAMES), len(fields) == 1 and ".csv" in file
-    is_usual = has_words and (is_one or names & set(ENTITY_NAMES + WORD_CLASS_NAMES + _SENTENCE_NAMES))
+    is_usual = has_words and (
+        is_one or names & set(ENTITY_NAMES + WORD_CLASS_NAMES + _SENTENCE_NAMES)
+    )
     if is_usual or (chosen and set(chosen) <= set(fields)):
         return list(fields)
     return list(_CONLLU) if len(fields) == len(_CONLLU) and fields[0][:1] in ("0", "1") else []
@@ -141,9 +174,15 @@ def _without_comments(rows: list[NumberedFields | None]) -> list[NumberedFields 
     if not width or len(words) == len(rows) - rows.count(None):
         return rows
     known = [set(column) for column in zip(*(fields for _, fields in words), strict=False)]
-    comments = {row for row in rows if row and row[1][0][:1] == "#" and not _is_word(row[1], width, known)}
+    comments = {
+        row for row in rows if row and row[1][0][:1] == "#" and not _is_word(row[1], width, known)
+    }
     has_blank_lines = None in rows[rows.index(words[0]) : rows.index(words[-1])]
-    left = (None if row in comments else row for row in rows if not (has_blank_lines and row in comments))
+    left = (
+        None if row in comments else row
+        for row in rows
+        if not (has_blank_lines and row in comments)
+    )
     return list(left)
 
 
@@ -153,8 +192,12 @@ def _is_word(fields: Sequence[str], width: int, known: Sequence[set[str]]) -> bo
         return False
     tag = parse_tag(fields[-1])
     is_tag = fields[-1] in ("O", "#") or bool(tag and tag.kind)
-    is_tag = is_tag or (fields[0] != "#" and _WORD_CLASS.fullmatch(fields[-1]) is not None)  # of a hash tag
-    return is_tag or any(field in column for field, column in zip(fields[1:], known[1:], strict=False))
+    is_tag = is_tag or (
+        fields[0] != "#" and _WORD_CLASS.fullmatch(fields[-1]) is not None
+    )  # of a hash tag
+    return is_tag or any(
+        field in column for field, column in zip(fields[1:], known[1:], strict=False)
+    )
 
 
 def _with_entities_in_keys(
@@ -166,7 +209,9 @@ def _with_entities_in_keys(
         values = {row[1][column] for row in words}
         if not all("=" in value or value in ("_", "") for value in values):
             continue
-        pairs = {value: dict(p.split("=", 1) for p in value.split("|") if "=" in p) for value in values}
+        pairs = {
+            value: dict(p.split("=", 1) for p in value.split("|") if "=" in p) for value in values
+        }
         for key in sorted({key for found in pairs.values() for key in found}):
             tags = parse_tags({found[key] for found in pairs.values() if key in found})
             if tags and any(tag.kind for tag in tags.values()):
@@ -176,12 +221,16 @@ def _with_entities_in_keys(
     return names, rows
 
 
-def _separate(names: Sequence[str], rows: list[NumberedFields | None]) -> Iterator[NumberedFields | None]:
+def _separate(
+    names: Sequence[str], rows: list[NumberedFields | None]
+) -> Iterator[NumberedFields | None]:
     """
     Separates sentences where a column that names them changes, and leaves out contracted words and empty
     nodes of CoNLL-U.
     """
-    sentence_column = next((n for n, name in enumerate(names) if name.lower() in _SENTENCE_NAMES), None)
+    sentence_column = next(
+        (n for n, name in enumerate(names) if name.lower() in _SENTENCE_NAMES), None
+    )
     numbers = {row[1][0] for row in rows if row and len(row[1]) > 2}
     is_numbered = any(map(str.isdigit, numbers)) and all(map(_NUMBER.fullmatch, numbers))
     last = ""
@@ -202,7 +251,9 @@ class ColumnFinder:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._columns = list(zip(*(fields for rows in table.sentences for _, fields in rows), strict=True))
+        self._columns = list(
+            zip(*(fields for rows in table.sentences for _, fields in rows), strict=True)
+        )
         self._values = [set(column) for column in self._columns]
         width = len(self._columns)
         self._texts = [c for c in range(width) if not all(map(_NUMBERS.fullmatch, self._values[c]))]
@@ -244,7 +295,9 @@ class ColumnFinder:
         typed = [column for column in tags if any(tag.kind for tag in tags[column].values())]
         outside = [column for column in tags if column not in typed]
         kinds = {column: {tag.kind for tag in tags[column].values()} - {""} for column in typed}
-        entities = [column for column in typed if 2 * len(kinds[column] & _CHUNKS) <= len(kinds[column])]
+        entities = [
+            column for column in typed if 2 * len(kinds[column] & _CHUNKS) <= len(kinds[column])
+        ]
         if entities:
             found = entities + [column for column in outside if column > entities[0]]
         else:

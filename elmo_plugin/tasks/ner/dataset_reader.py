@@ -25,7 +25,13 @@ from elmo_plugin.tasks.dataset_reader import (
 )
 from elmo_plugin.tasks.ner.columns import ColumnFinder, Table, read_table
 from elmo_plugin.tasks.ner.records import find_keys, sentence_in
-from elmo_plugin.tasks.ner.tags import ENCODINGS, SOURCE_ENCODINGS, TaggedSentence, find_kind, read_tags
+from elmo_plugin.tasks.ner.tags import (
+    ENCODINGS,
+    SOURCE_ENCODINGS,
+    TaggedSentence,
+    find_kind,
+    read_tags,
+)
 from elmo_plugin.tasks.records import Skipped, UnusableExample, detect_format, parse_records
 from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
@@ -93,10 +99,16 @@ class Conll2003Reader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        check_choice("ner_conll2003: source_encoding", source_encoding, SOURCE_ENCODINGS, ConfigurationError)
-        check_choice("ner_conll2003: tag_encoding", tag_encoding, ("BIO", "BIOUL"), ConfigurationError)
+        check_choice(
+            "ner_conll2003: source_encoding", source_encoding, SOURCE_ENCODINGS, ConfigurationError
+        )
+        check_choice(
+            "ner_conll2003: tag_encoding", tag_encoding, ("BIO", "BIOUL"), ConfigurationError
+        )
         if separator is not None and len(separator) != 1:
-            raise ConfigurationError(f"ner_conll2003: separator: expected one character, got {separator!r}")
+            raise ConfigurationError(
+                f"ner_conll2003: separator: expected one character, got {separator!r}"
+            )
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
         self._word_column, self._tag_column = word_column, tag_column
@@ -119,10 +131,14 @@ class Conll2003Reader(TaskDatasetReader):
         except LookupError as error:
             raise ConfigurationError(f"ner_conll2003: file_encoding: {error}") from None
         except ConfigurationError as error:
-            hint = "; the option file_encoding names another, as 'latin-1'" * ("-8 text (" in str(error))
+            hint = "; the option file_encoding names another, as 'latin-1'" * (
+                "-8 text (" in str(error)
+            )
             raise ConfigurationError(f"{error}{hint}") from None
 
-    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str] | None]]:
+    def read_examples(
+        self, lines: Iterable[Line]
+    ) -> Iterator[tuple[list[Token], list[str] | None]]:
         """Yields the words of each sentence and their tags, entities in `tag_encoding`."""
         file, texts = "", []  # texts burden the garbage collector less than lines do
         for line in lines:
@@ -154,12 +170,20 @@ class Conll2003Reader(TaskDatasetReader):
                 labels = spans_to_tags(spans, len(labels), self._tag_encoding)
             yield [Token(word) for word in sentence.words], labels
 
-    def _sentences(self, file: str, texts: list[str], skipped: Skipped) -> tuple[list[TaggedSentence], str]:
+    def _sentences(
+        self, file: str, texts: list[str], skipped: Skipped
+    ) -> tuple[list[TaggedSentence], str]:
         """Returns the sentences of a file, and a description of its columns."""
-        rest = (Line(text, file, number) for number, text in enumerate(texts, start=1) if text.strip())
+        rest = (
+            Line(text, file, number) for number, text in enumerate(texts, start=1) if text.strip()
+        )
         first, second = next(rest, None), next(rest, None)
         lines = chain(filter(None, (first, second)), rest)
-        if first and file.endswith(".in") and Path(other := file.removesuffix("in") + "out").exists():
+        if (
+            first
+            and file.endswith(".in")
+            and Path(other := file.removesuffix("in") + "out").exists()
+        ):
             found = _sentences_of_two_files(list(lines), list(self.read_lines(other)))
             return list(found), f"tags of {other}"
         chosen = (self._word_column, self._tag_column)
@@ -173,7 +197,9 @@ class Conll2003Reader(TaskDatasetReader):
         if self._columns is None or self._columns[:2] != (table.names, width):
             self._columns = (table.names, width, *self._find_columns(table))
         word, tag = self._columns[2:]
-        self.other_columns = [table.name(column) for column in range(width) if column not in (word, tag)]
+        self.other_columns = [
+            table.name(column) for column in range(width) if column not in (word, tag)
+        ]
         sentences = []
         for rows in table.sentences:
             numbers, fields = zip(*rows, strict=True)
@@ -183,7 +209,9 @@ class Conll2003Reader(TaskDatasetReader):
         tags_in = "" if tag is None else f", tags in column {table.name(tag)!r}"
         return sentences, f"words in column {table.name(word)!r}{tags_in}"
 
-    def _sentences_of_json(self, lines: Iterable[Line], skipped: Skipped) -> Iterator[TaggedSentence]:
+    def _sentences_of_json(
+        self, lines: Iterable[Line], skipped: Skipped
+    ) -> Iterator[TaggedSentence]:
         tokenizer = self.tokenizer or SpacyRulesTokenizer()
         keys: tuple[str, str | None] | None = None
         for line, fields in parse_records(lines):
@@ -223,10 +251,16 @@ class Conll2003Reader(TaskDatasetReader):
         if len(distinct) > 1 and (prefixes == self._prefixes or _are_prefixes(prefixes, distinct)):
             self._prefixes = prefixes
             logger.info("%s: the words lose their prefix, %s", file, " or ".join(sorted(prefixes)))
-            sentences = [each._replace(words=list(map(_without_prefix, each.words))) for each in sentences]
+            sentences = [
+                each._replace(words=list(map(_without_prefix, each.words))) for each in sentences
+            ]
         for sentence in sentences:
             lines, words, tags = sentence
-            blank = [n for n, texts in enumerate(zip(words, tags or words, strict=True)) if not all(texts)]
+            blank = [
+                n
+                for n, texts in enumerate(zip(words, tags or words, strict=True))
+                if not all(texts)
+            ]
             wrong = next(filter(_NOT_ONE_TAG.fullmatch, tags), None)
             if wrong is not None:
                 raise ConfigurationError(
@@ -249,7 +283,9 @@ class Conll2003Reader(TaskDatasetReader):
         """
         fields = sentence_fields(tokens)
         if tags is not None:
-            fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]), encoding=self._encoding)
+            fields["tags"] = TagsField(
+                tags, cast(TextField, fields["tokens"]), encoding=self._encoding
+            )
             fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
 
@@ -269,7 +305,9 @@ def _sentences_of_two_files(words: list[Line], tags: list[Line]) -> Iterator[Tag
 def _is_rejected(fields: dict[str, Any]) -> bool:
     """Returns whether an annotator rejected an example, in Prodigy or in Label Studio."""
     annotations: Any = fields.get("annotations")
-    cancelled = is_list_of(annotations, dict) and [each.get("was_cancelled") for each in annotations]
+    cancelled = is_list_of(annotations, dict) and [
+        each.get("was_cancelled") for each in annotations
+    ]
     return fields.get("answer") in ("reject", "ignore") or bool(cancelled and all(cancelled))
 
 

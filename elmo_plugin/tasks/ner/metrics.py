@@ -60,11 +60,15 @@ class NerF1(SpanF1):
     def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
         """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
         right = self.counts["correct"]
-        is_common = False  # in both, a chunk began at the same word, with the same type, and goes on
+        is_common = (
+            False  # in both, a chunk began at the same word, with the same type, and goes on
+        )
         last = (("O", ""), ("O", ""))
         for sentence in sentences:
             self.counts["words"]["all"] += len(sentence)
-            self.counts["words"]["correct"] += sum(gold == predicted for gold, predicted in sentence)
+            self.counts["words"]["correct"] += sum(
+                gold == predicted for gold, predicted in sentence
+            )
             for pair in [*sentence, ("O", "O")]:
                 gold, predicted = map(_split, pair)
                 ends, starts = zip(*map(_edges, last, (gold, predicted)), strict=True)
@@ -90,7 +94,11 @@ class NerF1(SpanF1):
 
     @overrides
     def missing_gold(self) -> str:
-        return "entities" if self._has_entities and self.counts["words"] and not self.counts["gold"] else ""
+        return (
+            "entities"
+            if self._has_entities and self.counts["words"] and not self.counts["gold"]
+            else ""
+        )
 
 
 def score_tagged(path: str) -> dict[str, Any]:
@@ -107,7 +115,8 @@ def score_tagged(path: str) -> dict[str, Any]:
         raise ConfigurationError(f"{path}: no words in this file")
     rows = metric.figures(100)
     figures = {
-        kind: row.rounded() | ({} if kind == "overall" else {"found": metric.counts["predicted"][kind]})
+        kind: row.rounded()
+        | ({} if kind == "overall" else {"found": metric.counts["predicted"][kind]})
         for kind, row in rows.items()
     }
     return {"raw": _table(metric, rows), **figures}

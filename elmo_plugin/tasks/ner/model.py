@@ -26,7 +26,9 @@ from elmo_plugin.tasks.spans import Span, describe_spans, parse_tag, spans_to_ta
 from elmo_plugin.tasks.task_model import TaskModel, grown, with_labels
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
-ILLEGAL = -10_000.0  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
+ILLEGAL = (
+    -10_000.0
+)  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
 
 
 class CrfLogits(NamedTuple):
@@ -114,7 +116,9 @@ class NerBiLstmCrf(TaskModel):
         emissions, masks, crfs = zip(*logits, strict=True)
         crf = copy.deepcopy(crfs[0])
         states = [member.state_dict() for member in crfs]
-        crf.load_state_dict({name: torch.stack([s[name] for s in states]).mean(dim=0) for name in states[0]})
+        crf.load_state_dict(
+            {name: torch.stack([s[name] for s in states]).mean(dim=0) for name in states[0]}
+        )
         return CrfLogits(torch.stack(emissions).mean(dim=0), masks[0], crf)
 
     def decode(
@@ -140,7 +144,9 @@ class NerBiLstmCrf(TaskModel):
             output["tags"] = [[labels[index] for index in path] for path in paths]
             output["logits"] = [emissions, *transitions]
         if tags is not None:
-            known = self.known_tags(tags, gold_tags).all(dim=1).nonzero().squeeze(1)  # Shape: (sentences,)
+            known = (
+                self.known_tags(tags, gold_tags).all(dim=1).nonzero().squeeze(1)
+            )  # Shape: (sentences,)
             output["loss"] = -crf(emissions[known], tags[known], mask[known])
             if not self.training and gold_tags is not None:
                 output["gold_tags"] = gold_tags
@@ -157,12 +163,18 @@ class NerBiLstmCrf(TaskModel):
         if "tags" not in output_dict or not self.has_entities:
             return output_dict
         output_dict["entities"] = []
-        for row, (words, tags) in enumerate(zip(output_dict["words"], output_dict["tags"], strict=True)):
+        for row, (words, tags) in enumerate(
+            zip(output_dict["words"], output_dict["tags"], strict=True)
+        ):
             spans = tags_to_spans(tags)
             emissions, *transitions = logits
-            probabilities = self._probabilities(tags, spans, emissions[row, : len(tags)], *transitions)
+            probabilities = self._probabilities(
+                tags, spans, emissions[row, : len(tags)], *transitions
+            )
             entities = zip(describe_spans(spans, words, "type"), probabilities, strict=True)
-            output_dict["entities"].append([entity | {"probability": part} for entity, part in entities])
+            output_dict["entities"].append(
+                [entity | {"probability": part} for entity, part in entities]
+            )
         return output_dict
 
     def _probabilities(
@@ -251,16 +263,25 @@ class NerPredictor(SentencePredictor):
     default_tokenizer = SpacyRulesTokenizer
 
     def __init__(
-        self, model: Model, dataset_reader: DatasetReader, *, output_format: str = "json", **kwargs: Any
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        *,
+        output_format: str = "json",
+        **kwargs: Any,
     ) -> None:
         super().__init__(model, dataset_reader, **kwargs)
-        check_choice(f"{self.name}: output_format", output_format, ("json", "columns"), ConfigurationError)
+        check_choice(
+            f"{self.name}: output_format", output_format, ("json", "columns"), ConfigurationError
+        )
         self._output_format = output_format
 
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         instance = super().to_instance(json_dict)
-        instance.add_field("text", MetadataField(None if "words" in json_dict else json_dict["sentence"]))
+        instance.add_field(
+            "text", MetadataField(None if "words" in json_dict else json_dict["sentence"])
+        )
         return instance
 
     @overrides
@@ -273,7 +294,11 @@ class NerPredictor(SentencePredictor):
             return outputs
         vocab = self._model.vocab
         known = vocab.get_namespaces() & {ENCODING_TAGS}
-        encoding = next(iter(vocab.get_token_to_index_vocabulary(ENCODING_TAGS)), "BIO") if known else "BIO"
+        encoding = (
+            next(iter(vocab.get_token_to_index_vocabulary(ENCODING_TAGS)), "BIO")
+            if known
+            else "BIO"
+        )
         for name in {"tags", "gold_tags"} & outputs.keys():
             tags = outputs[name]
             outputs[name] = spans_to_tags(tags_to_spans(tags), len(tags), encoding)
@@ -298,5 +323,7 @@ class NerPredictor(SentencePredictor):
                 with_letters = [tag if parse_tag(tag) else f"I-{tag}" for tag in tags]
                 tags = spans_to_tags(tags_to_spans(with_letters), len(tags), "BIO")
             columns += [tags] if tags else []
-        lines = [" ".join(_SPACES.sub("_", field) for field in row) for row in zip(*columns, strict=True)]
+        lines = [
+            " ".join(_SPACES.sub("_", field) for field in row) for row in zip(*columns, strict=True)
+        ]
         return [*lines, ""]

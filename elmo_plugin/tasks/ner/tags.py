@@ -35,7 +35,9 @@ def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
 def looks_like_entities(values: Sequence[str]) -> bool:
     """Returns whether at least half of the tags of a column mark entities, and one has a type."""
     tags = {value: tag for value in set(values) if (tag := parse_tag(value))}
-    return 2 * sum(value in tags for value in values) >= len(values) and any(t.kind for t in tags.values())
+    return 2 * sum(value in tags for value in values) >= len(values) and any(
+        t.kind for t in tags.values()
+    )
 
 
 def find_kind(tags: Sequence[str]) -> str:
@@ -68,13 +70,18 @@ def read_tags(
         for sentence in sentences:
             for word, pair in enumerate(_pairs(sentence)):
                 if pair in wrong:
-                    return f"{file}, line {sentence.lines[min(word, len(sentence.lines) - 1)]}", *pair
+                    return (
+                        f"{file}, line {sentence.lines[min(word, len(sentence.lines) - 1)]}",
+                        *pair,
+                    )
         raise AssertionError("a pair of tags is in a sentence")
 
     if source == "plain":
         return None, f"{len(values)} plain tags"
     if source == "IO":
-        return {value: OUTSIDE if value == "O" else EntityTag("I", "I", value) for value in values}, source
+        return {
+            value: OUTSIDE if value == "O" else EntityTag("I", "I", value) for value in values
+        }, source
     if (tags := parse_tags(values)) is None:
         no_type = {value for value in values if not (parse_tag(value) or OUTSIDE).kind} - {"O", "o"}
         place, _, tag = line_of({pair for pair in pairs if pair[1] in no_type})
@@ -84,7 +91,9 @@ def read_tags(
         )
     meanings = {**tags, "O": OUTSIDE}
     illegal = {
-        encoding: {pair for pair in pairs if not is_legal(encoding, *map(meanings.__getitem__, pair))}
+        encoding: {
+            pair for pair in pairs if not is_legal(encoding, *map(meanings.__getitem__, pair))
+        }
         for encoding in ENCODINGS
     }
     found = [encoding for encoding in ENCODINGS if not illegal[encoding]]
@@ -94,7 +103,9 @@ def read_tags(
         return tags, source
     if source == "auto":
         letters = {tag.letter for tag in tags.values()} - {"O"}
-        source = min(ENCODINGS, key=lambda name: (not letters <= set(ENCODINGS[name]), len(illegal[name])))
+        source = min(
+            ENCODINGS, key=lambda name: (not letters <= set(ENCODINGS[name]), len(illegal[name]))
+        )
     place, before, tag = line_of(illegal[source])
     raise ConfigurationError(
         f"{place}: expected tags in {source}, got {tag!r} after {before!r}; "

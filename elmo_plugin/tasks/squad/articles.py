@@ -11,7 +11,13 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.records import Skipped, UnusableExample, as_list, detect_format, parse_records
+from elmo_plugin.tasks.records import (
+    Skipped,
+    UnusableExample,
+    as_list,
+    detect_format,
+    parse_records,
+)
 
 _SHAPE = '{"id": …, "context": …, "question": …, "answers": {"text": […], "answer_start": […]}}'
 _USUAL = {  # names of the fields of a table or of JSON lines, in lower case
@@ -28,7 +34,9 @@ _TRIMMED = re.compile(r"([\s\ufeff\u200b\u2060]*)(.*?)[\s\ufeff\u200b\u2060]*", 
 _KINDS = {list: "a list", str: "text", int: "a number", str | int: "text", bool: "true or false"}
 _LISTS = re.compile(r"""["'](text|answer_start)["']: *(?:array\()?(\[[^\]]*\])""")
 
-UNANSWERABLE = "SQuAD 2.0's unanswerable questions are no part of this task (skip_unanswerable of a reader)"
+UNANSWERABLE = (
+    "SQuAD 2.0's unanswerable questions are no part of this task (skip_unanswerable of a reader)"
+)
 
 
 class Answer(NamedTuple):
@@ -119,19 +127,29 @@ def _paragraphs(lines: Iterable[Line], skipped: Skipped) -> Iterator[tuple[str, 
             if isinstance(paragraphs := fields.get("paragraphs"), list):
                 title = fields.get("title")
                 place = f"{line.file}, {title if title and isinstance(title, str) else f'article {number}'}"
-                yield from ((f"{place}, paragraph {n}", each) for n, each in enumerate(paragraphs, start=1))
+                yield from (
+                    (f"{place}, paragraph {n}", each) for n, each in enumerate(paragraphs, start=1)
+                )
                 continue
             parts = fields["qas"] if isinstance(fields.get("qas"), list) else [{}]  # of CMRC
-            questions = [_with_usual_names(fields | part) for part in parts if isinstance(part, dict)]
+            questions = [
+                _with_usual_names(fields | part) for part in parts if isinstance(part, dict)
+            ]
             questions = [{"id": line.place} | question for question in questions]
-            yield line.location, {"context": (questions or [{}])[0].get("context"), "qas": questions}
+            yield (
+                line.location,
+                {"context": (questions or [{}])[0].get("context"), "qas": questions},
+            )
 
 
 def _with_usual_names(fields: dict[str, Any]) -> dict[str, Any]:
     """Returns the fields of a question that are known, by the names that SQuAD has for them."""
     names = {name.lower(): name for name in reversed(fields)}
     found = {
-        key: fields[names[name]] for key, usual in _USUAL.items() for name in reversed(usual) if name in names
+        key: fields[names[name]]
+        for key, usual in _USUAL.items()
+        for name in reversed(usual)
+        if name in names
     }
     return {key: value for key, value in found.items() if key != "id" or value is not None}
 
@@ -140,13 +158,17 @@ def _question_in(item: Any, paragraph: str, ids: set[str]) -> Question | None:
     """Returns the question, or `None` if it is unanswerable."""
     identifier = _get(item, "id", str | int)
     if str(identifier) in ids:
-        raise UnusableExample("with the id of an earlier one", "an earlier question has the same id")
+        raise UnusableExample(
+            "with the id of an earlier one", "an earlier question has the same id"
+        )
     ids.add(str(identifier))
     if item.get("is_impossible") is not None and _get(item, "is_impossible", bool):
         return None
     if _is_blank(question := _get(item, "question", str)):
         raise UnusableExample("that are blank", "the question is blank")
-    return Question(identifier, question, [_answer_in(each, paragraph) for each in _answers(item, paragraph)])
+    return Question(
+        identifier, question, [_answer_in(each, paragraph) for each in _answers(item, paragraph)]
+    )
 
 
 def _answers(question: dict[str, Any], paragraph: str) -> list[Any]:
@@ -165,12 +187,17 @@ def _answers(question: dict[str, Any], paragraph: str) -> list[Any]:
         answers = {name: as_list(values) for name, values in lists}
     if not isinstance(answers, dict):
         items = [] if answers is None else _get({"answers": answers}, "answers", list)
-        return [{"text": a, "answer_start": paragraph.find(a)} if isinstance(a, str) else a for a in items]
+        return [
+            {"text": a, "answer_start": paragraph.find(a)} if isinstance(a, str) else a
+            for a in items
+        ]
     texts, starts = _get(answers, "text", list), _get(answers, "answer_start", list)
     if len(texts) != len(starts):
         message = f'expected an "answer_start" for each "text", got {len(starts)} for {len(texts)}'
         raise UnusableExample('with malformed "answers"', message)
-    return [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)]
+    return [
+        {"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)
+    ]
 
 
 def _answer_in(answer: Any, paragraph: str) -> Answer:
@@ -198,10 +225,13 @@ def _get(value: Any, key: str, kind: Any) -> Any:
     """Returns the value of a key, after checking its kind."""
     if not isinstance(value, dict):
         raise UnusableExample(
-            "that are malformed", f"expected a JSON object, got {json.dumps(value, ensure_ascii=False):.60}"
+            "that are malformed",
+            f"expected a JSON object, got {json.dumps(value, ensure_ascii=False):.60}",
         )
     item = value.get(key)
     if not isinstance(item, kind) or isinstance(item, bool) != (kind is bool):
-        message = f'expected {_KINDS[kind]} as "{key}", got {json.dumps(item, ensure_ascii=False):.60}'
+        message = (
+            f'expected {_KINDS[kind]} as "{key}", got {json.dumps(item, ensure_ascii=False):.60}'
+        )
         raise UnusableExample(f'with a malformed "{key}"', message)
     return item

@@ -23,7 +23,9 @@ class TrilinearSimilarity(nn.Module):
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
         """Returns the similarity of each pair, of shape (batch, first, second)."""
         products = (first * self.product_weight) @ second.transpose(1, 2)
-        return products + self.first_projection(first) + self.second_projection(second).transpose(1, 2)
+        return (
+            products + self.first_projection(first) + self.second_projection(second).transpose(1, 2)
+        )
 
 
 class TrilinearBiattention(nn.Module):
@@ -34,7 +36,11 @@ class TrilinearBiattention(nn.Module):
         self.similarity = TrilinearSimilarity(dim)
 
     def forward(
-        self, paragraph: Tensor, question: Tensor, paragraph_mask: BoolTensor, question_mask: BoolTensor
+        self,
+        paragraph: Tensor,
+        question: Tensor,
+        paragraph_mask: BoolTensor,
+        question_mask: BoolTensor,
     ) -> Tensor:
         """
         Returns, for each word x of the paragraph, [x ; q ; x * q ; x * p], of shape (batch, paragraph, 4 *
@@ -45,7 +51,9 @@ class TrilinearBiattention(nn.Module):
         attended = masked_attention(similarity, question, question_mask)
         lowest = torch.finfo(similarity.dtype).min
         best = similarity.masked_fill(~question_mask.unsqueeze(1), lowest).max(dim=2).values
-        back = masked_attention(best.unsqueeze(1), paragraph, paragraph_mask)  # Shape: (batch, 1, dim)
+        back = masked_attention(
+            best.unsqueeze(1), paragraph, paragraph_mask
+        )  # Shape: (batch, 1, dim)
         return torch.cat([paragraph, attended, paragraph * attended, paragraph * back], dim=-1)
 
 

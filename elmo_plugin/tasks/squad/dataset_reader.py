@@ -69,7 +69,9 @@ class SquadReader(TaskDatasetReader):
     ) -> None:
         super().__init__(token_indexers, **kwargs)
         if max_paragraph_words is not None:
-            check_at_least("squad_v1: max_paragraph_words", max_paragraph_words, error=ConfigurationError)
+            check_at_least(
+                "squad_v1: max_paragraph_words", max_paragraph_words, error=ConfigurationError
+            )
         self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
         self._skip_unanswerable = skip_unanswerable
@@ -107,7 +109,9 @@ class SquadReader(TaskDatasetReader):
                     answered = bool(question.answers) if answered is None else answered
                     if answered is not bool(question.answers):
                         reason = "without an answer" if answered else "after one without an answer"
-                        missing = "answer missing" if answered else "the first question has no answer"
+                        missing = (
+                            "answer missing" if answered else "the first question has no answer"
+                        )
                         raise UnusableExample(reason, f"{missing}; skip_unanswerable skips it")
                     words = self._split(question.text, "question")
                     for answer in question.answers:
@@ -121,7 +125,9 @@ class SquadReader(TaskDatasetReader):
         """Splits a paragraph into words (at least one), with their places."""
         tokens = self._split(paragraph, "paragraph")
         if any(token.idx is None for token in tokens):
-            raise ConfigurationError("squad_v1: the tokenizer does not say where words are in the text")
+            raise ConfigurationError(
+                "squad_v1: the tokenizer does not say where words are in the text"
+            )
         places = [(cast(int, token.idx), cast(int, token.idx_end)) for token in tokens]
         return TokenizedParagraph(paragraph, tokens, places)
 
@@ -142,7 +148,9 @@ class SquadReader(TaskDatasetReader):
         fields: dict[str, Field] = {
             "paragraph": text,
             "question": TextField(words),
-            "metadata": MetadataField({"paragraph": paragraph, "question": question, "words": words}),
+            "metadata": MetadataField(
+                {"paragraph": paragraph, "question": question, "words": words}
+            ),
         }
         if question.answers:
             spans = dict.fromkeys(answer_words(paragraph, answer) for answer in question.answers)
@@ -154,8 +162,12 @@ def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, in
     """Returns the first and the last word that an answer touches; `ConfigurationError` if there is none."""
     end = answer.start + len(answer.text)
     touched = [
-        index for index, (first, last) in enumerate(paragraph.places) if first < end and answer.start < last
+        index
+        for index, (first, last) in enumerate(paragraph.places)
+        if first < end and answer.start < last
     ]
     if not touched:
-        raise ConfigurationError(f"the answer {answer.text!r} at {answer.start} does not match any words")
+        raise ConfigurationError(
+            f"the answer {answer.text!r} at {answer.start} does not match any words"
+        )
     return touched[0], touched[-1]

@@ -82,7 +82,9 @@ def score_squad(data_path: str, predictions_path: str) -> dict[str, Any]:
     for paragraph in read_squad(data_path):
         for question in paragraph.questions:
             if not question.answers:
-                raise ConfigurationError(f"{paragraph.location}, question {question.id}: answer missing")
+                raise ConfigurationError(
+                    f"{paragraph.location}, question {question.id}: answer missing"
+                )
             metric(predictions.get(str(question.id)), [answer.text for answer in question.answers])
     sums = metric.counts["questions"]
     if not sums:
@@ -100,5 +102,7 @@ def _read_predictions(path: str) -> Mapping[str, str]:
         )
     for identifier, answer in predictions.items():
         if not isinstance(answer, str):
-            raise ConfigurationError(f"{path}, question {identifier}: expected text, got {answer!r}")
+            raise ConfigurationError(
+                f"{path}, question {identifier}: expected text, got {answer!r}"
+            )
     return predictions

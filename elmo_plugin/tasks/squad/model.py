@@ -24,7 +24,12 @@ from elmo_plugin.tasks.squad.articles import Question
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
 from elmo_plugin.tasks.squad.dataset_reader import SquadReader
 from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
-from elmo_plugin.tasks.squad.spans import BoundaryLogits, average_boundary_logits, best_answers, span_loss
+from elmo_plugin.tasks.squad.spans import (
+    BoundaryLogits,
+    average_boundary_logits,
+    best_answers,
+    span_loss,
+)
 from elmo_plugin.tasks.task_model import TaskModel
 
 _stem = lru_cache(100_000)(PorterStemmer().stem)
@@ -131,7 +136,9 @@ class SquadBidafSelfAttention(TaskModel):
         p, p_mask = self.dropout(p)[rows], cast(BoolTensor, p_mask[rows])
         words = self.biattention(p, self.dropout(q), p_mask, q_mask)
         if self._word_in_question:
-            marks = [words_in_question(item["paragraph"].tokens, item["words"]) for item in metadata]
+            marks = [
+                words_in_question(item["paragraph"].tokens, item["words"]) for item in metadata
+            ]
             words = torch.cat([words, pad_sequence(marks, batch_first=True).to(words)], dim=-1)
         words = self.attention_projection(words)
         if self.residual_block is not None:
@@ -139,7 +146,9 @@ class SquadBidafSelfAttention(TaskModel):
         words = self.dropout(words)
         start = self.start_encoder(words, p_mask)
         end = self.end_encoder(torch.cat([words, start], dim=-1), p_mask)
-        return BoundaryLogits(self.start_logits(start).squeeze(-1), self.end_logits(end).squeeze(-1), p_mask)
+        return BoundaryLogits(
+            self.start_logits(start).squeeze(-1), self.end_logits(end).squeeze(-1), p_mask
+        )
 
     def decode(
         self,
@@ -161,7 +170,9 @@ class SquadBidafSelfAttention(TaskModel):
             max_words = self._max_answer_words or logits.mask.size(1)
             output["spans"] = best_answers(logits, max_words, count=5)
         if answers is not None:
-            output["loss"] = span_loss(logits, answers if self._train_on == "all" else answers[:, :1])
+            output["loss"] = span_loss(
+                logits, answers if self._train_on == "all" else answers[:, :1]
+            )
             if not self.training:
                 for item, (best, *_) in zip(metadata, output["spans"], strict=True):
                     texts = [answer.text for answer in item["question"].answers]
@@ -192,7 +203,9 @@ class SquadBidafSelfAttention(TaskModel):
 class ResidualSelfAttention(nn.Module):
     """Encodes words, attends from each to all others, and projects to the size of the words."""
 
-    def __init__(self, encoder: Seq2SeqEncoder, projection: Lazy[FeedForward], dropout: float) -> None:
+    def __init__(
+        self, encoder: Seq2SeqEncoder, projection: Lazy[FeedForward], dropout: float
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         self.attention = TrilinearSelfAttention(encoder.get_output_dim())
@@ -224,7 +237,11 @@ def _distinct(texts: Sequence[str]) -> tuple[list[int], list[int]]:
 
 def _describe(paragraph: Any, first: int, last: int, probability: float) -> dict[str, Any]:
     start, end = paragraph.characters(first, last)
-    return {"text": paragraph.text[start:end], "characters": [start, end], "probability": probability}
+    return {
+        "text": paragraph.text[start:end],
+        "characters": [start, end],
+        "probability": probability,
+    }
 
 
 @Predictor.register("elmo_squad")

@@ -22,7 +22,9 @@ class BoundaryLogits(NamedTuple):
         return start.log_softmax(dim=1), end.log_softmax(dim=1)
 
 
-def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[list[tuple[int, int, float]]]:
+def best_answers(
+    logits: BoundaryLogits, max_words: int, count: int
+) -> list[list[tuple[int, int, float]]]:
     """
     Returns the `count` most probable answers of at most `max_words` to each question, the best first: their
     first and last words, and the probability that both are correct.

@@ -83,7 +83,9 @@ def read_sentences(path: str) -> Iterator[SrlSentence]:
     Reads a file to score: propositions (see `parse_props`), columns of CoNLL-2012, or JSON lines. Raises
     `ConfigurationError`, naming file and line, if a line is malformed.
     """
-    return columns_or_json(read_text_lines(path), partial(_parse_columns, may_be_props=True), sentence_in)
+    return columns_or_json(
+        read_text_lines(path), partial(_parse_columns, may_be_props=True), sentence_in
+    )
 
 
 def _parse_columns(lines: Iterator[Line], may_be_props: bool = False) -> Iterator[SrlSentence]:
@@ -102,7 +104,9 @@ def _sentence_to_predict(record: Record) -> SrlSentence:
     words = fields.get("words")
     if isinstance(words, list) and not {"frames", "verbs"} & fields.keys():
         unknown = {"tags": ["O"] * len(words)}
-        fields |= {"frames": [{"index": index, **unknown} for index in fields.get("predicates") or ()]}
+        fields |= {
+            "frames": [{"index": index, **unknown} for index in fields.get("predicates") or ()]
+        }
     return sentence_in((line, fields))
 
 
@@ -117,7 +121,9 @@ class SrlReader(SrlSentenceReader):
 
     example_names = "predicates"
 
-    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], int, list[str], str]]:
+    def read_examples(
+        self, lines: Iterable[Line]
+    ) -> Iterator[tuple[list[Token], int, list[str], str]]:
         """Yields, for each predicate, the words of its sentence, its index, the tags and its lemma."""
         for words, predicates, _ in self.read_sentences(lines):
             tokens = [Token(word) for word in words]
@@ -125,7 +131,11 @@ class SrlReader(SrlSentenceReader):
                 yield tokens, word, spans_to_tags(arguments, len(words)), lemma
 
     def text_to_instance(
-        self, tokens: list[Token], predicate: int, tags: list[str] | None = None, lemma: str | None = None
+        self,
+        tokens: list[Token],
+        predicate: int,
+        tags: list[str] | None = None,
+        lemma: str | None = None,
     ) -> Instance:
         """
         Makes an instance of the predicate at an index of a sentence, with the fields `tokens`, `words` (as
@@ -160,7 +170,9 @@ class SrlPredicatesReader(SrlSentenceReader):
         for words, predicates, _ in self.read_sentences(lines):
             yield [Token(word) for word in words], [predicate.word for predicate in predicates]
 
-    def text_to_instance(self, tokens: list[Token], predicates: list[int] | None = None) -> Instance:
+    def text_to_instance(
+        self, tokens: list[Token], predicates: list[int] | None = None
+    ) -> Instance:
         """
         Makes an instance of a sentence, with the fields `tokens`, `words` (as strings) and, if the indices of
         its predicates are known, `tags`: 1 at predicates and 0 elsewhere.

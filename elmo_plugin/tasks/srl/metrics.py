@@ -58,7 +58,11 @@ class SrlF1(SpanF1):
     def add(self, gold: Iterable[Span], predicted: Iterable[Span]) -> None:
         """Counts the arguments of one predicate."""
         right, found = set(join_continuations(gold)), set(join_continuations(predicted))
-        for name, arguments in {"correct": right & found, "predicted": found, "gold": right}.items():
+        for name, arguments in {
+            "correct": right & found,
+            "predicted": found,
+            "gold": right,
+        }.items():
             self.counts[name].update(role for role, _ in arguments)
         self.counts["propositions"]["all"] += 1
 
@@ -82,13 +86,18 @@ def score_srl(gold_path: str, system_path: str) -> dict[str, Any]:
         sentences += 1
         if gold is None or system is None:
             present, lacking = (system, gold_path) if gold is None else (gold, system_path)
-            raise ConfigurationError(f"{present.location}: sentence {sentences} is missing in {lacking}")
+            raise ConfigurationError(
+                f"{present.location}: sentence {sentences} is missing in {lacking}"
+            )
         _add_sentence(metric, gold, system)
     if not sentences:
         raise ConfigurationError(f"{gold_path}: no sentences in this file")
     rows = zip(metric.numbers().items(), metric.figures(100).values(), strict=True)
     return {
-        "Overall" if role == "overall" else role: {"correct": correct, "excess": predicted - correct}
+        "Overall" if role == "overall" else role: {
+            "correct": correct,
+            "excess": predicted - correct,
+        }
         | {"missed": gold - correct}
         | figures.rounded()
         for (role, (correct, predicted, gold)), figures in rows
@@ -109,7 +118,9 @@ def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None
             metric.add(arguments, predicted.arguments)
             continue
         name = "no predicate" if predicted is None else predicted.lemma
-        location = f"{system.location}, word {word + 1}: {name} instead of {lemma}, as in {gold.location}"
+        location = (
+            f"{system.location}, word {word + 1}: {name} instead of {lemma}, as in {gold.location}"
+        )
         logger.warning("%s; all its arguments are missed", location)
         metric.add(arguments, [])
     for word, predicate in unmatched.items():

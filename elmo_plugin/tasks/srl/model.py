@@ -83,7 +83,9 @@ class SrlHighwayLstm(TaskModel):
         self.tag_projection = nn.Linear(self.contextual_encoder.get_output_dim(), len(self._tags))
         self._transitions: Tensor
         self._start: Tensor
-        for name, values in zip(("_transitions", "_start"), bio_transitions(self._tags), strict=True):
+        for name, values in zip(
+            ("_transitions", "_start"), bio_transitions(self._tags), strict=True
+        ):
             self.register_buffer(name, values, persistent=False)
         self.metric = SrlF1()
         self.initialize()
@@ -92,13 +94,21 @@ class SrlHighwayLstm(TaskModel):
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         self._tags = list(vocab.get_index_to_token_vocabulary("labels").values())
         self.tag_projection = with_labels(self.tag_projection, vocab)
-        self._transitions, self._start = (each.to(self._start.device) for each in bio_transitions(self._tags))
+        self._transitions, self._start = (
+            each.to(self._start.device) for each in bio_transitions(self._tags)
+        )
 
-    def compute_logits(self, tokens: TextFieldTensors, predicate: LongTensor, **_: Any) -> TagLogits:
+    def compute_logits(
+        self, tokens: TextFieldTensors, predicate: LongTensor, **_: Any
+    ) -> TagLogits:
         """Returns the logits of the tags, for predicates of shape (batch, 1)."""
         time = get_text_field_mask(tokens).size(1)
-        is_predicate = torch.arange(time, device=predicate.device) == predicate  # Shape: (batch, time)
-        encoded, mask = self.contextual_encoder(tokens, self.predicate_embedding(is_predicate.long()))
+        is_predicate = (
+            torch.arange(time, device=predicate.device) == predicate
+        )  # Shape: (batch, time)
+        encoded, mask = self.contextual_encoder(
+            tokens, self.predicate_embedding(is_predicate.long())
+        )
         return TagLogits(self.tag_projection(encoded), mask)
 
     def decode(
@@ -135,7 +145,9 @@ class SrlHighwayLstm(TaskModel):
         if "tags" not in output_dict:
             return output_dict
         frames = list(zip(output_dict["words"], output_dict["tags"], strict=True))
-        output_dict["roles"] = [describe_spans(tags_to_spans(tags), words, "role") for words, tags in frames]
+        output_dict["roles"] = [
+            describe_spans(tags_to_spans(tags), words, "role") for words, tags in frames
+        ]
         output_dict["description"] = [mark_arguments(words, tags) for words, tags in frames]
         return output_dict
 
@@ -175,7 +187,9 @@ class SrlPredicates(TaskModel):
     default_predictor = "elmo_srl_predicates"
     average_logits = staticmethod(average_tag_logits)
 
-    def __init__(self, vocab: Vocabulary, *, contextual_encoder: ContextualEncoder, **kwargs: Any) -> None:
+    def __init__(
+        self, vocab: Vocabulary, *, contextual_encoder: ContextualEncoder, **kwargs: Any
+    ) -> None:
         super().__init__(vocab, **kwargs)
         self.contextual_encoder = contextual_encoder
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), 2)
@@ -208,14 +222,20 @@ class SrlPredicates(TaskModel):
         """Adds `predicates`, the indices of the words, and removes padding from `probabilities`."""
         mask, probs = output_dict.pop("mask"), output_dict["probabilities"]
         output_dict["predicates"] = [torch.where(row)[0].tolist() for row in (probs > 0.5) & mask]
-        output_dict["probabilities"] = [row[known].tolist() for row, known in zip(probs, mask, strict=True)]
+        output_dict["probabilities"] = [
+            row[known].tolist() for row, known in zip(probs, mask, strict=True)
+        ]
         return output_dict
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Returns the accuracy over words, and precision, recall and F1 of predicates."""
         counted = self._accuracy.total_count > 0  # else AllenNLP's F1 raises an error
-        f1 = self._f1.get_metric(reset) if counted else dict.fromkeys(("precision", "recall", "f1"), 0.0)
+        f1 = (
+            self._f1.get_metric(reset)
+            if counted
+            else dict.fromkeys(("precision", "recall", "f1"), 0.0)
+        )
         return {"accuracy": self._accuracy.get_metric(reset), **f1}
 
 
@@ -279,17 +299,28 @@ class SrlPredictor(SentencePredictor):
             for tokens, indices in zip(sentences, predicates, strict=True)
             for index in indices
         ]
-        batches = split_by_tokens([len(instance["tokens"]) for instance in instances], MAX_BATCH_WORDS)
-        frames = chain.from_iterable(self.predict_batch_instance(instances[batch]) for batch in batches)
+        batches = split_by_tokens(
+            [len(instance["tokens"]) for instance in instances], MAX_BATCH_WORDS
+        )
+        frames = chain.from_iterable(
+            self.predict_batch_instance(instances[batch]) for batch in batches
+        )
         return [
-            {"words": list(map(as_typed, tokens)), "frames": [_frame(next(frames)) for _ in indices]}
+            {
+                "words": list(map(as_typed, tokens)),
+                "frames": [_frame(next(frames)) for _ in indices],
+            }
             for tokens, indices in zip(sentences, predicates, strict=True)
         ]
 
-    def _predicates(self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]) -> list[list[int]]:
+    def _predicates(
+        self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
+    ) -> list[list[int]]:
         """Returns the predicates of the inputs, and finds them if the input has none."""
         pairs = list(zip(inputs, sentences, strict=True))
-        unknown = [{"words": [t.text for t in words]} for each, words in pairs if "predicates" not in each]
+        unknown = [
+            {"words": [t.text for t in words]} for each, words in pairs if "predicates" not in each
+        ]
         found: Iterator[JsonDict] = iter(())
         if unknown:
             if self._tagger is None:

@@ -108,7 +108,9 @@ def _check_format(rows: list[Row]) -> None:
     """Raises `ConfigurationError` if these are not the columns of CoNLL-2012."""
     line, first = rows[0]
     numbers, words = ([row[column] for _, row in rows if len(row) > column] for column in (2, 3))
-    is_shifted = re.fullmatch(r"\d+([-.]\d+)?", first[0]) or (len(rows) > 1 and _are_counting(words))
+    is_shifted = re.fullmatch(r"\d+([-.]\d+)?", first[0]) or (
+        len(rows) > 1 and _are_counting(words)
+    )
     if len(first) < FIXED_COLUMNS or (is_shifted and not _are_counting(numbers)):
         raise line.error(
             "expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
@@ -117,7 +119,9 @@ def _check_format(rows: list[Row]) -> None:
 
 
 def _are_counting(numbers: Sequence[str]) -> bool:
-    return all(map(str.isdecimal, numbers)) and all(int(b) == int(a) + 1 for a, b in pairwise(numbers))
+    return all(map(str.isdecimal, numbers)) and all(
+        int(b) == int(a) + 1 for a, b in pairwise(numbers)
+    )
 
 
 def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
@@ -136,7 +140,9 @@ def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
         )
     for _, group in groupby(others, key=lambda line: line.text.isspace()):
         rows = [(line, line.text.strip("\r\n").split("\t")) for line in group]
-        rows = [row for row in rows if row[1][0].isdecimal()]  # no comments, contracted words or empty nodes
+        rows = [
+            row for row in rows if row[1][0].isdecimal()
+        ]  # no comments, contracted words or empty nodes
         check_columns(rows, len(names), ", ".join(names))
         words, frames = [], []
         for index, (line, row) in enumerate(rows):
@@ -149,7 +155,10 @@ def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
                 )
             words.append(word)
             if frame not in NO_ANNOTATION:
-                roles = [{"role": r, "start": int(start) - 1, "end": int(end)} for r, start, end in arguments]
+                roles = [
+                    {"role": r, "start": int(start) - 1, "end": int(end)}
+                    for r, start, end in arguments
+                ]
                 frames.append({"index": index, "roles": roles})
         if rows:
             yield sentence_in((rows[0][0], {"words": words, "frames": frames}))
@@ -200,10 +209,16 @@ def sentence_in(record: Record) -> SrlSentence:
     frames: Any = fields.get("frames", fields.get("verbs"))
     with as_configuration_error(line.location):
         if not is_list_of(words, str) or not words or not all(words):
-            raise BiLmError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
+            raise BiLmError(
+                f'expected "words", a list of words, got {words or list(fields)!r:.100}'
+            )
         if not is_list_of(frames, dict):
-            raise BiLmError(f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}')
-        return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames), line.location)
+            raise BiLmError(
+                f'expected "frames", a list of objects, got {frames or list(fields)!r:.100}'
+            )
+        return SrlSentence(
+            words, sorted(_predicate(frame, words) for frame in frames), line.location
+        )
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
@@ -223,12 +238,18 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
     if index is None and verbs:
         index = verbs[0].start
     if type(index) is not int or not 0 <= index < len(words):
-        raise BiLmError(f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}')
+        raise BiLmError(
+            f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}'
+        )
     if verbs and not any(start <= index < end for start, end, _ in verbs):
-        raise BiLmError(f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}")
+        raise BiLmError(
+            f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}"
+        )
     if not any(start <= index < end for start, end, _ in arguments):
         arguments.append(Span(index, index + 1, VERB))
-    return Predicate(index, str(frame.get("lemma") or words[index]), checked_spans(arguments, len(words)))
+    return Predicate(
+        index, str(frame.get("lemma") or words[index]), checked_spans(arguments, len(words))
+    )
 
 
 def _argument(role: Any, words: list[str]) -> Span:
@@ -237,9 +258,13 @@ def _argument(role: Any, words: list[str]) -> Span:
         if isinstance(name, str) and type(start) is int and type(end) is int:
             shorter, longer = (" ".join(words[start:stop]) for stop in (end, end + 1))
             if role.get("text") == longer != shorter:
-                raise BiLmError(f'expected "end" after the last word of {role["text"]!r}, got {end}')
+                raise BiLmError(
+                    f'expected "end" after the last word of {role["text"]!r}, got {end}'
+                )
             return Span(start, end, name)
-    raise BiLmError(f'expected a role such as {{"role": "ARG0", "start": 0, "end": 2}}, got {role!r:.100}')
+    raise BiLmError(
+        f'expected a role such as {{"role": "ARG0", "start": 0, "end": 2}}, got {role!r:.100}'
+    )
 
 
 def parse_labels(labels: Sequence[str]) -> list[Span]:
@@ -257,7 +282,9 @@ def parse_labels(labels: Sequence[str]) -> list[Span]:
             raise LabelError(row, f"{label!r} is not one bracket such as (ARG0*, *, *) or (V*)")
         if match["opened"]:
             if opened is not None:
-                raise LabelError(row, f"{label!r} opens inside ({opened[1]}*, but arguments do not overlap")
+                raise LabelError(
+                    row, f"{label!r} opens inside ({opened[1]}*, but arguments do not overlap"
+                )
             opened = row, match["opened"]
         if match["closes"]:
             if opened is None:

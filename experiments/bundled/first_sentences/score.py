@@ -19,7 +19,11 @@ def squeezed(text: str) -> str:
 
 def names_are_right(output: Output, names: list[list[str]]) -> bool:
     """Returns whether all names of persons, places and organizations were found; other kinds do not count."""
-    found = [(each["type"], squeezed(each["text"])) for each in output["entities"] if each["type"] != "MISC"]
+    found = [
+        (each["type"], squeezed(each["text"]))
+        for each in output["entities"]
+        if each["type"] != "MISC"
+    ]
     return sorted(found) == sorted((kind, squeezed(text)) for kind, text in names)
 
 
@@ -30,7 +34,9 @@ def sentiment_is_right(output: Output, sentiment: str) -> bool:
 
 def chains_are_right(output: Output, chains: list[list[str]]) -> bool:
     """Returns whether there are these chains and no others."""
-    found = sorted([squeezed(mention["text"]) for mention in cluster] for cluster in output["clusters"])
+    found = sorted(
+        [squeezed(mention["text"]) for mention in cluster] for cluster in output["clusters"]
+    )
     return found == sorted([squeezed(text) for text in chain] for chain in chains)
 
 
@@ -46,7 +52,9 @@ def frames_are_right(output: Output, frames: dict[str, dict[str, str]]) -> bool:
         if frame["predicate"] in frames or frame["predicate"].lower() not in AUXILIARIES
     }
     return found == {
-        predicate: {role: squeezed(text) for role, text in roles.items() if role in ("ARG0", "ARG1")}
+        predicate: {
+            role: squeezed(text) for role, text in roles.items() if role in ("ARG0", "ARG1")
+        }
         for predicate, roles in frames.items()
     }
 
@@ -57,7 +65,10 @@ CHECKS: dict[str, tuple[str, Callable[[Output, Any], bool]]] = {
     "snli": ("label", lambda output, label: output["label"] == label),
     "coref": ("chains", chains_are_right),
     "srl": ("frames", frames_are_right),
-    "squad": ("answers", lambda output, answers: squeezed(output["answer"]) in map(squeezed, answers)),
+    "squad": (
+        "answers",
+        lambda output, answers: squeezed(output["answer"]) in map(squeezed, answers),
+    ),
 }
 
 
@@ -77,7 +88,9 @@ def wrong(name: str, predictor: Predictor, kept: bool = False) -> list[dict[str,
     """Returns the sentences of a task that a model has wrong."""
     key, is_right = CHECKS[name]
     return [
-        example for example in read(name, kept) if not is_right(predictor.predict_json(example), example[key])
+        example
+        for example in read(name, kept)
+        if not is_right(predictor.predict_json(example), example[key])
     ]
 
 

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.io.hdf5_weights import check_weights_file, read_softmax, read_weights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import (
+    check_weights_file,
+    read_softmax,
+    read_weights,
+    write_weights,
+)
 from elmo_plugin.common.formats import hdf5_files
 from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import small_options
@@ -49,9 +54,18 @@ def never_written(file: h5py.File, values: np.ndarray) -> None:
         (lambda file, values: h5py.ExternalLink("gone.hdf5", "x"), "char_embed is missing"),
         (lambda file, values: h5py.SoftLink("/char_embed"), "not a whole HDF5 file"),
         (never_written, "char_embed was not written completely"),
-        (lambda file, values: values.astype(complex), "expected floating-point numbers, got complex128"),
-        (lambda file, values: np.where(values == values[3, 1], np.nan, values), "char_embed has NaN in it"),
-        (lambda file, values: np.where(values == values[3, 1], np.inf, values), "has an infinite number"),
+        (
+            lambda file, values: values.astype(complex),
+            "expected floating-point numbers, got complex128",
+        ),
+        (
+            lambda file, values: np.where(values == values[3, 1], np.nan, values),
+            "char_embed has NaN in it",
+        ),
+        (
+            lambda file, values: np.where(values == values[3, 1], np.inf, values),
+            "has an infinite number",
+        ),
     ],
 )
 def test_what_are_no_weights_is_refused_by_its_dataset(

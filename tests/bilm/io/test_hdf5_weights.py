@@ -36,7 +36,9 @@ def test_all_weights_survive_a_round_trip(
         assert torch.equal(read[name], tensor), name
 
 
-def test_half_precision_is_read_as_the_nearest_single_precision(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+def test_half_precision_is_read_as_the_nearest_single_precision(
+    make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
     bilm = make_bilm()
     write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype="float16")
     read = dict(read_weights(tmp_path / "weights.hdf5", bilm.options))
@@ -44,7 +46,9 @@ def test_half_precision_is_read_as_the_nearest_single_precision(make_bilm: BiLmM
         assert torch.equal(read[name], tensor.half().float()), name
 
 
-def test_weights_that_half_precision_cannot_hold_are_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+def test_weights_that_half_precision_cannot_hold_are_refused(
+    make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
     bilm = make_bilm()
     with torch.no_grad():
         bilm.token_encoder.projection.weight[0, 0] = 1e6
@@ -53,7 +57,9 @@ def test_weights_that_half_precision_cannot_hold_are_refused(make_bilm: BiLmMake
     assert not list(tmp_path.iterdir())
 
 
-def test_projections_that_bilm_tf_leaves_out_are_the_identity(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+def test_projections_that_bilm_tf_leaves_out_are_the_identity(
+    make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
     bilm = make_bilm(char_cnn={"filters": [[1, 6]]}, lstm={"projection_dim": 6, "dim": 6})
     path = tmp_path / "weights.hdf5"
     write_weights(path, bilm.state_dict(), bilm.options)
@@ -92,7 +98,10 @@ def test_a_file_of_a_bilm_that_reads_whole_words_is_refused(written: tuple[BiLm,
 @pytest.mark.parametrize(
     ("left_out", "message"),
     [
-        ("RNN_1", "RNN_1/RNN/.* is missing, but required by the options, as a biLM has two directions"),
+        (
+            "RNN_1",
+            "RNN_1/RNN/.* is missing, but required by the options, as a biLM has two directions",
+        ),
         ("RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/W_P_0", "lstm.dim equal to lstm.projection_dim"),
     ],
 )
@@ -106,7 +115,9 @@ def test_what_a_language_model_of_another_kind_lacks_is_explained(
         dict(read_weights(path, bilm.options))
 
 
-HDF5_WORDS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1)
+HDF5_WORDS = st.lists(
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1
+)
 
 
 @settings(max_examples=10)
@@ -133,7 +144,9 @@ def test_a_softmax_without_its_words_is_none(written: tuple[BiLm, Path]) -> None
 def test_a_softmax_whose_parts_do_not_fit_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     bilm, path = make_bilm(), tmp_path / "weights.hdf5"
     write_weights(path, bilm.state_dict(), bilm.options, softmax=random_softmax(["a", "b"], dim=5))
-    with pytest.raises(BiLmError, match=r"shapes \(2, 5\) and \(2,\), but .* ask for \(2, 6\) and \(2,\)"):
+    with pytest.raises(
+        BiLmError, match=r"shapes \(2, 5\) and \(2,\), but .* ask for \(2, 6\) and \(2,\)"
+    ):
         read_softmax(path, bilm.options)
 
 

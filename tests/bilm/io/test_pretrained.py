@@ -80,7 +80,11 @@ def stop(server: ThreadingHTTPServer) -> None:
 
 
 def test_a_model_is_downloaded_once_and_then_needs_no_network(
-    named: str, bilm: BiLm, server: ThreadingHTTPServer, cache: Path, capfd: pytest.CaptureFixture[str]
+    named: str,
+    bilm: BiLm,
+    server: ThreadingHTTPServer,
+    cache: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     expected = bilm.embed([["the", "cat"]])[0]
     assert torch.equal(BiLm.from_pretrained(named).embed([["the", "cat"]])[0], expected)
@@ -113,7 +117,9 @@ def test_without_a_network_the_address_is_named_and_what_to_do(
 
 
 @pytest.mark.parametrize(("name", "dim"), [("tiny", 256), ("base", 512)])
-def test_bundled_bilms_need_no_download(name: str, dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundled_bilms_need_no_download(
+    name: str, dim: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "cached_path", None)
     bilm = BiLm.from_pretrained(name)
     assert (bilm.num_layers, bilm.output_dim) == (3, dim)
@@ -127,7 +133,9 @@ def test_a_bundled_bilm_with_other_options_is_refused(name: str, tmp_path: Path)
     (tmp_path / "weights.hdf5").symlink_to(source / "weights.hdf5")
     options = (source / "options.json").read_text()
     (tmp_path / "options.json").write_text(options.replace('"cell_clip": 3', '"cell_clip": 2'))
-    with pytest.raises(BiLmError, match=r"not those that it was written with \(lstm.cell_clip was 3, not 2"):
+    with pytest.raises(
+        BiLmError, match=r"not those that it was written with \(lstm.cell_clip was 3, not 2"
+    ):
         BiLm.from_pretrained(tmp_path)
 
 
@@ -160,7 +168,9 @@ def hub(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tu
         if model != "someone/elmo":
             raise OSError("no such model")
 
-    def download(model: str, *, revision: Any, cache_dir: Path, allow_patterns: Any = None, **_: Any) -> str:
+    def download(
+        model: str, *, revision: Any, cache_dir: Path, allow_patterns: Any = None, **_: Any
+    ) -> str:
         assert cache_dir == cache
         if model != "someone/elmo":
             raise OSError("nothing of it in the cache")
@@ -175,7 +185,10 @@ def hub(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tu
 def test_a_model_of_the_hub_is_a_folder_or_files(
     hub: list[tuple[str, ...]], bilm: BiLm, tmp_path: Path
 ) -> None:
-    files = {"options": "hf://someone/elmo@v1/options.json", "weights": "hf://someone/elmo@v1/weights.hdf5"}
+    files = {
+        "options": "hf://someone/elmo@v1/options.json",
+        "weights": "hf://someone/elmo@v1/weights.hdf5",
+    }
     for source in ("hf://someone/elmo", "someone/elmo", "someone/elmo@v1.0-rc", files):
         assert BiLm.from_pretrained(source).digest() == bilm.digest()
     assert hub == [
@@ -186,7 +199,9 @@ def test_a_model_of_the_hub_is_a_folder_or_files(
     ]
 
 
-def test_an_unknown_model_of_the_hub_is_an_error_that_says_what_was_tried(hub: list[tuple[str, ...]]) -> None:
+def test_an_unknown_model_of_the_hub_is_an_error_that_says_what_was_tried(
+    hub: list[tuple[str, ...]],
+) -> None:
     message = (
         r"biLM not found: some/elmo is neither a name nor a path, "
         r"and cannot download hf://some/elmo \(OSError: no such model\)"
@@ -195,11 +210,15 @@ def test_an_unknown_model_of_the_hub_is_an_error_that_says_what_was_tried(hub: l
         BiLm.from_pretrained("some/elmo")
 
 
-def test_a_mistyped_path_is_not_asked_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistyped_path_is_not_asked_of_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sources, "fetch", lambda path: 1 / 0 if "://" in str(path) else Path(path))
     (tmp_path / "runs").mkdir()
-    with pytest.raises(BiLmError, match=r"^biLM not found: runs/model is neither a name nor a path$"):
+    with pytest.raises(
+        BiLmError, match=r"^biLM not found: runs/model is neither a name nor a path$"
+    ):
         BiLm.from_pretrained("runs/model")
     with pytest.raises(BiLmError, match=r"^biLM not found: https:/someone/elmo$"):
         BiLm.from_pretrained(Path("https://someone/elmo"))

@@ -17,9 +17,9 @@ from tests.small_bilm import write_pair
 
 def _same(one: BiLm, other: BiLm) -> bool:
     states = one.state_dict(), other.state_dict()
-    return all(torch.equal(states[0][name], states[1][name]) for name in states[0]) and len(states[0]) == len(
-        states[1]
-    )
+    return all(torch.equal(states[0][name], states[1][name]) for name in states[0]) and len(
+        states[0]
+    ) == len(states[1])
 
 
 @pytest.fixture
@@ -41,7 +41,9 @@ def _pack(folder: Path, archive: Path) -> None:
             tar.add(path, arcname=path.name)
 
 
-def test_the_precision_reaches_the_bilm(files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path) -> None:
+def test_the_precision_reaches_the_bilm(
+    files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
     _write_training(tmp_path, make_bilm())
     for source in (files, str(tmp_path), "tiny"):
         assert BiLm.from_pretrained(source, precision="int8").precision == "int8"
@@ -49,7 +51,9 @@ def test_the_precision_reaches_the_bilm(files: dict[str, str], make_bilm: BiLmMa
         BiLm.from_pretrained(files, precision="half")
 
 
-def test_an_archive_and_a_serialization_directory_are_loaded(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+def test_an_archive_and_a_serialization_directory_are_loaded(
+    make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
     bilm = make_bilm()
     (tmp_path / "packed").mkdir()
     _write_training(tmp_path / "packed", bilm)
@@ -94,7 +98,9 @@ def test_what_names_no_bilm_is_refused(source: object, message: str) -> None:
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-def test_a_copy_has_the_same_digest_and_a_changed_bilm_another(make_bilm: BiLmMaker, frozen: bool) -> None:
+def test_a_copy_has_the_same_digest_and_a_changed_bilm_another(
+    make_bilm: BiLmMaker, frozen: bool
+) -> None:
     bilm = make_bilm().requires_grad_(not frozen)
     digest = bilm.digest()
     assert copy.deepcopy(bilm).digest() == digest

@@ -40,7 +40,9 @@ def test_a_vocabulary_of_another_size_is_refused(run: Path) -> None:
 
 def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -> None:
     bilm = random_bilm()
-    (run / "config.json").write_text(json.dumps({"model": {"type": "bilm", "initial": "gone.tar.gz"}}))
+    (run / "config.json").write_text(
+        json.dumps({"model": {"type": "bilm", "initial": "gone.tar.gz"}})
+    )
     options, weights, softmax = read_archive(run, with_softmax=False)
     assert softmax is None
     assert options == bilm.options

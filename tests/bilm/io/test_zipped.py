@@ -60,7 +60,10 @@ def test_a_folder_may_have_weights_of_another_name_and_datasets_in_any_order(
     folder.mkdir()
     (folder / "options.json").write_bytes(packed["options.json"])
     (tmp_path / "model.hdf5").write_bytes(packed["model.hdf5"])
-    with h5py.File(tmp_path / "model.hdf5") as source, h5py.File(folder / "model.hdf5", "w") as target:
+    with (
+        h5py.File(tmp_path / "model.hdf5") as source,
+        h5py.File(folder / "model.hdf5", "w") as target,
+    ):
         for name in reversed(list(source)):
             source.copy(name, target)
     loaded = BiLm.from_pretrained(folder).embed(SENTENCE)[0]
@@ -72,7 +75,9 @@ def test_a_folder_may_have_weights_of_another_name_and_datasets_in_any_order(
 
 def test_a_model_of_elmoformanylangs_may_be_zipped(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "folder")
-    path = write_zip(tmp_path / "x.zip", {file.name: file.read_bytes() for file in folder.iterdir()})
+    path = write_zip(
+        tmp_path / "x.zip", {file.name: file.read_bytes() for file in folder.iterdir()}
+    )
     expected = BiLm.from_pretrained(folder).embed(SENTENCE)[0]
     torch.testing.assert_close(BiLm.from_pretrained(path).embed(SENTENCE)[0], expected)
 
@@ -88,7 +93,10 @@ def link(name: str) -> zipfile.ZipInfo:
     [
         ({"model.hdf5": b"no numbers"}, r"weight file .*x\.zip/model\.hdf5: not a whole HDF5 file"),
         ({"model.hdf5": bytes(2**27 + 1)}, r"x\.zip: too large: model\.hdf5 unpacks to 0\.1 GB"),
-        ({link("model.hdf5"): b"/etc/passwd"}, r"x\.zip: model\.hdf5 is neither a file nor a folder"),
+        (
+            {link("model.hdf5"): b"/etc/passwd"},
+            r"x\.zip: model\.hdf5 is neither a file nor a folder",
+        ),
         (
             {"b/options.json": b"{}", "b/model.hdf5": b""},
             r"x\.zip: expected .* of one model, got \['.*x\.zip/b/",
@@ -96,7 +104,10 @@ def link(name: str) -> zipfile.ZipInfo:
     ],
 )
 def test_what_cannot_be_read_from_a_zip_archive_is_named(
-    packed: dict[str, bytes], tmp_path: Path, changes: dict[str | zipfile.ZipInfo, bytes], message: str
+    packed: dict[str, bytes],
+    tmp_path: Path,
+    changes: dict[str | zipfile.ZipInfo, bytes],
+    message: str,
 ) -> None:
     names = {getattr(name, "filename", name) for name in changes}
     files = {name: content for name, content in packed.items() if name not in names}

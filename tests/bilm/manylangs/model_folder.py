@@ -10,7 +10,18 @@ from allennlp.modules.elmo_lstm import ElmoLstm
 from torch import Tensor
 
 MARKS = ["<oov>", "<pad>", "<bos>", "<eos>"]
-CHARACTERS = [*MARKS, "<bow>", "<eow>", *"abdeginorstw.", "é", "\u3000", *"кот", *"言語", *"سلام", "🙂"]
+CHARACTERS = [
+    *MARKS,
+    "<bow>",
+    "<eow>",
+    *"abdeginorstw.",
+    "é",
+    "\u3000",
+    *"кот",
+    *"言語",
+    *"سلام",
+    "🙂",
+]
 WORDS = [*MARKS, "the", "dog", "gardens", "кот", "言語", "<bow>", "a" * 8, "\u3000"]
 SENTENCES = [
     ["the", "dog", "eats", "gardens", "."],
@@ -83,7 +94,9 @@ def encoder_state(sizes: dict[str, Any]) -> dict[str, Tensor]:
             state[f"{layer}.input_linearity.weight"] = torch.randn(square) / 2
             state[f"{layer}.state_linearity.weight"] = torch.randn(square) / 2
             state[f"{layer}.state_linearity.bias"] = torch.randn(square[0])
-            state[f"{layer}.state_projection.weight"] = torch.randn(sizes["projection_dim"], sizes["dim"]) / 2
+            state[f"{layer}.state_projection.weight"] = (
+                torch.randn(sizes["projection_dim"], sizes["dim"]) / 2
+            )
     return state
 
 
@@ -102,7 +115,9 @@ def write_model(
     torch.manual_seed(11)
     config = config or network()
     folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps({"seed": 1, "config_path": config_path, "lr": 0.001}))
+    (folder / "config.json").write_text(
+        json.dumps({"seed": 1, "config_path": config_path, "lr": 0.001})
+    )
     (folder / config_path.rpartition("/")[2]).write_text(json.dumps(config))
     embedder, encoder = config["token_embedder"], config["encoder"]
     if embedder["char_dim"]:
@@ -126,7 +141,10 @@ class Recomputation:
         config = json.loads((folder / config_path.rpartition("/")[2]).read_text())
         self.sizes, self.lstm = config["token_embedder"], config["encoder"]
         self.embedder, self.encoder = (
-            {name: tensor.double() for name, tensor in torch.load(folder / file, weights_only=True).items()}
+            {
+                name: tensor.double()
+                for name, tensor in torch.load(folder / file, weights_only=True).items()
+            }
             for file in ("token_embedder.pkl", "encoder.pkl")
         )
 
@@ -154,17 +172,24 @@ class Recomputation:
             parts.append(self.embedder["word_emb_layer.embedding.weight"][row])
         if self.sizes["char_dim"]:
             parts.append(self.character_features(token))
-        return self.embedder["projection.weight"] @ torch.cat(parts) + self.embedder["projection.bias"]
+        return (
+            self.embedder["projection.weight"] @ torch.cat(parts) + self.embedder["projection.bias"]
+        )
 
     def character_features(self, token: str) -> Tensor:
         inside = [token] if token in ("<bos>", "<eos>") else list(token)
         marked = ["<eow>", *inside, "<bow>"]  # the other way round, as released
         marked += ["<pad>"] * (self.sizes["max_characters_per_token"] - len(marked))
-        rows = [CHARACTERS.index(c) if c in CHARACTERS else CHARACTERS.index("<oov>") for c in marked]
+        rows = [
+            CHARACTERS.index(c) if c in CHARACTERS else CHARACTERS.index("<oov>") for c in marked
+        ]
         vectors = self.embedder["char_emb_layer.embedding.weight"][rows]
         maxima = []
         for i, (width, number) in enumerate(self.sizes["filters"]):
-            weight, bias = self.embedder[f"convolutions.{i}.weight"], self.embedder[f"convolutions.{i}.bias"]
+            weight, bias = (
+                self.embedder[f"convolutions.{i}.weight"],
+                self.embedder[f"convolutions.{i}.bias"],
+            )
             for n in range(number):
                 windows = [vectors[at : at + width] for at in range(len(vectors) - width + 1)]
                 maxima.append(max((window.t() * weight[n]).sum() + bias[n] for window in windows))

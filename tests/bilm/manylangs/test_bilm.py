@@ -32,7 +32,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("config", KINDS, ids=["both", "words", "characters", "no clips", "tanh"])
-def test_activations_are_those_of_the_formulas(config: dict[str, Any] | None, tmp_path: Path) -> None:
+def test_activations_are_those_of_the_formulas(
+    config: dict[str, Any] | None, tmp_path: Path
+) -> None:
     folder = write_model(tmp_path / "model", config)
     recomputation = Recomputation(folder)
     bilm = BiLm.from_pretrained(str(folder))
@@ -65,7 +67,9 @@ def test_gradients_reach_all_weights(folder: Path) -> None:
 
 
 def test_words_with_the_slots_of_other_models_are_refused(folder: Path) -> None:
-    with pytest.raises(BiLmError, match=r"expected the shape \(batch, time, 34\), got \(1, 1, 50\)"):
+    with pytest.raises(
+        BiLmError, match=r"expected the shape \(batch, time, 34\), got \(1, 1, 50\)"
+    ):
         BiLm.from_pretrained(str(folder))(torch.from_numpy(sentences_to_character_ids([["dog"]])))
 
 

@@ -15,11 +15,15 @@ def lookup(slots: int = 10) -> LexiconTokenEncoder:
     characters, words = (
         tuple((token, row) for row, token in enumerate(tokens)) for tokens in (CHARACTERS, WORDS)
     )
-    return LexiconTokenEncoder(LexiconCnnOptions(characters, words, 3, 4, ((1, 2),), 1, "relu", slots), 5)
+    return LexiconTokenEncoder(
+        LexiconCnnOptions(characters, words, 3, 4, ((1, 2),), 1, "relu", slots), 5
+    )
 
 
 def ids_of(*words: str, slots: int = 10) -> torch.Tensor:
-    return torch.stack([torch.tensor(word_to_character_ids(word, 4 * (slots - 2) + 2)) for word in words])
+    return torch.stack(
+        [torch.tensor(word_to_character_ids(word, 4 * (slots - 2) + 2)) for word in words]
+    )
 
 
 def write(path: Path, content: str) -> Path:
@@ -47,7 +51,9 @@ def test_a_token_that_is_white_space_is_the_ideographic_space(token: str, tmp_pa
         ("a\t0\n", r"lexicon .*word\.dic: <oov> is missing"),
     ],
 )
-def test_a_damaged_lexicon_is_refused_by_its_line(content: str, message: str, tmp_path: Path) -> None:
+def test_a_damaged_lexicon_is_refused_by_its_line(
+    content: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(BiLmError, match=message):
         read_lexicon(write(tmp_path / "word.dic", content), ["<oov>"])
 
@@ -62,7 +68,10 @@ def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None
 
 def test_characters_are_between_marks_that_are_the_wrong_way_round() -> None:
     encoder, ids = lookup(), ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>")
-    rows = [[CHARACTERS[row] for row in encoder.character_rows(encoder.word(each))] for each in ids.tolist()]
+    rows = [
+        [CHARACTERS[row] for row in encoder.character_rows(encoder.word(each))]
+        for each in ids.tolist()
+    ]
     assert rows == [
         ["<eow>", "d", "o", "g", "<bow>", *["<pad>"] * 5],
         ["<eow>", "т", "<oov>", "🙂", "<bow>", *["<pad>"] * 5],

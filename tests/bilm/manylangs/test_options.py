@@ -12,7 +12,8 @@ from tests.bilm.manylangs.model_folder import ONLY_CHARACTERS, ONLY_WORDS, netwo
 
 
 @pytest.mark.parametrize(
-    "config_path", ["net.json", "/users/somebody/net.json", "C:\\models\\net.json", "../configs/net.json"]
+    "config_path",
+    ["net.json", "/users/somebody/net.json", "C:\\models\\net.json", "../configs/net.json"],
 )
 def test_the_network_is_found_by_its_name_in_the_folder_or_beside_it(
     config_path: str, tmp_path: Path
@@ -27,12 +28,18 @@ def test_the_network_is_found_by_its_name_in_the_folder_or_beside_it(
 
 
 def test_the_network_of_the_released_models_need_not_be_there(tmp_path: Path) -> None:
-    folder = write_model(tmp_path / "model", config_path=f"/users/somebody/configs/{RELEASED_NETWORK}")
+    folder = write_model(
+        tmp_path / "model", config_path=f"/users/somebody/configs/{RELEASED_NETWORK}"
+    )
     assert read_options(folder).lstm.dim == 7, "what is there counts"
     (folder / RELEASED_NETWORK).unlink()
     options = read_options(folder)
     assert (options.lstm.dim, options.lstm.projection_dim, options.lstm.cell_clip) == (4096, 512, 3)
-    assert (options.char_cnn.n_filters, options.char_cnn.word_dim, options.char_cnn.character_dim) == (
+    assert (
+        options.char_cnn.n_filters,
+        options.char_cnn.word_dim,
+        options.char_cnn.character_dim,
+    ) == (
         2048,
         100,
         50,

@@ -30,7 +30,9 @@ def change(path: Path, change_state: Callable[[dict[str, Any]], Any]) -> None:
 def test_no_code_is_run(file: str, legacy: bool, folder: Path) -> None:
     state = torch.load(folder / file, weights_only=True) | {"more": Payload(folder / "ran")}
     torch.save(state, folder / file, _use_new_zipfile_serialization=not legacy)
-    with pytest.raises(BiLmError, match=f"weight file {folder / file}: its weights are not plain tensors"):
+    with pytest.raises(
+        BiLmError, match=f"weight file {folder / file}: its weights are not plain tensors"
+    ):
         BiLm.from_pretrained(str(folder))
     assert not (folder / "ran").exists()
 
@@ -60,6 +62,8 @@ def test_a_tensor_that_does_not_fit_is_named(
 
 
 def test_a_tensor_too_many_is_named(folder: Path) -> None:
-    change(folder / "encoder.pkl", lambda state: state.update({"forward_layer_2.x": torch.zeros(1)}))
+    change(
+        folder / "encoder.pkl", lambda state: state.update({"forward_layer_2.x": torch.zeros(1)})
+    )
     with pytest.raises(BiLmError, match=r"encoder\.pkl: unexpected tensor forward_layer_2\.x"):
         BiLm.from_pretrained(str(folder))

@@ -15,7 +15,9 @@ from elmo_plugin.common.formats.archives import read_members, unpack
 Member = tuple[tarfile.TarInfo, bytes]
 
 
-def member(name: str, content: bytes = b"", kind: bytes = tarfile.REGTYPE, link: str = "") -> Member:
+def member(
+    name: str, content: bytes = b"", kind: bytes = tarfile.REGTYPE, link: str = ""
+) -> Member:
     info = tarfile.TarInfo(name)
     info.type, info.linkname, info.size = kind, link, len(content)
     return info, content
@@ -50,9 +52,13 @@ def test_files_come_out_as_they_were_put_in(
     path.write_bytes(compress(tar(PLAIN)))
     unpack(path, folder)
     expected = {
-        info.name.removeprefix("./"): content for info, content in PLAIN if info.type == tarfile.REGTYPE
+        info.name.removeprefix("./"): content
+        for info, content in PLAIN
+        if info.type == tarfile.REGTYPE
     }
-    found = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+    found = {
+        file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()
+    }
     assert {name: file.read_bytes() for name, file in found.items()} == expected
     assert read_members(path, lambda name: True) == expected
     assert list(read_members(path, lambda name: name == "weights.th")) == ["weights.th"]
@@ -71,7 +77,9 @@ def test_files_come_out_as_they_were_put_in(
     ],
     ids=["up", "root", "up-on-windows", "link", "hard-link", "pipe", "device"],
 )
-def test_nothing_is_written_outside_the_folder(members: list[Member], tmp_path: Path, folder: Path) -> None:
+def test_nothing_is_written_outside_the_folder(
+    members: list[Member], tmp_path: Path, folder: Path
+) -> None:
     path = tmp_path / "model.tar.gz"
     path.write_bytes(gzip.compress(tar([*PLAIN, *members])))
     before = set(tmp_path.rglob("*"))
@@ -96,14 +104,21 @@ def test_no_flipped_byte_and_no_cut_goes_unnoticed(tmp_path: Path) -> None:
 
 def sparse_by_attributes() -> bytes:
     info = tarfile.TarInfo("weights.th")
-    info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "weights.th"}
+    info.pax_headers = {
+        "GNU.sparse.major": "1",
+        "GNU.sparse.minor": "0",
+        "GNU.sparse.name": "weights.th",
+    }
     return info.tobuf(format=tarfile.PAX_FORMAT)
 
 
 @pytest.mark.parametrize(
-    "header", [tar([member("weights.th", kind=tarfile.GNUTYPE_SPARSE)])[:512], sparse_by_attributes()]
+    "header",
+    [tar([member("weights.th", kind=tarfile.GNUTYPE_SPARSE)])[:512], sparse_by_attributes()],
 )
-def test_the_map_of_a_sparse_file_which_has_no_limit_is_not_read(header: bytes, tmp_path: Path) -> None:
+def test_the_map_of_a_sparse_file_which_has_no_limit_is_not_read(
+    header: bytes, tmp_path: Path
+) -> None:
     path = tmp_path / "model.tar.gz"
     path.write_bytes(gzip.compress(header + b"1\n" * 1_000_000 + bytes(1024)))
     with pytest.raises(BiLmError, match="it contains a sparse file"):
@@ -133,7 +148,9 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04" + bytes(600), b"hello\n" * 200])
 def test_what_is_no_archive_is_named(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "model.tar.gz").write_bytes(content)
-    with pytest.raises(BiLmError, match=f"archive {tmp_path}/model.tar.gz: not a whole tar archive"):
+    with pytest.raises(
+        BiLmError, match=f"archive {tmp_path}/model.tar.gz: not a whole tar archive"
+    ):
         read_members(tmp_path / "model.tar.gz", lambda name: True)
     with pytest.raises(BiLmError, match=r"gone\.tar\.gz: file not found"):
         read_members(tmp_path / "gone.tar.gz", lambda name: True)
@@ -143,5 +160,7 @@ def test_what_cannot_be_written_is_not_blamed_on_the_archive(tmp_path: Path, fol
     path = tmp_path / "a.tar"
     path.write_bytes(tar(PLAIN))
     (folder / "weights.th").mkdir(parents=True)
-    with pytest.raises(BiLmError, match=f"archive {path}: cannot be read or unpacked .Is a directory"):
+    with pytest.raises(
+        BiLmError, match=f"archive {path}: cannot be read or unpacked .Is a directory"
+    ):
         unpack(path, folder)

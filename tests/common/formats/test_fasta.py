@@ -39,11 +39,16 @@ def test_letters_are_capitals_and_what_is_none_is_x_at_its_place() -> None:
         (">a\nMKT\n>b\nM\n>a\nM\n", "a.faa, line 5: the name a is that of line 1 too"),
         (">a\nMKT\n1 MKT\n", "a.faa, line 3: expected letters of amino acids, got '1'"),
         (">a\rMKT\r>b\rMM\r", r"a.faa, line 1: expected lines that end in \\n, got \\r within one"),
-        (">a\nMKT\n>b\n" + "acgu-N\nTT\n" * 4, "a.faa, line 3: expected a protein, got the letters of DNA"),
+        (
+            ">a\nMKT\n>b\n" + "acgu-N\nTT\n" * 4,
+            "a.faa, line 3: expected a protein, got the letters of DNA",
+        ),
         (">a\nMÄ\n", "a.faa, line 2: expected letters of amino acids, got 'Ä'"),
     ],
 )
-def test_what_is_no_protein_is_refused_by_its_line(tmp_path: Path, content: str, message: str) -> None:
+def test_what_is_no_protein_is_refused_by_its_line(
+    tmp_path: Path, content: str, message: str
+) -> None:
     file = tmp_path / "a.faa"
     file.write_text(content, encoding="utf-8")
     with pytest.raises(BiLmError, match=message.replace(">", "\\>")):
@@ -60,6 +65,8 @@ def test_what_is_no_protein_is_refused_by_its_line(tmp_path: Path, content: str,
         ("a.txt", ">a\nM\n", False),
     ],
 )
-def test_suffixes_tell_proteins_from_text(tmp_path: Path, name: str, content: str, expected: bool) -> None:
+def test_suffixes_tell_proteins_from_text(
+    tmp_path: Path, name: str, content: str, expected: bool
+) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     assert is_fasta(str(tmp_path / name)) == expected

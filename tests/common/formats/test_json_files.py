@@ -13,7 +13,11 @@ from elmo_plugin.common.formats.json_files import parse_json, read_json, read_js
 
 TEXT = st.text(st.characters(codec="utf-8"))
 CONTENT = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
     lambda children: st.lists(children) | st.dictionaries(TEXT, children),
     max_leaves=10,
 )
@@ -22,7 +26,10 @@ CONTENT = st.recursive(
 @given(content=CONTENT, ascii_only=st.booleans())
 def test_json_comes_back(content: Any, ascii_only: bool) -> None:
     text = json.dumps(content, ensure_ascii=ascii_only)
-    assert parse_json(text, "a") == content and parse_json(b"\xef\xbb\xbf" + text.encode(), "a") == content
+    assert (
+        parse_json(text, "a") == content
+        and parse_json(b"\xef\xbb\xbf" + text.encode(), "a") == content
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,11 @@ SKIPPED_FRAME = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
 )
 def test_lines_are_read_plain_or_compressed(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    assert [decode(line, "") for line in read_lines(str(tmp_path / name))] == ["one\n", "\n", "zwölf\n"]
+    assert [decode(line, "") for line in read_lines(str(tmp_path / name))] == [
+        "one\n",
+        "\n",
+        "zwölf\n",
+    ]
 
 
 def test_lines_go_on_over_the_frames_and_blocks_of_a_zstd_file(tmp_path: Path) -> None:
@@ -38,7 +42,11 @@ def test_lines_go_on_over_the_frames_and_blocks_of_a_zstd_file(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "content",
-    [TEXT, gzip.compress(TEXT * 100, mtime=0)[:-9], gzip.compress(TEXT, mtime=0)[:12] + b"\xff" * 9],
+    [
+        TEXT,
+        gzip.compress(TEXT * 100, mtime=0)[:-9],
+        gzip.compress(TEXT, mtime=0)[:12] + b"\xff" * 9,
+    ],
 )
 def test_what_is_no_whole_gzip_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "text.gz"
@@ -78,7 +86,12 @@ ENDLESS = {
 @pytest.mark.parametrize(("content", "line", "found"), ENDLESS.values(), ids=ENDLESS)
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst", "-"])
 def test_endless_lines_and_blanks_are_named_by_their_line(
-    content: bytes, line: int, found: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    content: bytes,
+    line: int,
+    found: str,
+    suffix: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(text_files, "MAX_LINE_BYTES", 2**12)
     monkeypatch.setattr(text_files, "MAX_BLANK_LINES", 32)
@@ -86,7 +99,9 @@ def test_endless_lines_and_blanks_are_named_by_their_line(
     path.write_bytes({".gz": gzip.compress, ".zst": zstandard.compress}.get(suffix, bytes)(content))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
     name = "standard input" if suffix == "-" else str(path)
-    with pytest.raises(BiLmError, match=f"^{name}, line {line}: expected a line of text, got {found}"):
+    with pytest.raises(
+        BiLmError, match=f"^{name}, line {line}: expected a line of text, got {found}"
+    ):
         list(standard_input_lines() if suffix == "-" else read_lines(str(path)))
 
 

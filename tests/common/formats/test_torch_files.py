@@ -17,7 +17,11 @@ from elmo_plugin.common.formats.torch_files import (
 )
 from tests.payload import Payload
 
-STATE = {"a": torch.arange(1000.0), "b": {"c": torch.ones(3, 2, dtype=torch.int64)}, "d": [1, "two", None]}
+STATE = {
+    "a": torch.arange(1000.0),
+    "b": {"c": torch.ones(3, 2, dtype=torch.int64)},
+    "d": [1, "two", None],
+}
 
 
 def test_what_was_saved_comes_back(tmp_path: Path) -> None:
@@ -82,9 +86,13 @@ def test_tensors_of_other_kinds_are_refused(
         load_plain(tmp_path / "a.th", "a.th")
 
 
-def test_a_tensor_whose_elements_are_one_number_does_not_claim_more_than_the_limit(tmp_path: Path) -> None:
+def test_a_tensor_whose_elements_are_one_number_does_not_claim_more_than_the_limit(
+    tmp_path: Path,
+) -> None:
     torch.save({"weight": torch.zeros(()).expand(2**20, 2**10)}, tmp_path / "a.th")
-    with pytest.raises(BiLmError, match=r"a\.th: its content would be 4\.3 GB, far more than the file"):
+    with pytest.raises(
+        BiLmError, match=r"a\.th: its content would be 4\.3 GB, far more than the file"
+    ):
         load_plain(tmp_path / "a.th", "a.th")
 
 
@@ -103,7 +111,9 @@ def test_numbers_that_are_none_are_named(value: float, dtype: torch.dtype) -> No
 CONTENT = {"source": "naïve/日本.json", "options": {"dim": 4096, "clip": None}, "layers": [0, 1, 2]}
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.uint8])
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.uint8]
+)
 def test_what_was_stored_is_read_whatever_type_its_numbers_have_taken(dtype: torch.dtype) -> None:
     assert json_from_tensor(json_to_tensor(CONTENT).to(dtype), "it") == CONTENT
     with pytest.raises(BiLmError, match=r"^the state of x"):

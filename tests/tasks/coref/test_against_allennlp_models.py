@@ -42,7 +42,9 @@ def our_instances() -> list[Instance]:
 
 
 def our_model(vocab: Vocabulary) -> CorefSpanRanking:
-    embedder = BasicTextFieldEmbedder({"tokens": Embedding(WORD_DIM, vocab.get_vocab_size("tokens"))})
+    embedder = BasicTextFieldEmbedder(
+        {"tokens": Embedding(WORD_DIM, vocab.get_vocab_size("tokens"))}
+    )
     model = CorefSpanRanking(
         vocab,
         contextual_encoder=ContextualEncoder(embedder),
@@ -60,7 +62,9 @@ def our_model(vocab: Vocabulary) -> CorefSpanRanking:
 
 
 def their_model(vocab: Vocabulary) -> Model:
-    embedder = BasicTextFieldEmbedder({"tokens": Embedding(WORD_DIM, vocab.get_vocab_size("tokens"))})
+    embedder = BasicTextFieldEmbedder(
+        {"tokens": Embedding(WORD_DIM, vocab.get_vocab_size("tokens"))}
+    )
     relu = Activation.by_name("relu")()
     model = peer.CoreferenceResolver(
         vocab,
@@ -111,7 +115,9 @@ def copy_weights(ours: CorefSpanRanking, theirs: Any) -> None:
         score._module.load_state_dict(last.state_dict())
 
 
-def test_spans_scores_and_loss_are_those_of_the_same_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spans_scores_and_loss_are_those_of_the_same_weights(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     instances = our_instances()
     vocab = Vocabulary.from_instances(instances)
     torch.manual_seed(0)
@@ -120,7 +126,9 @@ def test_spans_scores_and_loss_are_those_of_the_same_weights(monkeypatch: pytest
     scores: list[Tensor] = []
     compute = theirs._compute_coreference_scores
     monkeypatch.setattr(
-        theirs, "_compute_coreference_scores", lambda *args: scores.append(compute(*args)) or scores[-1]
+        theirs,
+        "_compute_coreference_scores",
+        lambda *args: scores.append(compute(*args)) or scores[-1],
     )
     for instance in instances:
         document = instance["document"].metadata
@@ -128,7 +136,9 @@ def test_spans_scores_and_loss_are_those_of_the_same_weights(monkeypatch: pytest
         batch.index_instances(vocab)
         tensors = batch.as_tensor_dict()
         (logits,) = ours.compute_logits(tensors["sentences"], tensors["genre"], tensors["document"])
-        inclusive = [[(start, end - 1) for start, end, _ in cluster] for cluster in document.clusters]
+        inclusive = [
+            [(start, end - 1) for start, end, _ in cluster] for cluster in document.clusters
+        ]
         their_instance = make_coref_instance(
             document.sentences, {"tokens": SingleIdTokenIndexer()}, MAX_WIDTH, inclusive
         )

@@ -22,7 +22,9 @@ from tests.bilm.rounding import relative_error
 SPANS, SPAN_DIM = 13, 4
 
 
-def scorer(use_speakers: bool = True, num_genres: int = 3, max_antecedents: int = 5) -> AntecedentScorer:
+def scorer(
+    use_speakers: bool = True, num_genres: int = 3, max_antecedents: int = 5
+) -> AntecedentScorer:
     torch.manual_seed(0)
     return AntecedentScorer(
         span_dim=SPAN_DIM,
@@ -77,7 +79,9 @@ def test_scores_are_those_of_each_pair(
 
 
 def test_one_span_has_no_antecedent() -> None:
-    scores = scorer()(torch.randn(1, SPAN_DIM, dtype=torch.float64), torch.tensor([0]), torch.tensor(0))
+    scores = scorer()(
+        torch.randn(1, SPAN_DIM, dtype=torch.float64), torch.tensor([0]), torch.tensor(0)
+    )
     assert scores.tolist() == [[float("-inf")]]
 
 
@@ -111,7 +115,8 @@ def test_under_autocast_scores_and_gradients_are_near_those_of_float32(
 NONE = float("-inf")
 A, B, C, D = (Span(start, start + 1) for start in (0, 2, 4, 6))
 LOGITS = AntecedentLogits(
-    [A, B, C], torch.tensor([[0.0, NONE, NONE], [0.0, 2.0, NONE], [0.0, -1.0, 3.0]], dtype=torch.float64)
+    [A, B, C],
+    torch.tensor([[0.0, NONE, NONE], [0.0, 2.0, NONE], [0.0, -1.0, 3.0]], dtype=torch.float64),
 )
 
 

@@ -13,7 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.coref import CorefReader, score_coref
-from elmo_plugin.tasks.coref.conll import CorefDocument, document_in, parse_clusters, parse_documents
+from elmo_plugin.tasks.coref.conll import (
+    CorefDocument,
+    document_in,
+    parse_clusters,
+    parse_documents,
+)
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import LabelError, Span
@@ -54,7 +59,10 @@ def lines(text: str) -> list[Line]:
 
 def test_a_document_has_its_words_speakers_and_clusters() -> None:
     assert list(parse_documents(lines(TWO))) == DOCUMENTS
-    assert [document.title for document in DOCUMENTS] == ["(bn/news); part 000", "(bn/news); part 001"]
+    assert [document.title for document in DOCUMENTS] == [
+        "(bn/news); part 000",
+        "(bn/news); part 001",
+    ]
     assert [document.length for document in DOCUMENTS] == [5, 1]
     assert DOCUMENTS[1].location == "f.conll, line 9"
 
@@ -71,10 +79,14 @@ def test_some_columns_are_enough_for_words_and_clusters(file: Path, end_of_line:
         assert (document.title, document.genre) == ("(d);", "")
 
 
-@pytest.mark.parametrize("last", ["(PERSON)|*", "(PERSON)|*|(V*)|(A0*)", "*|*|(V*)|(A0*)|-|-", "*|*||"])
+@pytest.mark.parametrize(
+    "last", ["(PERSON)|*", "(PERSON)|*|(V*)|(A0*)", "*|*|(V*)|(A0*)|-|-", "*|*||"]
+)
 def test_entities_and_predicates_are_no_mentions(last: str) -> None:
     columns = list(last.split("|"))
-    rows = [["d", "0", str(n), "word", "X", "*", "-", "-", "-", "Ann", *columns[n::2]] for n in (0, 1)]
+    rows = [
+        ["d", "0", str(n), "word", "X", "*", "-", "-", "-", "Ann", *columns[n::2]] for n in (0, 1)
+    ]
     for separator in "\t " if "" not in columns else "\t":
         text = "\n".join(["#begin document d", *map(separator.join, rows), "#end document"])
         (document,) = parse_documents(lines(text))
@@ -82,8 +94,12 @@ def test_entities_and_predicates_are_no_mentions(last: str) -> None:
 
 
 def test_speakers_and_names_have_spaces_between_tabs() -> None:
-    rows = [f"a play|0|{n}|word|NN|*|-|-|-|Mira {name}|*|-" for n, name in enumerate(["Solt", "Pole"])]
-    text = "\n".join(["#begin document (a play); part 003", *rows, "#end document"]).replace("|", "\t")
+    rows = [
+        f"a play|0|{n}|word|NN|*|-|-|-|Mira {name}|*|-" for n, name in enumerate(["Solt", "Pole"])
+    ]
+    text = "\n".join(["#begin document (a play); part 003", *rows, "#end document"]).replace(
+        "|", "\t"
+    )
     (document,) = parse_documents(lines(text))
     assert (document.name, document.speakers) == ("a play", [["Mira Solt", "Mira Pole"]])
 
@@ -97,13 +113,37 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
     [
         (TWO.replace("* 0)", "* -"), 2, r"'\(0' opens a mention of cluster 0 that is never closed"),
         (TWO.replace("(V*) 1)", "1)"), 7, "expected 14 columns .*, got 13"),
-        ("#begin document (a); part 000\nb NN (0)\n#end document", 2, "expected a word, alone or after"),
-        ("#begin document (a); part 000\n0 (0)\n1 -\n#end document", 2, "expected a word, alone or after"),
+        (
+            "#begin document (a); part 000\nb NN (0)\n#end document",
+            2,
+            "expected a word, alone or after",
+        ),
+        (
+            "#begin document (a); part 000\n0 (0)\n1 -\n#end document",
+            2,
+            "expected a word, alone or after",
+        ),
         (TWO.replace("`` ``", "[WORD] ``"), 10, r"the words are missing, \[WORD\]"),
-        (TWO.replace("- Ann *", "- Ann Lee *"), 2, "expected the speaker and the named entity in columns 10"),
-        (TWO.replace("- Ann * 0)", "- Ann Lee * 0)"), 4, "expected 12 columns .* by tabs.*, got 13"),
-        (TWO.replace("#end document\n#b", "#b"), 1, "the document that begins here lacks #end document"),
-        (TWO.removesuffix("#end document\n"), 9, "the document that begins here lacks #end document"),
+        (
+            TWO.replace("- Ann *", "- Ann Lee *"),
+            2,
+            "expected the speaker and the named entity in columns 10",
+        ),
+        (
+            TWO.replace("- Ann * 0)", "- Ann Lee * 0)"),
+            4,
+            "expected 12 columns .* by tabs.*, got 13",
+        ),
+        (
+            TWO.replace("#end document\n#b", "#b"),
+            1,
+            "the document that begins here lacks #end document",
+        ),
+        (
+            TWO.removesuffix("#end document\n"),
+            9,
+            "the document that begins here lacks #end document",
+        ),
         (TWO.replace(QUOTE, ""), 9, "the document that begins here is empty"),
         (TWO.replace("(bn/news); part 001", ""), 9, r"expected #begin document \(NAME\); part 000"),
         (f"# a\n{ROW}\n", 2, r"expected #begin document \(NAME\); part 000, got 'a'"),
@@ -116,7 +156,9 @@ def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str
 
 def test_numbers_of_words_that_begin_again_without_a_blank_line_are_an_error() -> None:
     text = "#begin document (d)\nd 0 Mira -\nd 1 left -\nd 0 She -\nd 1 ran -\n#end document"
-    with pytest.raises(ConfigurationError, match=r"f\.conll, line 4: expected a blank line before word 0"):
+    with pytest.raises(
+        ConfigurationError, match=r"f\.conll, line 4: expected a blank line before word 0"
+    ):
         list(parse_documents(lines(text)))
 
 
@@ -180,7 +222,9 @@ def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str
     assert sorted(places(clusters)) == sorted(expected)
 
 
-def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeated_mentions() -> None:
+def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeated_mentions() -> (
+    None
+):
     assert places(parse_clusters(["(5", "(2", "2)", "5)"])) == [[(0, 4)], [(1, 3)]]
     assert places(parse_clusters(["(5|(2)", "5)"])) == [[(0, 1)], [(0, 2)]]
 
@@ -192,7 +236,11 @@ def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeat
         ("(1 - 2)", 2, "'2)' closes a mention of cluster 2, but none is open"),
         ("- 12", 1, "'12' is not a coreference label"),
         ("(1||(2)", 0, "'(1||(2)' is not a coreference label"),
-        ("(0a)", 0, "'(0a)' is not a coreference label"),  # a part of a mention in the scorer's v8.02
+        (
+            "(0a)",
+            0,
+            "'(0a)' is not a coreference label",
+        ),  # a part of a mention in the scorer's v8.02
         ("(\u0661)", 0, "'(\u0661)' is not a coreference label"),
     ],
 )
@@ -213,7 +261,9 @@ SHAPES = {
         "doc_key": "bc/a_0",
         "sentences": SENTENCES,
         "speakers": SPEAKERS,
-        "clusters": [[{"start": start, "end": end, "text": ""} for start, end, _ in c] for c in CLUSTERS],
+        "clusters": [
+            [{"start": start, "end": end, "text": ""} for start, end, _ in c] for c in CLUSTERS
+        ],
     },
 }
 
@@ -232,12 +282,16 @@ def test_readers_and_scorer_take_json_lines(tmp_path: Path) -> None:
     records = [{"clusters": INCLUSIVE, **SHAPES[shape], "doc_key": shape} for shape in SHAPES]
     path = tmp_path / "a.jsonl"
     path.write_text("\n\n".join(map(json.dumps, records)))
-    names = [instance["document"].metadata.name for instance in CorefReader(INDEXERS).read(tmp_path)]
+    names = [
+        instance["document"].metadata.name for instance in CorefReader(INDEXERS).read(tmp_path)
+    ]
     assert names == list(SHAPES)
     assert score_coref(str(path), str(path))["average_f1"] == 100
 
 
-def test_data_without_clusters_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_data_without_clusters_is_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"sentences": SENTENCES, "clusters": []}))
     assert len(list(CorefReader(INDEXERS).read(path))) == 1
@@ -260,7 +314,9 @@ def test_data_without_clusters_is_a_warning(tmp_path: Path, caplog: pytest.LogCa
         ({"clusters": [[[0, 1]] * 10]}, "expected the first and the last word .*, got 10 mentions"),
     ],
 )
-def test_another_shape_is_an_error_with_file_and_line(changes: dict[str, Any], message: str) -> None:
+def test_another_shape_is_an_error_with_file_and_line(
+    changes: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigurationError, match=f"^data, line 3: {message}"):
         read({"sentences": SENTENCES, "clusters": INCLUSIVE, **changes})
 

@@ -45,10 +45,14 @@ def instance_of(sentences: list[list[str]]) -> Instance:
     return instance
 
 
-def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(instances: list[Instance]) -> None:
+def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(
+    instances: list[Instance],
+) -> None:
     vocab = Vocabulary.from_instances(instances)
     model = model_of(vocab, spans_per_word=0.5, min_spans=1, max_span_width=3).eval()
-    for logits, instance in zip(logits_of(model, tensors_of(instances, vocab)), instances, strict=True):
+    for logits, instance in zip(
+        logits_of(model, tensors_of(instances, vocab)), instances, strict=True
+    ):
         document = instance["document"].metadata
         assert len(logits.spans) == int(0.5 * document.length)
         sentence_of = [n for n, sentence in enumerate(document.sentences) for _ in sentence]
@@ -58,7 +62,8 @@ def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(instances: li
 
 
 @pytest.mark.parametrize(
-    "name", ["max_span_width", "min_spans", "max_antecedents", "max_training_sentences", "spans_per_word"]
+    "name",
+    ["max_span_width", "min_spans", "max_antecedents", "max_training_sentences", "spans_per_word"],
 )
 def test_nothing_may_be_none(name: str, instances: list[Instance]) -> None:
     with pytest.raises(ConfigurationError, match=name):
@@ -104,7 +109,9 @@ def test_scores_are_counted_in_evaluation_and_not_in_training(instances: list[In
     assert output["loss"] < 1e-6
 
 
-def _with_right_antecedents(logits: AntecedentLogits, clusters: list[list[Span]]) -> AntecedentLogits:
+def _with_right_antecedents(
+    logits: AntecedentLogits, clusters: list[list[Span]]
+) -> AntecedentLogits:
     """Spans that are the mentions, and logits that link each to the one before it in its cluster."""
     spans = sorted(mention for cluster in clusters for mention in cluster) or logits.spans[:1]
     scores = torch.full((len(spans), len(spans) + 1), -50.0)

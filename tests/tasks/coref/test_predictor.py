@@ -38,7 +38,9 @@ def predictor(reader: CorefReader, instances: list[Instance], **options: Any) ->
     return CorefPredictor(model, reader, **options)
 
 
-def test_mentions_of_plain_text_have_places_in_it(reader: CorefReader, instances: list[Instance]) -> None:
+def test_mentions_of_plain_text_have_places_in_it(
+    reader: CorefReader, instances: list[Instance]
+) -> None:
     output = predictor(reader, instances).predict(TEXT)
     anna = {"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]}
     she = {"text": "She", "start": 3, "end": 4, "characters": [13, 16]}
@@ -55,7 +57,9 @@ def test_mentions_of_plain_text_have_places_in_it(reader: CorefReader, instances
 def test_sentences_are_taken_as_they_are(reader: CorefReader, instances: list[Instance]) -> None:
     sentences = [["Anna", "can't"], ["see", "her"]]
     speakers = [["a", "a"], ["b", "b"]]
-    output = predictor(reader, instances).predict_json({"sentences": sentences, "speakers": speakers})
+    output = predictor(reader, instances).predict_json(
+        {"sentences": sentences, "speakers": speakers}
+    )
     assert (output["sentences"], output["speakers"]) == (sentences, speakers)
     assert [mention["characters"] for mention in output["clusters"][0]] == [[0, 4], [15, 18]]
 
@@ -68,7 +72,9 @@ def test_speakers_and_genre_reach_the_model(reader: CorefReader, instances: list
         seen.append((genre.tolist(), document[0].speakers)) or compute(document=document)
     )
     predict.predict_json({"sentences": [["I", "said"], ["so", "."]], "genre": "bc"})
-    predict.predict_json({"sentences": [["I", "said", "so", "."]], "speakers": [["x"] * 4], "genre": "new"})
+    predict.predict_json(
+        {"sentences": [["I", "said", "so", "."]], "speakers": [["x"] * 4], "genre": "new"}
+    )
     bc = predict._model.vocab.get_token_index("bc", "genre_labels")
     assert seen == [([bc], [["-", "-"], ["-", "-"]]), ([2], [["x"] * 4])]
 

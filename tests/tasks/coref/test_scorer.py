@@ -44,7 +44,9 @@ def test_a_document_that_the_response_lacks_has_no_clusters(
     )
 
 
-def test_a_document_that_the_key_lacks_is_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_document_that_the_key_lacks_is_skipped(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     assert score(tmp_path, B, A + B) == score(tmp_path, B, B)
     (record,) = caplog.records
     assert record.getMessage() == (
@@ -61,11 +63,15 @@ def test_a_key_that_repeats_a_mention_in_a_cluster_is_reported(
     assert "a cluster repeats a mention: scores may be above 100 %" in caplog.text
 
 
-def test_more_than_ten_repeated_mentions_are_refused_as_by_the_reference_scorer(tmp_path: Path) -> None:
+def test_more_than_ten_repeated_mentions_are_refused_as_by_the_reference_scorer(
+    tmp_path: Path,
+) -> None:
     repeats = document("a", "|".join(["(0)"] * 10), "(0)|(0)", "-", "-", "-")
     assert score(tmp_path, A + B, repeats + B)["muc"]["precision"] == 100
     place = re.escape(f"{tmp_path / 'response.conll'}, line 9")
-    with pytest.raises(ConfigurationError, match=f"^{place}: .* more than 10 mentions are repeated"):
+    with pytest.raises(
+        ConfigurationError, match=f"^{place}: .* more than 10 mentions are repeated"
+    ):
         score(tmp_path, A + B, repeats + document("b", "(0)", "(0)|(0)"))
 
 
@@ -100,8 +106,18 @@ def test_a_document_without_words_has_no_clusters(tmp_path: Path) -> None:
     [
         (A + B + A, A + B, "key.conll, line 14", r"\(a\); part 000 is also the document in line 1"),
         (A + B, B + B, "response.conll, line 6", r"\(b\); part 000 is also the document in line 1"),
-        (A + B, A + document("b", "-"), "response.conll, line 9", "1 words, but 2 in .*key.conll, line 9"),
-        (A, A.replace("1)\n", "2)\n"), "response.conll, line 5", "'2\\)' closes a mention of cluster 2"),
+        (
+            A + B,
+            A + document("b", "-"),
+            "response.conll, line 9",
+            "1 words, but 2 in .*key.conll, line 9",
+        ),
+        (
+            A,
+            A.replace("1)\n", "2)\n"),
+            "response.conll, line 5",
+            "'2\\)' closes a mention of cluster 2",
+        ),
     ],
 )
 def test_files_that_do_not_fit_are_an_error_with_file_and_line(

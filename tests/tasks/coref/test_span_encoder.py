@@ -15,7 +15,9 @@ TIME, MAX_WIDTH = 11, 4
 @pytest.fixture
 def encoder() -> SpanEncoder:
     torch.manual_seed(0)
-    return SpanEncoder(encoded_dim=5, embedded_dim=3, max_width=MAX_WIDTH, width_dim=2, dropout=0.0).double()
+    return SpanEncoder(
+        encoded_dim=5, embedded_dim=3, max_width=MAX_WIDTH, width_dim=2, dropout=0.0
+    ).double()
 
 
 @pytest.fixture
@@ -34,7 +36,9 @@ def literal(encoder: SpanEncoder, words: tuple[Tensor, Tensor], start: int, widt
     return torch.cat([encoded[start], encoded[start + width], head, width_vector])
 
 
-def test_vectors_are_start_end_head_and_width(encoder: SpanEncoder, words: tuple[Tensor, Tensor]) -> None:
+def test_vectors_are_start_end_head_and_width(
+    encoder: SpanEncoder, words: tuple[Tensor, Tensor]
+) -> None:
     valid = spans_in_sentences(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH)
     spans = Spans(*valid.nonzero().T)
     expected = [literal(encoder, words, start, width) for start, width in valid.nonzero().tolist()]
@@ -51,7 +55,9 @@ def test_the_projection_of_all_spans_is_that_of_their_vectors(
     blocks = list(encoder.project(*words, encoder.width_vectors(TIME), linear))
     assert [len(block) for block in blocks] == [4, 4, 3]
     projected = torch.cat(blocks)
-    for start, width in spans_in_sentences(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH).nonzero().tolist():
+    for start, width in (
+        spans_in_sentences(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH).nonzero().tolist()
+    ):
         expected = linear(literal(encoder, words, start, width))
         torch.testing.assert_close(projected[start, width], expected)
 
@@ -60,7 +66,9 @@ def test_dropout_of_widths_is_another_one_for_each_span_and_the_same_in_its_vect
     words: tuple[Tensor, Tensor],
 ) -> None:
     torch.manual_seed(0)
-    encoder = SpanEncoder(encoded_dim=5, embedded_dim=3, max_width=MAX_WIDTH, width_dim=40, dropout=0.5)
+    encoder = SpanEncoder(
+        encoded_dim=5, embedded_dim=3, max_width=MAX_WIDTH, width_dim=40, dropout=0.5
+    )
     encoder = encoder.double()
     widths = encoder.width_vectors(TIME)
     kept = widths != 0
@@ -97,8 +105,12 @@ def grids(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
     """Scores of spans, of which some are equal, and which of them are inside of sentences."""
     lengths = draw(st.lists(st.integers(1, 9), min_size=1, max_size=4))
     width = draw(st.integers(1, 7))
-    sentence = torch.tensor([number for number, length in enumerate(lengths) for _ in range(length)])
-    values = st.lists(st.integers(-6, 6), min_size=len(sentence) * width, max_size=len(sentence) * width)
+    sentence = torch.tensor(
+        [number for number, length in enumerate(lengths) for _ in range(length)]
+    )
+    values = st.lists(
+        st.integers(-6, 6), min_size=len(sentence) * width, max_size=len(sentence) * width
+    )
     scores = torch.tensor(draw(values), dtype=torch.float).view(len(sentence), width)
     return scores, spans_in_sentences(sentence, width)
 

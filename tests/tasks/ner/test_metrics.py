@@ -15,15 +15,23 @@ from hypothesis import strategies as st
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.ner.metrics import NerF1, parse_tagged, score_tagged
 
-TAGS = ["O", "."] + [f"{prefix}-{kind}" for prefix in "BIES[]" for kind in ("PER", "ORG-1")] + ["B", "I", "S"]
+TAGS = (
+    ["O", "."]
+    + [f"{prefix}-{kind}" for prefix in "BIES[]" for kind in ("PER", "ORG-1")]
+    + ["B", "I", "S"]
+)
 
 
 def lines(text: str) -> list[Line]:
-    return [Line(line, "f.txt", number) for number, line in enumerate(text.splitlines(True), start=1)]
+    return [
+        Line(line, "f.txt", number) for number, line in enumerate(text.splitlines(True), start=1)
+    ]
 
 
 def count(sentences: list[list[tuple[str, str]]]) -> NerF1:
-    blocks = ["".join(f"word {gold} {system}\n" for gold, system in sentence) for sentence in sentences]
+    blocks = [
+        "".join(f"word {gold} {system}\n" for gold, system in sentence) for sentence in sentences
+    ]
     metric = NerF1()
     metric.add(parse_tagged(lines("\n".join(blocks))))
     return metric
@@ -94,7 +102,9 @@ def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
         max_size=4,
     )
 )
-def test_random_tags_have_the_chunks_that_conlleval_finds(sentences: list[list[tuple[str, str]]]) -> None:
+def test_random_tags_have_the_chunks_that_conlleval_finds(
+    sentences: list[list[tuple[str, str]]],
+) -> None:
     words = list(chain.from_iterable([*sentence, ("O", "O")] for sentence in sentences))
     counts = count(sentences).counts
     for name, types in conlleval(words).items():
@@ -118,7 +128,9 @@ def test_figures_and_printed_lines_are_those_of_conlleval(shared: Path) -> None:
     measured = metric.get_metric()
     for kind, row in expected.items():
         found = [measured[f"{name}-{kind}"] for name in ("precision", "recall", "f1-measure")]
-        assert [round(100 * figure, 2) for figure in found] == [row[n] for n in ("precision", "recall", "f1")]
+        assert [round(100 * figure, 2) for figure in found] == [
+            row[n] for n in ("precision", "recall", "f1")
+        ]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +151,9 @@ def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) 
     assert figures["X"] == {"precision": 100.0, "recall": 100.0, "f1": 100.0, "found": 2}
 
 
-TAGS = "expected at the end the gold tag and the predicted tag, which begin with B, I, E, S or O, got "
+TAGS = (
+    "expected at the end the gold tag and the predicted tag, which begin with B, I, E, S or O, got "
+)
 
 
 @pytest.mark.parametrize(
@@ -156,5 +170,7 @@ TAGS = "expected at the end the gold tag and the predicted tag, which begin with
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "f.txt").write_bytes(text)
-    with pytest.raises(ConfigurationError, match=f"^{re.escape(str(tmp_path / 'f.txt') + message)}"):
+    with pytest.raises(
+        ConfigurationError, match=f"^{re.escape(str(tmp_path / 'f.txt') + message)}"
+    ):
         score_tagged(str(tmp_path / "f.txt"))

@@ -25,7 +25,9 @@ ENCODINGS = pytest.mark.parametrize("encoding", ["BIO", "BIOUL"])
 
 
 def instances_in(encoding: str) -> list[Instance]:
-    return list(Conll2003Reader({"tokens": SingleIdTokenIndexer()}, tag_encoding=encoding).read(SENTENCES))
+    return list(
+        Conll2003Reader({"tokens": SingleIdTokenIndexer()}, tag_encoding=encoding).read(SENTENCES)
+    )
 
 
 def tagger(vocab: Vocabulary, encoding: str, dropout: float = 0.0) -> NerBiLstmCrf:
@@ -50,7 +52,8 @@ def test_predictions_are_legal_tags_and_their_entities(encoding: str) -> None:
                 output["tags"]
             )
             assert all(
-                e["text"] == " ".join(output["words"][e["start"] : e["end"]]) for e in output["entities"]
+                e["text"] == " ".join(output["words"][e["start"] : e["end"]])
+                for e in output["entities"]
             )
 
 

@@ -61,7 +61,9 @@ def test_entities_that_are_no_words_of_the_text_are_refused_or_left_out(
     assert read(tmp_path / "f.jsonl", text, skip_bad=True) == [(WORDS, TAGS)]
 
 
-def test_types_have_no_spaces_ends_no_blanks_and_rejected_examples_are_left_out(tmp_path: Path) -> None:
+def test_types_have_no_spaces_ends_no_blanks_and_rejected_examples_are_left_out(
+    tmp_path: Path,
+) -> None:
     items = [
         {"text": "Ola ran", "spans": [[0, 4, "Full Name"]]},
         {"text": "x", "spans": [], "answer": "reject"},
@@ -72,7 +74,10 @@ def test_types_have_no_spaces_ends_no_blanks_and_rejected_examples_are_left_out(
 
 def test_what_an_annotator_cancelled_in_label_studio_is_left_out(tmp_path: Path) -> None:
     done = {"result": [{"value": {"start": 0, "end": 3, "labels": ["PER"]}}]}
-    cancelled = {"result": [{"value": {"start": 4, "end": 7, "labels": ["LOC"]}}], "was_cancelled": True}
+    cancelled = {
+        "result": [{"value": {"start": 4, "end": 7, "labels": ["LOC"]}}],
+        "was_cancelled": True,
+    }
     annotations = ([cancelled, done], [cancelled])
     items = [{"data": {"text": "Ola ran"}, "annotations": each} for each in annotations]
     assert read(tmp_path / "f.json", json.dumps(items)) == [(["Ola", "ran"], ["B-PER", "O"])]
@@ -97,9 +102,7 @@ def test_a_prefix_of_all_words_is_left_out_and_logged(
 
 
 def test_entities_of_a_key_in_a_column_are_one(tmp_path: Path) -> None:
-    text = (
-        "1\tOla\t_\tPROPN\t_\t_\t2\tnsubj\t_\tname=B-PER\n2\tran\t_\tVERB\t_\t_\t0\troot\t_\tGloss=x|name=O\n"
-    )
+    text = "1\tOla\t_\tPROPN\t_\t_\t2\tnsubj\t_\tname=B-PER\n2\tran\t_\tVERB\t_\t_\t0\troot\t_\tGloss=x|name=O\n"
     assert read(tmp_path / "f.conllu", text) == [(["Ola", "ran"], ["B-PER", "O"])]
     assert read(tmp_path / "f.conllu", text, tag_column="UPOS")[0][1] == ["PROPN", "VERB"]
 
@@ -111,10 +114,15 @@ def test_entities_of_a_key_in_a_column_are_one(tmp_path: Path) -> None:
         ("f.txt", " O\nran O\n\nOla B-PER\n"),
         ("f.txt", "ran\t\n\nOla\tB-PER\n"),
         ("f.csv", "sid,word,tag\n1,,O\n2,Ola,B-PER\n"),
-        ("f.jsonl", '{"tokens": ["", "a"], "tags": ["O", "O"]}\n{"tokens": ["Ola"], "tags": ["B-PER"]}\n'),
+        (
+            "f.jsonl",
+            '{"tokens": ["", "a"], "tags": ["O", "O"]}\n{"tokens": ["Ola"], "tags": ["B-PER"]}\n',
+        ),
     ],
 )
-def test_a_sentence_with_a_blank_word_or_tag_may_be_left_out(tmp_path: Path, name: str, text: str) -> None:
+def test_a_sentence_with_a_blank_word_or_tag_may_be_left_out(
+    tmp_path: Path, name: str, text: str
+) -> None:
     with pytest.raises(ConfigurationError, match=r"line \d: .*skip_bad leaves"):
         read(tmp_path / name, text)
     assert read(tmp_path / name, text, skip_bad=True) == [(["Ola"], ["B-PER"])]
@@ -130,12 +138,16 @@ def test_a_sentence_with_a_blank_word_or_tag_may_be_left_out(tmp_path: Path, nam
         ("f.in", "Ola ran\n"),
     ],
 )
-def test_lists_as_text_apostrophes_and_tags_in_another_file(tmp_path: Path, name: str, text: str) -> None:
+def test_lists_as_text_apostrophes_and_tags_in_another_file(
+    tmp_path: Path, name: str, text: str
+) -> None:
     (tmp_path / "f.out").write_text("B-PER O\n")
     assert read(tmp_path / name, text) == [(["Ola", "ran"], ["B-PER", "O"])]
 
 
 def test_the_lines_of_words_and_of_tags_in_two_files_fit(tmp_path: Path) -> None:
     (tmp_path / "f.out").write_text("B-PER O O\n")
-    with pytest.raises(ConfigurationError, match=r"f.in, line 1: expected a tag for each word in .*f.out"):
+    with pytest.raises(
+        ConfigurationError, match=r"f.in, line 1: expected a tag for each word in .*f.out"
+    ):
         read(tmp_path / "f.in", "Ola ran\n")

@@ -24,7 +24,18 @@ def predictor() -> NerPredictor:
 
 def test_a_plain_sentence_is_tokenized_by_rules(predictor: NerPredictor) -> None:
     output = predictor.predict_json({"sentence": " Ada didn't  meet\nCharles (in London). "})
-    assert output["words"] == ["Ada", "did", "n't", "meet", "Charles", "(", "in", "London", ")", "."]
+    assert output["words"] == [
+        "Ada",
+        "did",
+        "n't",
+        "meet",
+        "Charles",
+        "(",
+        "in",
+        "London",
+        ")",
+        ".",
+    ]
     assert set(output) == {"words", "tags", "entities"}
     assert output == predictor.predict(" Ada didn't  meet\nCharles (in London). ")
 
@@ -35,7 +46,9 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
     assert output["words"] == words and len(output["tags"]) == 4
 
 
-def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor: NerPredictor) -> None:
+def test_a_text_without_end_is_refused_with_the_option_that_allows_it(
+    predictor: NerPredictor,
+) -> None:
     endless = {"words": ["a"] * (predictor.default_max_words + 1)}
     message = "a text of 5,001 words is longer than max_words, 5,000"
     with pytest.raises(ConfigurationError, match=message):
@@ -46,20 +59,30 @@ def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor:
     assert len(patient.predict_json(endless)["tags"]) == 5_001
     with pytest.raises(ConfigurationError, match="max_words: expected at least 1, got 0"):
         NerPredictor(predictor._model, predictor._dataset_reader, max_words=0)
-    with pytest.raises(ConfigurationError, match="max_words: expected a whole number, at least 1, got '9'"):
+    with pytest.raises(
+        ConfigurationError, match="max_words: expected a whole number, at least 1, got '9'"
+    ):
         NerPredictor(predictor._model, predictor._dataset_reader, max_words="9")  # type: ignore[arg-type]
 
 
 def entity_predictor(path: Path) -> NerPredictor:
     """Returns a tagger, trained on nothing, that reads the encoding of a file."""
     reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
-    return NerPredictor(tagger(Vocabulary.from_instances(reader.read(path)), "BIOUL").eval(), reader)
+    return NerPredictor(
+        tagger(Vocabulary.from_instances(reader.read(path)), "BIOUL").eval(), reader
+    )
 
 
 @pytest.mark.parametrize(
-    "text", ["“Ada didn\u2019t”\u200b  meet\u00a0O\u2019Neil-Smith\n(in São\u00adPaulo)…", "Ada meet O'N-S"]
+    "text",
+    [
+        "“Ada didn\u2019t”\u200b  meet\u00a0O\u2019Neil-Smith\n(in São\u00adPaulo)…",
+        "Ada meet O'N-S",
+    ],
 )
-def test_the_characters_of_entities_are_their_texts_as_typed(predictor: NerPredictor, text: str) -> None:
+def test_the_characters_of_entities_are_their_texts_as_typed(
+    predictor: NerPredictor, text: str
+) -> None:
     torch.manual_seed(1)
     torch.nn.init.normal_(predictor._model.tag_projection.weight, std=20)
     typed, joined = predictor.predict(text), {"words": text.split()}
@@ -75,7 +98,13 @@ def test_the_characters_of_entities_are_their_texts_as_typed(predictor: NerPredi
 
 @pytest.mark.parametrize(
     "tags",
-    ["B-X I-X B-X O B-Y", "I-X I-X B-X O I-Y", "B-X L-X U-X O U-Y", "B-X E-X S-X O S-Y", "B-X M-X E-X O S-Y"],
+    [
+        "B-X I-X B-X O B-Y",
+        "I-X I-X B-X O I-Y",
+        "B-X L-X U-X O U-Y",
+        "B-X E-X S-X O S-Y",
+        "B-X M-X E-X O S-Y",
+    ],
 )
 def test_tags_are_in_the_encoding_of_the_training_data(
     tags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -84,7 +113,9 @@ def test_tags_are_in_the_encoding_of_the_training_data(
     (tmp_path / "train.txt").write_text("".join(lines))
     predictor = entity_predictor(tmp_path / "train.txt")
     instance = next(iter(predictor._dataset_reader.read(tmp_path / "train.txt")))
-    monkeypatch.setattr("elmo_plugin.tasks.ner.model.viterbi", lambda *_: [instance["tags"]._indexed_labels])
+    monkeypatch.setattr(
+        "elmo_plugin.tasks.ner.model.viterbi", lambda *_: [instance["tags"]._indexed_labels]
+    )
     instance.index_fields(predictor._model.vocab)
     output = predictor.predict_instance(instance)
     assert output["tags"] == output["gold_tags"] == tags.split()
@@ -97,7 +128,9 @@ def test_columns_have_gold_and_predicted_tags_in_bio_that_the_scorer_reads(
     columns = NerPredictor(predictor._model, predictor._dataset_reader, output_format="columns")
     instances = list(columns._dataset_reader.read(SENTENCES))
     outputs = (
-        columns.predict_batch_instance(instances) if batched else map(columns.predict_instance, instances)
+        columns.predict_batch_instance(instances)
+        if batched
+        else map(columns.predict_instance, instances)
     )
     (tmp_path / "tagged.txt").write_text("".join(map(columns.dump_line, outputs)))
     expected = NerF1()
@@ -115,7 +148,9 @@ def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
     predictor: NerPredictor,
 ) -> None:
     columns = NerPredictor(predictor._model, predictor._dataset_reader, output_format="columns")
-    lines = columns.dump_line(columns.predict_json({"words": ["New\tYork", "a\u00a0b"]})).split("\n")
+    lines = columns.dump_line(columns.predict_json({"words": ["New\tYork", "a\u00a0b"]})).split(
+        "\n"
+    )
     assert [line.split(" ")[0] for line in lines] == ["New_York", "a\u00a0b", "", ""]
     assert all(len(line.split(" ")) == 2 for line in lines[:2])
 
@@ -125,7 +160,9 @@ def test_plain_tags_are_predicted_shown_and_measured_without_entities(tmp_path: 
     reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
     instances = list(reader.read(tmp_path / "pos.txt"))
     vocab = Vocabulary.from_instances(instances)
-    with pytest.raises(ConfigurationError, match=r"expected tags of entities, got .*; metric='\+accuracy'"):
+    with pytest.raises(
+        ConfigurationError, match=r"expected tags of entities, got .*; metric='\+accuracy'"
+    ):
         tagger(vocab, "BIOUL")
     model = tagger(vocab, "plain").eval()
     plain = NerPredictor(model, reader, output_format="columns")

@@ -18,7 +18,9 @@ def are_legal(tags: list[str], encoding: str) -> bool:
 @st.composite
 def sentences(draw: st.DrawFn) -> tuple[int, list[Span]]:
     """A number of words, and entities among them that do not overlap."""
-    parts = draw(st.lists(st.tuples(st.integers(1, 4), st.sampled_from([None, "PER", "LOC"])), max_size=6))
+    parts = draw(
+        st.lists(st.tuples(st.integers(1, 4), st.sampled_from([None, "PER", "LOC"])), max_size=6)
+    )
     spans, start = [], 0
     for length, entity_type in parts:
         if entity_type is not None:
@@ -39,7 +41,9 @@ def test_entities_survive_their_encoding(encoding: str, sentence: tuple) -> None
 @given(sentence=sentences())
 def test_bio_becomes_bioul_as_in_allennlp(sentence: tuple) -> None:
     length, spans = sentence
-    assert spans_to_tags(spans, length, "BIOUL") == to_bioul(spans_to_tags(spans, length, "BIO"), "BIO")
+    assert spans_to_tags(spans, length, "BIOUL") == to_bioul(
+        spans_to_tags(spans, length, "BIO"), "BIO"
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +55,9 @@ def test_bio_becomes_bioul_as_in_allennlp(sentence: tuple) -> None:
         ("O O", []),
     ],
 )
-def test_in_iob1_only_an_entity_next_to_one_of_its_type_begins_with_b(tags: str, spans: list) -> None:
+def test_in_iob1_only_an_entity_next_to_one_of_its_type_begins_with_b(
+    tags: str, spans: list
+) -> None:
     assert are_legal(tags.split(), "IOB1")
     assert tags_to_spans(tags.split()) == spans
     assert to_bioul(tags.split(), "IOB1") == spans_to_tags(spans, len(tags.split()), "BIOUL")

@@ -14,7 +14,9 @@ from elmo_plugin.tasks.snli import SnliEsim
 from tests.tasks.small_models import tensors_of
 from tests.tasks.snli.test_model import embedder, instances, small_esim
 
-esim = pytest.importorskip("allennlp_models.pair_classification.models.esim", reason="needs allennlp-models")
+esim = pytest.importorskip(
+    "allennlp_models.pair_classification.models.esim", reason="needs allennlp-models"
+)
 
 NAMES = {  # ours: theirs
     "contextual_encoder.text_field_embedder": "_text_field_embedder",
@@ -66,7 +68,9 @@ def test_on_purpose_words_unlike_all_others_keep_their_attention() -> None:
     theirs = esim.weighted_sum(others, esim.masked_softmax(similarity, mask))
     torch.testing.assert_close(theirs, torch.zeros(1, 1, 2))
     weights = torch.tensor([0.0, -1.0]).softmax(dim=0)
-    torch.testing.assert_close(masked_attention(similarity, others, mask), (weights @ others[:, :2])[:, None])
+    torch.testing.assert_close(
+        masked_attention(similarity, others, mask), (weights @ others[:, :2])[:, None]
+    )
 
 
 def test_on_purpose_dropout_is_where_the_elmo_paper_has_it() -> None:

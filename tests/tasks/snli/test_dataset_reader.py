@@ -50,7 +50,9 @@ def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     undecided, blank = GOOD | {"gold_label": "-"}, GOOD | {"sentence2": " \n"}
-    path = write(tmp_path, GOOD, *[undecided] * 10, blank, GOOD, GOOD | {"sentence1": ""}, undecided)
+    path = write(
+        tmp_path, GOOD, *[undecided] * 10, blank, GOOD, GOOD | {"sentence1": ""}, undecided
+    )
     with caplog.at_level(logging.INFO, logger="elmo_plugin"):
         assert len(list(reader().read(path))) == 2
     assert caplog.messages == [
@@ -65,11 +67,19 @@ def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
     [
         (b"A dog runs.\tIt runs.\tentailment\n", "not JSON"),
         (b'["A dog runs."]\n', "expected a JSON object, got ["),
-        (b'{"sentence1": "A", "sentence2": "B"}\n', 'expected a label as "gold_label", got None; skip_bad'),
-        (b'{"sentence1": "A", "sentence2": null, "gold_label": "neutral"}\n', 'expected text as "sentence2"'),
+        (
+            b'{"sentence1": "A", "sentence2": "B"}\n',
+            'expected a label as "gold_label", got None; skip_bad',
+        ),
+        (
+            b'{"sentence1": "A", "sentence2": null, "gold_label": "neutral"}\n',
+            'expected text as "sentence2"',
+        ),
     ],
 )
-def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path: Path, line: bytes, message: str) -> None:
+def test_a_bad_line_is_an_error_that_names_file_and_line(
+    tmp_path: Path, line: bytes, message: str
+) -> None:
     path = write(tmp_path, GOOD)
     path.write_bytes(path.read_bytes() + line)
     with pytest.raises(ConfigurationError, match=re.escape(f"{path}, line 2: {message}")) as error:
@@ -82,13 +92,16 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path: Path, line: b
 )
 def test_pairs_in_other_shapes_have_the_label_that_their_file_is_named_by(file: Path) -> None:
     label = file.stem.rpartition("_")[2]
-    assert [texts_of(pair) for pair in reader().read(file)] == [("A dog runs .", "It runs .", label)]
+    assert [texts_of(pair) for pair in reader().read(file)] == [
+        ("A dog runs .", "It runs .", label)
+    ]
 
 
 def test_numbers_may_have_names_and_minus_one_is_none(tmp_path: Path) -> None:
     lines = [{"premise": "A", "hypothesis": "B", "label": label} for label in (1, -1, "same", 0)]
     labels = [
-        pair["label"].label for pair in reader(label_names=["same", "other"]).read(write(tmp_path, *lines))
+        pair["label"].label
+        for pair in reader(label_names=["same", "other"]).read(write(tmp_path, *lines))
     ]
     assert labels == ["other", "same", "same"]
 
@@ -103,9 +116,15 @@ def test_columns_have_the_names_that_options_give(tmp_path: Path) -> None:
     assert "label" not in pair.fields
 
 
-def test_what_cannot_be_used_may_be_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_used_may_be_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = write(
-        tmp_path, GOOD, GOOD | {"sentence1": 3}, GOOD | {"gold_label": None}, GOOD | {"gold_label": 0.5}
+        tmp_path,
+        GOOD,
+        GOOD | {"sentence1": 3},
+        GOOD | {"gold_label": None},
+        GOOD | {"gold_label": 0.5},
     )
     with caplog.at_level(logging.INFO, logger="elmo_plugin"):
         assert len(list(reader(skip_bad=True).read(path))) == 1
@@ -126,7 +145,9 @@ def test_a_label_that_the_model_lacks_is_an_error_that_names_it() -> None:
 def test_words_beside_numbers_are_no_labels_of_one_model() -> None:
     def number(*labels: str) -> int:
         return number_of_labels(
-            Vocabulary.from_instances([Instance({"label": KnownLabelField(label)}) for label in labels])
+            Vocabulary.from_instances(
+                [Instance({"label": KnownLabelField(label)}) for label in labels]
+            )
         )
 
     assert [number("yes", "no"), number("0", "1", "2"), number("1", "2", "unknown")] == [2, 3, 3]

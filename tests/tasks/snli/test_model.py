@@ -107,7 +107,9 @@ def test_the_keys_may_be_those_of_snli(predictor: SnliPredictor) -> None:
     assert predictor.predict_json(line) == predictor.predict(PREMISE, HYPOTHESIS)
 
 
-def test_another_tokenizer_replaces_the_readers_in_the_predictor_alone(predictor: SnliPredictor) -> None:
+def test_another_tokenizer_replaces_the_readers_in_the_predictor_alone(
+    predictor: SnliPredictor,
+) -> None:
     reader = predictor._dataset_reader
     other = SnliPredictor(predictor._model, reader, tokenizer="just_spaces")
     pair = other._json_to_instance({"premise": "ฉัน กิน", "hypothesis": HYPOTHESIS})

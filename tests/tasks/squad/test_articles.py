@@ -18,7 +18,14 @@ FIXTURE = FIXTURES / "squad" / "articles.json"
 
 
 def squad(context: str = "It rained.", **question: Any) -> dict[str, Any]:
-    qas = [{"id": "q1", "question": "What?", "answers": [{"text": "rained", "answer_start": 3}], **question}]
+    qas = [
+        {
+            "id": "q1",
+            "question": "What?",
+            "answers": [{"text": "rained", "answer_start": 3}],
+            **question,
+        }
+    ]
     return {"data": [{"title": "Rain", "paragraphs": [{"context": context, "qas": qas}]}]}
 
 
@@ -31,7 +38,11 @@ def read(folder: Path, content: Any, skip_bad: bool = False, **options: bool) ->
 def test_paragraphs_have_their_questions_with_all_answers() -> None:
     first, second, third = read_squad(FIXTURE)
     assert [len(each.questions) for each in (first, second, third)] == [2, 1, 1]
-    assert first.questions[0].answers == [Answer("1887", 21), Answer("in 1887", 18), Answer("1887", 21)]
+    assert first.questions[0].answers == [
+        Answer("1887", 21),
+        Answer("in 1887", 18),
+        Answer("1887", 21),
+    ]
     assert second.location == f"{FIXTURE}, Ansel, paragraph 2"
     assert second.text == third.text
 
@@ -46,16 +57,34 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
             {"id": "1", "context": "1911, 1911", "question": "When?", "answer": "1911"},
             "the answer '1911' is in the paragraph 2 times: expected \"answer_start\"; skip_bad",
         ),
-        ({"data": [{"title": "T", "paragraphs": [3]}]}, "T, paragraph 1: expected a JSON object, got 3"),
+        (
+            {"data": [{"title": "T", "paragraphs": [3]}]},
+            "T, paragraph 1: expected a JSON object, got 3",
+        ),
         (squad(" "), "Rain, paragraph 1: the paragraph is blank"),
         (squad(question=" "), "question q1: the question is blank"),
         (squad(answers=[{"text": "rained"}]), 'question q1: expected a number as "answer_start"'),
-        (squad(answers=[{"text": "snowed", "answer_start": 3}]), "q1: .* it is nowhere in the paragraph"),
-        (squad(answers=[{"text": "rained", "answer_start": 4}]), "4: .* 'ained.'; it is at 3, and skip_bad"),
-        (squad(is_impossible="false"), 'expected true or false as "is_impossible", got "false"; skip_bad'),
+        (
+            squad(answers=[{"text": "snowed", "answer_start": 3}]),
+            "q1: .* it is nowhere in the paragraph",
+        ),
+        (
+            squad(answers=[{"text": "rained", "answer_start": 4}]),
+            "4: .* 'ained.'; it is at 3, and skip_bad",
+        ),
+        (
+            squad(is_impossible="false"),
+            'expected true or false as "is_impossible", got "false"; skip_bad',
+        ),
         (squad(is_impossible=0), 'q1: expected true or false as "is_impossible", got 0'),
-        (squad(answers=[{"text": "\u00a0", "answer_start": 2}]), "q1: an answer is blank; skip_bad"),
-        (squad(answers={"text": ["It"], "answer_start": []}), 'expected an "answer_start" for each "text"'),
+        (
+            squad(answers=[{"text": "\u00a0", "answer_start": 2}]),
+            "q1: an answer is blank; skip_bad",
+        ),
+        (
+            squad(answers={"text": ["It"], "answer_start": []}),
+            'expected an "answer_start" for each "text"',
+        ),
         (squad(id=True), 'expected text as "id", got true'),
         ("It rained.\nWhat?\n", "x.json, line 1: not JSON"),
         (squad(is_impossible=True, answers=[]), "question q1: SQuAD 2.0's unanswerable questions"),
@@ -68,7 +97,9 @@ def test_what_is_malformed_names_the_file_and_the_question(
         read(tmp_path, content)
 
 
-def test_unanswerable_questions_may_be_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_unanswerable_questions_may_be_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.INFO):
         (paragraph,) = read(tmp_path, squad(is_impossible=True, answers=[]), skip_unanswerable=True)
     assert paragraph.questions == []
@@ -84,7 +115,9 @@ def test_a_question_may_have_no_answers(tmp_path: Path) -> None:
 def test_two_questions_with_one_id_are_refused(tmp_path: Path) -> None:
     content = squad()
     content["data"] *= 2
-    with pytest.raises(ConfigurationError, match="Rain, paragraph 1, question q1: an earlier question has"):
+    with pytest.raises(
+        ConfigurationError, match="Rain, paragraph 1, question q1: an earlier question has"
+    ):
         read(tmp_path, content)
 
 
@@ -93,7 +126,9 @@ def test_ids_may_be_numbers(tmp_path: Path, identifiers: tuple[Any, Any]) -> Non
     questions = [squad(id=identifier)["data"][0] for identifier in identifiers]
     paragraphs = read(tmp_path, {"data": questions})
     assert tuple(paragraph.questions[0].id for paragraph in paragraphs) == identifiers
-    with pytest.raises(ConfigurationError, match="question 17: an earlier question has the same id"):
+    with pytest.raises(
+        ConfigurationError, match="question 17: an earlier question has the same id"
+    ):
         read(tmp_path, {"data": [squad(id="17")["data"][0], squad(id=17)["data"][0]]})
 
 
@@ -101,7 +136,9 @@ def test_ids_may_be_numbers(tmp_path: Path, identifiers: tuple[Any, Any]) -> Non
     "file", sorted((FIXTURES / "squad" / "formats").iterdir()), ids=lambda file: file.name
 )
 def test_the_shapes_of_public_data_sets_mean_the_same(file: Path) -> None:
-    first, *others = (question for paragraph in read_squad(file) for question in paragraph.questions)
+    first, *others = (
+        question for paragraph in read_squad(file) for question in paragraph.questions
+    )
     assert first[:2] == ("7", "What?") and set(first.answers) == {Answer("rained", 3)}
     assert others in ([], [(2, "What?", [])])
 
@@ -148,7 +185,10 @@ def test_what_cannot_be_used_may_be_left_out_and_is_counted(
 
 
 def test_rows_without_ids_have_their_lines() -> None:
-    lines = [Line(text, "x.csv", n) for n, text in enumerate(["context,question,answer\n", "a b,c,b\n"], 1)]
+    lines = [
+        Line(text, "x.csv", n)
+        for n, text in enumerate(["context,question,answer\n", "a b,c,b\n"], 1)
+    ]
     (paragraph,) = parse_squad(lines, Skipped())
     assert [question.id for question in paragraph.questions] == ["line 2"]
 
@@ -156,13 +196,22 @@ def test_rows_without_ids_have_their_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,passages,question\n1,It rained.,What?\n", 'line 2: expected text as "context", got null'),
+        (
+            "id,passages,question\n1,It rained.,What?\n",
+            'line 2: expected text as "context", got null',
+        ),
         (
             "context,question,answer\nrain rain,What?,rain\n",
             "line 2.*: the answer 'rain' is in the paragraph 2 times",
         ),
-        ("context,question,answer,start\nIt.,What?,It,x\n", 'expected a number as "answer_start", got "x"'),
-        ("context,question,answer,start\nIt rained.,What?,rained,0\n", "is not at its answer_start, 0"),
+        (
+            "context,question,answer,start\nIt.,What?,It,x\n",
+            'expected a number as "answer_start", got "x"',
+        ),
+        (
+            "context,question,answer,start\nIt rained.,What?,rained,0\n",
+            "is not at its answer_start, 0",
+        ),
     ],
 )
 def test_a_table_of_questions_that_cannot_be_used_is_an_error(

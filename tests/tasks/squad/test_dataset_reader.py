@@ -38,16 +38,27 @@ class LowercaseTokenizer(WhitespaceTokenizer):
 
 
 def test_a_tokenizer_that_forgets_where_words_are_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="squad_v1: the tokenizer does not say where words are"):
+    with pytest.raises(
+        ConfigurationError, match="squad_v1: the tokenizer does not say where words are"
+    ):
         list(reader(tokenizer=LowercaseTokenizer()).read(FIXTURE))
-    assert reader(tokenizer=WhitespaceTokenizer()).tokenize(" Ansel  rose.").places == [(1, 6), (8, 13)]
+    assert reader(tokenizer=WhitespaceTokenizer()).tokenize(" Ansel  rose.").places == [
+        (1, 6),
+        (8, 13),
+    ]
 
 
 def test_each_question_is_an_instance_with_the_words_of_its_answers() -> None:
     instances = list(reader().read(FIXTURE))
     words = [token.text for token in instances[0]["paragraph"]]
     assert words[:6] == ["Ansel", "was", "founded", "in", "1887", "by"]
-    assert [token.text for token in instances[0]["question"]] == ["When", "was", "Ansel", "founded", "?"]
+    assert [token.text for token in instances[0]["question"]] == [
+        "When",
+        "was",
+        "Ansel",
+        "founded",
+        "?",
+    ]
     assert [spans(instance) for instance in instances] == [
         [(4, 4), (3, 4)], [(6, 7), (7, 7)], [(9, 9), (8, 9)], [(4, 4)],
     ]  # fmt: skip
@@ -74,7 +85,9 @@ def test_an_answer_inside_of_words_becomes_the_words_that_cover_it(tmp_path: Pat
     assert instance["metadata"].metadata["question"].answers == [Answer("1880", 4)]
 
 
-def test_long_paragraphs_are_left_out_where_there_is_a_limit(caplog: pytest.LogCaptureFixture) -> None:
+def test_long_paragraphs_are_left_out_where_there_is_a_limit(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.INFO):
         instances = list(reader(max_paragraph_words=15).read(FIXTURE))
     assert [instance["metadata"].metadata["question"].id for instance in instances] == ["a3", "b1"]
@@ -85,12 +98,16 @@ def test_a_question_without_an_answer_is_an_error_in_training_only(tmp_path: Pat
     file = file_with(tmp_path, "It rained.", [])
     (instance,) = reader().read(file)
     assert "answers" not in instance.fields
-    with pytest.raises(ConfigurationError, match=r"x.json, T, paragraph 1, question q1: answer missing"):
+    with pytest.raises(
+        ConfigurationError, match=r"x.json, T, paragraph 1, question q1: answer missing"
+    ):
         list(reader(answers_required=True).read(file))
 
 
 @pytest.mark.parametrize("numbers", [(1, 0), (0, 1)])
-def test_all_questions_of_a_file_have_answers_or_none(numbers: tuple[int, int], tmp_path: Path) -> None:
+def test_all_questions_of_a_file_have_answers_or_none(
+    numbers: tuple[int, int], tmp_path: Path
+) -> None:
     answer = {"text": "rained", "answer_start": 3}
     qas = [{"id": f"q{n}", "question": "What?", "answers": [answer] * n} for n in numbers]
     content = {"data": [{"title": "T", "paragraphs": [{"context": "It rained.", "qas": qas}]}]}
@@ -104,17 +121,27 @@ def test_all_questions_of_a_file_have_answers_or_none(numbers: tuple[int, int], 
 
 
 def test_a_paragraph_without_spaces_has_answers_of_characters(tmp_path: Path) -> None:
-    (instance,) = reader().read(file_with(tmp_path, "店在河边。", [{"text": "河边", "answer_start": 2}]))
+    (instance,) = reader().read(
+        file_with(tmp_path, "店在河边。", [{"text": "河边", "answer_start": 2}])
+    )
     assert spans(instance) == [(2, 3)]
     file = file_with(tmp_path, "ร้านอยู่ริมน้ำ", [])
-    with pytest.raises(ConfigurationError, match=f"{file}, T, paragraph 1: Thai is .*: set tokenizer"):
+    with pytest.raises(
+        ConfigurationError, match=f"{file}, T, paragraph 1: Thai is .*: set tokenizer"
+    ):
         list(reader().read(file))
 
 
 def test_texts_that_cannot_be_split_may_be_left_out(tmp_path: Path) -> None:
     record = {"id": 7, "context": "It rained.", "question": "What?"}
-    lines = [record, record | {"id": 8, "question": "(" * 6000}, record | {"id": 9, "context": "(" * 6000}]
+    lines = [
+        record,
+        record | {"id": 8, "question": "(" * 6000},
+        record | {"id": 9, "context": "(" * 6000},
+    ]
     (tmp_path / "x.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    with pytest.raises(ConfigurationError, match=r"x.jsonl, line 2, question 8: spaCy's rules read"):
+    with pytest.raises(
+        ConfigurationError, match=r"x.jsonl, line 2, question 8: spaCy's rules read"
+    ):
         list(reader().read(tmp_path / "x.jsonl"))
     assert len(list(reader(skip_bad=True).read(tmp_path / "x.jsonl"))) == 1

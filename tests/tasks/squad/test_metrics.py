@@ -36,14 +36,19 @@ def literal_f1(predicted: str, right: str) -> float:
 
 def test_figures_are_those_of_the_official_script(shared: Path) -> None:
     expected = json.loads((shared / "parity" / "squad" / "scores.json").read_text())
-    data, predictions = shared / "data" / "qa" / "dev.json", shared / "parity" / "squad" / "predictions.json"
+    data, predictions = (
+        shared / "data" / "qa" / "dev.json",
+        shared / "parity" / "squad" / "predictions.json",
+    )
     figures = score_squad(str(data), str(predictions))
     assert {name: figures[name] for name in expected} == expected
     assert figures["missing"] == 0
 
 
 @given(ANSWERS, st.lists(ANSWERS, min_size=1, max_size=3))
-def test_scores_are_the_best_over_all_answers_by_the_literal_rules(predicted: str, right: list[str]) -> None:
+def test_scores_are_the_best_over_all_answers_by_the_literal_rules(
+    predicted: str, right: list[str]
+) -> None:
     assert normalize(predicted) == " ".join(literal_words(predicted))
     assert exact_match(predicted, right) == any(
         literal_words(predicted) == literal_words(each) for each in right

@@ -20,7 +20,12 @@ from torch import Tensor, nn
 from elmo_plugin.tasks.squad import SquadReader
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
 from elmo_plugin.tasks.squad.model import words_in_question
-from elmo_plugin.tasks.squad.spans import BoundaryLogits, average_boundary_logits, best_answers, span_loss
+from elmo_plugin.tasks.squad.spans import (
+    BoundaryLogits,
+    average_boundary_logits,
+    best_answers,
+    span_loss,
+)
 from tests.tasks.small_models import tensors_of
 from tests.tasks.squad.test_dataset_reader import FIXTURE
 
@@ -29,7 +34,9 @@ LAYER = {"num_layers": 1, "hidden_dims": 6, "activations": "relu"}
 CONFIG = {
     "type": "squad_bidaf_self_attention",
     "contextual_encoder": {
-        "text_field_embedder": {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 4}}},
+        "text_field_embedder": {
+            "token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 4}}
+        },
         "encoder": GRU,
     },
     "attention_projection": LAYER,
@@ -54,9 +61,14 @@ def model_of(instances: list[Instance], **options: Any) -> Any:
 def test_a_paragraph_is_encoded_once_for_all_of_its_questions(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
     rows: list[int] = []
-    model.contextual_encoder.encoder.register_forward_pre_hook(lambda _, inputs: rows.append(len(inputs[0])))
+    model.contextual_encoder.encoder.register_forward_pre_hook(
+        lambda _, inputs: rows.append(len(inputs[0]))
+    )
     model(**tensors_of(instances, model.vocab))
-    assert rows in ([2, 4], [2 + 4])  # two paragraphs, of four questions: one run for each text, or one
+    assert rows in (
+        [2, 4],
+        [2 + 4],
+    )  # two paragraphs, of four questions: one run for each text, or one
 
 
 def test_no_answer_can_have_no_word(instances: list[Instance]) -> None:
@@ -79,8 +91,13 @@ def test_words_that_the_question_has_are_marked_and_those_with_the_same_stem() -
     paragraph = ["The", "council", "voted", "to", "close", "the", "pools", ",", "it", "vote", "d"]
     question = ["when", "did", "THE", "councils", "vote", "on", "closing", "it"]
     marks = words_in_question(list(map(Token, paragraph)), list(map(Token, question)))
-    marked = [[word for word, mark in zip(paragraph, column, strict=True) if mark] for column in marks.T]
-    assert marked == [["The", "the", "it", "vote"], ["The", "council", "voted", "close", "the", "it", "vote"]]
+    marked = [
+        [word for word, mark in zip(paragraph, column, strict=True) if mark] for column in marks.T
+    ]
+    assert marked == [
+        ["The", "the", "it", "vote"],
+        ["The", "council", "voted", "close", "the", "it", "vote"],
+    ]
 
 
 def test_marks_of_words_in_the_question_change_logits_if_the_model_reads_them(
@@ -143,7 +160,10 @@ def softmax(values: list[Tensor]) -> Tensor:
 
 def similarity_of(model: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
     """Seo et al. (2017), section 2, for two vectors."""
-    first, second = model.similarity.first_projection.weight[0], model.similarity.second_projection.weight[0]
+    first, second = (
+        model.similarity.first_projection.weight[0],
+        model.similarity.second_projection.weight[0],
+    )
     return lambda x, y: first @ x + second @ y + model.similarity.product_weight @ (x * y)
 
 
@@ -172,7 +192,9 @@ def test_biattention_is_that_of_each_word(texts: tuple[Tensor, ...]) -> None:
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
 
 
-def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(texts: tuple[Tensor, ...]) -> None:
+def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(
+    texts: tuple[Tensor, ...],
+) -> None:
     """Nothing is one more vector, of zeros, whose score is a parameter, as in the original."""
     words, _, mask, _ = texts
     model = TrilinearSelfAttention(DIM).double()
@@ -185,7 +207,9 @@ def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(texts: 
         for place, x in enumerate(text):
             others = [y for other, y in enumerate(text) if other != place]
             scores = [similarity(x, y) for y in others]
-            attended = softmax([*scores, model.nothing]) @ torch.stack([*others, torch.zeros_like(x)])
+            attended = softmax([*scores, model.nothing]) @ torch.stack(
+                [*others, torch.zeros_like(x)]
+            )
             expected = torch.cat([x, attended, x * attended])
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
 
@@ -232,7 +256,9 @@ def test_the_loss_is_that_of_all_right_spans_together() -> None:
     logits = logits_of(0, [6, 4])
     answers = torch.tensor([[[1, 2], [1, 3]], [[0, 0], [-1, -1]]])
     (start, end), (other_start, other_end) = (probabilities(logits, row) for row in (0, 1))
-    expected = -math.log(start[1] * end[2] + start[1] * end[3]) - math.log(other_start[0] * other_end[0])
+    expected = -math.log(start[1] * end[2] + start[1] * end[3]) - math.log(
+        other_start[0] * other_end[0]
+    )
     assert span_loss(logits, answers).item() == pytest.approx(expected / 2)
 
 

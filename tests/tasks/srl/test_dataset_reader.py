@@ -81,7 +81,9 @@ def test_a_folder_or_file_without_any_predicate_is_an_error(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("predicate", [-1, 2])
 def test_a_predicate_that_is_no_word_is_an_error(predicate: int) -> None:
-    with pytest.raises(ConfigurationError, match=f"the predicate {predicate} is not a word of a sentence of"):
+    with pytest.raises(
+        ConfigurationError, match=f"the predicate {predicate} is not a word of a sentence of"
+    ):
         SrlReader(INDEXERS).text_to_instance([Token("He"), Token("ran")], predicate)
 
 

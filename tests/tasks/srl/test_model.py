@@ -43,7 +43,9 @@ def test_the_indicator_marks_the_predicate_and_no_other_word(instances: list[Ins
     vocab = Vocabulary.from_instances(instances)
     model = labeller(vocab)
     seen: list[torch.Tensor] = []
-    model.contextual_encoder.encoder.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    model.contextual_encoder.encoder.register_forward_pre_hook(
+        lambda _, inputs: seen.append(inputs[0])
+    )
     model(**tensors_of(instances, vocab))
     marked = (seen[0][..., 8:] == model.predicate_embedding.weight[1]).all(dim=-1)
     positions = [instance["predicate"].sequence_index for instance in instances]
@@ -79,11 +81,15 @@ def test_predictions_are_legal_tags_and_their_roles(instances: list[Instance]) -
             arguments = tags_to_spans(tags)
             assert spans_to_tags(arguments, len(words)) == tags  # no I- without its B-
             assert [(role["start"], role["end"], role["role"]) for role in roles] == arguments
-            assert all(role["text"] == " ".join(words[role["start"] : role["end"]]) for role in roles)
+            assert all(
+                role["text"] == " ".join(words[role["start"] : role["end"]]) for role in roles
+            )
             assert output["predicate"] == instance["predicate"].sequence_index
 
 
-def test_metrics_are_those_of_whole_arguments_in_evaluation_alone(instances: list[Instance]) -> None:
+def test_metrics_are_those_of_whole_arguments_in_evaluation_alone(
+    instances: list[Instance],
+) -> None:
     vocab = Vocabulary.from_instances(instances[:3])
     model, tensors = labeller(vocab), tensors_of(instances, vocab)
     predict_right_tags(model, tensors)

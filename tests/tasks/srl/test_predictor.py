@@ -53,15 +53,23 @@ def test_a_frame_has_predicate_tags_roles_and_a_readable_line(labeller: Archive)
     assert frame["description"] == "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."
 
 
-def test_each_of_several_predicates_has_a_frame_and_a_sentence_may_have_none(labeller: Archive) -> None:
+def test_each_of_several_predicates_has_a_frame_and_a_sentence_may_have_none(
+    labeller: Archive,
+) -> None:
     sentences = [JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}]
     sentences.append({"words": ["Yes"], "predicates": []})
     outputs = predictor(labeller).predict_batch_json(sentences)
-    assert [[frame["index"] for frame in output["frames"]] for output in outputs] == [[2], [2, 3], []]
+    assert [[frame["index"] for frame in output["frames"]] for output in outputs] == [
+        [2],
+        [2, 3],
+        [],
+    ]
     assert outputs == [predictor(labeller).predict_json(sentence) for sentence in sentences]
 
 
-def test_many_frames_are_predicted_in_parts(labeller: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_frames_are_predicted_in_parts(
+    labeller: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sentences = [JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}]
     expected = predictor(labeller).predict_batch_json(sentences)
     monkeypatch.setattr("elmo_plugin.tasks.srl.model.MAX_BATCH_WORDS", 7)
@@ -86,4 +94,6 @@ def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Archive, ta
 def test_the_tagger_tells_probabilities(tagger: Path) -> None:
     output = Predictor.from_path(str(tagger)).predict_json({"words": JUDGE["words"]})
     assert output["predicates"] == [2]
-    assert [probability > 0.5 for probability in output["probabilities"]] == [i == 2 for i in range(7)]
+    assert [probability > 0.5 for probability in output["probabilities"]] == [
+        i == 2 for i in range(7)
+    ]

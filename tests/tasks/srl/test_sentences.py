@@ -65,9 +65,13 @@ def test_brackets_and_quotation_marks_are_those_of_plain_text() -> None:
         ("NNS", "sale.01", False),
     ],
 )
-def test_auxiliaries_and_other_parts_of_speech_are_no_verbs(tag: str, frame: str, is_verb: bool) -> None:
+def test_auxiliaries_and_other_parts_of_speech_are_no_verbs(
+    tag: str, frame: str, is_verb: bool
+) -> None:
     lemma, frameset = frame.split(".")
-    ((_, (predicate,), _),) = sentences_in(row("w", "(V*)", lemma=lemma, frameset=frameset, tag=tag))
+    ((_, (predicate,), _),) = sentences_in(
+        row("w", "(V*)", lemma=lemma, frameset=frameset, tag=tag)
+    )
     assert predicate.is_verb == is_verb
 
 
@@ -82,7 +86,9 @@ def test_a_bracket_of_v_at_another_word_than_the_frameset_is_an_error() -> None:
 
 def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() -> None:
     text = "\n".join([row("Go", "*", "(A1*)", lemma="go", frameset="01"), row("home", "*", "*")])
-    with pytest.raises(ConfigurationError, match=r"^data, line 1: column 12 .* lacks its predicate"):
+    with pytest.raises(
+        ConfigurationError, match=r"^data, line 1: column 12 .* lacks its predicate"
+    ):
         sentences_in(text)
     text = "\n".join([row("Go", "*", lemma="go", frameset="01"), row("home", "(AM-DIR*)")])
     ((_, (predicate,), _),) = sentences_in(text)
@@ -116,14 +122,32 @@ def test_the_end_of_a_document_ends_a_sentence() -> None:
     ("text", "message"),
     [
         (f"{row('a', '*')}\n{row('b')}", "data, line 2: expected 13 columns .*, got 12"),
-        ("EU _ _ B-ORG", "data, line 1: expected JSON lines or CoNLL-2012 .* got 4, 'EU _ _ B-ORG'"),
+        (
+            "EU _ _ B-ORG",
+            "data, line 1: expected JSON lines or CoNLL-2012 .* got 4, 'EU _ _ B-ORG'",
+        ),
         ("1 a a X X _ 2 nsubj _ _ _\n2 go go X X _ 0 root _ _ go.01", ".* 1: .* got 11, '1 a"),
-        ("1 a a a X X _ _ 2 2 S S _ _ A0\n2 go go go X X _ _ 0 0 R R Y go.01 _", ".* got 15, '1 a a"),
-        (f"{row('a')}\n{row('b')}".replace("doc 0 0", "my doc 0 0").replace("0 b", "1 b"), ".* got 13, "),
-        (row("a", "*").replace(" - - *", " - Ann Lee *"), ".* column 12 .* lacks its predicate, .* tabs"),
-        (row("go", lemma="go", frameset="01"), "data, line 1: expected 1 columns of arguments .*, got none"),
+        (
+            "1 a a a X X _ _ 2 2 S S _ _ A0\n2 go go go X X _ _ 0 0 R R Y go.01 _",
+            ".* got 15, '1 a a",
+        ),
+        (
+            f"{row('a')}\n{row('b')}".replace("doc 0 0", "my doc 0 0").replace("0 b", "1 b"),
+            ".* got 13, ",
+        ),
+        (
+            row("a", "*").replace(" - - *", " - Ann Lee *"),
+            ".* column 12 .* lacks its predicate, .* tabs",
+        ),
+        (
+            row("go", lemma="go", frameset="01"),
+            "data, line 1: expected 1 columns of arguments .*, got none",
+        ),
         (row("[WORD]"), r"data, line 1: the words are missing, \[WORD\]"),
-        (f"{row('a', '(V*')}\n{row('b', '*')}", r"data, line 1: column 12: '\(V\*' is never closed"),
+        (
+            f"{row('a', '(V*')}\n{row('b', '*')}",
+            r"data, line 1: column 12: '\(V\*' is never closed",
+        ),
     ],
 )
 def test_what_is_no_conll_2012_is_an_error_with_file_and_line(text: str, message: str) -> None:
@@ -180,9 +204,18 @@ def with_frame(**frame: Any) -> dict[str, Any]:
         (with_frame(index=0, tags=TAGS), "V is not at its predicate, 'The', but at 'burned'"),
         (with_frame(index=5, tags=["O"] * 5), 'expected an "index" of the predicate below 5'),
         (with_frame(tags=["O"] * 5, verb="cook"), 'expected an "index" of the predicate'),
-        (with_frame(index=2, roles=[{**OBJECTS[0], "end": 9}]), "ARG0 is not in a sentence of 5 words"),
-        (with_frame(index=2, roles=[OBJECTS[0], OBJECTS[0]]), "ARG0 begins inside another argument"),
-        (with_frame(index=2, roles=[{"role": "A", "start": "0", "end": 1}]), "expected a role such as"),
+        (
+            with_frame(index=2, roles=[{**OBJECTS[0], "end": 9}]),
+            "ARG0 is not in a sentence of 5 words",
+        ),
+        (
+            with_frame(index=2, roles=[OBJECTS[0], OBJECTS[0]]),
+            "ARG0 begins inside another argument",
+        ),
+        (
+            with_frame(index=2, roles=[{"role": "A", "start": "0", "end": 1}]),
+            "expected a role such as",
+        ),
         (
             with_frame(index=2, roles=[{"role": "A", "start": 0, "end": 1, "text": "The cook"}]),
             "expected \"end\" after the last word of 'The cook', got 1",
@@ -218,7 +251,11 @@ def test_white_space_separates_columns_and_blank_lines_sentences(text: str) -> N
     [
         ("-\t*\ngo\n", 2, "expected 2 columns (as in line 1 of this sentence), got 1"),
         ("-\n\n-\t*\n-\t*\n", 3, "the sentence that begins here has 0 predicates, but 1 columns"),
-        ("-\n\n-\t*\t*\ngo\t(V*)\t*\nbe\t*\t*)\n", 5, "column 3: '*)' closes an argument, but none is open"),
+        (
+            "-\n\n-\t*\t*\ngo\t(V*)\t*\nbe\t*\t*)\n",
+            5,
+            "column 3: '*)' closes an argument, but none is open",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:
@@ -269,7 +306,10 @@ def test_arguments_are_between_the_numbers_of_their_words(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (FILE.replace("FORM ", ""), "f, line 1: expected the columns ID, .* got ID, UPOS, .*merge_ud_up"),
+        (
+            FILE.replace("FORM ", ""),
+            "f, line 1: expected the columns ID, .* got ID, UPOS, .*merge_ud_up",
+        ),
         (FILE.replace("\n\n", "\n"), "f, line 10: expected word 7 .* got 1 .*; a blank line"),
         (FILE.replace("A1:5-6", "A1:5"), "f, line 6: .* such as A0:1-1.A1:3-7, got 4 and 'A1:5'"),
         (FILE.replace("A1:5-6", "A1:5-9"), "f, line 3: A1 is not in a sentence of 6 words"),

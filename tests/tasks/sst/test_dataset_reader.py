@@ -21,7 +21,9 @@ def reader(**options: Any) -> SstTreesReader:
 
 
 def contents(instances: list[Instance]) -> list[tuple[str, str]]:
-    return [(" ".join(instance["words"].metadata), instance["label"].label) for instance in instances]
+    return [
+        (" ".join(instance["words"].metadata), instance["label"].label) for instance in instances
+    ]
 
 
 def read(path: Path, **options: Any) -> list[tuple[str, str]]:
@@ -37,14 +39,19 @@ def test_binary_labels_leave_out_what_is_neutral() -> None:
     ]
 
 
-def test_phrases_have_a_number_of_words_and_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> None:
+def test_phrases_have_a_number_of_words_and_may_be_those_of_a_neutral_sentence(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "trees.txt"
     path.write_text("(2 (4 superb) (2 (2 but) (0 dreadful)))\n")
     assert read(path, min_phrase_length=2) == [
         ("superb but dreadful", "neutral"),
         ("but dreadful", "neutral"),
     ]
-    assert read(path, binary=True, min_phrase_length=1) == [("superb", "positive"), ("dreadful", "negative")]
+    assert read(path, binary=True, min_phrase_length=1) == [
+        ("superb", "positive"),
+        ("dreadful", "negative"),
+    ]
 
 
 @each_file("sst/formats")
@@ -57,7 +64,12 @@ def test_texts_with_any_labels_in_other_shapes(file: Path) -> None:
 def test_options_name_the_format_and_the_columns(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("2,Wet\n")
-    options = {"format": "csv", "columns": ["stars", "said"], "text_column": "said", "label_column": "stars"}
+    options = {
+        "format": "csv",
+        "columns": ["stars", "said"],
+        "text_column": "said",
+        "label_column": "stars",
+    }
     assert read(path, **options) == [("Wet", "2")]
     assert read(path, label_names=["poor", "fair", "good"], **options) == [("Wet", "good")]
 
@@ -65,7 +77,9 @@ def test_options_name_the_format_and_the_columns(tmp_path: Path) -> None:
 def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("text,label\nWet,bad\n ,bad\nDry,\nHm, \nOh, no,bad\n")
-    with pytest.raises(ConfigurationError, match=r"x.csv, line 3: the text is blank; skip_bad leaves it out"):
+    with pytest.raises(
+        ConfigurationError, match=r"x.csv, line 3: the text is blank; skip_bad leaves it out"
+    ):
         read(path)
     assert read(path, skip_bad=True) == [("Wet", "bad")]
 
@@ -73,8 +87,14 @@ def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"text,label\nWet,bad\n", ", line 1: expected a tree, .* the option format reads other files"),
-        ("(1 ฉันกิน)\n".encode(), ", line 1: Thai is written without spaces between words: set tokenizer"),
+        (
+            b"text,label\nWet,bad\n",
+            ", line 1: expected a tree, .* the option format reads other files",
+        ),
+        (
+            "(1 ฉันกิน)\n".encode(),
+            ", line 1: Thai is written without spaces between words: set tokenizer",
+        ),
         (b"(1 Wet)\n(l Dry)\n", ", line 2: a label is a number from 0 to 4, not 'l'"),
         (b"\n \n", ": no texts in this file"),
         (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced: expected '\\)'"),
@@ -130,7 +150,10 @@ def test_phrases_are_the_subtrees_whatever_the_layout() -> None:
 def test_the_innermost_brackets_may_have_several_words_and_alone_a_label_word() -> None:
     assert read_phrases("(1 A good film .)", "here") == [("1", ["A", "good", "film", "."])]
     assert read_phrases("(good A good film)", "here") == [("good", ["A", "good", "film"])]
-    assert read_phrases("(3 (2 Not that) (1 bad))", "here")[1:] == [("2", ["Not", "that"]), ("1", ["bad"])]
+    assert read_phrases("(3 (2 Not that) (1 bad))", "here")[1:] == [
+        ("2", ["Not", "that"]),
+        ("1", ["bad"]),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -161,5 +184,7 @@ def test_a_tree_is_not_deeper_than_it_takes_time(depth: int) -> None:
     if depth == 500:
         assert len(read_phrases(tree, "here")[0].words) == 500
     else:
-        with pytest.raises(ConfigurationError, match="here: the tree is more than 500 brackets deep"):
+        with pytest.raises(
+            ConfigurationError, match="here: the tree is more than 500 brackets deep"
+        ):
             read_phrases(tree, "here")

@@ -35,7 +35,9 @@ def classifier(vocab: Vocabulary, dropout: float = 0.0, **options: Any) -> SstBc
     torch.manual_seed(0)
     bilstm = Lazy(VariationalBiLstm, hidden_sizes=[4], dropout=dropout)
     feedforward = Lazy(FeedForward, num_layers=1, hidden_dims=5, activations=nn.ReLU())
-    encoder = ContextualEncoder(word_embedder(vocab), bilstm, dropout=dropout, feedforward=feedforward)
+    encoder = ContextualEncoder(
+        word_embedder(vocab), bilstm, dropout=dropout, feedforward=feedforward
+    )
     return SstBcn(
         vocab,
         contextual_encoder=encoder,

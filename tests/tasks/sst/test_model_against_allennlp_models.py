@@ -27,7 +27,9 @@ from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
 
-peer = pytest.importorskip("allennlp_models.classification.models.biattentive_classification_network")
+peer = pytest.importorskip(
+    "allennlp_models.classification.models.biattentive_classification_network"
+)
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 OPTIONS, WEIGHTS = (str(FIXTURES / "bilm" / name) for name in ("options.json", "weights.hdf5"))
@@ -59,7 +61,10 @@ def our_model(vocab: Vocabulary, elmo_at: str | None, maxout: bool) -> SstBcn:
     feedforward = Lazy(FeedForward, num_layers=2, hidden_dims=HIDDEN, activations=RELU)
     layers = Lazy(Maxout, num_layers=2, output_dims=HIDDEN, pool_sizes=3) if maxout else feedforward
     return SstBcn(
-        vocab, contextual_encoder=encoder, integrator=bilstm, **{"maxout" if maxout else "classifier": layers}
+        vocab,
+        contextual_encoder=encoder,
+        integrator=bilstm,
+        **{"maxout" if maxout else "classifier": layers},
     )
 
 
@@ -101,8 +106,12 @@ def copy_weights(ours: SstBcn, theirs: Model, elmo_at: str | None) -> None:
         if name.startswith(f"{our_part}.")
     }
     # Theirs are in the order of maximum, minimum, mean, weighted mean ...
-    maximum, mean, minimum, weighted = weights["_output_layer._linear_layers.0.weight"].chunk(4, dim=1)
-    weights["_output_layer._linear_layers.0.weight"] = torch.cat([maximum, minimum, mean, weighted], dim=1)
+    maximum, mean, minimum, weighted = weights["_output_layer._linear_layers.0.weight"].chunk(
+        4, dim=1
+    )
+    weights["_output_layer._linear_layers.0.weight"] = torch.cat(
+        [maximum, minimum, mean, weighted], dim=1
+    )
     if elmo_at == "input":  # ... and of words, ELMo.
         first = "_pre_encode_feedforward._linear_layers.0.weight"
         elmo, words = weights[first].split([ELMO_DIM, WORD_DIM], dim=1)
@@ -141,12 +150,17 @@ def test_the_same_weights_give_the_same_predictions(elmo_at: str | None, maxout:
     torch.testing.assert_close(found["logits"], expected["logits"], atol=1e-5, rtol=0)
     torch.testing.assert_close(found["probs"], expected["class_probabilities"], atol=1e-5, rtol=0)
     torch.testing.assert_close(found["loss"], expected["loss"], atol=1e-5, rtol=0)
-    assert found["logits"].std(dim=0).min() > 0.01  # sentences differ: there is something to agree on
+    assert (
+        found["logits"].std(dim=0).min() > 0.01
+    )  # sentences differ: there is something to agree on
 
 
 def test_elmo_at_the_output_goes_into_the_biattention_and_in_theirs_behind_the_integrator() -> None:
     vocab, _ = data("output")
-    ours, theirs = our_model(vocab, "output", maxout=False), their_model(vocab, "output", maxout=False)
+    ours, theirs = (
+        our_model(vocab, "output", maxout=False),
+        their_model(vocab, "output", maxout=False),
+    )
     assert ours.integrator.get_input_dim() == 3 * (2 * CELLS + ELMO_DIM)
     assert theirs._integrator.get_input_dim() == 3 * 2 * CELLS
     assert ours.classifier.get_input_dim() == 4 * 2 * CELLS
