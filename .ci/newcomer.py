@@ -1,11 +1,14 @@
-"""Installs the wheel where nothing else is installed, and runs what README and docs show, as a newcomer does.
+"""Installs the wheel where nothing else is installed, and runs what README and docs show, as a
+newcomer does.
 
     python .ci/newcomer.py WORK dist/elmo_plugin-*.whl
-    python .ci/newcomer.py WORK dist/elmo_plugin-*.whl --python 3.10 3.13 --extras none allennlp,demo
+    python .ci/newcomer.py WORK dist/elmo_plugin-*.whl --python 3.10 3.13 --extras none
+    allennlp,demo
 
-Each set of extras gets an empty environment, and a folder where the files of a user are called as ours are.
-There run the blocks of all pages that need no extra, or of those that need just these: a line such as "Needs
-`flair`." at the head of a page or of a section names them. It runs in the repository, with uv and a network.
+Each set of extras gets an empty environment, and a folder where the files of a user are called as
+ours are. There run the blocks of all pages that need no extra, or of those that need just these: a
+line such as "Needs `flair`." at the head of a page or of a section names them. It runs in the
+repository, with uv and a network.
 """
 
 import argparse

@@ -1,9 +1,10 @@
-"""Builds the distributions for a package index: with absolute links in the README, and the project's URLs.
+"""Builds the distributions for a package index: with absolute links in the README, and the
+project's URLs.
 
     python .ci/release.py https://github.com/OWNER/elmo_plugin dist
 
-Builds from what is committed, as version `elmo_plugin.__version__`; links lead to the tag of that version.
-Needs git and uv.
+Builds from what is committed, as version `elmo_plugin.__version__`; links lead to the tag of that
+version. Needs git and uv.
 """
 
 import argparse
@@ -19,7 +20,10 @@ RELATIVE_LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)")
 
 
 def absolute_links(markdown: str, address: str, tag: str) -> str:
-    """Returns the text with each relative link, to a page or of a picture, led to the tag at the address."""
+    """
+    Returns the text with each relative link, to a page or of a picture, led to the tag at the
+    address.
+    """
 
     def linked(match: re.Match[str]) -> str:
         is_picture, text, target = match.groups()

@@ -16,9 +16,9 @@ from elmo_plugin.bilm.characters import (
 
 def text_operations(options: BiLmOptions, sentences: Sequence[Sequence[str]]) -> int:
     """
-    Operations to embed all words: the token layer for each distinct word of the text, the two sentence
-    boundaries among them, and the LSTMs for each sentence's words and the boundary that a direction reads
-    first. The boundary that it would read last changes no word's vector.
+    Operations to embed all words: the token layer for each distinct word of the text, the two
+    sentence boundaries among them, and the LSTMs for each sentence's words and the boundary that a
+    direction reads first. The boundary that it would read last changes no word's vector.
     """
     words = {word for sentence in sentences for word in sentence} | {
         BEGIN_SENTENCE_TOKEN,
@@ -34,9 +34,10 @@ def training_operations(
     options: BiLmOptions, characters: Sequence[int], steps: int, targets: int, negatives: int
 ) -> int:
     """
-    Operations of a training step: the token layer for each distinct word, the LSTMs for each time step, and
-    the scores of each target and of the sampled words. The gradients of a product, of its inputs and of its
-    weights, are two products of the same size, so a step is three times its forward pass.
+    Operations of a training step: the token layer for each distinct word, the LSTMs for each time
+    step, and the scores of each target and of the sampled words. The gradients of a product, of its
+    inputs and of its weights, are two products of the same size, so a step is three times its
+    forward pass.
 
     # Parameters
 
@@ -57,7 +58,10 @@ def training_operations(
 
 
 def lstm_operations(options: LstmOptions) -> int:
-    """One time step of all layers, both directions: gates from input and hidden state, then projection."""
+    """
+    One time step of all layers, both directions: gates from input and hidden state, then
+    projection.
+    """
     gates = 2 * options.projection_dim * 4 * options.dim
     projection = options.dim * options.projection_dim
     return 2 * 2 * options.n_layers * (gates + projection)
@@ -65,8 +69,8 @@ def lstm_operations(options: LstmOptions) -> int:
 
 def weights_per_step(options: LstmOptions) -> int:
     """
-    The number of weights that one time step of all layers, both directions, reads again: hidden state and
-    projection. Input weights are read once for many time steps.
+    The number of weights that one time step of all layers, both directions, reads again: hidden
+    state and projection. Input weights are read once for many time steps.
     """
     return 2 * options.n_layers * 5 * options.dim * options.projection_dim
 
@@ -89,8 +93,8 @@ def type_operations(options: BiLmOptions, characters: int) -> int:
 
 def convolution_operations(options: CharCnnOptions, characters: int) -> int:
     """
-    The filters at every place that begins with one of the word's characters, the begin and the end of the
-    word among them. Places in the padding have the same values in every word.
+    The filters at every place that begins with one of the word's characters, the begin and the end
+    of the word among them. Places in the padding have the same values in every word.
     """
     slots = options.max_characters_per_token
     return sum(

@@ -2,8 +2,8 @@
 
     python benchmarks/cache.py --size original --json cache.json
 
-Character ids in, mixed layers out, over the batches of an epoch on the train part of SNLI, in float32.
-benchmarks/README.md describes the measurement and names the figures.
+Character ids in, mixed layers out, over the batches of an epoch on the train part of SNLI, in
+float32. benchmarks/README.md describes the measurement and names the figures.
 """
 
 import argparse
@@ -80,7 +80,9 @@ def measure(args: argparse.Namespace, folder: str) -> dict[str, Any]:
 
 
 def read_batches(args: argparse.Namespace) -> list[Tensor]:
-    """The character ids of premises and hypotheses, together as the model of the task reads them."""
+    """
+    The character ids of premises and hypotheses, together as the model of the task reads them.
+    """
     reader = DatasetReader.from_params(Params({"type": "snli_jsonl", "token_indexers": {}}))
     file = SHARED if SHARED.exists() else EXAMPLE
     pairs = list(

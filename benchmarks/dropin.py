@@ -1,9 +1,11 @@
-"""Tokens per second of `allennlp predict` for an archive with AllenNLP's ELMo, without and with the drop-in.
+"""Tokens per second of `allennlp predict` for an archive with AllenNLP's ELMo, without and with the
+drop-in.
 
     python benchmarks/dropin.py --size original --json dropin.json
 
-Fresh processes load the same archive and predict the same sentences, with AllenNLP alone and then with
-`elmo_plugin.dropin`; the median round counts. benchmarks/README.md describes how each figure is measured.
+Fresh processes load the same archive and predict the same sentences, with AllenNLP alone and then
+with `elmo_plugin.dropin`; the median round counts. benchmarks/README.md describes how each figure
+is measured.
 """
 
 import argparse
@@ -92,8 +94,8 @@ def write_archive(size: str, folder: Path, sentences: Sentences) -> Path:
 
 def predict(prefix: str, archive: Path, batches: list[Sentences]) -> dict[str, Any]:
     """
-    The seconds from words to predictions for all sentences, a first batch before them not counted, and the
-    probabilities that this first batch got.
+    The seconds from words to predictions for all sentences, a first batch before them not counted,
+    and the probabilities that this first batch got.
     """
     from allennlp.data import Token
     from allennlp.models import load_archive

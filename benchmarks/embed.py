@@ -1,10 +1,12 @@
-"""Tokens per second of a biLM, here and in AllenNLP: the same weights, the same sentences, one process.
+"""Tokens per second of a biLM, here and in AllenNLP: the same weights, the same sentences, one
+process.
 
-    python benchmarks/embed.py --size original --precision bfloat16 --batch-size 32 --json embed.json
+    python benchmarks/embed.py --size original --precision bfloat16 --batch-size 32 --json
+    embed.json
 
-AllenNLP's `Elmo` (float32) and our fastest way in the precision asked for take turns. Both start from words
-and end with the vectors of all words; the median round counts. How each figure is measured is described in
-benchmarks/README.md.
+AllenNLP's `Elmo` (float32) and our fastest way in the precision asked for take turns. Both start
+from words and end with the vectors of all words; the median round counts. How each figure is
+measured is described in benchmarks/README.md.
 """
 
 import argparse
@@ -36,15 +38,16 @@ from elmo_plugin.bilm.precision import PRECISIONS
 
 # The two that are measured, by the prefix of their figures.
 PREFIXES = ("peer_", "")
-# Sentences in a round, in batches and one at a time, and rounds: a minute or two at AllenNLP's speed.
+# Sentences in a round, in batches and one at a time, and rounds: a minute or two at AllenNLP's
+# speed.
 EFFORT = {"tiny": (2048, 512, 5), "small": (256, 256, 5), "original": (64, 48, 3)}
 BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}  # of a weight
 
 
 class Subject(NamedTuple):
     """
-    embed: gives the vectors of all words of a batch, one below the other, each the mean of the layers
-    start_afresh: forgets the words that it has seen
+    embed: gives the vectors of all words of a batch, one below the other, each the mean of the
+    layers start_afresh: forgets the words that it has seen
     """
 
     embed: Callable[[Sentences], Tensor]
@@ -147,7 +150,10 @@ def pass_over(subject: Subject, batches: list[Sentences]) -> None:
 
 
 def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
-    """Peak memory of each of the two, alone in a process that loads the model and embeds the text once."""
+    """
+    Peak memory of each of the two, alone in a process that loads the model and embeds the text
+    once.
+    """
     if args.no_memory:
         return {}
     options = ["--size", args.size, "--precision", args.precision, "--batch-size", args.batch_size]

@@ -1,6 +1,7 @@
 """Speed and memory of `allennlp elmo-embed` for texts of different lengths.
 
-python benchmarks/embed_file.py --words 10000 100000 1000000 10000000 --workers 1 2 --json embed_file.json
+python benchmarks/embed_file.py --words 10000 100000 1000000 10000000 --workers 1 2 --json
+embed_file.json
 """
 
 import argparse

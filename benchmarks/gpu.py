@@ -3,8 +3,9 @@
     python benchmarks/gpu.py                       # on a machine with a GPU
     python benchmarks/gpu.py --device cpu --small  # the same from end to end, at small sizes
 
-Runs the other programs one after the other, each under a time limit; PART.json has the figures of each, and
-`summary.json` tells how each ended. Without AllenNLP they measure ours alone, and the tasks are left out.
+Runs the other programs one after the other, each under a time limit; PART.json has the figures of
+each, and `summary.json` tells how each ended. Without AllenNLP they measure ours alone, and the
+tasks are left out.
 """
 
 import argparse

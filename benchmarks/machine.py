@@ -15,8 +15,9 @@ import torch
 from elmo_plugin.bilm.precision import get_precision
 
 MEGABYTE = 10**6
-# By a part of torch's name of the card, the most special first: 10^12 operations per second of dense products
-# in float32, TF32 and bfloat16, from the makers' data sheets. 0: not supported by the card
+# By a part of torch's name of the card, the most special first: 10^12 operations per second of
+# dense products in float32, TF32 and bfloat16, from the makers' data sheets. 0: not supported by
+# the card
 CARDS = {
     "H100 PCIe": (51, 378, 756),
     "H100 NVL": (60, 418, 835),
@@ -35,7 +36,10 @@ CARDS = {
 
 
 def require(precision: str, device: str) -> None:
-    """Ends the program unless the machine computes in the precision: what it measured would be float32."""
+    """
+    Ends the program unless the machine computes in the precision: what it measured would be
+    float32.
+    """
     if device == "cuda" and not torch.cuda.is_available():
         sys.exit("--device cuda: torch finds no GPU here")
     if lacking := get_precision(precision).lacks(torch.device(device)):
@@ -44,8 +48,8 @@ def require(precision: str, device: str) -> None:
 
 def matrix_product_rate(precision: str, device: str) -> float:
     """
-    Operations per second of the best of several large matrix products in a precision, by torch's own product
-    or, on a CPU, with a weight packed for oneDNN.
+    Operations per second of the best of several large matrix products in a precision, by torch's
+    own product or, on a CPU, with a weight packed for oneDNN.
     """
     size = 8192 if device == "cuda" else 2048
     dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
@@ -121,8 +125,8 @@ def peak_memory(device: str = "cpu") -> int:
 
 def peak_of_process(process: int | str | None) -> int:
     """
-    The most bytes that a process has held, from Linux's /proc; 0 for one that is just ending. Raises
-    `OSError` if it is over.
+    The most bytes that a process has held, from Linux's /proc; 0 for one that is just ending.
+    Raises `OSError` if it is over.
     """
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
@@ -137,8 +141,8 @@ def in_fresh_process(*arguments: object) -> Any:
 
 def profile(work: Callable[[], object], device: str, most: int = 12) -> dict[str, Any]:
     """
-    Profiles work: the seconds that pass without the profiler, those in which the GPU was busy, and the
-    longest operations, in milliseconds and calls.
+    Profiles work: the seconds that pass without the profiler, those in which the GPU was busy, and
+    the longest operations, in milliseconds and calls.
     """
     taken = seconds(work, device)
     activities = [torch.profiler.ProfilerActivity.CPU] if device == "cpu" else None  # all

@@ -17,8 +17,8 @@ from elmo_plugin.language_model.model import BiLmLanguageModel
 
 class PeerBiLm(nn.Module):
     """
-    Reads one set of tokens in both directions, as AllenNLP's own language model does, and keeps the states of
-    `ElmoLstm` from batch to batch. Skip connections are fixed, as `ElmoLstm` has them.
+    Reads one set of tokens in both directions, as AllenNLP's own language model does, and keeps the
+    states of `ElmoLstm` from batch to batch. Skip connections are fixed, as `ElmoLstm` has them.
 
     # Parameters
 

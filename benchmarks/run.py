@@ -37,7 +37,9 @@ def make_parser(description: str | None, *left_out: str) -> argparse.ArgumentPar
 
 
 def measured(prefixes: Sequence[str]) -> list[str]:
-    """The prefixes of subjects that can be measured here: the peer only where AllenNLP is installed."""
+    """
+    The prefixes of subjects that can be measured here: the peer only where AllenNLP is installed.
+    """
     return [prefix for prefix in prefixes if prefix != "peer_" or find_spec("allennlp")]
 
 
@@ -64,8 +66,8 @@ def take_turns(
 
 def rates(times: Mapping[str, list[float]], amount: int, unit: str = "tokens") -> dict[str, Any]:
     """
-    Units per second in the median round of each work, by the prefix of its figures; `ratio` is the median
-    over rounds of ours (prefix "") beside the peer (prefix "peer_"), if both were measured.
+    Units per second in the median round of each work, by the prefix of its figures; `ratio` is the
+    median over rounds of ours (prefix "") beside the peer (prefix "peer_"), if both were measured.
     """
     figures: dict[str, Any] = {
         f"{prefix}{unit}_per_second": amount / statistics.median(several)
@@ -81,7 +83,9 @@ def rates(times: Mapping[str, list[float]], amount: int, unit: str = "tokens") -
 
 
 def report(figures: Mapping[str, Any], path: Path | None) -> None:
-    """Prints the figures, one per line; writes them, with their provenance, to a JSON file if given."""
+    """
+    Prints the figures, one per line; writes them, with their provenance, to a JSON file if given.
+    """
     for name, value in figures.items():
         print(f"{name:40}{value:,.3f}" if isinstance(value, float) else f"{name:40}{value}")
     if path is not None:

@@ -51,9 +51,9 @@ class Material(NamedTuple):
 
 def read_config(name: str, bilm: dict[str, str]) -> dict[str, Any]:
     """
-    The task's configuration of the paper with this biLM, ELMo only at the input, where allennlp-models can
-    have it too. Word vectors are random; those that the paper does not train are not trained. Penalties are
-    left out.
+    The task's configuration of the paper with this biLM, ELMo only at the input, where
+    allennlp-models can have it too. Word vectors are random; those that the paper does not train
+    are not trained. Penalties are left out.
     """
     ext_vars = dict.fromkeys(VARIABLES, "")
     path = REPOSITORY / "training_config" / f"{TASKS[name].config}.jsonnet"
@@ -76,7 +76,9 @@ def elmo_of(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_material(name: str, config: dict[str, Any], data: Path, count: int) -> Material:
-    """The vocabulary, and the first batches of an epoch over each file, such as train.txt and dev.txt."""
+    """
+    The vocabulary, and the first batches of an epoch over each file, such as train.txt and dev.txt.
+    """
     reader_configs = [
         config["dataset_reader"],
         config.get("validation_dataset_reader", config["dataset_reader"]),
@@ -127,7 +129,9 @@ def batches_of(config: dict[str, Any], instances: list[Instance]) -> Iterator[li
 
 
 def first_sentences(config: dict[str, Any], instance: Instance, count: int) -> Instance:
-    """An instance of the first sentences of its document: training draws as many, anywhere in it."""
+    """
+    An instance of the first sentences of its document: training draws as many, anywhere in it.
+    """
     reader = DatasetReader.from_params(Params(deepcopy(config["dataset_reader"])))
     window = reader.text_to_instance(cut_document(instance["document"].metadata, count))
     reader.apply_token_indexers(window)

@@ -280,14 +280,15 @@ PEERS = {
         "tagging.models.crf_tagger",
         ner_config,
         tagged,
-        "crf_tagger drops out the embedded words and the LSTM's output, ours the input of each layer",
+        "crf_tagger drops out the embedded words and the LSTM's output, ours the input of each "
+        "layer",
     ),
     "snli": Peer(
         "pair_classification.models.esim",
         snli_config,
         classified,
-        "ours also has dropout behind the attention and in the last layers, as the paper; layer norm of "
-        "AllenNLP's ELMo is over all words of a batch",
+        "ours also has dropout behind the attention and in the last layers, as the paper; layer "
+        "norm of AllenNLP's ELMo is over all words of a batch",
     ),
     "sst": Peer(
         "classification.models.biattentive_classification_network",
@@ -306,14 +307,14 @@ PEERS = {
         "rc.models.bidaf",
         squad_config,
         asked,
-        "only ours has self-attention and trains on all right answers; bidaf has two highway layers and a "
-        "second modelling layer, and reads a paragraph once for each question",
+        "only ours has self-attention and trains on all right answers; bidaf has two highway "
+        "layers and a second modelling layer, and reads a paragraph once for each question",
     ),
     "coref": Peer(
         "coref.models.coref",
         coref_config,
         document,
-        "only ours knows speakers and genres, and drops out in the LSTM's recurrence; coref's LSTM reads the "
-        "document as one sequence, ours each sentence",
+        "only ours knows speakers and genres, and drops out in the LSTM's recurrence; coref's "
+        "LSTM reads the document as one sequence, ours each sentence",
     ),
 }

@@ -1,11 +1,13 @@
-"""Training and prediction of the six tasks, here and in allennlp-models: equal sizes, the same batches.
+"""Training and prediction of the six tasks, here and in allennlp-models: equal sizes, the same
+batches.
 
     pip install allennlp-models==2.10.1
     python benchmarks/tasks.py --size tiny --json tasks.json
 
-Ours and `crf_tagger`, `esim`, `bcn`, `srl`, `bidaf` and `coref` of allennlp-models, with AllenNLP's ELMo from
-the same files, take turns; ours in four states: the biLM's words known, unknown, its cache filled, and that
-with training in bfloat16. The median round counts. benchmarks/README.md tells how each figure is measured.
+Ours and `crf_tagger`, `esim`, `bcn`, `srl`, `bidaf` and `coref` of allennlp-models, with AllenNLP's
+ELMo from the same files, take turns; ours in four states: the biLM's words known, unknown, its
+cache filled, and that with training in bfloat16. The median round counts. benchmarks/README.md
+tells how each figure is measured.
 """
 
 import argparse
@@ -38,8 +40,8 @@ from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.training import BFloat16Training
 
 WORK = ("training", "prediction")
-# Ours, by what the biLM knows of a batch before it comes: its words, nothing, or its sentences; "bfloat16" is
-# "cached" with the trainer's callback of that name, which predictions do without.
+# Ours, by what the biLM knows of a batch before it comes: its words, nothing, or its sentences;
+# "bfloat16" is "cached" with the trainer's callback of that name, which predictions do without.
 STATES = ("known", "unknown", "cached", "bfloat16")
 FEWEST_BATCHES = 3  # a biLM keeps its output for the last two
 Tensors = dict[str, Any]
@@ -201,7 +203,10 @@ def predict(subject: Subject, batch: Tensors) -> None:
 
 
 def counts(subjects: dict[str, Subject]) -> Iterator[tuple[str, str, int]]:
-    """The parameters of both sides, and the words of their batches, with the padding that they compute on."""
+    """
+    The parameters of both sides, and the words of their batches, with the padding that they compute
+    on.
+    """
     for prefix, subject in zip(
         ("peer_", "") if "peer" in subjects else ("",), subjects.values(), strict=False
     ):

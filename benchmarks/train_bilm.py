@@ -1,11 +1,12 @@
-"""Tokens per second of training a biLM, here and with AllenNLP's parts: the same sizes, one process.
+"""Tokens per second of training a biLM, here and with AllenNLP's parts: the same sizes, one
+process.
 
     python benchmarks/train_bilm.py --size small --json train.json
 
-Our `bilm` model and the same network put together from AllenNLP's `CnnHighwayEncoder`, `ElmoLstm` and
-`SampledSoftmaxLoss` take turns; without AllenNLP, the same computation of ours is measured alone. A step is
-forward, backward, gradient clipping and Adam; the median round counts. How each figure is measured is
-described in benchmarks/README.md.
+Our `bilm` model and the same network put together from AllenNLP's `CnnHighwayEncoder`, `ElmoLstm`
+and `SampledSoftmaxLoss` take turns; without AllenNLP, the same computation of ours is measured
+alone. A step is forward, backward, gradient clipping and Adam; the median round counts. How each
+figure is measured is described in benchmarks/README.md.
 """
 
 import argparse
@@ -59,7 +60,10 @@ def main() -> None:
         train_round(subject, adam(subject))
         print(json.dumps(peak_memory(args.device)))
         return
-    names = "size precision peer_matmul_precision batch_size unroll_steps negatives vocabulary dropout steps"
+    names = (
+        "size precision peer_matmul_precision batch_size unroll_steps negatives vocabulary "
+        "dropout steps"
+    )
     figures = conditions(args, *names.split(), "rounds")
     report(figures | memory(args) | speed(args, batches), args.json)
 
@@ -93,8 +97,8 @@ def read_arguments() -> argparse.Namespace:
 
 def read_batches(args: argparse.Namespace) -> Iterator[Batch]:
     """
-    Endless batches of two streams of the text, as `bilm_stream` gives them. A word's number in the vocabulary
-    is its rank by frequency, after padding and unknown.
+    Endless batches of two streams of the text, as `bilm_stream` gives them. A word's number in the
+    vocabulary is its rank by frequency, after padding and unknown.
     """
     sentences = read_sentences(args.text)
     ranks = Counter(chain.from_iterable(sentences)).most_common(args.vocabulary - 2)

@@ -1,9 +1,10 @@
 """Draws figure 1 of Peters et al. (2018), scores over parts of the training data, from results.
 
-    python docs/draw_fractions.py docs/results/snli_fractions.json accuracy docs/images/snli_fractions.svg
+    python docs/draw_fractions.py docs/results/snli_fractions.json accuracy
+    docs/images/snli_fractions.svg
 
-takes the file of `experiments/sample_efficiency.py --json`: for each configuration the mean score over the
-part of the data, on a logarithmic axis, and how far its seeds spread.
+takes the file of `experiments/sample_efficiency.py --json`: for each configuration the mean score
+over the part of the data, on a logarithmic axis, and how far its seeds spread.
 """
 
 import json

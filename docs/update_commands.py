@@ -1,4 +1,5 @@
-"""Writes a page for each command, `docs/commands/NAME.md`, with the text of its `--help`, and their index.
+"""Writes a page for each command, `docs/commands/NAME.md`, with the text of its `--help`, and their
+index.
 
 python docs/update_commands.py
 """
@@ -13,9 +14,9 @@ from elmo_plugin.commands.parser import make_parser
 FOLDER = Path(__file__).parent / "commands"
 INDEX = """# Commands
 
-Each is also `allennlp elmo-NAME`, in a folder whose `.allennlp_plugins` has the line `elmo_plugin.plugin`.
-`elmo help NAME` prints the content of its page. `-` is standard output wherever a result
-can be named, and standard input for `embed`, `predict` and `port`.
+Each is also `allennlp elmo-NAME`, in a folder whose `.allennlp_plugins` has the line
+`elmo_plugin.plugin`. `elmo help NAME` prints the content of its page. `-` is standard output
+wherever a result can be named, and standard input for `embed`, `predict` and `port`.
 """
 REFERENCE = """
 ## Exit status
@@ -29,9 +30,9 @@ REFERENCE = """
 
 ## All options
 
-Each option means the same in all commands that have it. `-q`, `-v` and `-V` may also stand before the
-command's name. `--json` and `--dask` take the next word only if it can be their value (a name that ends in
-.json or .jsonl, an address); `--json=FILE` takes any name.
+Each option means the same in all commands that have it. `-q`, `-v` and `-V` may also stand before
+the command's name. `--json` and `--dask` take the next word only if it can be their value (a name
+that ends in .json or .jsonl, an address); `--json=FILE` takes any name.
 """
 
 

@@ -2,18 +2,20 @@
 
     python docs/update_readme.py [--check]
 
-`--check` changes nothing. It lists the results that were measured before the code or the configurations last
-changed (by more than comments), and those whose commit is not known, and fails if there are any.
+`--check` changes nothing. It lists the results that were measured before the code or the
+configurations last changed (by more than comments), and those whose commit is not known, and fails
+if there are any.
 
-A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`,
-written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on test data.
+A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is
+`docs/results/NAME.json`, written by `allennlp elmo-sweep --json`; it begins with the task and ends
+in `_test` for scores on test data.
 
-results    a row for each model, a column for each NAME
-gains      a row for each task of one file: the model without ELMo and with it, and the share of the errors
+results    a row for each model, a column for each NAME gains      a row for each task of one file:
+the model without ELMo and with it, and the share of the errors
            that ELMo removes
-examples   a row for each task of one file, a column for each of `EXAMPLES` that it has
-fractions  a row for each fraction of the training data
-paper      a row for each question of the paper's tables 2, 3 and 7, with the paper's figures in brackets
+examples   a row for each task of one file, a column for each of `EXAMPLES` that it has fractions  a
+row for each fraction of the training data paper      a row for each question of the paper's tables
+2, 3 and 7, with the paper's figures in brackets
 """
 
 import argparse
@@ -59,7 +61,8 @@ METRICS = {
     "srl": "F1",
     "sst": "accuracy",
 }
-# For each question the variant of SQuAD and SNLI, that of SRL, and the paper's figures for the three.
+# For each question the variant of SQuAD and SNLI, that of SRL, and the paper's figures for the
+# three.
 PAPER = {
     "without ELMo": ("baseline", "baseline", (80.8, 88.1, 81.6)),
     "last layer alone": ("top", "top", (84.7, 89.1, 84.1)),
@@ -96,7 +99,9 @@ def updated(document: str) -> str:
 
 
 def table(names: list[str]) -> str:
-    """Returns the mean and deviation of each model, a column for each of the results, and the files."""
+    """
+    Returns the mean and deviation of each model, a column for each of the results, and the files.
+    """
     task = names[0].partition("_")[0]
     results = {heading(name): read_results(name) for name in names}
     models = dict.fromkeys(model for columns in results.values() for model in columns)
@@ -123,7 +128,10 @@ def gains_table(names: list[str]) -> str:
             if models.keys() >= set(pair):
                 words, elmo = (models[name] for name in pair)
                 removed = (fmean(elmo) - fmean(words)) / (100 - fmean(words))
-                cells = f"{summary(words, digits=1)} | {summary(elmo, digits=1)} | {100 * removed:.0f} %"
+                cells = (
+                    f"{summary(words, digits=1)} | {summary(elmo, digits=1)} | "
+                    f"{100 * removed:.0f} %"
+                )
                 lines.append(f"| {TASKS[task]}, {METRICS[task]} | {cells} |")
     return text_of(lines)
 
@@ -170,7 +178,9 @@ def fractions_table(names: list[str]) -> str:
 
 
 def paper_table(names: list[str]) -> str:
-    """Returns a row for each of the paper's questions, with its three tasks as columns, and the files."""
+    """
+    Returns a row for each of the paper's questions, with its three tasks as columns, and the files.
+    """
     results = {
         model.partition("@")[0]: each
         for name in names
@@ -189,7 +199,9 @@ def paper_table(names: list[str]) -> str:
 
 
 def commits_of(document: str) -> list[tuple[str, dict[str, str]]]:
-    """Returns the heading of each table, such as "results:ner", and the commit of each score, or ""."""
+    """
+    Returns the heading of each table, such as "results:ner", and the commit of each score, or "".
+    """
     return [
         (
             f"{kind}:{names}",
@@ -204,7 +216,9 @@ def commits_of(document: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def outdated(document: str) -> list[str]:
-    """Returns a line for each commit of a table's results that is unknown, or older than the code."""
+    """
+    Returns a line for each commit of a table's results that is unknown, or older than the code.
+    """
     lines = []
     for heading, commits in commits_of(document):
         for commit in sorted(set(commits.values())):
@@ -235,7 +249,9 @@ def changes_since(commit: str) -> bool:
 
 
 def without_comments(source: str, path: str) -> str:
-    """Returns Jsonnet without lines of comment, and the syntax tree of Python without docstrings."""
+    """
+    Returns Jsonnet without lines of comment, and the syntax tree of Python without docstrings.
+    """
     if not path.endswith(".py"):
         return "".join(
             line for line in source.splitlines(True) if not line.lstrip().startswith("//")

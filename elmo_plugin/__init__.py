@@ -1,7 +1,7 @@
 """ELMo for AllenNLP: a biLM, its embeddings and the task models of Peters et al. (2018).
 
-`import elmo_plugin.plugin`, or the line `elmo_plugin.plugin` in `.allennlp_plugins`, registers everything
-with AllenNLP.
+`import elmo_plugin.plugin`, or the line `elmo_plugin.plugin` in `.allennlp_plugins`, registers
+everything with AllenNLP.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """
-Trained models, loaded as data: nothing that an archive contains is run, and nothing outside it is read or
-written. All commands, the demo and `elmo_plugin.hardening` load models with `load_archive`.
+Trained models, loaded as data: nothing that an archive contains is run, and nothing outside it is
+read or written. All commands, the demo and `elmo_plugin.hardening` load models with `load_archive`.
 """
 
 import logging
@@ -55,8 +55,8 @@ class TrainedMix(NamedTuple):
 
 def import_all_plugins(subject: str) -> None:
     """
-    Registers this package's classes, then those of the user's plugins. Raises `BiLmError`, beginning with
-    `subject`, if AllenNLP is not installed.
+    Registers this package's classes, then those of the user's plugins. Raises `BiLmError`,
+    beginning with `subject`, if AllenNLP is not installed.
     """
     try:
         import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
@@ -82,19 +82,19 @@ def load_archive(
 
     # Parameters
 
-    path : `str | Path`
-        The name of a trained model of this package; or a `model.tar.gz`, its URL, or the directory of a
-        training. A `Path` is never a name.
+    path : `str | Path` The name of a trained model of this package; or a `model.tar.gz`, its URL,
+        or the directory of a training. A `Path` is never a name.
     cuda_device : `int`
         The number of a GPU; -1 for the CPU.
-    overrides : `str | dict`
-        Changes of the configuration, in Jsonnet or as a dictionary. They may name any class and file.
+    overrides : `str | dict` Changes of the configuration, in Jsonnet or as a dictionary. They may
+        name any class and file.
     weights_file : `str | Path | None`
         Weights to load instead of the archive's own.
     trust : `bool`
         If true, the archive may name files, and classes by their modules (their code runs).
 
-    Raises `BiLmError`, naming the archive, if it is damaged, names code or files, or cannot be loaded.
+    Raises `BiLmError`, naming the archive, if it is damaged, names code or files, or cannot be
+    loaded.
     """
     import_all_plugins("a trained model")
     from allennlp.common.meta import META_NAME, Meta
@@ -140,7 +140,9 @@ def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
 
 
 def find_weights(folder: Path, name: str) -> Path:
-    """Returns the file of weights in the folder of an archive. Raises `BiLmError` if there is none."""
+    """
+    Returns the file of weights in the folder of an archive. Raises `BiLmError` if there is none.
+    """
     for file in map(folder.joinpath, WEIGHTS_NAMES):
         if file.is_file():
             return file
@@ -166,8 +168,9 @@ def check_config(
     config: Mapping[str, Any], name: str, folder: Path, overrides: Mapping[str, Any] | None = None
 ) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in `folder`, names
-    what is not data, see `refused`, except in the values of the caller's `overrides`.
+    Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in
+    `folder`, names what is not data, see `refused`, except in the values of the caller's
+    `overrides`.
     """
     from allennlp.common import Params
 
@@ -187,8 +190,8 @@ def check_config(
 @contextmanager
 def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
     """
-    In the block AllenNLP may make the predictor that the archive names. Raises `BiLmError` if that is not
-    data.
+    In the block AllenNLP may make the predictor that the archive names. Raises `BiLmError` if that
+    is not data.
     """
     from elmo_plugin.config_check import refused_predictor
 
@@ -205,7 +208,9 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
 
 @contextmanager
 def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
-    """In the block AllenNLP splits words by spaCy's rules, and neither loads nor installs its models."""
+    """
+    In the block AllenNLP splits words by spaCy's rules, and neither loads nor installs its models.
+    """
     import spacy
     from allennlp.common import util
     from spacy import lang

@@ -1,6 +1,6 @@
 """
-Compares a configuration with the registered classes, without making any of them: `mistakes` for a training,
-`refused` for an archive, which must be data.
+Compares a configuration with the registered classes, without making any of them: `mistakes` for a
+training, `refused` for an archive, which must be data.
 """
 
 import inspect
@@ -44,9 +44,19 @@ _NUMBERS = (int, float, bool)
 _COUNTS = {"num_epochs", "batch_size"}
 # Arguments that AllenNLP passes, not a configuration.
 PASSED = {
-    "vocab", "serialization_dir", "local_rank", "reader", "data_path", "model_parameters", "optimizer",
-    "parameters", "model", "data_loader", "instances", "trainer",
-}  # fmt: skip
+    "vocab",
+    "serialization_dir",
+    "local_rank",
+    "reader",
+    "data_path",
+    "model_parameters",
+    "optimizer",
+    "parameters",
+    "model",
+    "data_loader",
+    "instances",
+    "trainer",
+}
 # Take no other keywords, whatever subclasses pass on; those of users may take some out.
 _CLOSED, _KNOWN = (
     {"DatasetReader", "Model", "Trainer"},
@@ -59,16 +69,15 @@ Keys = tuple[str | int, ...]
 _INSTEAD = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 _GONE_TYPES = {name: instead for instead, names in _INSTEAD.items() for name in names}
 _MODELS = (
-    "allennlp-models: pip install --no-deps allennlp-models==2.10.1; "
-    "pip install conllu==4.4.2 word2number py-rouge==1.1 ftfy datasets 'huggingface-hub<1'"
+    "allennlp-models: pip install --no-deps allennlp-models==2.10.1; pip install conllu==4.4.2 "
+    "word2number py-rouge==1.1 ftfy datasets 'huggingface-hub<1'"
 )
 
 
 class Mistake(NamedTuple):
     """
-    keys: that lead to it
-    reason: what is wrong
-    number: for text, or a variable, where a number is expected: the number, or `None` for a variable
+    keys: that lead to it reason: what is wrong number: for text, or a variable, where a number is
+    expected: the number, or `None` for a variable
     """
 
     keys: Keys
@@ -84,7 +93,9 @@ class Mistake(NamedTuple):
 
 
 def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
-    """Returns all mistakes in a configuration for `allennlp train` that its registered classes reveal."""
+    """
+    Returns all mistakes in a configuration for `allennlp train` that its registered classes reveal.
+    """
     from allennlp.commands.train import TrainModel
 
     top = (
@@ -136,7 +147,10 @@ def options_of(cls: Any, kind: str | None) -> dict[str, Parameter]:
 
 
 def _resolve(cls: Any, kind: str | None) -> tuple[Any, str | None]:
-    """Returns the class that is made, `None` if it is not imported, and its constructor unless `__init__`."""
+    """
+    Returns the class that is made, `None` if it is not imported, and its constructor unless
+    `__init__`.
+    """
     kind = (kind or cls.default_implementation) if cls in Registrable._registry else None
     if kind and "." in kind and kind not in Registrable._registry[cls]:  # a class by its module
         module, _, name = kind.rpartition(".")
@@ -252,8 +266,8 @@ def _unregistered(kind: str, cls: Any) -> str:
     return f"{_unknown(kind)}{install}"
 
 
-# Modules and classes that read, run and fetch nothing when they are made; the rest of their packages is
-# refused. All of ours is reviewed, and classes of users do what their users wrote.
+# Modules and classes that read, run and fetch nothing when they are made; the rest of their
+# packages is refused. All of ours is reviewed, and classes of users do what their users wrote.
 _LISTED = json.loads(Path(__file__).with_name("data_types.json").read_text(encoding="utf-8"))
 _ALLOWED = {f"{package}.{name}" for package, names in _LISTED.items() for name in names}
 _REVIEWED = {"allennlp", "allennlp_models", "elmo_plugin", "torch"}
@@ -272,7 +286,9 @@ _MADE = {
 
 
 def is_data(cls: Any) -> bool:
-    """Returns whether making a class, other than one of the user's, reads, runs and fetches nothing."""
+    """
+    Returns whether making a class, other than one of the user's, reads, runs and fetches nothing.
+    """
     package, *_ = parts = [*cls.__module__.split("."), cls.__name__]
     prefixes = {".".join(parts[:end]) for end in range(len(parts) + 1)}
     return package == "elmo_plugin" or package not in _REVIEWED or not _ALLOWED.isdisjoint(prefixes)
@@ -301,7 +317,10 @@ def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
 def _judge(
     kind: Any, value: Any, keys: Keys, folder: Path, is_users: bool = False
 ) -> Iterator[tuple[Keys, str]]:
-    """Judges, as `refused`, a value of an argument with annotation `kind`, also of a class of the user's."""
+    """
+    Judges, as `refused`, a value of an argument with annotation `kind`, also of a class of the
+    user's.
+    """
     origin, kinds = get_origin(kind), get_args(kind)
     cls = origin or kind
     if isinstance(value, Mapping) and "_pretrained" in value:

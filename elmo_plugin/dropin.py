@@ -1,8 +1,10 @@
-"""Replaces AllenNLP's ELMo by ours when imported. A project lists this module in `.allennlp_plugins`.
+"""Replaces AllenNLP's ELMo by ours when imported. A project lists this module in
+`.allennlp_plugins`.
 
-In configurations, `elmo_token_embedder` and `elmo_characters` become our classes. AllenNLP's `Elmo` and
-`ElmoTokenEmbedder`, imported before or after, construct ours. `allennlp.commands.elmo`, dropped by AllenNLP
-1.0, is back with our `ElmoEmbedder`. The rest of AllenNLP gets the shims for a current torch.
+In configurations, `elmo_token_embedder` and `elmo_characters` become our classes. AllenNLP's `Elmo`
+and `ElmoTokenEmbedder`, imported before or after, construct ours. `allennlp.commands.elmo`, dropped
+by AllenNLP 1.0, is back with our `ElmoEmbedder`. The rest of AllenNLP gets the shims for a current
+torch.
 """
 
 import sys
@@ -75,7 +77,10 @@ def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _maker_from_params(theirs: type, ours: Any) -> Any:
-    """Returns a `from_params` of `theirs` that takes the arguments of `ours`. Subclasses keep AllenNLP's."""
+    """
+    Returns a `from_params` of `theirs` that takes the arguments of `ours`. Subclasses keep
+    AllenNLP's.
+    """
 
     def make(cls: Any, params: Params, **extras: Any) -> Any:
         if cls is not theirs:

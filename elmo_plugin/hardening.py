@@ -41,12 +41,18 @@ EXCEPTHOOK = sys.excepthook
 
 MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)  # of the user
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
-_TRUST = "if you trust it, use elmo predict --trust, or take elmo_plugin.hardening out of .allennlp_plugins"
+_TRUST = (
+    "if you trust it, use elmo predict --trust, or take elmo_plugin.hardening out of "
+    ".allennlp_plugins"
+)
 _MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --overrides
 
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
-    """Raises `ConfigurationError` for all mistakes in a configuration, before anything is made or written."""
+    """
+    Raises `ConfigurationError` for all mistakes in a configuration, before anything is made or
+    written.
+    """
     config = params.duplicate().as_dict(quiet=True)  # AllenNLP takes the keys out of the other
     found = mistakes(config)
     if found and (old_key := first_old_key(config)):
@@ -87,8 +93,8 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
 
 def get_predictor(args: argparse.Namespace) -> Predictor:
     """
-    Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs, or the predictor
-    does not take `--predictor-args`.
+    Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs, or the
+    predictor does not take `--predictor-args`.
     """
     _check_outputs([args.output_file], [args.input_file, args.archive_file, args.weights_file])
     try:
@@ -105,8 +111,8 @@ def get_predictor(args: argparse.Namespace) -> Predictor:
 @wraps(EVALUATE)
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     """
-    Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs, or the model does
-    not return `--batch-weight-key`.
+    Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs, or the
+    model does not return `--batch-weight-key`.
     """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
     inputs = [

@@ -1,4 +1,6 @@
-"""Registers all classes and commands of this package with AllenNLP: the line for `.allennlp_plugins`."""
+"""Registers all classes and commands of this package with AllenNLP: the line for
+`.allennlp_plugins`.
+"""
 
 import argparse
 from collections.abc import Sequence

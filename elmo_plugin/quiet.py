@@ -1,7 +1,7 @@
 """
-Shortens what AllenNLP's commands print when it is imported, as a line of `.allennlp_plugins`. Training prints
-one line for each epoch and the best scores last; the whole log is in the training's `out.log`.
-Progress bars are shown only on a terminal, and disappear when they end.
+Shortens what AllenNLP's commands print when it is imported, as a line of `.allennlp_plugins`.
+Training prints one line for each epoch and the best scores last; the whole log is in the training's
+`out.log`. Progress bars are shown only on a terminal, and disappear when they end.
 
 `docs/hardening.md` lists all replacements.
 """
@@ -54,7 +54,10 @@ class EpochLines(ConsoleLoggerCallback):
 
 
 class ConsoleFormatter(logging.Formatter):
-    """Formats only the message of a record; the final figures of a training or an evaluation in one line."""
+    """
+    Formats only the message of a record; the final figures of a training or an evaluation in one
+    line.
+    """
 
     @overrides
     def format(self, record: logging.LogRecord) -> str:
@@ -72,7 +75,9 @@ def is_final(record: logging.LogRecord) -> bool:
 
 
 def is_shown(record: logging.LogRecord) -> bool:
-    """Returns whether the console shows a record: warnings, reports of this package, final figures."""
+    """
+    Returns whether the console shows a record: warnings, reports of this package, final figures.
+    """
     is_warning = record.levelno >= logging.WARNING and not record.getMessage().startswith(_OF_BARS)
     return is_warning or record.name.startswith("elmo_plugin.") or is_final(record)
 
@@ -88,7 +93,9 @@ def summary(metrics: Mapping[str, Any]) -> str:
 
 
 def figures(metrics: Mapping[str, Any], prefix: str = "") -> str:
-    """Returns the figures whose names begin with `prefix`, without those that progress bars leave out."""
+    """
+    Returns the figures whose names begin with `prefix`, without those that progress bars leave out.
+    """
     names = [
         name
         for name in metrics
@@ -123,7 +130,9 @@ def passing_bar(*args: Any, **kwargs: Any) -> Any:
 
 @wraps(EVALUATE)
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
-    """Evaluates a model, and logs the figures; AllenNLP does so only if it writes them to a file."""
+    """
+    Evaluates a model, and logs the figures; AllenNLP does so only if it writes them to a file.
+    """
     metrics = EVALUATE(*args, **kwargs)
     if not inspect.signature(EVALUATE).bind(*args, **kwargs).arguments.get("metrics_output_file"):
         logger.info(figures(metrics))

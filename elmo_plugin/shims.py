@@ -1,7 +1,7 @@
 """Repairs of AllenNLP 2.10.1 on a torch newer than the one it was written for.
 
-With AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `elmo_plugin.dropin` apply them;
-`docs/hardening.md` lists them.
+With AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `elmo_plugin.dropin`
+apply them; `docs/hardening.md` lists them.
 """
 
 import inspect
@@ -35,7 +35,9 @@ _ONLY_FOR_CHECKLIST = (
 
 
 def restore_reduce_on_plateau() -> None:
-    """Gives `reduce_on_plateau` a constructor that does not pass `verbose` (torch has dropped it)."""
+    """
+    Gives `reduce_on_plateau` a constructor that does not pass `verbose` (torch has dropped it).
+    """
     if "verbose" in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters:
         return
 
@@ -53,8 +55,9 @@ def restore_reduce_on_plateau() -> None:
 
 def allow_numpy_scalars_in_checkpoints() -> None:
     """
-    Lets `torch.load` read the numpy numbers in AllenNLP's training states (the cosine scheduler's learning
-    rates, metrics made with numpy); newer versions refuse them by default: `--recover` needs them.
+    Lets `torch.load` read the numpy numbers in AllenNLP's training states (the cosine scheduler's
+    learning rates, metrics made with numpy); newer versions refuse them by default: `--recover`
+    needs them.
     """
     if not hasattr(torch.serialization, "add_safe_globals"):
         return
@@ -65,7 +68,9 @@ def allow_numpy_scalars_in_checkpoints() -> None:
 
 
 def clip_sparse_gradients() -> None:
-    """Makes AllenNLP's trainer clip the norm of sparse gradients, as of an embedding, if torch cannot."""
+    """
+    Makes AllenNLP's trainer clip the norm of sparse gradients, as of an embedding, if torch cannot.
+    """
     parameter = torch.nn.Parameter(torch.ones(1, 1))
     parameter.grad = torch.ones(1, 1).to_sparse()
     try:
@@ -98,8 +103,9 @@ def silence_cuda_amp_deprecation() -> None:
 
 def import_submodules_by_their_full_names() -> None:
     """
-    Makes AllenNLP find submodules without importing them by their last name alone. Its own function runs
-    folders of the working directory that are called `data`, `models` or `training`, as its packages are.
+    Makes AllenNLP find submodules without importing them by their last name alone. Its own function
+    runs folders of the working directory that are called `data`, `models` or `training`, as its
+    packages are.
 
     Drop it when AllenNLP walks its packages with a prefix.
     """
@@ -128,8 +134,8 @@ def _import_with_submodules(package_name: str, exclude: set[str] | None = None) 
 @cache
 def import_plugins(here: str) -> None:
     """
-    Imports AllenNLP and its plugins as its own function does, once in each working directory. A folder there
-    is a plugin only if `.allennlp_plugins` names it, and the path stays the same.
+    Imports AllenNLP and its plugins as its own function does, once in each working directory. A
+    folder there is a plugin only if `.allennlp_plugins` names it, and the path stays the same.
     """
     path = sys.path[:]
     sys.path[:] = [each for each in path if Path(each).resolve() != Path(here).resolve()]

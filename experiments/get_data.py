@@ -3,9 +3,10 @@
     python experiments/get_data.py ner
     python experiments/get_data.py srl pos --from downloads --to data --yes
 
-This writes `data/ner/train.txt` and so on. The licence is shown and asked about first. With `--from`, nothing
-is downloaded: it is a folder with the downloads, by the names that messages give them, or with files that
-this program has written elsewhere. It reports files that differ from the published results' files.
+This writes `data/ner/train.txt` and so on. The licence is shown and asked about first. With
+`--from`, nothing is downloaded: it is a folder with the downloads, by the names that messages give
+them, or with files that this program has written elsewhere. It reports files that differ from the
+published results' files.
 """
 
 import argparse
@@ -73,7 +74,10 @@ def write(name: str, corpus: Corpus, source: Path | None, to: Path) -> None:
 
 
 def downloads(corpus: Corpus, folder: Path, may_download: bool) -> list[Path]:
-    """Returns the downloads of a corpus. Raises `FileNotFoundError` for one that may not be downloaded."""
+    """
+    Returns the downloads of a corpus. Raises `FileNotFoundError` for one that may not be
+    downloaded.
+    """
     paths = [folder / file for file in corpus.files]
     for path, address in zip(paths, corpus.files.values(), strict=True):
         if path.is_file():

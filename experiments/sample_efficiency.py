@@ -1,12 +1,13 @@
 """Trains on random parts of the training data (Peters et al., 2018, section 5.4, figure 1).
 
-    python experiments/sample_efficiency.py experiments/snli_baseline.jsonnet experiments/snli_elmo.jsonnet \\
-        -s runs/snli_fractions --seeds 2 --fractions 0.01 0.1 1 --json runs/snli_fractions.json
+    python experiments/sample_efficiency.py experiments/snli_baseline.jsonnet
+        experiments/snli_elmo.jsonnet \\ -s runs/snli_fractions --seeds 2 --fractions 0.01 0.1 1
+        --json runs/snli_fractions.json
 
-takes the arguments of `elmo sweep`, and `--fractions`. The parts are nested, stratified by label, and the
-same for all configurations. The training of CONFIG on a part is in `DIR/CONFIG@PART/SEED`. Prints how much
-data, and how many updates with the largest part, each configuration needs to reach the other's best score.
-`docs/draw_fractions.py` draws what `--json` has.
+takes the arguments of `elmo sweep`, and `--fractions`. The parts are nested, stratified by label,
+and the same for all configurations. The training of CONFIG on a part is in `DIR/CONFIG@PART/SEED`.
+Prints how much data, and how many updates with the largest part, each configuration needs to reach
+the other's best score. `docs/draw_fractions.py` draws what `--json` has.
 """
 
 import itertools
@@ -42,8 +43,9 @@ Curve = dict[float, Sequence[float]]  # the scores of the seeds with each part o
 @DatasetReader.register("fraction", exist_ok=True)
 class FractionReader(DatasetReader):
     """
-    Reads a random part of what `base_reader` reads, in order, of each label of a field `label` the same part,
-    and at least one instance. The part depends on torch's seed; a larger part contains a smaller one.
+    Reads a random part of what `base_reader` reads, in order, of each label of a field `label` the
+    same part, and at least one instance. The part depends on torch's seed; a larger part contains a
+    smaller one.
     """
 
     def __init__(self, base_reader: DatasetReader, fraction: float, **kwargs: Any) -> None:
@@ -142,7 +144,9 @@ def main() -> None:
 
 
 def with_fraction(config: dict[str, Any], fraction: float) -> dict[str, Any]:
-    """Returns the configuration with a part of its training data; the validation data stay whole."""
+    """
+    Returns the configuration with a part of its training data; the validation data stay whole.
+    """
     reader = config.get("dataset_reader")
     if not isinstance(reader, dict):
         raise ConfigurationError("for a part of the data, a configuration needs a dataset_reader")
@@ -166,8 +170,8 @@ def curves_of_results(results: Mapping[str, Any]) -> dict[str, Curve]:
 
 def fraction_to_reach(curve: Curve, score: float, higher_is_better: bool) -> float | None:
     """
-    Returns the part of the data with which the mean score is `score`, interpolated between two parts on a
-    logarithmic axis: the smallest part if that is better, `None` if no part is as good.
+    Returns the part of the data with which the mean score is `score`, interpolated between two
+    parts on a logarithmic axis: the smallest part if that is better, `None` if no part is as good.
     """
     sign = 1 if higher_is_better else -1
     last: tuple[float, float] | None = None
@@ -183,7 +187,10 @@ def fraction_to_reach(curve: Curve, score: float, higher_is_better: bool) -> flo
 
 
 def updates_to_reach(run: Path, score: float, metric: Metric) -> int | None:
-    """Returns after how many updates the validation score of a training was first as good, if it ever was."""
+    """
+    Returns after how many updates the validation score of a training was first as good, if it ever
+    was.
+    """
     sign = 1 if metric.higher_is_better else -1
     for epoch, updates in enumerate(json.loads((run / "updates.json").read_text(encoding="utf-8"))):
         metrics = json.loads((run / f"metrics_epoch_{epoch}.json").read_text(encoding="utf-8"))

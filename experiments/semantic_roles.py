@@ -61,7 +61,10 @@ def merge(skeleton: str, sentences: list[Sentence]) -> Iterator[list[list[str]]]
 
 
 def columns(row: list[str], word: str, tag: str) -> list[str]:
-    """Returns word, tag, parse, predicate, frameset, sense, speaker, entity, the roles and no coreference."""
+    """
+    Returns word, tag, parse, predicate, frameset, sense, speaker, entity, the roles and no
+    coreference.
+    """
     predicate, _, frameset = row[7].rpartition(".") if row[7] != "-" else ("-", "", "-")
     return [
         BRACKETS.get(word, word),

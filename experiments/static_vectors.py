@@ -1,15 +1,16 @@
-"""Trains static word vectors on a biLM's text, to separate the effect of context from the effect of more
-text.
+"""Trains static word vectors on a biLM's text, to separate the effect of context from the effect of
+more text.
 
-    pip install gensim
-    PYTHONHASHSEED=1 python experiments/static_vectors.py data/lm/train-*.txt.gz data/lm2/train-*.txt.gz \\
+    pip install gensim PYTHONHASHSEED=1 python experiments/static_vectors.py data/lm/train-*.txt.gz
+    data/lm2/train-*.txt.gz \\
         --output runs/static_vectors_base.txt
 
-writes vectors of the size of `base`'s, trained by gensim on the files that `base` was trained on: skip-gram
-with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the seed make it
-reproducible; it takes 43 minutes. The variants `*_static_base` and `*_static_base_elmo` of
-`experiments/variants.jsonnet` read it, in word2vec's format. A file in `.safetensors` has them in 8 bits,
-for `words.bundled()`: elmo_plugin/models/words/english/README.md has its command.
+writes vectors of the size of `base`'s, trained by gensim on the files that `base` was trained on:
+skip-gram with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the
+seed make it reproducible; it takes 43 minutes. The variants `*_static_base` and
+`*_static_base_elmo` of `experiments/variants.jsonnet` read it, in word2vec's format. A file in
+`.safetensors` has them in 8 bits, for `words.bundled()`: elmo_plugin/models/words/english/README.md
+has its command.
 """
 
 import argparse
@@ -29,7 +30,9 @@ from elmo_plugin.tasks import read_text_lines
 
 
 class Sentences:
-    """The words of each sentence of several files, one sentence per line; can be iterated repeatedly."""
+    """
+    The words of each sentence of several files, one sentence per line; can be iterated repeatedly.
+    """
 
     def __init__(self, files: Sequence[str]) -> None:
         self._files = files

@@ -1,4 +1,6 @@
-"""Small taggers with AllenNLP's ELMo, trained for a moment, and the drop-in for as long as it is wanted."""
+"""Small taggers with AllenNLP's ELMo, trained for a moment, and the drop-in for as long as it is
+wanted.
+"""
 
 import importlib
 import json
@@ -63,7 +65,10 @@ def _make_own(cls: type, *args: Any, **options: Any) -> Any:
 
 
 def tagger_config(folder: Path, files: tuple[str, str], **options: Any) -> dict[str, Any]:
-    """A configuration that AllenNLP alone trains, one epoch of one batch, with these options of its ELMo."""
+    """
+    A configuration that AllenNLP alone trains, one epoch of one batch, with these options of its
+    ELMo.
+    """
     data = folder / "sentences.txt"
     data.write_text("\n".join(SENTENCES) + "\n")
     elmo = {
@@ -104,7 +109,10 @@ def train(config: dict[str, Any], folder: Path, recover: bool = False) -> Path:
 
 
 def predictions(archive: Path, **elmo: Any) -> np.ndarray:
-    """The probabilities of the tags of all words of the training data, with these changes of the embedder."""
+    """
+    The probabilities of the tags of all words of the training data, with these changes of the
+    embedder.
+    """
     embedder = "model.text_field_embedder.token_embedders.elmo"
     loaded = load_archive(
         archive, overrides={f"{embedder}.{name}": value for name, value in elmo.items()}

@@ -43,7 +43,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tries fewer examples of each property unless slow tests run. Gives each of several workers a core."""
+    """
+    Tries fewer examples of each property unless slow tests run. Gives each of several workers a
+    core.
+    """
     settings.load_profile("slow" if config.getoption("--slow") else "quick")
     if hasattr(config, "workerinput"):
         torch.set_num_threads(1)
@@ -52,8 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
-    Skips what needs a GPU where there is none. Skips slow tests, or gives them longer than others, unless the
-    command line says how long.
+    Skips what needs a GPU where there is none. Skips slow tests, or gives them longer than others,
+    unless the command line says how long.
     """
     if not torch.cuda.is_available():
         for item in items:
@@ -78,7 +81,9 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def without_hardening(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets AllenNLP load any archive, also where other tests of this process have imported hardening."""
+    """
+    Lets AllenNLP load any archive, also where other tests of this process have imported hardening.
+    """
     monkeypatch.setattr("elmo_plugin.archives.check_config", lambda *_: None)
 
 
@@ -108,7 +113,9 @@ def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 @pytest.fixture(scope="session", autouse=True)
 def bytecode_for_new_processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Lets processes that tests start share bytecode, also where the environment forbids to write it."""
+    """
+    Lets processes that tests start share bytecode, also where the environment forbids to write it.
+    """
     if not sys.dont_write_bytecode:
         yield
         return
@@ -120,15 +127,18 @@ def bytecode_for_new_processes(tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture(scope="session", autouse=True)
 def progress_bars_of_each_process() -> None:
-    """A process that a test kills may hold the lock of tqdm's bars: forked processes must not share it."""
+    """
+    A process that a test kills may hold the lock of tqdm's bars: forked processes must not share
+    it.
+    """
     tqdm.set_lock(threading.RLock())
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
     """
-    On busy cores, threads wait longer for one another than these small tensors take to compute, here and in
-    processes that tests start.
+    On busy cores, threads wait longer for one another than these small tensors take to compute,
+    here and in processes that tests start.
     """
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
@@ -144,7 +154,10 @@ def float32_is_float32() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def allennlp_is_searched_once() -> Iterator[None]:
-    """Each `allennlp` command looks for all modules of AllenNLP, which this process has after the first."""
+    """
+    Each `allennlp` command looks for all modules of AllenNLP, which this process has after the
+    first.
+    """
     plugins = sys.modules.get("allennlp.common.plugins")
     if plugins is None:  # no test that was collected needs AllenNLP
         yield
@@ -163,7 +176,9 @@ def allennlp_is_searched_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def json_is_evaluated_once() -> Iterator[None]:
-    """AllenNLP reads JSON as Jsonnet, which takes longer than much of what these tests do with it."""
+    """
+    AllenNLP reads JSON as Jsonnet, which takes longer than much of what these tests do with it.
+    """
     params = sys.modules.get("allennlp.common.params")
     if params is None:  # no test that was collected needs AllenNLP
         yield
@@ -195,7 +210,10 @@ def json_is_evaluated_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def spacys_rules_are_loaded_once() -> Iterator[None]:
-    """Most readers and predictors load rules when they are made, and rules load for a fifth of a second."""
+    """
+    Most readers and predictors load rules when they are made, and rules load for a fifth of a
+    second.
+    """
     load, loaded = SpacyRules._load, {}
 
     @wraps(load)
@@ -217,7 +235,9 @@ def bilm_config(tmp_path: Path) -> dict[str, Any]:
 
 
 def small_bilm_config(folder: Path) -> dict[str, Any]:
-    """`training_config/bilm_tiny.jsonnet` with small sizes, for a few steps of a plain optimizer."""
+    """
+    `training_config/bilm_tiny.jsonnet` with small sizes, for a few steps of a plain optimizer.
+    """
     import _jsonnet  # here: a machine with a GPU may have torch alone
 
     import elmo_plugin.register  # noqa: F401 (what the configuration names)

@@ -1,6 +1,6 @@
 """
-The blocks of code in the documents, and programs that run them. Needs Python alone: what installs the package
-elsewhere reads the same blocks.
+The blocks of code in the documents, and programs that run them. Needs Python alone: what installs
+the package elsewhere reads the same blocks.
 """
 
 import ast
@@ -34,7 +34,9 @@ RUN_BY = {"docs/add_a_task.md": "tests/test_add_a_task.py"}
 
 
 class Block(NamedTuple):
-    """A block of code: `line` is the first of its code; an indented one has the language "commands"."""
+    """
+    A block of code: `line` is the first of its code; an indented one has the language "commands".
+    """
 
     document: Path
     line: int
@@ -76,9 +78,9 @@ def read_blocks(document: Path) -> Iterator[Block]:
 
 def checked_script(python: str) -> str:
     """
-    Returns a block of Python as a program that raises `AssertionError` unless each comment behind an
-    expression, or just below a statement, is what that prints, or the value that a prompt would show. After
-    ": " a comment may say more.
+    Returns a block of Python as a program that raises `AssertionError` unless each comment behind
+    an expression, or just below a statement, is what that prints, or the value that a prompt would
+    show. After ": " a comment may say more.
     """
     comments = {
         token.start[0]: (
@@ -136,8 +138,8 @@ def _prints(comment):
 
 def commands_of(shell: str) -> Iterator[list[str]]:
     """
-    Yields the words of each command, without `uv run` and without the variables that are set for it, and of a
-    loop those of its first turn.
+    Yields the words of each command, without `uv run` and without the variables that are set for
+    it, and of a loop those of its first turn.
     """
     for name, value in re.findall(r"for (\w+) in (\S+)", shell):
         shell = re.sub(rf"\$\{{?{name}\b\}}?", value, shell)

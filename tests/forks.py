@@ -33,8 +33,8 @@ class Ended(NamedTuple):
 
 def run_forked(work: Callable[[], object], folder: Path, seconds: float = SECONDS) -> Ended:
     """
-    Does the work in a copy of this process, which ends as a program does: with status 0, or with an error
-    that `sys.excepthook` shows. Its working directory is `folder`.
+    Does the work in a copy of this process, which ends as a program does: with status 0, or with an
+    error that `sys.excepthook` shows. Its working directory is `folder`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()

@@ -47,7 +47,9 @@ def loud_bilm(seed: int = 0, deviation: float = 0.5, **changes: Any) -> BiLm:
 
 
 def write_pair(bilm: BiLm, folder: Path) -> dict[str, str]:
-    """Writes the biLM in the published layout; gives the paths, as `BiLm.from_pretrained` takes them."""
+    """
+    Writes the biLM in the published layout; gives the paths, as `BiLm.from_pretrained` takes them.
+    """
     files = {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
     bilm.options.to_file(files["options"])
     write_weights(files["weights"], bilm.state_dict(), bilm.options)

@@ -39,9 +39,11 @@ def test_a_valid_configuration_has_none() -> None:
 
 @pytest.mark.parametrize(("changes", "found"), [({"trainer__nonsense": 1},
     ["trainer.nonsense: unknown key of resumable"]), ({"model__encoder__type": "lstmm"},
-    ["model.encoder.type: 'lstmm' is not registered; did you mean 'lstm'?"]), ({"model__type": "bcn"},
+    ["model.encoder.type: 'lstmm' is not registered; did you mean "
+"'lstm'?"]), ({"model__type": "bcn"},
     ["model.type: 'bcn' is not registered: list its package"]), ({"model__encoder": {"type": "lstm",
-    "hidden_size": 5}}, ["model.encoder.input_size: is required"]), ({"trainer__optimizer": {"type": "adam",
+    "hidden_size": 5}}, ["model.encoder.input_size: is "
+"required"]), ({"trainer__optimizer": {"type": "adam",
     "lr": []}}, ["trainer.optimizer.lr: expected a number, found []"]),
     ({"model__encoder__hidden_size": "5", "trainer__optimizer__lr": "x",
     "data_loader__batch_size": "\ue000N\ue002", "trainer__cuda_device": "-1"},
@@ -61,19 +63,24 @@ def test_a_valid_configuration_has_none() -> None:
     "model.encoder.hiden_size: unknown key of lstm; did you mean 'hidden_size'?",
     "model.text_field_embedder: expected an object or the name of a type, found []"]),
     ({"trainer__num_epochs": 0, "data_loader__batch_size": -1},
-    ["trainer.num_epochs: expected at least 1, found 0", "data_loader.batch_size: expected at least 1"]),
-    ({"model__encoder__dropout": 1.5}, ["model.encoder.dropout: expected a rate from 0 to 1, found 1.5"]),
-    ({"model__encoder__dropout": -1}, ["model.encoder.dropout: expected a rate from 0 to 1, found -1"]),
+    ["trainer.num_epochs: expected at least 1, found 0", "data_loader.batch_size: expected at "
+"least 1"]),
+    ({"model__encoder__dropout": 1.5}, ["model.encoder.dropout: expected a rate from 0 to 1, "
+"found 1.5"]),
+    ({"model__encoder__dropout": -1}, ["model.encoder.dropout: expected a rate from 0 to 1, "
+"found -1"]),
     ({"data_loader__batch_sampler": {"type": "bucket", "batch_size": 2}},
     ["data_loader.batch_size: the batch sampler decides it"]),
     ({"trainor": {}},
     ["trainor: unknown key; did you mean 'trainer'?"]), ({"include_in_archive": ["x.txt"],
     "model__initializer": {"regexes": [[".*", {"type": "normal", "mean": "0"}]]}},
-    ["model.initializer.regexes.0.1.mean: expected a number, found text"]), ({"model__encoder__type": []},
+    ["model.initializer.regexes.0.1.mean: expected a number, found "
+"text"]), ({"model__encoder__type": []},
     ["model.encoder.type: expected text, found []"]), ({"model__encoder__type": "\ue000KIND\ue002"}, []),
     ({"model": {"type": "a_users_own", "token_embedders": [{"type": "bert-pretrained"}]}},
     ["model.type: 'a_users_own' is not registered",
-    "model.token_embedders.0.type: 'bert-pretrained' was removed: take pretrained_transformer_mismatched"])])
+    "model.token_embedders.0.type: 'bert-pretrained' was removed: take "
+"pretrained_transformer_mismatched"])])
 def test_all_mistakes_are_found(changes: Any, found: list[str]) -> None:
     texts = [str(mistake) for mistake in mistakes(changed(**changes))]
     assert len(texts) == len(found)

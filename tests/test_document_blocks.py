@@ -1,8 +1,8 @@
 """
 Every block of code in a document is tried, or `tests/documents.py` says why not.
 
-The blocks of a page in Python and `bash` run in order, in a folder of their own. Other commands stand in
-indented blocks: their options are parsed. Configurations are evaluated.
+The blocks of a page in Python and `bash` run in order, in a folder of their own. Other commands
+stand in indented blocks: their options are parsed. Configurations are evaluated.
 """
 
 import argparse

@@ -69,7 +69,10 @@ def make_archive(tmp_path: Path, files: tuple[str, str]) -> Callable[..., Path]:
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Trains a tagger with AllenNLP's ELMo, once for the same options; its archive is not to be changed."""
+    """
+    Trains a tagger with AllenNLP's ELMo, once for the same options; its archive is not to be
+    changed.
+    """
     folder = tmp_path_factory.mktemp("theirs")
     pair = write_bilm(folder / "bilm")
 

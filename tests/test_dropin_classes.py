@@ -35,7 +35,10 @@ def registered() -> Iterator[None]:
 
 @Model.register("test_model_with_elmo")
 class ModelWithElmo(Model):
-    """Has, as `bcn` of allennlp-models, an `Elmo` of its own, imported from AllenNLP before the drop-in."""
+    """
+    Has, as `bcn` of allennlp-models, an `Elmo` of its own, imported from AllenNLP before the
+    drop-in.
+    """
 
     def __init__(self, vocab: Vocabulary, elmo: Elmo) -> None:
         super().__init__(vocab)

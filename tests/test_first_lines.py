@@ -1,4 +1,6 @@
-"""What people type first, by the habits of other libraries: it works, or one sentence says what to type."""
+"""What people type first, by the habits of other libraries: it works, or one sentence says what to
+type.
+"""
 
 from collections import deque
 from pathlib import Path

@@ -10,7 +10,8 @@ import pytest
 from elmo_plugin.commands.command import COMMANDS
 
 PACKAGE = Path(__file__).parents[1] / "elmo_plugin"
-# What each room may import, besides itself. `plugin`, `dropin` and `__main__` may import everything.
+# What each room may import, besides itself. `plugin`, `dropin` and `__main__` may import
+# everything.
 APPLICATIONS = {"analysis", "sweeps", "embed_files", "allennlp_api", "integrations"}
 ALLOWED: dict[str, set[str]] = {"common": set(), "bilm": {"common"}}
 ALLOWED["embedding"] = {"common", "bilm"}
@@ -67,7 +68,9 @@ PACKAGES = {name for name, file in FILES.items() if file.name == "__init__.py"}
 
 
 def _imports(name: str, at_import_time: bool = False) -> Iterator[str]:
-    """The modules of this package that a module imports; at import time, without those in functions."""
+    """
+    The modules of this package that a module imports; at import time, without those in functions.
+    """
     tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
     nodes = tree.body if at_import_time else list(ast.walk(tree))
     for node in nodes:
@@ -101,8 +104,8 @@ def test_imports_only_from_rooms_below_and_through_their_public_face(name: str) 
         if other == room:
             continue
         assert other in ALLOWED[room], f"{room} must not import {other}: {name} imports {imported}"
-        # A room may be a single file; and `register` names the files that need AllenNLP, which their packages
-        # do not import.
+        # A room may be a single file; and `register` names the files that need AllenNLP, which
+        # their packages do not import.
         is_face = imported in PACKAGES or other in SEPARATE
         is_face |= imported == f"elmo_plugin.{other}"
         is_face |= room == "register"

@@ -54,7 +54,10 @@ def offending_lines(pattern: re.Pattern[str]) -> list[str]:
 
 
 def copy_sources(folder: Path) -> Path:
-    """Copies what distributions are built from: a folder `build` of the checkout would get into a wheel."""
+    """
+    Copies what distributions are built from: a folder `build` of the checkout would get into a
+    wheel.
+    """
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     shutil.copytree(REPOSITORY / "elmo_plugin", folder / "elmo_plugin", ignore=ignored)
     for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
@@ -72,8 +75,8 @@ def distributions(
         copy_sources(tmp_path_factory.mktemp("source")),
     )
     build = (
-        f"from setuptools import build_meta; out = {str(built)!r}; "
-        "build_meta.build_sdist(out); build_meta.build_wheel(out)"
+        f"from setuptools import build_meta; out = {str(built)!r}; build_meta.build_sdist(out); "
+        "build_meta.build_wheel(out)"
     )
     result = subprocess.run(
         [sys.executable, "-c", build], cwd=source, capture_output=True, text=True
@@ -159,8 +162,8 @@ def test_without_allennlp_the_plugin_says_in_one_sentence_what_to_install() -> N
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True
     )
     assert result.stderr.splitlines()[-1] == (
-        "ModuleNotFoundError: elmo_plugin.plugin needs AllenNLP: pip install 'elmo_plugin[allennlp]', "
-        "then pip install --no-deps allennlp==2.10.1"
+        "ModuleNotFoundError: elmo_plugin.plugin needs AllenNLP: pip install "
+        "'elmo_plugin[allennlp]', then pip install --no-deps allennlp==2.10.1"
     )
 
 

@@ -19,7 +19,8 @@ OF_OTHERS = {
     "elmo: command not found": "bash",
     "ERROR: Cannot install allennlp==2.10.1 because": "pip, on Python 3.12",
     "allennlp 2.10.1 has requirement": "pip check",
-    "RuntimeError: operator torchvision::nms": "import allennlp.models, with torchvision 0.21 and torch 2.11",
+    "RuntimeError: operator torchvision::nms": "import allennlp.models, with torchvision 0.21 "
+    "and torch 2.11",
     "ERROR: Failed building wheel for jsonnet": "pip install jsonnet, without a compiler",
     "DefaultCPUAllocator: can't allocate memory": "torch.empty(10**12)",
     "CUDA out of memory": "torch, on a GPU",

@@ -30,6 +30,8 @@ def test_a_blank_pipeline_of_spacy_imports_no_torch_because_of_this_package() ->
         "import spacy\n"
         "spacy.blank('en')\n"
         "ours = {name for name in sys.modules if name.startswith('elmo_plugin')}\n"
-        "assert 'elmo_plugin.integrations.spacy_component' in ours, 'its entry point was not read'\n"
-        "assert not {'elmo_plugin.bilm', 'elmo_plugin.plugin'} & ours and 'allennlp' not in sys.modules\n"
+        "assert 'elmo_plugin.integrations.spacy_component' in ours, 'its entry point was not "
+        "read'\n"
+        "assert not {'elmo_plugin.bilm', 'elmo_plugin.plugin'} & ours and 'allennlp' not in "
+        "sys.modules\n"
     )

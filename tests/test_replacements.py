@@ -1,4 +1,6 @@
-"""`docs/hardening.md` lists everything that the plugin, the hardening and `quiet` replace in AllenNLP."""
+"""`docs/hardening.md` lists everything that the plugin, the hardening and `quiet` replace in
+AllenNLP.
+"""
 
 import argparse
 import json
@@ -12,7 +14,8 @@ from allennlp.commands import Subcommand
 
 from tests.conftest import REPOSITORY
 
-# Compares all attributes of AllenNLP's modules and classes before and after each import, in a fresh process.
+# Compares all attributes of AllenNLP's modules and classes before and after each import, in a fresh
+# process.
 PROGRAM = """
 import importlib, inspect, json, logging, sys
 from allennlp.common.util import import_module_and_submodules

@@ -94,7 +94,10 @@ def test_a_numpy_number_survives_a_checkpoint(number: np.generic) -> None:
 
 
 def gradients(sparse: bool) -> list[torch.nn.Parameter]:
-    """The parameters of an embedding, of which a row is read twice, and of a linear layer, with gradients."""
+    """
+    The parameters of an embedding, of which a row is read twice, and of a linear layer, with
+    gradients.
+    """
     torch.manual_seed(0)
     embedding, linear = torch.nn.Embedding(5, 3, sparse=sparse), torch.nn.Linear(3, 2)
     linear(embedding(torch.tensor([1, 3, 1]))).pow(2).sum().backward()

@@ -49,6 +49,8 @@ def tagger_config(
 
 
 def train(config: dict[str, Any], folder: Path, recover: bool = False) -> Model:
-    """Trains into `folder`, where `model.tar.gz` is then. Gives the model as the training leaves it."""
+    """
+    Trains into `folder`, where `model.tar.gz` is then. Gives the model as the training leaves it.
+    """
     params = Params(json.loads(json.dumps(config)))
     return train_model(params, str(folder), recover=recover, return_model=True)

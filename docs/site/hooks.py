@@ -1,4 +1,6 @@
-"""Adds pages from outside `docs`, and the tutorial, to the site and adapts the links between all pages."""
+"""Adds pages from outside `docs`, and the tutorial, to the site and adapts the links between all
+pages.
+"""
 
 import json
 import os
@@ -48,7 +50,10 @@ def markdown_of_cells(notebook: str) -> Iterator[str]:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Turns links that work in the repository into those of the site; adds the chooser to `install.md`."""
+    """
+    Turns links that work in the repository into those of the site; adds the chooser to
+    `install.md`.
+    """
     path = page.file.src_uri
     folder = (REPOSITORY / SOURCES.get(path, f"docs/{path}")).parent
 

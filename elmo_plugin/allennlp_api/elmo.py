@@ -23,9 +23,9 @@ SMALLEST_VARIANCE = 1e-13
 
 class AllenNlpScalarMix(FiniteModule):
     """
-    Computes `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`, with the arguments of AllenNLP's
-    `ScalarMix`. `do_layer_norm` normalizes each layer before it is mixed, by one mean and one variance over
-    all features of all words and boundaries of the batch.
+    Computes `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`, with the arguments of
+    AllenNLP's `ScalarMix`. `do_layer_norm` normalizes each layer before it is mixed, by one mean
+    and one variance over all features of all words and boundaries of the batch.
 
     Raises `BiLmError` unless there is a finite initial parameter for each layer.
     """
@@ -53,8 +53,8 @@ class AllenNlpScalarMix(FiniteModule):
 
     def forward(self, tensors: Tensor | Sequence[Tensor], mask: Tensor | None = None) -> Tensor:
         """
-        Returns the mix, shape (..., dim), of layers in one tensor of shape (mixture_size, ..., dim), or in as
-        many of shape (..., dim).
+        Returns the mix, shape (..., dim), of layers in one tensor of shape (mixture_size, ...,
+        dim), or in as many of shape (..., dim).
 
         `mask`, shape (...), is true at the words and boundaries. Layer normalization needs it.
         """
@@ -71,14 +71,14 @@ class AllenNlpScalarMix(FiniteModule):
 
 class Elmo(nn.Module):
     """
-    Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, returns the same outputs, and has a
-    `state_dict` that each of the two can load from the other. It needs no AllenNLP.
+    Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, returns the same outputs,
+    and has a `state_dict` that each of the two can load from the other. It needs no AllenNLP.
 
-    A sentence's vectors depend only on the sentence; AllenNLP's class carries the LSTMs' state from batch to
-    batch, and so does this one if `stateful` is true.
+    A sentence's vectors depend only on the sentence; AllenNLP's class carries the LSTMs' state from
+    batch to batch, and so does this one if `stateful` is true.
 
-    New code should use `elmo_plugin.embedding.ElmoRepresentations`: it mixes any of the layers and normalizes
-    each vector separately.
+    New code should use `elmo_plugin.embedding.ElmoRepresentations`: it mixes any of the layers and
+    normalizes each vector separately.
 
     # Parameters
 
@@ -88,22 +88,21 @@ class Elmo(nn.Module):
         The number of mixes, each with its own weights.
     requires_grad : `bool`
         Whether the biLM is trained with the task.
-    do_layer_norm : `bool`
-        Whether each layer is normalized before it is mixed, by the mean and the variance of all its values
-        in the batch, boundaries included. A word's vector then depends on the rest of its batch.
+    do_layer_norm : `bool` Whether each layer is normalized before it is mixed, by the mean and the
+        variance of all its values in the batch, boundaries included. A word's vector then depends
+        on the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
-    vocab_to_cache : `Sequence[str] | None`
-        The words to which `word_inputs` refer by number. Vectors of words are also reused without it.
+    vocab_to_cache : `Sequence[str] | None` The words to which `word_inputs` refer by number.
+        Vectors of words are also reused without it.
     keep_sentence_boundaries : `bool`
         Whether the output includes the vectors of the sentence boundaries.
     scalar_mix_parameters : `Sequence[float] | None`
         Fixed weights of the layers, before the softmax.
-    module : `nn.Module | None`
-        Instead of a biLM: a module with the attribute `num_layers` that returns `activations` and `mask`,
-        such as AllenNLP's `_ElmoBiLm`.
-    bilm : `str | Mapping[str, str] | BiLm | None`
-        Instead of the two files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM (copied).
+    module : `nn.Module | None` Instead of a biLM: a module with the attribute `num_layers` that
+        returns `activations` and `mask`, such as AllenNLP's `_ElmoBiLm`.
+    bilm : `str | Mapping[str, str] | BiLm | None` Instead of the two files: a source of
+        `BiLm.from_pretrained`, such as "tiny", or a biLM (copied).
     stateful : `bool`
         Whether the LSTMs continue, row by row, from their state after the last batch.
     precision : `str | None`
@@ -112,8 +111,8 @@ class Elmo(nn.Module):
         Stores the output of a frozen biLM for each sentence, such as an `ActivationCache` (see
         `docs/faster.md`). It lacks the vectors of boundaries that `do_layer_norm` needs.
 
-    Raises `BiLmError` unless exactly one biLM or module is given, if it cannot be loaded, or if the other
-    parameters do not fit it.
+    Raises `BiLmError` unless exactly one biLM or module is given, if it cannot be loaded, or if the
+    other parameters do not fit it.
     """
 
     def __init__(
@@ -170,10 +169,11 @@ class Elmo(nn.Module):
     @classmethod
     def from_params(cls, params: Any, **extras: Any) -> "Elmo":
         """
-        Constructs it from a configuration, as AllenNLP does for a model with an `Elmo`. All arguments except
-        `module` may be given.
+        Constructs it from a configuration, as AllenNLP does for a model with an `Elmo`. All
+        arguments except `module` may be given.
 
-        Raises `ConfigurationError` if an argument is unknown, or the constructor raises `BiLmError`.
+        Raises `ConfigurationError` if an argument is unknown, or the constructor raises
+        `BiLmError`.
         """
         from allennlp.common import Params
         from allennlp.common.checks import ConfigurationError
@@ -210,16 +210,14 @@ class Elmo(nn.Module):
 
         inputs : `Tensor`
             Character ids, shape (batch, ..., time, characters), as `batch_to_ids` returns them.
-        word_inputs : `Tensor | None`
-            Numbers of words of `vocab_to_cache`, shape (batch, ..., time), in place of their characters.
-            Words with greater numbers are read from `inputs`.
+        word_inputs : `Tensor | None` Numbers of words of `vocab_to_cache`, shape (batch, ...,
+            time), in place of their characters. Words with greater numbers are read from `inputs`.
 
         # Returns
 
-        `dict[str, Any]`
-            `elmo_representations`: for each mix a tensor of shape (batch, ..., time, output_dim), zeros at
-            padding; `mask`: shape (batch, ..., time), true at the words. With sentence boundaries
-            time is longer by 2.
+        `dict[str, Any]` `elmo_representations`: for each mix a tensor of shape (batch, ..., time,
+            output_dim), zeros at padding; `mask`: shape (batch, ..., time), true at the words. With
+            sentence boundaries time is longer by 2.
         """
         wrapping = inputs.shape[:-2]
         if not wrapping:
@@ -242,8 +240,9 @@ class Elmo(nn.Module):
 
     def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Any, Tensor, bool]:
         """
-        Returns the layers, each (batch, time, output_dim), the mask, and whether they include boundaries, as
-        they always do in AllenNLP's class. Ours leaves them out unless something needs them.
+        Returns the layers, each (batch, time, output_dim), the mask, and whether they include
+        boundaries, as they always do in AllenNLP's class. Ours leaves them out unless something
+        needs them.
         """
         bilm, mixes = self._elmo_lstm, self._mixes
         if not _is_plain(bilm, ElmoBiLm) or not all(
@@ -257,7 +256,9 @@ class Elmo(nn.Module):
 
 
 def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
-    """Returns whether a module is of our class, and nobody has hooked it, or replaced its `forward`."""
+    """
+    Returns whether a module is of our class, and nobody has hooked it, or replaced its `forward`.
+    """
     kinds = ("forward_pre", "forward", "backward_pre", "backward")
     is_hooked = any(getattr(module, f"_{kind}_hooks") for kind in kinds)
     is_hooked = is_hooked or nn.modules.module._has_any_global_hook()
@@ -265,7 +266,10 @@ def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
 
 
 def _normalize(layer: Tensor, mask: Tensor) -> Tensor:
-    """Subtracts the mean and divides by the deviation of all values under the mask, in float32 or better."""
+    """
+    Subtracts the mean and divides by the deviation of all values under the mask, in float32 or
+    better.
+    """
     layer = layer.to(torch.promote_types(layer.dtype, torch.float32))
     number = mask.sum() * layer.size(-1)
     centred = layer - (layer * mask).sum() / number

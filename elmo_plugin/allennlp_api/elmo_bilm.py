@@ -30,12 +30,13 @@ _NO_TRAINED_WORDS = (
 
 class ElmoBiLm(nn.Module):
     """
-    Runs a biLM, loaded from a source of `BiLm.from_pretrained` or copied, with the inputs and outputs of
-    AllenNLP's `_ElmoBiLm`.
+    Runs a biLM, loaded from a source of `BiLm.from_pretrained` or copied, with the inputs and
+    outputs of AllenNLP's `_ElmoBiLm`.
 
-    Its `state_dict` has AllenNLP's names and values, converted from ours, and `named_parameters` has names
-    that AllenNLP's regular expressions match. The biLM runs as a whole: `_elmo_lstm` and `_token_embedder`
-    are no modules. They have their parameters, and raise an error for everything that they do not support.
+    Its `state_dict` has AllenNLP's names and values, converted from ours, and `named_parameters`
+    has names that AllenNLP's regular expressions match. The biLM runs as a whole: `_elmo_lstm` and
+    `_token_embedder` are no modules. They have their parameters, and raise an error for everything
+    that they do not support.
 
     `vocab_to_cache` are the words, by number, that `word_inputs` refer to; 0 is padding.
     """
@@ -98,8 +99,8 @@ class ElmoBiLm(nn.Module):
 
     def forward(self, inputs: Tensor, word_inputs: Tensor | None = None) -> dict[str, Any]:
         """
-        Returns `activations`, a list with a tensor of shape (batch, time + 2, output_dim) for each layer, and
-        `mask`, shape (batch, time + 2), both with the sentence boundaries.
+        Returns `activations`, a list with a tensor of shape (batch, time + 2, output_dim) for each
+        layer, and `mask`, shape (batch, time + 2), both with the sentence boundaries.
         """
         layers, mask = self.run(inputs, word_inputs, boundaries=True)
         return {"activations": list(layers), "mask": mask}
@@ -110,8 +111,9 @@ class ElmoBiLm(nn.Module):
         """
         Returns all layers, shape (num_layers, batch, time, output_dim), and the mask.
 
-        `inputs` are character ids, shape (batch, time, characters). Positive `word_inputs`, shape (batch,
-        time), replace the characters of cached words; 0 is padding, greater numbers keep the characters.
+        `inputs` are character ids, shape (batch, time, characters). Positive `word_inputs`, shape
+        (batch, time), replace the characters of cached words; 0 is padding, greater numbers keep
+        the characters.
         """
         if len(self._modules) > 1:
             raise _not_supported(f"replacing {list(self._modules)[-1]}")
@@ -134,7 +136,10 @@ class ElmoBiLm(nn.Module):
     def named_modules(
         self, memo: set[nn.Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, nn.Module]]:
-        """Yields the parameters in modules with AllenNLP's names first, from where their names are taken."""
+        """
+        Yields the parameters in modules with AllenNLP's names first, from where their names are
+        taken.
+        """
         memo = set() if memo is None else memo
         if self not in memo:
             own = dict(self.bilm.named_parameters())
@@ -151,7 +156,9 @@ class ElmoBiLm(nn.Module):
 
     @torch.no_grad()
     def cached_vectors(self) -> Tensor:
-        """Returns AllenNLP's `_word_embedding`: the vectors of the cached words, zeros for the first."""
+        """
+        Returns AllenNLP's `_word_embedding`: the vectors of the cached words, zeros for the first.
+        """
         assert self._vocabulary is not None
         vectors = self.bilm.token_encoder(self._vocabulary).clone()
         vectors[0] = 0
@@ -160,8 +167,8 @@ class ElmoBiLm(nn.Module):
 
 def _convert_saved(module: ElmoBiLm, state: dict[str, Any], prefix: str, _metadata: Any) -> None:
     """
-    Replaces our weights in a new `state_dict` by AllenNLP's. As writing to these copies would have no effect,
-    they are made in inference mode: torch then refuses it.
+    Replaces our weights in a new `state_dict` by AllenNLP's. As writing to these copies would have
+    no effect, they are made in inference mode: torch then refuses it.
     """
     start = prefix + _BILM
     ours = {
@@ -185,7 +192,10 @@ def _convert_loaded(
     missing: list[str],
     *_: Any,
 ) -> None:
-    """Replaces AllenNLP's weights in a `state_dict` by ours. A missing one is reported by AllenNLP's name."""
+    """
+    Replaces AllenNLP's weights in a `state_dict` by ours. A missing one is reported by AllenNLP's
+    name.
+    """
     theirs = {}
     for mapping in mappings(module.bilm.options):
         if (name := prefix + mapping.theirs) in state:
@@ -200,7 +210,9 @@ def _convert_loaded(
 
 
 def _check_loaded_words(module: ElmoBiLm, _incompatible_keys: Any) -> None:
-    """Refuses vectors of cached words that were trained, because words are read from their characters."""
+    """
+    Refuses vectors of cached words that were trained, because words are read from their characters.
+    """
     words, module._loaded_words = module._loaded_words, None
     if words is not None and not torch.allclose(
         words, module.cached_vectors().to(words), atol=_TOLERANCE
@@ -210,8 +222,8 @@ def _check_loaded_words(module: ElmoBiLm, _incompatible_keys: Any) -> None:
 
 class _NoHooks(OrderedDict[int, Any]):
     """
-    Refuses hooks on modules that have nothing but a parameter's name. Hooks of AllenNLP's checks at the start
-    of a training, on all modules of a model, are ignored.
+    Refuses hooks on modules that have nothing but a parameter's name. Hooks of AllenNLP's checks at
+    the start of a training, on all modules of a model, are ignored.
     """
 
     def __setitem__(self, key: int, hook: Any) -> None:
@@ -227,7 +239,9 @@ def _refuse_parameter(name: str, _parameter: nn.Parameter) -> NoReturn:
 
 
 class _Part:
-    """The little of an inner module of AllenNLP's biLM that scripts need; everything else is an error."""
+    """
+    The little of an inner module of AllenNLP's biLM that scripts need; everything else is an error.
+    """
 
     name: str
     training = property(lambda self: self.elmo_bilm.training)
@@ -280,7 +294,10 @@ class _ElmoLstm(_Part):
 
     @property
     def _states(self) -> tuple[Tensor, ...] | None:
-        """Hidden state and cell, shape (layers, batch, both directions' sizes); `None` if not stateful."""
+        """
+        Hidden state and cell, shape (layers, batch, both directions' sizes); `None` if not
+        stateful.
+        """
         state = self.elmo_bilm.elmo._state
         return state and tuple(part.transpose(1, 2).flatten(2) for part in state)
 
@@ -294,7 +311,10 @@ class _ElmoLstm(_Part):
         self.elmo_bilm.elmo._state = parts and LstmState(*parts)
 
     def reset_states(self, mask: Tensor | None = None) -> None:
-        """Starts the next batch from zero, or those of its rows that are true in `mask`, shape (batch,)."""
+        """
+        Starts the next batch from zero, or those of its rows that are true in `mask`, shape
+        (batch,).
+        """
         states = None if mask is None else self._states
         self._states = states and tuple(part * ~mask.view(1, -1, 1) for part in states)  # type: ignore[union-attr]
 
@@ -306,7 +326,9 @@ class _ElmoLstm(_Part):
 
 
 class _TokenEmbedder(_Part):
-    """The content of `options.json`, the path of the weight file, and the vectors of single words."""
+    """
+    The content of `options.json`, the path of the weight file, and the vectors of single words.
+    """
 
     name = "_token_embedder"
     output_dim = property(lambda self: self.elmo_bilm.bilm.options.lstm.projection_dim)
@@ -317,13 +339,15 @@ class _TokenEmbedder(_Part):
         return self.output_dim
 
     def __call__(self, inputs: Tensor) -> dict[str, Tensor]:
-        """Returns `token_embedding`, (batch, time + 2, output_dim), and `mask`, (batch, time + 2)."""
+        """
+        Returns `token_embedding`, (batch, time + 2, output_dim), and `mask`, (batch, time + 2).
+        """
         layers, mask, _ = self.elmo_bilm.bilm(inputs, boundaries=True)
         return {"token_embedding": layers[0, ..., : self.output_dim], "mask": mask}
 
 
 def _not_supported(what: str) -> AttributeError:
     return AttributeError(
-        f"{what} is not supported, because the biLM runs as a whole: to change its inner modules, give "
-        "Elmo the `module` allennlp.modules.elmo._ElmoBiLm(options_file, weight_file)"
+        f"{what} is not supported, because the biLM runs as a whole: to change its inner modules, "
+        "give Elmo the `module` allennlp.modules.elmo._ElmoBiLm(options_file, weight_file)"
     )

@@ -28,26 +28,27 @@ Word = Any  # a string, or a token of spaCy's or AllenNLP's with a `text`
 
 def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:
     """
-    Returns the characters of the words of each sentence, for `Elmo`: shape (sentences, words of the longest,
-    50), int64, zeros at padding. Words are strings, or the tokens of spaCy and AllenNLP.
+    Returns the characters of the words of each sentence, for `Elmo`: shape (sentences, words of the
+    longest, 50), int64, zeros at padding. Words are strings, or the tokens of spaCy and AllenNLP.
     """
     return torch.from_numpy(sentences_to_character_ids(batch)).long()
 
 
 class ElmoEmbedder:
     """
-    Takes the arguments of AllenNLP 0.9's class of this name. A sentence has the same vectors each time.
+    Takes the arguments of AllenNLP 0.9's class of this name. A sentence has the same vectors each
+    time.
 
     # Parameters
 
-    options_file, weight_file : `str | PathLike`
-        The biLM in the published layout: paths or URLs. By default the original model, downloaded once.
+    options_file, weight_file : `str | PathLike` The biLM in the published layout: paths or URLs. By
+        default the original model, downloaded once.
     cuda_device : `int`
         The number of a GPU, or -1 for the CPU.
-    bilm : `str | Mapping[str, str] | BiLm | None`
-        Instead of the files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM (copied).
-    precision : `str`, optional
-        The precision of the biLM: "float32", "bfloat16" or "int8". By default as in `bilm`, or "float32".
+    bilm : `str | Mapping[str, str] | BiLm | None` Instead of the files: a source of
+        `BiLm.from_pretrained`, such as "tiny", or a biLM (copied).
+    precision : `str`, optional The precision of the biLM: "float32", "bfloat16" or "int8". By
+        default as in `bilm`, or "float32".
 
     The attribute `elmo_bilm` is the biLM with the interface of AllenNLP's class.
 
@@ -75,13 +76,18 @@ class ElmoEmbedder:
         return self.elmo_bilm.bilm
 
     def batch_to_embeddings(self, batch: Sequence[Sequence[Word]]) -> tuple[Tensor, Tensor]:
-        """Returns vectors, (batch, num_layers, time, output_dim), zeros at padding, and the mask."""
+        """
+        Returns vectors, (batch, num_layers, time, output_dim), zeros at padding, and the mask.
+        """
         with torch.no_grad():
             layers, mask = self.elmo_bilm.run(batch_to_ids(batch).to(self.bilm.boundaries.device))
         return layers.transpose(0, 1).clone(), mask
 
     def embed_sentence(self, sentence: Sequence[Word]) -> np.ndarray:
-        """Returns the vectors of the words in all layers, shape (num_layers, words, output_dim), float32."""
+        """
+        Returns the vectors of the words in all layers, shape (num_layers, words, output_dim),
+        float32.
+        """
         return self.embed_batch([sentence])[0]
 
     def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
@@ -107,8 +113,8 @@ class ElmoEmbedder:
         use_sentence_keys: bool = False,
     ) -> None:
         """
-        Embeds a file, and closes it: writes a float32 dataset for each sentence. The output is written
-        completely or not at all. `elmo embed` does more, and is faster.
+        Embeds a file, and closes it: writes a float32 dataset for each sentence. The output is
+        written completely or not at all. `elmo embed` does more, and is faster.
 
         # Parameters
 
@@ -120,11 +126,10 @@ class ElmoEmbedder:
             Whether to write "all" layers, the "top" layer, or their "average".
         batch_size : `int`
             The number of sentences that are computed together.
-        forget_sentences : `bool`
-            Whether to leave out the dataset "sentence_to_index", a JSON string with the key of each sentence.
-        use_sentence_keys : `bool`
-            Whether the key of a sentence is the sentence itself, not its number from 0. The index is then
-            left out.
+        forget_sentences : `bool` Whether to leave out the dataset "sentence_to_index", a JSON
+            string with the key of each sentence.
+        use_sentence_keys : `bool` Whether the key of a sentence is the sentence itself, not its
+            number from 0. The index is then left out.
 
         Raises `BiLmError` if a sentence is empty, or cannot be the key.
         """

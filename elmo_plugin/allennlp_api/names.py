@@ -27,7 +27,9 @@ LSTM_PROJECTION = "_elmo_lstm.forward_layer_{}.state_projection.weight"
 
 
 def mappings(options: BiLmOptions) -> list[TensorMapping]:
-    """Returns the table of a biLM in AllenNLP's order. Raises `BiLmError` if it does not read bytes."""
+    """
+    Returns the table of a biLM in AllenNLP's order. Raises `BiLmError` if it does not read bytes.
+    """
     char_cnn = options.char_cnn
     if not isinstance(char_cnn, CharCnnOptions):
         raise BiLmError(
@@ -59,7 +61,9 @@ def to_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str
 
 
 def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
-    """Converts AllenNLP's weights; missing ones stay missing. Raises `BiLmError` for another shape."""
+    """
+    Converts AllenNLP's weights; missing ones stay missing. Raises `BiLmError` for another shape.
+    """
     converted: dict[str, Tensor] = {}
     for mapping in mappings(options):
         if (values := weights.get(mapping.theirs)) is None:
@@ -74,8 +78,8 @@ def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[s
 
 def parameter_names(options: BiLmOptions) -> dict[str, str]:
     """
-    Returns the names by which `named_parameters` shows our parameters: AllenNLP's, followed by a number if
-    the values are arranged differently, so that nobody copies them by name.
+    Returns the names by which `named_parameters` shows our parameters: AllenNLP's, followed by a
+    number if the values are arranged differently, so that nobody copies them by name.
     """
     names = {}
     for mapping in mappings(options):
@@ -86,7 +90,9 @@ def parameter_names(options: BiLmOptions) -> dict[str, str]:
 
 
 def with_parameters(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Adds to the weights of a model with AllenNLP's names its biLMs' weights by `parameter_names`."""
+    """
+    Adds to the weights of a model with AllenNLP's names its biLMs' weights by `parameter_names`.
+    """
     added: dict[str, Tensor] = {}
     for path, weights in find_bilms(state, CHARACTERS, ""):
         options = published_options(weights)
@@ -98,7 +104,10 @@ def with_parameters(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
-    """Infers the options from the shapes of AllenNLP's weights, with the clips of all published models."""
+    """
+    Infers the options from the shapes of AllenNLP's weights, with the clips of all published
+    models.
+    """
     convolutions = [weights[name] for name in _present(weights, CONVOLUTION)]
     projections = [weights[name] for name in _present(weights, LSTM_PROJECTION)]
     projection_dim, dim = projections[0].shape

@@ -1,4 +1,6 @@
-"""AllenNLP's `elmo_characters` and `elmo_token_embedder` on our biLM, and its weights in archives."""
+"""AllenNLP's `elmo_characters` and `elmo_token_embedder` on our biLM, and its weights in
+archives.
+"""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -43,7 +45,8 @@ _BILM = "._elmo._elmo_lstm."  # the biLM of a token embedder
 
 class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
     """
-    Gives the same ids as AllenNLP's `elmo_characters`. All occurrences of a word share one list of them.
+    Gives the same ids as AllenNLP's `elmo_characters`. All occurrences of a word share one list of
+    them.
 
     # Parameters
 
@@ -89,11 +92,11 @@ class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
 
 class AllenNlpElmoTokenEmbedder(TokenEmbedder):
     """
-    Embeds tokens with `Elmo`, with the arguments and the weights' names of AllenNLP's `ElmoTokenEmbedder`.
-    AllenNLP loads the archives in which it is saved.
+    Embeds tokens with `Elmo`, with the arguments and the weights' names of AllenNLP's
+    `ElmoTokenEmbedder`. AllenNLP loads the archives in which it is saved.
 
-    An archive of AllenNLP's class needs no weight file, and no options file if the biLM is one of the
-    published models; an archive of this class needs neither.
+    An archive of AllenNLP's class needs no weight file, and no options file if the biLM is one of
+    the published models; an archive of this class needs neither.
 
     # Parameters
 
@@ -109,11 +112,11 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `RegisteredCache`, optional (default = `None`)
         Stores the output of a frozen biLM for each sentence. See `docs/faster.md`.
-    serialization_dir : `str`, optional (default = `None`)
-        Passed by AllenNLP, not by a configuration. If it contains the weights of a trained model, the biLM is
-        made from them.
+    serialization_dir : `str`, optional (default = `None`) Passed by AllenNLP, not by a
+        configuration. If it contains the weights of a trained model, the biLM is made from them.
 
-    Raises `ConfigurationError` if the files are not a usable model, or the other parameters do not fit it.
+    Raises `ConfigurationError` if the files are not a usable model, or the other parameters do not
+    fit it.
     """
 
     def __init__(
@@ -176,8 +179,8 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         """
         Returns vectors of shape (batch, ..., time, output_dim); see `Elmo` for the inputs.
 
-        Raises `ConfigurationError` if the biLM cannot read the words, or this machine cannot compute in the
-        precision.
+        Raises `ConfigurationError` if the biLM cannot read the words, or this machine cannot
+        compute in the precision.
         """
         with as_configuration_error():
             (vectors,) = self._elmo(elmo_tokens, word_inputs)["elmo_representations"]
@@ -195,11 +198,12 @@ def _add_description(
 
 def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm | None:
     """
-    Makes the biLM of a token embedder from the weights of a trained model. Its options are stored with the
-    weights by this class, and known for a published model; otherwise they are read from `options_file`.
+    Makes the biLM of a token embedder from the weights of a trained model. Its options are stored
+    with the weights by this class, and known for a published model; otherwise they are read from
+    `options_file`.
 
-    Returns `None` if the folder lacks weights (the training begins), or has indistinguishable weights of
-    several biLMs. Raises `BiLmError` if the options are needed and cannot be read.
+    Returns `None` if the folder lacks weights (the training begins), or has indistinguishable
+    weights of several biLMs. Raises `BiLmError` if the options are needed and cannot be read.
     """
     if (found := _find(folder, options_file)) is None:
         return None
@@ -235,8 +239,8 @@ def _read(options_file: str) -> BiLmOptions:
         return BiLmOptions.from_file(fetch(options_file))
     except BiLmError as error:
         raise BiLmError(
-            f"{error}: AllenNLP's archives lack the biLM's activation and clips, so override options_file "
-            "with the path of a copy"
+            f"{error}: AllenNLP's archives lack the biLM's activation and clips, so override "
+            "options_file with the path of a copy"
         ) from None
 
 

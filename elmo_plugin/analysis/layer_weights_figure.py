@@ -25,8 +25,8 @@ def check_plot(path: str) -> None:
 
 def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
     """
-    Draws a column for each model, by its name, and placement of ELMo, and a row for each layer, the token
-    layer at the bottom.
+    Draws a column for each model, by its name, and placement of ELMo, and a row for each layer, the
+    token layer at the bottom.
     """
     from matplotlib.figure import Figure
 

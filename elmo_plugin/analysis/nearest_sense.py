@@ -1,4 +1,6 @@
-"""Word senses by their nearest mean vector (Melamud et al., 2016; Peters et al., 2018, section 5.3)."""
+"""Word senses by their nearest mean vector (Melamud et al., 2016; Peters et al., 2018, section
+5.3).
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -16,9 +18,9 @@ ROUNDING = 1e-6  # cosines of equal directions differ by less, as the biLM compu
 
 class NearestSense:
     """
-    Gives a word the sense of its lemma and part of speech whose mean vector over a training corpus is the
-    most similar, by cosine. The vector of several words is their mean. Of equally near senses (the token
-    layer has one vector for a word) the most frequent is taken.
+    Gives a word the sense of its lemma and part of speech whose mean vector over a training corpus
+    is the most similar, by cosine. The vector of several words is their mean. Of equally near
+    senses (the token layer has one vector for a word) the most frequent is taken.
     """
 
     def __init__(self, representations: Representations) -> None:
@@ -41,7 +43,10 @@ class NearestSense:
     def predict(
         self, sentences: Iterable[SenseSentence]
     ) -> Iterable[tuple[Target, list[str] | None]]:
-        """Yields each word with its sense by each combination of layers, or `None` for an unknown lemma."""
+        """
+        Yields each word with its sense by each combination of layers, or `None` for an unknown
+        lemma.
+        """
         for target, vectors in self._vectors(sentences):
             if target.entry not in self._sums:
                 yield target, None
@@ -69,7 +74,9 @@ class NearestSense:
 
 
 class SenseScore(NamedTuple):
-    """The correctly answered, answered and all words of a method, such as "LSTM 1" or "first sense"."""
+    """
+    The correctly answered, answered and all words of a method, such as "LSTM 1" or "first sense".
+    """
 
     name: str
     correct: int
@@ -88,8 +95,9 @@ def score_senses(
     first_sense: Callable[[tuple[str, str]], str | None],
 ) -> list[SenseScore]:
     """
-    Scores the first sense of all words of a corpus, then the senses by each combination of layers, with the
-    first sense for lemmas without training data. `first_sense` takes a lemma and its part of speech.
+    Scores the first sense of all words of a corpus, then the senses by each combination of layers,
+    with the first sense for lemmas without training data. `first_sense` takes a lemma and its part
+    of speech.
     """
     combinations = model.representations.combinations
     counts = {name: Counter[str]() for name in ["first sense", *combinations]}

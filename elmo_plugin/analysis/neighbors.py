@@ -38,7 +38,9 @@ class Neighbor(NamedTuple):
 def nearest_words(
     bilm: BiLm, queries: Sequence[Occurrence], sentences: Sequence[list[str]], k: int, layer: int
 ) -> list[list[Neighbor]]:
-    """Returns the `k` words nearest to each query by cosine in a layer, without its own sentence's."""
+    """
+    Returns the `k` words nearest to each query by cosine in a layer, without its own sentence's.
+    """
     vectors = [bilm.embed([query.words])[0][layer, query.position] for query in queries]
     query_vectors = normalize(torch.stack(vectors), dim=-1)
     batches = []
@@ -64,7 +66,10 @@ def nearest_words(
 
 
 def by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neighbor]:
-    """Yields all words of the sentences in the order of their cosines, the largest first. Shape (words,)."""
+    """
+    Yields all words of the sentences in the order of their cosines, the largest first. Shape
+    (words,).
+    """
     ends = list(accumulate(map(len, sentences)))
     for row in cosines.argsort(descending=True).tolist():
         number = bisect(ends, row)

@@ -52,9 +52,9 @@ def with_control_tags(
     train: Sequence[TaggedSentence], test: Sequence[TaggedSentence], seed: int
 ) -> tuple[list[TaggedSentence], list[TaggedSentence]]:
     """
-    Returns the same sentences with the tags of a control task (Hewitt and Liang, 2019): each distinct word
-    has one tag, drawn at random by the tags' frequencies in the training data. Vectors can predict such tags
-    only by identifying the word.
+    Returns the same sentences with the tags of a control task (Hewitt and Liang, 2019): each
+    distinct word has one tag, drawn at random by the tags' frequencies in the training data.
+    Vectors can predict such tags only by identifying the word.
     """
     counts = Counter(tag for sentence in train for tag in sentence.tags)
     words = sorted({word for sentence in [*train, *test] for word in sentence.words})
@@ -77,8 +77,8 @@ LEARNING_RATE = 0.005  # of the first step
 
 class ProbeScore(NamedTuple):
     """
-    The accuracies of a layer or combination, such as "LSTM 1", on test data and on the control task, for each
-    seed.
+    The accuracies of a layer or combination, such as "LSTM 1", on test data and on the control
+    task, for each seed.
     """
 
     name: str
@@ -113,7 +113,9 @@ def probe_layers(
 
 
 def word_vectors(representations: Representations, sentences: Sequence[TaggedSentence]) -> Tensor:
-    """Returns the vectors of all words, sentence after sentence. Shape (combinations, words, dim)."""
+    """
+    Returns the vectors of all words, sentence after sentence. Shape (combinations, words, dim).
+    """
     parts = []
     for batch in batches_of_words(sentences, WORDS_AT_ONCE, lambda sentence: len(sentence.words)):
         layers = representations.embed([sentence.words for sentence in batch])
@@ -129,10 +131,10 @@ def _labels(numbers: Mapping[str, int], *data: Sequence[TaggedSentence]) -> Tens
 
 class LinearProbes:
     """
-    Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the training data.
-    Each kind of vectors has its own classifier for each task, with the same initial weights and order of
-    words, so it learns as if alone. The learning rate decreases linearly to 0 over `epochs`, by default 10,
-    or more if these have fewer than `MIN_STEPS` steps.
+    Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the
+    training data. Each kind of vectors has its own classifier for each task, with the same initial
+    weights and order of words, so it learns as if alone. The learning rate decreases linearly to 0
+    over `epochs`, by default 10, or more if these have fewer than `MIN_STEPS` steps.
     """
 
     def __init__(self, num_classes: int, *, epochs: int | None = None) -> None:

@@ -52,8 +52,8 @@ def layer_representations(
     bilm: BiLm, archives: Sequence[str | Path] = (), trust: bool = False
 ) -> Representations:
     """
-    Returns each layer of a biLM, their mean, and the mixes that models with this biLM have learned, without
-    their `gamma`. `trust` is `load_archive`'s.
+    Returns each layer of a biLM, their mean, and the mixes that models with this biLM have learned,
+    without their `gamma`. `trust` is `load_archive`'s.
 
     Raises `BiLmError` if an archive is without ELMo, or has another biLM.
     """

@@ -45,9 +45,10 @@ class SenseSentence(NamedTuple):
 
 def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
     """
-    Reads sentences with senses: JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`, `pos` and
-    `senses`); or, if the name ends in `.data.xml`, a corpus of the unified evaluation framework of Raganato
-    et al. (2017), with its senses in the file next to it that ends in `.gold.key.txt`.
+    Reads sentences with senses: JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`,
+    `pos` and `senses`); or, if the name ends in `.data.xml`, a corpus of the unified evaluation
+    framework of Raganato et al. (2017), with its senses in the file next to it that ends in
+    `.gold.key.txt`.
 
     Raises `ConfigurationError`, naming the file and a line or an instance, if a file is malformed.
     """
@@ -71,7 +72,8 @@ def _parse_line(line: Line) -> SenseSentence:
     except (KeyError, TypeError, AttributeError):
         raise line.error(
             'expected an object with "tokens" and "targets", each target with "index" and '
-            f'"length" among the tokens, "lemma", "pos" (n, v, a or r) and "senses", got {content!r:.200}'
+            '"length" among the tokens, "lemma", "pos" (n, v, a or r) and "senses", got '
+            f"{content!r:.200}"
         ) from None
     return SenseSentence(words, targets)
 
@@ -137,7 +139,9 @@ LemmaKey = tuple[str, str]  # a lemma and its part of speech (n, v, a or r)
 
 
 def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
-    """Reads the first sense of each lemma: lines of lemma, part of speech, rank and key, with tabs."""
+    """
+    Reads the first sense of each lemma: lines of lemma, part of speech, rank and key, with tabs.
+    """
     senses = {}
     for line in read_text_lines(str(path)):
         columns = line.text.rstrip("\r\n").split("\t")
@@ -150,15 +154,18 @@ def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
 
 
 def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
-    """Returns a function from a lemma and part of speech to its first sense in nltk's WordNet, or `None`."""
+    """
+    Returns a function from a lemma and part of speech to its first sense in nltk's WordNet, or
+    `None`.
+    """
     from nltk.corpus import wordnet  # here: it looks for its data
 
     try:
         wordnet.ensure_loaded()
     except LookupError:
         raise ConfigurationError(
-            "WordNet not found: download it by `python -m nltk.downloader wordnet`, or name a file of "
-            "first senses"
+            "WordNet not found: download it by `python -m nltk.downloader wordnet`, or name a "
+            "file of first senses"
         ) from None
 
     def first_sense(entry: LemmaKey) -> str | None:

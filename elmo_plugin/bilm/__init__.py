@@ -1,4 +1,6 @@
-"""The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP installed."""
+"""The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP
+installed.
+"""
 
 from elmo_plugin.bilm.autograd import Dropout, first_derivative_only
 from elmo_plugin.bilm.batching import (

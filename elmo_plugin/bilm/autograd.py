@@ -12,9 +12,9 @@ BITS = 16  # of a random number: a rate is rounded to multiples of 2 ** -16
 
 class Dropout(nn.Dropout):
     """
-    `torch.nn.Dropout`, 1.7 to 2.9 times as fast on a CPU, using a boolean mask. torch draws each value of the
-    mask from a Bernoulli distribution; here four of them come from one random number of 64 bits. So a seed
-    drops other values than torch does. On a GPU it is torch's.
+    `torch.nn.Dropout`, 1.7 to 2.9 times as fast on a CPU, using a boolean mask. torch draws each
+    value of the mask from a Bernoulli distribution; here four of them come from one random number
+    of 64 bits. So a seed drops other values than torch does. On a GPU it is torch's.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -42,8 +42,8 @@ def first_derivative_only(backward: Callable[..., Any]) -> Callable[..., Any]:
         if torch.is_grad_enabled():  # in a backward pass, only with `create_graph=True`
             name = type(ctx).__name__.removesuffix("Backward")
             raise NotImplementedError(
-                f"{name} does not support second derivatives: its gradient is written by hand, and cannot be "
-                "differentiated again (create_graph=True)"
+                f"{name} does not support second derivatives: its gradient is written by hand, "
+                "and cannot be differentiated again (create_graph=True)"
             )
         return backward(ctx, *d_outputs)
 

@@ -1,4 +1,6 @@
-"""Batches of sentences: their distinct words, their rows in the order of an LSTM, and its states."""
+"""Batches of sentences: their distinct words, their rows in the order of an LSTM, and its
+states.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -20,8 +22,8 @@ class LstmState(NamedTuple):
     """
     The states of both directions.
 
-    hidden: (layers, directions, sentences, projection_dim), or the state of one layer without the first
-    cell: (layers, directions, sentences, dim)
+    hidden: (layers, directions, sentences, projection_dim), or the state of one layer without the
+    first cell: (layers, directions, sentences, dim)
     """
 
     hidden: Tensor
@@ -35,8 +37,8 @@ def map_state(function: Callable[..., Tensor], *states: LstmState) -> LstmState:
 
 class Packing(NamedTuple):
     """
-    The tokens of a batch, time step by time step; within a step the longer sentences come first, so that the
-    sentences that continue are always the first ones (as in torch's `PackedSequence`).
+    The tokens of a batch, time step by time step; within a step the longer sentences come first, so
+    that the sentences that continue are always the first ones (as in torch's `PackedSequence`).
 
     batch_sizes: the number of sentences of each time step, never increasing
     sentences: (batch,), the sentences in order of decreasing length
@@ -52,8 +54,9 @@ class Packing(NamedTuple):
 
 def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
-    Packs sentences with these numbers of tokens, shape (batch,); some may be zero. The result is on `device`,
-    by default the lengths' device. Lengths on a GPU are waited for once, those on the CPU not at all.
+    Packs sentences with these numbers of tokens, shape (batch,); some may be zero. The result is on
+    `device`, by default the lengths' device. Lengths on a GPU are waited for once, those on the CPU
+    not at all.
     """
     device = device or lengths.device
     ordered, sentences = lengths.cpu().sort(descending=True, stable=True)
@@ -78,8 +81,9 @@ def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
 
 def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None = None) -> Tensor:
     """
-    Returns, for each row, the row of the same sentence one time step earlier, in the shape of `rows`,
-    (..., rows, dim). `first`, shape (..., sentences, dim), is before the first time step; `None` for zeros.
+    Returns, for each row, the row of the same sentence one time step earlier, in the shape of
+    `rows`, (..., rows, dim). `first`, shape (..., sentences, dim), is before the first time step;
+    `None` for zeros.
     """
     if not batch_sizes:
         return rows
@@ -90,7 +94,9 @@ def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None =
 
 
 def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
-    """Returns each sentence's last row; its row of `first`, (..., sentences, dim), if it has none."""
+    """
+    Returns each sentence's last row; its row of `first`, (..., sentences, dim), if it has none.
+    """
     last = first.clone()
     steps = rows.split(list(batch_sizes), dim=-2)
     for step, size, next_size in zip(steps, batch_sizes, [*batch_sizes[1:], 0], strict=False):
@@ -100,7 +106,10 @@ def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor
 
 
 def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
-    """Cuts a batch into runs with at most `max_tokens` tokens, padding included, or one longer sentence."""
+    """
+    Cuts a batch into runs with at most `max_tokens` tokens, padding included, or one longer
+    sentence.
+    """
     runs, start, longest = [], 0, 0
     for stop, length in enumerate(lengths):
         longest = max(longest, length)
@@ -114,8 +123,9 @@ def input_gates(
     project: Callable[[int, int], Tensor], batch_sizes: Sequence[int]
 ) -> Iterator[Tensor]:
     """
-    Yields the inputs' part of the gates of each time step, shape (..., rows, 4 * dim). `project` computes it
-    for the packed rows `start:stop`: one product covers as many steps as `MAX_PROJECTED_ROWS` allows.
+    Yields the inputs' part of the gates of each time step, shape (..., rows, 4 * dim). `project`
+    computes it for the packed rows `start:stop`: one product covers as many steps as
+    `MAX_PROJECTED_ROWS` allows.
     """
     start, run = 0, 0  # the first row of the next product, and the first of its time steps
     ends = list(accumulate(batch_sizes))
@@ -156,7 +166,9 @@ def number_words(
 
 
 def find_words(character_ids: Tensor, lengths: Tensor) -> WordBatch:
-    """Finds the distinct words of sentences, shape (batch, time, characters), with lengths on the CPU."""
+    """
+    Finds the distinct words of sentences, shape (batch, time, characters), with lengths on the CPU.
+    """
     batch_size, time = character_ids.shape[:2]
     is_word = torch.arange(time) < lengths[:, None]
     positions = is_word.flatten().nonzero().squeeze(1).to(character_ids.device, non_blocking=True)
@@ -170,8 +182,8 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
     """
     Returns the number of words of each sentence, shape (batch,), on the CPU.
 
-    Raises `BiLmError` unless these are integers, the shape is (batch, time, characters), and padding comes
-    after the words.
+    Raises `BiLmError` unless these are integers, the shape is (batch, time, characters), and
+    padding comes after the words.
     """
     is_dense = character_ids.layout == torch.strided and not character_ids.is_nested
     if not is_dense or character_ids.is_meta or character_ids.dtype not in _ID_TYPES:
@@ -205,10 +217,11 @@ def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int |
 
 def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Does what `torch.unique(rows, dim=0, return_inverse=True)` does, in another order and much faster on a
-    CPU: rows of integers, shape (n, k), are compared by their hashes, and checked.
+    Does what `torch.unique(rows, dim=0, return_inverse=True)` does, in another order and much
+    faster on a CPU: rows of integers, shape (n, k), are compared by their hashes, and checked.
 
-    Returns the distinct rows, shape (distinct, k), and the number among them of each row, shape (n,).
+    Returns the distinct rows, shape (distinct, k), and the number among them of each row, shape
+    (n,).
     """
     hashes, group = torch.unique(row_hashes(rows), return_inverse=True)
     positions = torch.arange(len(rows), device=rows.device)
@@ -220,7 +233,10 @@ def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def row_hashes(rows: Tensor) -> Tensor:
-    """Hashes the rows of an integer matrix of any type, to int64: equal rows equally, others differently."""
+    """
+    Hashes the rows of an integer matrix of any type, to int64: equal rows equally, others
+    differently.
+    """
     return (rows * _multipliers(rows.size(1), rows.device)).sum(dim=1)
 
 

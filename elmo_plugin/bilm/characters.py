@@ -1,7 +1,8 @@
 """Words as character ids, in the scheme of the published ELMo models.
 
-A word is the bytes of its UTF-8 form between a begin-word and an end-word id, padded to a fixed number
-of slots; every id is one more than in the scheme's own numbering, so that 0 is left for "no token here".
+A word is the bytes of its UTF-8 form between a begin-word and an end-word id, padded to a fixed
+number of slots; every id is one more than in the scheme's own numbering, so that 0 is left for "no
+token here".
 """
 
 from collections.abc import Iterable
@@ -30,11 +31,11 @@ _SPECIAL_TOKENS = {BEGIN_SENTENCE_TOKEN: BEGIN_SENTENCE, END_SENTENCE_TOKEN: END
 @lru_cache(maxsize=1 << 17)
 def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TOKEN) -> np.ndarray:
     """
-    Returns the ids of a word, shape (max_characters,), int16, read-only because all uses of the word share
-    it.
+    Returns the ids of a word, shape (max_characters,), int16, read-only because all uses of the
+    word share it.
 
-    UTF-8 bytes beyond `max_characters - 2` are dropped, as the published models do. `<S>` and `</S>` stand
-    for the sentence boundaries.
+    UTF-8 bytes beyond `max_characters - 2` are dropped, as the published models do. `<S>` and
+    `</S>` stand for the sentence boundaries.
     """
     if word in _SPECIAL_TOKENS:
         inside = [_SPECIAL_TOKENS[word]]
@@ -47,11 +48,13 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
 
 
 def check_no_boundaries(words: Iterable[str], location: str) -> None:
-    """Raises `BiLmError`, beginning with `location`, if a sentence of a text contains `<S>` or `</S>`."""
+    """
+    Raises `BiLmError`, beginning with `location`, if a sentence of a text contains `<S>` or `</S>`.
+    """
     if boundaries := _SPECIAL_TOKENS.keys() & words:
         raise BiLmError(
-            f"{location}: the sentence contains {' and '.join(sorted(boundaries, reverse=True))}: remove it "
-            "from the text, because the biLM adds the boundaries of sentences itself"
+            f"{location}: the sentence contains {' and '.join(sorted(boundaries, reverse=True))}: "
+            "remove it from the text, because the biLM adds the boundaries of sentences itself"
         )
 
 
@@ -59,8 +62,8 @@ def sentences_to_character_ids(
     sentences: Iterable[Iterable[Any]], max_characters: int = MAX_CHARACTERS_PER_TOKEN
 ) -> np.ndarray:
     """
-    Returns shape (sentences, words of the longest sentence, max_characters), int16, zeros after a sentence's
-    end. Sentence boundaries are not included: the biLM adds them.
+    Returns shape (sentences, words of the longest sentence, max_characters), int16, zeros after a
+    sentence's end. Sentence boundaries are not included: the biLM adds them.
 
     Raises `BiLmError` if a sentence is not a list of words.
     """

@@ -1,4 +1,6 @@
-"""Values that a frozen biLM derives from its weights and keeps between batches, such as vectors of words."""
+"""Values that a frozen biLM derives from its weights and keeps between batches, such as vectors of
+words.
+"""
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
@@ -18,9 +20,9 @@ Value = TypeVar("Value")
 
 class DerivedValues:
     """
-    Values derived from frozen weights, each computed on first use: packed LSTM weights, tables of the
-    character CNN, vectors of words, the state after `<S>`, digests. A biLM owns them, and replaces this
-    object when its weights change.
+    Values derived from frozen weights, each computed on first use: packed LSTM weights, tables of
+    the character CNN, vectors of words, the state after `<S>`, digests. A biLM owns them, and
+    replaces this object when its weights change.
     """
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
@@ -37,9 +39,10 @@ class DerivedValues:
 
     def match(self, parameters: Sequence[Tensor]) -> bool:
         """
-        Returns whether these are the parameters, and unchanged as far as can be seen without reading them: by
-        their addresses and layouts, torch's counters of writes, their `grad` (an optimizer changes what has
-        one, and a fused one counts no write), and, on a CPU, the middle value of each.
+        Returns whether these are the parameters, and unchanged as far as can be seen without
+        reading them: by their addresses and layouts, torch's counters of writes, their `grad` (an
+        optimizer changes what has one, and a fused one counts no write), and, on a CPU, the middle
+        value of each.
         """
         return (
             _state(parameters) == self._state
@@ -53,8 +56,8 @@ class DerivedValues:
         values = self._values  # another thread may drop some
         if key in values:
             return values[key]
-        # `derive` may need other values, and two threads may both call it. No lock: a process forked
-        # meanwhile would find it taken for ever. Each operation on the dictionary is atomic.
+        # `derive` may need other values, and two threads may both call it. No lock: a process
+        # forked meanwhile would find it taken for ever. Each operation on the dictionary is atomic.
         return values.setdefault(key, derive(*arguments))
 
     def drop(self, *kinds: str) -> None:
@@ -65,7 +68,10 @@ class DerivedValues:
 
 
 def _state(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
-    """Returns each one's address, layout, number of writes, and an object of its own if it has a `grad`."""
+    """
+    Returns each one's address, layout, number of writes, and an object of its own if it has a
+    `grad`.
+    """
     state: list[tuple[object, ...]] = []
     for weight in parameters:
         layout = weight.data_ptr(), weight.shape, weight.stride(), weight.dtype
@@ -97,7 +103,9 @@ class DerivingModule(nn.Module):
         return any(map(attrgetter("requires_grad"), self.parameters()))
 
     def derived_values(self) -> DerivedValues | None:
-        """Returns the values derived from the weights, see `refresh`; `None` if these are trained."""
+        """
+        Returns the values derived from the weights, see `refresh`; `None` if these are trained.
+        """
         parameters = list(self.parameters())
         derived = self._derived
         if any(map(attrgetter("requires_grad"), parameters)):
@@ -109,13 +117,15 @@ class DerivingModule(nn.Module):
 
     def refresh(self) -> None:
         """
-        Drops everything that was derived from the weights: packed weights, vectors of words, digests.
+        Drops everything that was derived from the weights: packed weights, vectors of words,
+        digests.
 
-        This happens automatically if a weight requires gradients or has some (`grad`), is replaced, gets
-        other memory (`weight.data = ...`, `to` and the like), or is written to by an operation that torch
-        counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers). torch counts no writes
-        through `.data` or numpy, nor writes of fused optimizers: on a CPU they are noticed if they change the
-        middle value of any weight. Call this after such writes to single values, or on a GPU.
+        This happens automatically if a weight requires gradients or has some (`grad`), is replaced,
+        gets other memory (`weight.data = ...`, `to` and the like), or is written to by an operation
+        that torch counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers).
+        torch counts no writes through `.data` or numpy, nor writes of fused optimizers: on a CPU
+        they are noticed if they change the middle value of any weight. Call this after such writes
+        to single values, or on a GPU.
         """
         self._derived = None
 
@@ -135,16 +145,19 @@ class DerivingModule(nn.Module):
     def _replicate_for_data_parallel(self) -> NoReturn:
         raise BiLmError(
             "nn.DataParallel cannot run a biLM: its replicas lack parameters. Use one "
-            'process for each GPU: "distributed" in a configuration, or torch\'s DistributedDataParallel'
+            'process for each GPU: "distributed" in a configuration, or torch\'s '
+            "DistributedDataParallel"
         )
 
 
 class WordCache:
     """
-    A bounded table of words and their vectors, on the device of the vectors, tied to a single encoder.
+    A bounded table of words and their vectors, on the device of the vectors, tied to a single
+    encoder.
 
     When full, it evicts everything and reuses the memory. Several threads may use it, in and out of
-    `torch.inference_mode()`, and so may a process that is forked meanwhile: a word is added after its vector.
+    `torch.inference_mode()`, and so may a process that is forked meanwhile: a word is added after
+    its vector.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -158,8 +171,8 @@ class WordCache:
 
     def look_up(self, words: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
         """
-        Returns the vectors of distinct words, shape (words, characters): stored ones, and those that `encode`
-        returns for the missing words. Shape (words, dim), not shared with the cache.
+        Returns the vectors of distinct words, shape (words, characters): stored ones, and those
+        that `encode` returns for the missing words. Shape (words, dim), not shared with the cache.
         """
         keys = [row.tobytes() for row in words.numpy(force=True)]
         with self._lock:

@@ -1,4 +1,6 @@
-"""Around the biLM in `BiLm.encode`: raw text to words, all layers to the chosen ones, words to texts."""
+"""Around the biLM in `BiLm.encode`: raw text to words, all layers to the chosen ones, words to
+texts.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,8 +38,8 @@ Vectors = TypeVar("Vectors", Tensor, np.ndarray)
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedText(Generic[Vectors]):
     """
-    words: the text's words, as the biLM reads them
-    offsets: the first character of each word in the text as typed, and the one after its last; `None` for a
+    words: the text's words, as the biLM reads them offsets: the first character of each word in the
+    text as typed, and the one after its last; `None` for a
         list of words, and with a `tokenizer` of the caller's
     vectors: shape (words, dim), or (num_layers, words, dim) for all layers
     """
@@ -87,7 +89,9 @@ def encode_texts(
     language: str,
     batch_size: int,
 ) -> Iterator[EncodedText[Any]]:
-    """Yields each text with what `select` returns for the layers of its words; one batch is in memory."""
+    """
+    Yields each text with what `select` returns for the layers of its words; one batch is in memory.
+    """
     rest, numbers = iter(texts), count()
     while batch := list(islice(rest, batch_size)):
         split = [split_text(text, f"texts[{next(numbers)}]", tokenizer, language) for text in batch]
@@ -119,8 +123,9 @@ def split_text(
 @lru_cache(maxsize=8)
 def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
     """
-    Returns a function from a text to its words: between "whitespace", unchanged, by the rules of "spacy" for
-    a language, or the "letters" of a protein. Raises `BiLmError` if spaCy is missing or lacks the rules.
+    Returns a function from a text to its words: between "whitespace", unchanged, by the rules of
+    "spacy" for a language, or the "letters" of a protein. Raises `BiLmError` if spaCy is missing or
+    lacks the rules.
     """
     if name == "spacy":
         return SpacyRules(language).words
@@ -147,7 +152,8 @@ def cosine_similarities(first: Any, second: Any) -> Any:
             getattr(vectors, "shape", None) or f"{vectors!r:.40}" for vectors in (first, second)
         ]
         raise BiLmError(
-            'similarity: expected vectors of one size, as encode(texts, pooling="mean") returns, got '
+            'similarity: expected vectors of one size, as encode(texts, pooling="mean") returns, '
+            "got "
             f"{shown[0]} and {shown[1]}"
         ) from None
     if not cosines.isfinite().all():
@@ -170,7 +176,8 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     """
     Returns the numbers of the layers that a learned mix weighs; 0 is the token layer.
 
-    Raises `BiLmError` unless `layers` is "all", "top", "token", a layer's number or a list of such numbers.
+    Raises `BiLmError` unless `layers` is "all", "top", "token", a layer's number or a list of such
+    numbers.
     """
     named = {"all": list(range(num_layers)), "top": [num_layers - 1], "token": [0]}
     if isinstance(layers, str) and layers in named:
@@ -179,7 +186,8 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     are_layers = all(is_layer(number, num_layers) for number in numbers)
     if not are_layers or not numbers or len(set(numbers)) < len(numbers):
         raise BiLmError(
-            f'layers: expected "all", "top", "token", a layer from 0 to {num_layers - 1} or a list of '
+            f'layers: expected "all", "top", "token", a layer from 0 to {num_layers - 1} or a '
+            "list of "
             f"different such layers, got {layers!r}"
         )
     return numbers
@@ -193,7 +201,9 @@ def is_layer(value: Any, num_layers: float) -> bool:
 
 
 def check_layers(layers: Layers, num_layers: int | None = None) -> None:
-    """Raises `BiLmError` unless `select_layers` accepts them; without a biLM, `num_layers` is `None`."""
+    """
+    Raises `BiLmError` unless `select_layers` accepts them; without a biLM, `num_layers` is `None`.
+    """
     if _are_weights(layers):
         mixing_weights(layers, num_layers)
         return
@@ -201,8 +211,8 @@ def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     if not is_number and not (isinstance(layers, str) and layers in LAYER_NAMES):
         last = "" if num_layers is None else f" from 0 to {num_layers - 1}"
         raise BiLmError(
-            f"layers: expected {', '.join(LAYER_NAMES)}, a layer's number{last} or a weight for each layer, "
-            f"got {layers!r}"
+            f"layers: expected {', '.join(LAYER_NAMES)}, a layer's number{last} or a weight for "
+            f"each layer, got {layers!r}"
         )
 
 
@@ -210,9 +220,9 @@ def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
     """
     Selects `layers` from the vectors of all layers, shape (num_layers, ..., dim).
 
-    "all" returns all of them, "mean" and "sum" their plain average and sum, "top" and "token" the last and
-    the first, a number that layer, and a list of weights, one for each layer, their weighted average. Except
-    for "all", the shape is (..., dim).
+    "all" returns all of them, "mean" and "sum" their plain average and sum, "top" and "token" the
+    last and the first, a number that layer, and a list of weights, one for each layer, their
+    weighted average. Except for "all", the shape is (..., dim).
     """
     check_layers(layers, len(vectors))
     if _are_weights(layers):
@@ -235,8 +245,8 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
     """
     Returns weights of layers, numbers of Python, numpy or torch, divided by their sum.
 
-    Raises `BiLmError` unless there is one for each layer, none is negative, and their sum is 1 but for
-    rounding.
+    Raises `BiLmError` unless there is one for each layer, none is negative, and their sum is 1 but
+    for rounding.
     """
     weights = weights.tolist() if isinstance(weights, np.ndarray | Tensor) else weights
     are_weights = all(isinstance(weight, Real) and weight >= 0 for weight in weights)
@@ -247,7 +257,7 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
     ):
         number = "" if num_layers is None else f"{num_layers} "
         raise BiLmError(
-            f"mixing weights: expected {number}numbers, one for each layer, not negative and of sum 1, "
-            f"got {list(weights)}"
+            f"mixing weights: expected {number}numbers, one for each layer, not negative and of "
+            f"sum 1, got {list(weights)}"
         )
     return [float(weight) / sum(weights) for weight in weights]

@@ -36,8 +36,9 @@ def explained(method: Function) -> Function:
 
 def untraced(method: Function) -> Function:
     """
-    Decorates a method that `torch.compile` has to call as it is, because packing and hash tables cannot be
-    traced. `torch.jit.trace` would record the sentences of its example, and gets a `BiLmError`.
+    Decorates a method that `torch.compile` has to call as it is, because packing and hash tables
+    cannot be traced. `torch.jit.trace` would record the sentences of its example, and gets a
+    `BiLmError`.
     """
 
     @wraps(method)
@@ -62,7 +63,9 @@ def fits(target: str, names: Collection[str]) -> bool:
 def as_words(
     sentence: Any, place: str = "sentence", expected: str = "a list of words"
 ) -> list[str]:
-    """Returns words: strings, or tokens with a `text`. Raises `BiLmError`, beginning with `place`."""
+    """
+    Returns words: strings, or tokens with a `text`. Raises `BiLmError`, beginning with `place`.
+    """
     words = list(in_order(sentence, place, expected))
     if not all(map(isinstance, words, repeat(str))):
         words = [getattr(word, "text", word) for word in words]
@@ -73,7 +76,9 @@ def as_words(
 
 
 def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
-    """Returns `values`, one by one. Raises `BiLmError` for a text, a table, or what has no order."""
+    """
+    Returns `values`, one by one. Raises `BiLmError` for a text, a table, or what has no order.
+    """
     is_iterable = isinstance(values, Iterable) and getattr(values, "ndim", 1) != 0
     if is_iterable and not isinstance(values, _NOT_LISTS) and not hasattr(values, "columns"):
         return values

@@ -1,4 +1,5 @@
-"""int8 on a CPU: weights scaled per row of the weight, inputs per row of the input, summed in int32.
+"""int8 on a CPU: weights scaled per row of the weight, inputs per row of the input, summed in
+int32.
 
 A row's result does not depend on the rows next to it.
 """
@@ -26,10 +27,20 @@ class Int8Linear:
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
         integers, steps = to_integers(inputs.float())
         result = torch.ops.onednn.qlinear_pointwise(
-            integers.add_(ZERO_POINT).to(torch.uint8), 1.0, ZERO_POINT,
-            self._weight, self._scales, self._zero_points,
-            None, 1.0, 0, torch.float32, "none", [], "",
-        )  # fmt: skip
+            integers.add_(ZERO_POINT).to(torch.uint8),
+            1.0,
+            ZERO_POINT,
+            self._weight,
+            self._scales,
+            self._zero_points,
+            None,
+            1.0,
+            0,
+            torch.float32,
+            "none",
+            [],
+            "",
+        )
         summand = self._bias if added is None else added
         return (
             result.mul_(steps)
@@ -39,7 +50,10 @@ class Int8Linear:
 
 
 class Int8Directions:
-    """Multiplies the same integers in the layout that is fastest for one row, for all directions at once."""
+    """
+    Multiplies the same integers in the layout that is fastest for one row, for all directions at
+    once.
+    """
 
     def __init__(self, weights: Sequence[Tensor]) -> None:
         integers, steps = zip(
@@ -63,8 +77,8 @@ class Int8Directions:
 
 def to_integers(values: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Scales each row (last dimension) by its greatest absolute value. Returns integers from -127 to 127, still
-    of the type of `values`, and the step between them, shape (..., 1).
+    Scales each row (last dimension) by its greatest absolute value. Returns integers from -127 to
+    127, still of the type of `values`, and the step between them, shape (..., 1).
     """
     steps = values.abs().amax(dim=-1, keepdim=True).div_(MAX_INTEGER)
     steps.clamp_min_(torch.finfo(torch.float).tiny)
@@ -90,8 +104,8 @@ def has_int8_row() -> bool:
 @lru_cache
 def int8_is_exact() -> bool:
     """
-    Returns whether this machine multiplies the largest 8-bit integers correctly. Without VNNI instructions
-    oneDNN adds two products in 16 bits and may overflow silently.
+    Returns whether this machine multiplies the largest 8-bit integers correctly. Without VNNI
+    instructions oneDNN adds two products in 16 bits and may overflow silently.
     """
     with torch.inference_mode(False), torch.no_grad():
         inputs = torch.full((2, 64), float(MAX_INTEGER))

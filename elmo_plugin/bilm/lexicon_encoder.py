@@ -1,4 +1,6 @@
-"""The token layer of a model of ELMoForManyLangs: a word's vector, and a CNN over its characters' vectors."""
+"""The token layer of a model of ELMoForManyLangs: a word's vector, and a CNN over its characters'
+vectors.
+"""
 
 from collections.abc import Sequence
 
@@ -31,9 +33,9 @@ def make_token_encoder(options: BiLmOptions) -> CachedTokenEncoder:
 
 class LexiconTokenEncoder(CachedTokenEncoder):
     """
-    Projects [word vector ; highway layers over the CNN's features], or one of the two if the model reads only
-    words or only characters (Che et al., 2018). It reads the same character ids as other biLMs, the bytes of
-    words, and always computes in float32.
+    Projects [word vector ; highway layers over the CNN's features], or one of the two if the model
+    reads only words or only characters (Che et al., 2018). It reads the same character ids as other
+    biLMs, the bytes of words, and always computes in float32.
     """
 
     def __init__(self, options: LexiconCnnOptions, projection_dim: int) -> None:
@@ -83,7 +85,9 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         return content.decode("utf-8", "ignore")[: self._slots - 2]
 
     def character_rows(self, word: str) -> list[int]:
-        """Returns rows of the character embedding, between the marks, as many as there are slots."""
+        """
+        Returns rows of the character embedding, between the marks, as many as there are slots.
+        """
         rows, unknown = self._characters, self._characters[UNKNOWN]
         characters = [word] if word in BOUNDARIES.values() else word
         ids = [

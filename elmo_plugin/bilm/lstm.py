@@ -19,8 +19,8 @@ from elmo_plugin.bilm.lstm_training import run_training
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
 
-# Each way to run a layer of all directions over packed rows: a function that prepares the layers for a
-# precision, and one that runs them. The training's alone has gradients.
+# Each way to run a layer of all directions over packed rows: a function that prepares the layers
+# for a precision, and one that runs them. The training's alone has gradients.
 RECURRENCES: dict[str, tuple[Callable[..., Any], Callable[..., LayerOutput]]] = {
     "training": (check_float32, run_training),
     "batched_directions": (pack_batched, run_frozen),
@@ -32,11 +32,10 @@ class Pass(NamedTuple):
     """
     The settings of a pass through the network.
 
-    precision: of products without gradients
-    derived: stores packed weights and vectors of words, if the weights are frozen
-    recurrence: a key of `RECURRENCES`, or "auto" for the fastest on this device, with gradients if needed
-    keep_state: whether the final state is needed
-    dropout: whether dropout acts
+    precision: of products without gradients derived: stores packed weights and vectors of words, if
+    the weights are frozen recurrence: a key of `RECURRENCES`, or "auto" for the fastest on this
+    device, with gradients if needed keep_state: whether the final state is needed dropout: whether
+    dropout acts
     """
 
     precision: Precision = FLOAT32
@@ -50,8 +49,8 @@ class DirectionalLstm(nn.Module):
     """
     The layers of one direction.
 
-    In training, dropout acts on the input of every layer and on the output of the last. A skip connection
-    adds the layer's input as dropout left it.
+    In training, dropout acts on the input of every layer and on the output of the last. A skip
+    connection adds the layer's input as dropout left it.
     """
 
     def __init__(self, options: LstmOptions, dropout: float = 0.0) -> None:
@@ -81,8 +80,9 @@ def lstm_layers(
     settings: Pass,
 ) -> tuple[list[list[Tensor]], LstmState | None]:
     """
-    Runs the layers one after the other over packed rows, of shape (rows, projection_dim) for each direction.
-    Returns the outputs of each layer, and in it of each direction, and the final state if it is needed.
+    Runs the layers one after the other over packed rows, of shape (rows, projection_dim) for each
+    direction. Returns the outputs of each layer, and in it of each direction, and the final state
+    if it is needed.
     """
     precision, derived, recurrence, keep_state, dropout = settings
     options = directions[0].options

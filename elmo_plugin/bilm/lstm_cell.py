@@ -58,7 +58,10 @@ class LstmLayer(nn.Module):
 
     @torch.no_grad()
     def fused_weights(self) -> LstmWeights:
-        """Returns copies with the forget bias added and the new values doubled, as `update_cell_` expects."""
+        """
+        Returns copies with the forget bias added and the new values doubled, as `update_cell_`
+        expects.
+        """
         *gates, projection_weight = self.weights
         dim = projection_weight.size(1)
         input_weight, recurrent_weight, bias = (tensor.clone() for tensor in gates)

@@ -1,7 +1,7 @@
 """LSTM layers without gradients, in any precision and with a float32 cell.
 
-One sigmoid serves all four gates, because tanh(x) = 2 sigmoid(2x) - 1 = 1 - 2 sigmoid(-2x); on a CPU it is
-also faster than a tanh.
+One sigmoid serves all four gates, because tanh(x) = 2 sigmoid(2x) - 1 = 1 - 2 sigmoid(-2x); on a
+CPU it is also faster than a tanh.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,9 @@ class PackedLayers(NamedTuple):
     proj_clip: float
 
     def project(self, inputs: Sequence[Tensor], start: int, stop: int) -> Tensor:
-        """Returns the inputs' part of the gates of packed rows, shape ([directions,] rows, 4 * dim)."""
+        """
+        Returns the inputs' part of the gates of packed rows, shape ([directions,] rows, 4 * dim).
+        """
         if isinstance(self.directions, int):
             return self.input_linears[0](inputs[self.directions][start:stop])
         directions = zip(self.input_linears, inputs, strict=True)
@@ -39,7 +41,9 @@ class PackedLayers(NamedTuple):
 
 
 def pack_sequential(layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
-    """Packs weights for one direction after the other, each on all cores: best for large products."""
+    """
+    Packs weights for one direction after the other, each on all cores: best for large products.
+    """
     directions = enumerate(layers)
     return [
         _pack(number, [layer], precision, lambda one: precision.pack(*one))
@@ -49,8 +53,8 @@ def pack_sequential(layers: Sequence[LstmLayer], precision: Precision) -> list[P
 
 def pack_batched(layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
     """
-    Packs weights for all directions in one batched product per time step: on a GPU, and on a CPU if products
-    are so small that starting them counts.
+    Packs weights for all directions in one batched product per time step: on a GPU, and on a CPU if
+    products are so small that starting them counts.
     """
     return [_pack(slice(None), layers, precision, precision.pack_directions)]
 
@@ -81,9 +85,9 @@ def run_frozen(
     keep_state: bool,
 ) -> LayerOutput:
     """
-    Runs a layer, one group of directions after the other. Nothing in the loop over time waits for the device.
-    Many steps of all directions are run by one thread: several wait for one another in each product, for
-    milliseconds if other processes need the cores.
+    Runs a layer, one group of directions after the other. Nothing in the loop over time waits for
+    the device. Many steps of all directions are run by one thread: several wait for one another in
+    each product, for milliseconds if other processes need the cores.
     """
     final_hidden, cells = state.hidden.clone(), state.cell.clone()
     outputs = cells.new_empty(len(inputs), len(inputs[0]), final_hidden.size(-1))
@@ -122,8 +126,8 @@ def run_frozen(
 
 def update_cell_(parts: Sequence[Tensor], cell: Tensor, cell_clip: float, out: Tensor) -> Tensor:
     """
-    Updates the cell in place, and writes the projection's input to `out` (also returned), from the sigmoids
-    of i, 2j, f and o:
+    Updates the cell in place, and writes the projection's input to `out` (also returned), from the
+    sigmoids of i, 2j, f and o:
 
         c = clip(sigmoid(f) * c + sigmoid(i) * tanh(j))
         sigmoid(o) * tanh(c)

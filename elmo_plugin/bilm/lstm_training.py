@@ -1,6 +1,7 @@
 """LSTM layers with gradients: one autograd function a layer, its gradient by hand.
 
-Under autocast, products are computed in autocast's type; gates and cells stay in the parameters' type.
+Under autocast, products are computed in autocast's type; gates and cells stay in the parameters'
+type.
 """
 
 from collections.abc import Sequence
@@ -25,8 +26,9 @@ def run_training(
     keep_state: bool,
 ) -> LayerOutput:
     """
-    Computes gradients of inputs, state and parameters. On a GPU, where starting an operation is slow, all
-    directions run as one batch; on a CPU they run one after the other, to fit into its cache.
+    Computes gradients of inputs, state and parameters. On a GPU, where starting an operation is
+    slow, all directions run as one batch; on a CPU they run one after the other, to fit into its
+    cache.
     """
     size = len(layers) if _run_as_one_batch(inputs) else 1
     outputs: list[Tensor] = []
@@ -62,10 +64,10 @@ class _ProjectedLstm(Function):
     """
     One layer of some directions.
 
-    It saves the sigmoids of i, 2j, f, o and -2c for the backward pass, from which everything else follows by
-    products and sums, and the clipped cells and hidden states. The results of a time
-    step of the backward pass stay in the processor's cache; only the gradients of gates, in the type of
-    products, are written for all time steps.
+    It saves the sigmoids of i, 2j, f, o and -2c for the backward pass, from which everything else
+    follows by products and sums, and the clipped cells and hidden states. The results of a time
+    step of the backward pass stay in the processor's cache; only the gradients of gates, in the
+    type of products, are written for all time steps.
     """
 
     @staticmethod
@@ -83,8 +85,9 @@ class _ProjectedLstm(Function):
         proj_clip: float,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """
-        Returns the outputs, shape (directions, N, projection_dim), and the last state of each sentence, given
-        packed inputs, shape (directions, N, input_dim), and the weights of `LstmLayer`, the directions first.
+        Returns the outputs, shape (directions, N, projection_dim), and the last state of each
+        sentence, given packed inputs, shape (directions, N, input_dim), and the weights of
+        `LstmLayer`, the directions first.
         """
         dim, dtype = first_cell.size(-1), autocast_dtype(input_weight)
         input_weight, recurrent_weight, bias = map(
@@ -114,9 +117,17 @@ class _ProjectedLstm(Function):
             hiddens[:, step] = project(torch.addcmul(o, o, cell_sigmoid, value=-2))
             hidden = hiddens[:, step].clamp_(-proj_clip, proj_clip)
         ctx.save_for_backward(
-            inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
-            all_gates, cells, cell_sigmoids, hiddens,
-        )  # fmt: skip
+            inputs,
+            first_hidden,
+            first_cell,
+            input_weight,
+            recurrent_weight,
+            projection_weight,
+            all_gates,
+            cells,
+            cell_sigmoids,
+            hiddens,
+        )
         ctx.batch_sizes, ctx.cell_clip, ctx.proj_clip, ctx.dtype = (
             batch_sizes,
             cell_clip,
@@ -135,9 +146,17 @@ class _ProjectedLstm(Function):
         ctx: Any, d_outputs: Tensor, d_hidden: Tensor, d_cell: Tensor
     ) -> tuple[Tensor | None, ...]:
         (
-            inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
-            all_gates, cells, cell_sigmoids, hiddens,
-        ) = ctx.saved_tensors  # fmt: skip
+            inputs,
+            first_hidden,
+            first_cell,
+            input_weight,
+            recurrent_weight,
+            projection_weight,
+            all_gates,
+            cells,
+            cell_sigmoids,
+            hiddens,
+        ) = ctx.saved_tensors
         recurrent_linear, project = (
             _prepare(weight.transpose(1, 2), ctx.dtype)
             for weight in (recurrent_weight, projection_weight)
@@ -191,9 +210,17 @@ class _ProjectedLstm(Function):
             )
             d_projection_weight = _sum_of_outer(d_hiddens, activated).to(inputs.dtype)
         return (
-            d_inputs, d_hidden, d_cell, d_input_weight, d_recurrent_weight, _double_candidate_gate(d_bias),
-            d_projection_weight, None, None, None,
-        )  # fmt: skip
+            d_inputs,
+            d_hidden,
+            d_cell,
+            d_input_weight,
+            d_recurrent_weight,
+            _double_candidate_gate(d_bias),
+            d_projection_weight,
+            None,
+            None,
+            None,
+        )
 
 
 def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
@@ -207,7 +234,9 @@ def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
 
 
 def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
-    """Returns, for each direction, the sum over rows of the outer products of `left` and `right`."""
+    """
+    Returns, for each direction, the sum over rows of the outer products of `left` and `right`.
+    """
     if len(left) == 1:  # a batched product is slower on a CPU
         return torch.mm(left[0].t(), right[0]).unsqueeze(0)
     return torch.bmm(left.transpose(1, 2), right)

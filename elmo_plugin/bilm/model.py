@@ -37,17 +37,17 @@ class BiLm(BiLmNetwork):
     """
     A bidirectional language model (biLM) that gives each word a vector for its context.
 
-        bilm = BiLm.from_pretrained("base")
-        text = bilm.encode("The play ended.")         # text.words; text.vectors, shape (words, dim)
-        vectors = bilm.encode(["One text.", "Two."], pooling="mean")           # shape (texts, dim)
-        bilm.similarity(vectors, vectors)                                      # cosines
-        bilm.embed([["The", "play", "ended", "."]])   # all layers, shape (num_layers, words, dim)
-        bilm(bilm.character_ids([["The", "play"]]))   # a batch, with gradients if the biLM is trained
+        bilm = BiLm.from_pretrained("base") text = bilm.encode("The play ended.")         #
+        text.words; text.vectors, shape (words, dim) vectors = bilm.encode(["One text.", "Two."],
+        pooling="mean")           # shape (texts, dim) bilm.similarity(vectors, vectors)
+        # cosines bilm.embed([["The", "play", "ended", "."]])   # all layers, shape (num_layers,
+        words, dim) bilm(bilm.character_ids([["The", "play"]]))   # a batch, with gradients if the
+        biLM is trained
 
     `BiLm(options)` has random weights: the biLM of Peters et al. (2018), section 3.1. A sentence's
     activations depend only on the sentence, unless a `state` is given. A frozen biLM
-    (`requires_grad_(False)`), as `from_pretrained` loads, is without dropout, and keeps values derived from
-    its weights between batches: see `refresh`.
+    (`requires_grad_(False)`), as `from_pretrained` loads, is without dropout, and keeps values
+    derived from its weights between batches: see `refresh`.
 
     # Parameters
 
@@ -55,16 +55,16 @@ class BiLm(BiLmNetwork):
         All sizes.
     dropout : `float`
         In training, the rate of dropout in the language models.
-    precision : `str`
-        The precision without gradients: one of `PRECISIONS`. Parameters and activations are always float32.
-        A machine without the instructions of a precision computes in float32, with one warning.
-    max_batch_tokens : `int`
-        Without gradients, a batch with more tokens than this, padding included, is computed in chunks of
-        whole sentences, to bound the memory.
+    precision : `str` The precision without gradients: one of `PRECISIONS`. Parameters and
+        activations are always float32. A machine without the instructions of a precision computes
+        in float32, with one warning.
+    max_batch_tokens : `int` Without gradients, a batch with more tokens than this, padding
+        included, is computed in chunks of whole sentences, to bound the memory.
     weights : `Iterable[tuple[str, Tensor]] | None`
         The items of a `state_dict()`. The biLM is then frozen and in evaluation mode.
 
-    The attribute `card` has the training data and the licence from the model card of a published biLM.
+    The attribute `card` has the training data and the licence from the model card of a published
+    biLM.
     """
 
     card: Card | None = None
@@ -84,10 +84,9 @@ class BiLm(BiLmNetwork):
 
         # Parameters
 
-        source : `str | Path | Mapping[str, str]`
-            A name of `elmo_plugin.bilm.io.MODELS`, the path of a folder or an archive, a URL, or `USER/MODEL`
-            of the Hugging Face Hub, looked for in this order; or `{"options": ..., "weights": ...}`. A `Path`
-            is never a name.
+        source : `str | Path | Mapping[str, str]` A name of `elmo_plugin.bilm.io.MODELS`, the path
+            of a folder or an archive, a URL, or `USER/MODEL` of the Hugging Face Hub, looked for in
+            this order; or `{"options": ..., "weights": ...}`. A `Path` is never a name.
         precision : `str`
             See `BiLm`; also "fp32" or "bf16".
         device : `str | torch.device | None`
@@ -129,8 +128,8 @@ class BiLm(BiLmNetwork):
 
         # Parameters
 
-        sentences : `Iterable[Iterable[str]]`
-            The words of each sentence, or the documents of spaCy, or other lists of tokens with a `text`.
+        sentences : `Iterable[Iterable[str]]` The words of each sentence, or the documents of spaCy,
+            or other lists of tokens with a `text`.
         cache : `Cache | None`
             Stores the layers of sentences, if the biLM is frozen.
 
@@ -215,21 +214,19 @@ class BiLm(BiLmNetwork):
 
         # Parameters
 
-        texts : `str | Iterable`
-            A text, read as one sentence, or several: a list, a column of a table, an iterator. Each may also
-            be a list of words, or a document of spaCy.
+        texts : `str | Iterable` A text, read as one sentence, or several: a list, a column of a
+            table, an iterator. Each may also be a list of words, or a document of spaCy.
         layers : `str | int | Sequence[float]`
             "all", "mean", "sum", "top", "token", a layer's number or a weight for each layer.
-        pooling : `str | None`
-            "mean" or "max" over the words of a text, or the "first" word, for one vector per text; zeros for
-            a text without words. `None` for one vector per word.
+        pooling : `str | None` "mean" or "max" over the words of a text, or the "first" word, for
+            one vector per text; zeros for a text without words. `None` for one vector per word.
         output : `str`
             Whether vectors are tensors ("torch") or arrays ("numpy").
         batch_size : `int`
             The number of texts that are computed together.
-        tokenizer : `str | Callable`
-            Splits a text: the rules of "spacy", "whitespace", the "letters" of a protein, or a function
-            such as `nltk.word_tokenize` or a pipeline of spaCy.
+        tokenizer : `str | Callable` Splits a text: the rules of "spacy", "whitespace", the
+            "letters" of a protein, or a function such as `nltk.word_tokenize` or a pipeline of
+            spaCy.
         language : `str`
             The code of the language of spaCy's rules.
         show_progress_bar : `bool`
@@ -237,14 +234,15 @@ class BiLm(BiLmNetwork):
 
         # Returns
 
-        `EncodedText | list[EncodedText] | Iterator[EncodedText]`
-            For a text its words, offsets and vectors, for several a list of these, and for an iterator an
-            iterator, with one batch in memory.
+        `EncodedText | list[EncodedText] | Iterator[EncodedText]` For a text its words, offsets and
+            vectors, for several a list of these, and for an iterator an iterator, with one batch in
+            memory.
         `Tensor | np.ndarray`
             With `pooling`, shape (dim,) for a text and (texts, dim) for several; for all layers
             (num_layers, dim) and (texts, num_layers, dim).
 
-        Raises `BiLmError`, naming the first wrong text, such as a missing value, or if spaCy is missing.
+        Raises `BiLmError`, naming the first wrong text, such as a missing value, or if spaCy is
+        missing.
         """
         check_layers(layers, self.num_layers)
         check_encoding(pooling, output, tokenizer, batch_size)
@@ -270,16 +268,17 @@ class BiLm(BiLmNetwork):
     @explained
     def similarity(first: Any, second: Any) -> Any:
         """
-        Returns the cosine of each vector of `first` with each of `second`, shape (first vectors, second
-        vectors). Each is a vector or several, as tensors or arrays, such as `encode(texts, pooling="mean")`
-        returns; the cosines are an array if both are. The cosine with a vector of zeros is 0.
+        Returns the cosine of each vector of `first` with each of `second`, shape (first vectors,
+        second vectors). Each is a vector or several, as tensors or arrays, such as `encode(texts,
+        pooling="mean")` returns; the cosines are an array if both are. The cosine with a vector of
+        zeros is 0.
         """
         return cosine_similarities(first, second)
 
     def character_ids(self, sentences: Iterable[Iterable[Any]]) -> Tensor:
         """
-        Returns what `forward` takes, shape (sentences, words of the longest, characters), on the biLM's
-        device.
+        Returns what `forward` takes, shape (sentences, words of the longest, characters), on the
+        biLM's device.
         """
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
         return torch.from_numpy(ids).to(self.device)

@@ -1,4 +1,6 @@
-"""The network of the bidirectional language model: character ids in, the activations of all layers out."""
+"""The network of the bidirectional language model: character ids in, the activations of all layers
+out.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -39,9 +41,8 @@ MAX_BATCH_TOKENS = 8192
 
 class BiLmOutput(NamedTuple):
     """
-    layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 is the token layer, twice
-    mask: (batch, time), true at words
-    state: final LSTM state of each direction, if requested
+    layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 is the token layer,
+    twice mask: (batch, time), true at words state: final LSTM state of each direction, if requested
     """
 
     layers: Tensor
@@ -64,8 +65,8 @@ def check_cache(cache: Cache | None) -> None:
 
 class PackedOutput(NamedTuple):
     """
-    layers: per layer, and in it per direction, shape (rows, projection_dim); layer 0 is the token layer
-    state: after the last token of each sentence, in the order of the batch, if requested
+    layers: per layer, and in it per direction, shape (rows, projection_dim); layer 0 is the token
+    layer state: after the last token of each sentence, in the order of the batch, if requested
     """
 
     layers: list[list[Tensor]]
@@ -97,7 +98,8 @@ class BiLmNetwork(DerivingModule):
         self.precision = get_precision(precision).name
         self.max_batch_tokens = max_batch_tokens
         self.recurrence = "auto"
-        # Weights that are drawn here are overwritten. For the device "meta" torch imports its compiler.
+        # Weights that are drawn here are overwritten. For the device "meta" torch imports its
+        # compiler.
         with nullcontext() if weights is None else torch.random.fork_rng(devices=[]):
             self.token_encoder = make_token_encoder(options)
             self.forward_lm = DirectionalLstm(options.lstm, dropout)
@@ -112,7 +114,8 @@ class BiLmNetwork(DerivingModule):
     @torch.no_grad()
     def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """
-        Copies the items of a `state_dict()` one by one, so that only one of them is in memory twice.
+        Copies the items of a `state_dict()` one by one, so that only one of them is in memory
+        twice.
 
         Raises `BiLmError` if one is missing, has another shape, or is not a weight of this biLM.
         """
@@ -137,11 +140,16 @@ class BiLmNetwork(DerivingModule):
         return self.options.lstm.n_layers + 1
 
     def computed_precision(self, name: str | None = None) -> Precision:
-        """Returns the precision of this name, by default the biLM's, or float32 if the device lacks it."""
+        """
+        Returns the precision of this name, by default the biLM's, or float32 if the device lacks
+        it.
+        """
         return precision_on(self.boundaries.device, name or self.precision)
 
     def settings(self, precision: str | None = None, keep_state: bool = False) -> Pass:
-        """Returns the settings of a pass without gradients, or with those of weights that are trained."""
+        """
+        Returns the settings of a pass without gradients, or with those of weights that are trained.
+        """
         computed, derived = self.computed_precision(precision), self.derived_values()
         return Pass(
             computed, derived, self.recurrence, keep_state, derived is None and self.training
@@ -160,12 +168,11 @@ class BiLmNetwork(DerivingModule):
         """
         # Parameters
 
-        character_ids : `Tensor`
-            Shape (batch, time, characters), without sentence boundaries, see `character_ids`. Rows of zeros
-            after the last word are padding.
-        state : `LstmState | None`
-            The state that an earlier call returned, to continue from as published implementations do: row i
-            of the batch starts where row i ended. `None` to start from zero.
+        character_ids : `Tensor` Shape (batch, time, characters), without sentence boundaries, see
+            `character_ids`. Rows of zeros after the last word are padding.
+        state : `LstmState | None` The state that an earlier call returned, to continue from as
+            published implementations do: row i of the batch starts where row i ended. `None` to
+            start from zero.
         keep_state : `bool`
             If true, also return the final state (one extra time step).
         boundaries : `bool`
@@ -173,12 +180,13 @@ class BiLmNetwork(DerivingModule):
         precision, max_batch_tokens : `str | None`, `int | None`
             Override the biLM's settings in this call.
 
-        Raises `BiLmError` if the number of characters per word differs from the options, or if padding comes
-        before a word.
+        Raises `BiLmError` if the number of characters per word differs from the options, or if
+        padding comes before a word.
         """
         if not isinstance(character_ids, Tensor):
             raise BiLmError(
-                "a biLM is called with character ids: use bilm.encode for text, bilm.embed for lists of words"
+                "a biLM is called with character ids: use bilm.encode for text, bilm.embed for "
+                "lists of words"
             )
         lengths = sentence_lengths(character_ids, self.options.char_cnn.max_characters_per_token)
         settings = self.settings(precision, keep_state)
@@ -224,9 +232,9 @@ class BiLmNetwork(DerivingModule):
         boundaries: bool = False,
     ) -> BiLmOutput:
         """
-        Runs sentences, see `forward`: packs their words, runs both directions over the rows, unpacks these.
-        Unless the boundaries or a state are needed, all sentences start after one common boundary, instead of
-        reading their own.
+        Runs sentences, see `forward`: packs their words, runs both directions over the rows,
+        unpacks these. Unless the boundaries or a state are needed, all sentences start after one
+        common boundary, instead of reading their own.
         """
         words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
         copies = None
@@ -246,7 +254,8 @@ class BiLmNetwork(DerivingModule):
             state = map_state(lambda part: part.expand(-1, -1, len(lengths), -1), after_begin)
         packing = pack(lengths)
         batch_size, time = word_ids.shape
-        # The position in the batch of each direction's rows, the backward direction's from the end on.
+        # The position in the batch of each direction's rows, the backward direction's from the end
+        # on.
         onward = packing.sentence * time + packing.time
         backward = packing.sentence * time + lengths[packing.sentence] - 1 - packing.time
         positions = [onward.to(word_ids.device), backward.to(word_ids.device)]  # each (rows,)
@@ -276,10 +285,10 @@ class BiLmNetwork(DerivingModule):
         state: LstmState | None = None,
     ) -> PackedOutput:
         """
-        Encodes distinct words, shape (words, characters), and runs both directions over packed rows of them,
-        with gradients if they are needed; the training of a biLM begins here. `word_ids` has the word of each
-        row for the forward and the backward direction, shape (rows,). `state` is before the first token of
-        each sentence of the batch.
+        Encodes distinct words, shape (words, characters), and runs both directions over packed rows
+        of them, with gradients if they are needed; the training of a biLM begins here. `word_ids`
+        has the word of each row for the forward and the backward direction, shape (rows,). `state`
+        is before the first token of each sentence of the batch.
         """
         # Shape: (words, projection_dim)
         vectors = self.token_encoder(character_ids, settings.precision, settings.derived)
@@ -319,7 +328,9 @@ class BiLmNetwork(DerivingModule):
         max_batch_tokens: int | None = None,
         cache: Cache | None = None,
     ) -> BiLmOutput:
-        """Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place."""
+        """
+        Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place.
+        """
         precision = self.computed_precision(
             precision
         ).name  # also if another thread changes it meanwhile
@@ -347,6 +358,8 @@ class BiLmNetwork(DerivingModule):
 
 @contextmanager
 def without_gradients(device: torch.device) -> Iterator[None]:
-    """Switches off gradients, and what would make derived values or outputs useless in other modes."""
+    """
+    Switches off gradients, and what would make derived values or outputs useless in other modes.
+    """
     with torch.inference_mode(False), torch.no_grad(), torch.autocast(device.type, enabled=False):
         yield

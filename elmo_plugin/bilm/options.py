@@ -21,9 +21,17 @@ MAX_LAYERS = 100
 MAX_CHARACTERS = 10_000
 # Written by bilm-tf next to the sizes.
 _TRAINING_KEYS = (
-    "all_clip_norm_val", "batch_size", "dropout", "n_epochs", "n_negative_samples_batch", "n_tokens_vocab",
-    "n_train_tokens", "sample_softmax", "share_embedding_softmax", "unroll_steps",
-)  # fmt: skip
+    "all_clip_norm_val",
+    "batch_size",
+    "dropout",
+    "n_epochs",
+    "n_negative_samples_batch",
+    "n_tokens_vocab",
+    "n_train_tokens",
+    "sample_softmax",
+    "share_embedding_softmax",
+    "unroll_steps",
+)
 logger = logging.getLogger(__name__)
 
 
@@ -67,9 +75,9 @@ class CharCnnOptions:
 @dataclass(frozen=True)
 class LexiconCnnOptions:
     """
-    The token encoder of a model of ELMoForManyLangs: it reads the characters of a lexicon, the words of
-    another, or both, as pairs of text and the row of its vector. `max_characters_per_word` counts Unicode
-    characters, including the marks of begin and end; longer words are cut.
+    The token encoder of a model of ELMoForManyLangs: it reads the characters of a lexicon, the
+    words of another, or both, as pairs of text and the row of its vector. `max_characters_per_word`
+    counts Unicode characters, including the marks of begin and end; longer words are cut.
     """
 
     characters: Lexicon = field(repr=False)
@@ -94,7 +102,10 @@ class LexiconCnnOptions:
 
     @property
     def max_characters_per_token(self) -> int:
-        """Returns the number of slots for a word's bytes; the longest characters of UTF-8 have 4 bytes."""
+        """
+        Returns the number of slots for a word's bytes; the longest characters of UTF-8 have 4
+        bytes.
+        """
         return 4 * (self.max_characters_per_word - 2) + 2
 
     @property
@@ -122,8 +133,8 @@ class LstmOptions:
         LSTM layers in each direction.
     use_skip_connections : `bool`
         Whether each layer but the first adds its input to its output.
-    cell_clip, proj_clip : `float | None`
-        Bounds on the absolute value of the cell and of the projected state; `None` or 0 for no bound.
+    cell_clip, proj_clip : `float | None` Bounds on the absolute value of the cell and of the
+        projected state; `None` or 0 for no bound.
     """
 
     projection_dim: int
@@ -151,7 +162,9 @@ class LstmOptions:
 
 @dataclass(frozen=True)
 class BiLmOptions:
-    """All sizes of a biLM: its token encoder's, including its lexicons, and its language models'."""
+    """
+    All sizes of a biLM: its token encoder's, including its lexicons, and its language models'.
+    """
 
     char_cnn: CharCnnOptions | LexiconCnnOptions
     lstm: LstmOptions
@@ -159,11 +172,11 @@ class BiLmOptions:
     @classmethod
     def from_dict(cls, options: dict[str, Any], source: str = "options") -> "BiLmOptions":
         """
-        Reads the published nested layout, with `char_cnn` and `lstm`, or `lexicon_cnn` and `lstm` as
-        `to_dict` returns them.
+        Reads the published nested layout, with `char_cnn` and `lstm`, or `lexicon_cnn` and `lstm`
+        as `to_dict` returns them.
 
-        Raises `BiLmError`, naming the `source`, if a key is missing or has an impossible value, and for
-        bilm-tf's language models of whole words or one direction.
+        Raises `BiLmError`, naming the `source`, if a key is missing or has an impossible value, and
+        for bilm-tf's language models of whole words or one direction.
         """
         try:
             _check_keys(options, source)
@@ -195,8 +208,9 @@ class BiLmOptions:
 
     def to_dict(self) -> dict[str, Any]:
         """
-        Returns the published nested layout, as every ELMo implementation reads it; with `lexicon_cnn` in
-        place of `char_cnn` for a token encoder that published files cannot describe.
+        Returns the published nested layout, as every ELMo implementation reads it; with
+        `lexicon_cnn` in place of `char_cnn` for a token encoder that published files cannot
+        describe.
         """
         lstm = dict(vars(self.lstm))
         if isinstance(self.char_cnn, LexiconCnnOptions):
@@ -242,10 +256,15 @@ def _lexicon_cnn(options: dict[str, Any]) -> LexiconCnnOptions:
 _KEYS = {
     "lstm": tuple(option.name for option in fields(LstmOptions)),
     "char_cnn": (
-        "activation", "embedding", "filters", "max_characters_per_token", "n_characters", "n_highway",
+        "activation",
+        "embedding",
+        "filters",
+        "max_characters_per_token",
+        "n_characters",
+        "n_highway",
     ),
     "lexicon_cnn": tuple(option.name for option in fields(LexiconCnnOptions)),
-}  # fmt: skip
+}
 
 
 def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activation: str) -> None:
@@ -261,8 +280,8 @@ def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activat
 
 def _check_keys(options: dict[str, Any], source: str) -> None:
     """
-    Raises `BiLmError` for keys that are misspelt, missing or of other language models. Training-only keys are
-    ignored; an unknown key is ignored with a warning.
+    Raises `BiLmError` for keys that are misspelt, missing or of other language models.
+    Training-only keys are ignored; an unknown key is ignored with a warning.
     """
     sizes = [key for key in options if key not in _TRAINING_KEYS]
     for key in _unknown_keys(sizes, (*_KEYS, "bidirectional")):
@@ -275,8 +294,8 @@ def _check_keys(options: dict[str, Any], source: str) -> None:
         )
     if "char_cnn" not in options and "n_tokens_vocab" in options:
         raise BiLmError(
-            "char_cnn is missing: this biLM reads whole words, "
-            "but only biLMs that read characters can be used"
+            "char_cnn is missing: this biLM reads whole words, but only biLMs that read "
+            "characters can be used"
         )
     for section, keys in _KEYS.items():
         if section in options:
@@ -296,7 +315,9 @@ def _check_section(name: str, options: Any, known: Collection[str]) -> None:
 
 
 def _unknown_keys(options: Iterable[str], known: Collection[str]) -> list[str]:
-    """Returns the keys that are not known; raises `BiLmError` for one that looks like a known one."""
+    """
+    Returns the keys that are not known; raises `BiLmError` for one that looks like a known one.
+    """
     unknown = [key for key in options if key not in known]
     for key in unknown:
         if meant := nearest_name(key, known, cutoff=0.8):

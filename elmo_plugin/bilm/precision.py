@@ -1,7 +1,7 @@
 """The precisions in which a biLM computes without gradients, and the products of all of them.
 
-bfloat16 rounds the factors and the result; products are summed in float32. On a CPU products are oneDNN's,
-with weights in its own layout, elsewhere torch's.
+bfloat16 rounds the factors and the result; products are summed in float32. On a CPU products are
+oneDNN's, with weights in its own layout, elsewhere torch's.
 """
 
 import faulthandler
@@ -22,16 +22,17 @@ from elmo_plugin.common.provenance import processor
 logger = logging.getLogger(__name__)
 
 
-# From inputs, shape (rows, inputs), and perhaps a summand of the result's shape, instead of a bias, to
-# `inputs @ weight.t()` plus either, shape (rows, outputs); the weight is laid out as is multiplied fastest.
-# With a weight for each direction the shapes are (directions, rows, ...).
+# From inputs, shape (rows, inputs), and perhaps a summand of the result's shape, instead of a bias,
+# to `inputs @ weight.t()` plus either, shape (rows, outputs); the weight is laid out as is
+# multiplied fastest. With a weight for each direction the shapes are (directions, rows, ...).
 PackedLinear = Callable[..., Any]
 
 
 class Precision:
     """
-    Packs weights for products in one precision: float32, or the parameters' own type, here. Parameters and
-    activations stay float32. Weights have the shape (outputs, inputs); they and biases are copied.
+    Packs weights for products in one precision: float32, or the parameters' own type, here.
+    Parameters and activations stay float32. Weights have the shape (outputs, inputs); they and
+    biases are copied.
     """
 
     name = "float32"
@@ -40,7 +41,10 @@ class Precision:
     )  # multiplications up to which both directions are faster in one product (AVX-512)
 
     def lacks(self, device: torch.device) -> str:
-        """Returns what the device lacks for right results in the precision; an empty string if nothing."""
+        """
+        Returns what the device lacks for right results in the precision; an empty string if
+        nothing.
+        """
         return ""
 
     def activation_dtype(self, weight: Tensor) -> torch.dtype:
@@ -60,9 +64,9 @@ class Precision:
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
         """
-        Returns whether one batched product for both directions is faster on a CPU than one product each,
-        given the mean number of rows of a time step, and the multiplications of its recurrent product of one
-        direction.
+        Returns whether one batched product for both directions is faster on a CPU than one product
+        each, given the mean number of rows of a time step, and the multiplications of its recurrent
+        product of one direction.
         """
         return multiplications <= self.most_batched
 
@@ -83,7 +87,9 @@ class BFloat16(Precision):
 
 
 class Int8(Precision):
-    """A quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are exact."""
+    """
+    A quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are exact.
+    """
 
     name = (
         "int8"  # `most_batched` is of one row: for more, oneDNN's own layout is as fast or faster
@@ -123,7 +129,9 @@ PRECISIONS: dict[str, Precision] = {
 
 
 def get_precision(name: str | torch.dtype) -> Precision:
-    """Returns the precision of this name, or of a type of torch; raises `BiLmError` if it is unknown."""
+    """
+    Returns the precision of this name, or of a type of torch; raises `BiLmError` if it is unknown.
+    """
     spelled = str(name).removeprefix("torch.")
     spelled = _SHORT_NAMES.get(spelled, spelled)
     check_choice("precision", spelled, PRECISIONS)
@@ -131,7 +139,10 @@ def get_precision(name: str | torch.dtype) -> Precision:
 
 
 def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
-    """Returns the precision of this name; float32, with one warning, if the device lacks its instructions."""
+    """
+    Returns the precision of this name; float32, with one warning, if the device lacks its
+    instructions.
+    """
     precision = PRECISIONS.get(str(name)) or get_precision(name)
     if lacking := precision.lacks(device):
         _warn_once("%s needs %s: float32 is computed", precision.name, lacking)
@@ -164,11 +175,11 @@ class OneDnnLinear:
 
 def handle_signals_on_another_stack() -> None:
     """
-    Gives the main thread an alternate stack for signal handlers. Without one, a signal that arrives during a
-    float32 product of oneDNN, such as Ctrl-C's, can damage the heap or the product (seen with torch
-    2.11 on AVX2 and AVX-512; perhaps its kernels use the stack pointer as a general register). Python's
-    handlers run on an alternate stack if there is one (`SA_ONSTACK`), and `faulthandler` makes one. Other
-    threads are not covered.
+    Gives the main thread an alternate stack for signal handlers. Without one, a signal that arrives
+    during a float32 product of oneDNN, such as Ctrl-C's, can damage the heap or the product (seen
+    with torch 2.11 on AVX2 and AVX-512; perhaps its kernels use the stack pointer as a general
+    register). Python's handlers run on an alternate stack if there is one (`SA_ONSTACK`), and
+    `faulthandler` makes one. Other threads are not covered.
     """
     in_main_thread = threading.current_thread() is threading.main_thread()
     if in_main_thread and sys.__stderr__ is not None and not faulthandler.is_enabled():
@@ -177,8 +188,8 @@ def handle_signals_on_another_stack() -> None:
 
 def torch_linear(transposed: Tensor, bias: Tensor | None = None) -> PackedLinear:
     """
-    Returns torch's own product with a weight, shape (inputs, outputs), or one batched product with those of
-    all directions, shape (directions, inputs, outputs).
+    Returns torch's own product with a weight, shape (inputs, outputs), or one batched product with
+    those of all directions, shape (directions, inputs, outputs).
     """
     add_product = torch.addmm if transposed.dim() == 2 else torch.baddbmm
 
@@ -191,14 +202,17 @@ def torch_linear(transposed: Tensor, bias: Tensor | None = None) -> PackedLinear
 
 
 def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:
-    """Packs a copy of a weight, shape (outputs, inputs), for products in `dtype`; see `autocast_dtype`."""
+    """
+    Packs a copy of a weight, shape (outputs, inputs), for products in `dtype`; see
+    `autocast_dtype`.
+    """
     return _pack(weight.detach().to(dtype), None)
 
 
 def multiply(left: Tensor, right: Tensor) -> Tensor:
     """
-    Returns `left @ right`. Two float32 matrices on a CPU that is not Intel's are multiplied by oneDNN,
-    because MKL runs at little more than half the speed on some AMD processors.
+    Returns `left @ right`. Two float32 matrices on a CPU that is not Intel's are multiplied by
+    oneDNN, because MKL runs at little more than half the speed on some AMD processors.
     """
     are_float32_matrices = left.dim() == 2 and left.dtype == torch.float32
     if (
@@ -233,7 +247,9 @@ def has_onednn() -> bool:
 
 @cache
 def has_bfloat16() -> bool:
-    """Returns whether this CPU multiplies bfloat16 numbers, as far as `ONEDNN_MAX_CPU_ISA` allows."""
+    """
+    Returns whether this CPU multiplies bfloat16 numbers, as far as `ONEDNN_MAX_CPU_ISA` allows.
+    """
     return has_onednn() and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
 
 

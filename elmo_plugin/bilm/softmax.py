@@ -1,4 +1,6 @@
-"""The distribution over the next word: over the whole vocabulary, or over a sample of it to train on."""
+"""The distribution over the next word: over the whole vocabulary, or over a sample of it to train
+on.
+"""
 
 import math
 from collections import defaultdict
@@ -12,8 +14,8 @@ from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
-# The number of logits in memory at a time, and of those that are exponentiated at a time: on a CPU as many as
-# fit into the cache of a core.
+# The number of logits in memory at a time, and of those that are exponentiated at a time: on a CPU
+# as many as fit into the cache of a core.
 LOGITS_AT_A_TIME = defaultdict(lambda: 1 << 26, cpu=1 << 21)
 LOGITS_IN_CACHE = defaultdict(lambda: 1 << 26, cpu=1 << 18)
 
@@ -22,8 +24,8 @@ class VocabularySoftmax(nn.Module):
     """
     A softmax over a vocabulary in the order of descending frequency, shared by both directions.
 
-    Losses and their gradients are computed for some tokens at a time: the logits of all tokens are never in
-    memory at once, however large the vocabulary.
+    Losses and their gradients are computed for some tokens at a time: the logits of all tokens are
+    never in memory at once, however large the vocabulary.
     """
 
     def __init__(self, num_words: int, dim: int) -> None:
@@ -36,11 +38,11 @@ class VocabularySoftmax(nn.Module):
         self, hidden: Tensor, targets: Tensor, token_weights: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """
-        Computes the full softmax of hidden states, shape (tokens, dim), for the words `targets`, shape
-        (tokens,).
+        Computes the full softmax of hidden states, shape (tokens, dim), for the words `targets`,
+        shape (tokens,).
 
-        Returns the loss, `sum(token_weights * losses)`, by default the mean, and, without gradient, the
-        losses, `-log p(target | hidden)` in nats, shape (tokens,).
+        Returns the loss, `sum(token_weights * losses)`, by default the mean, and, without gradient,
+        the losses, `-log p(target | hidden)` in nats, shape (tokens,).
         """
         target_weight, target_bias = (
             nn.functional.embedding(targets, self.weight),
@@ -59,9 +61,9 @@ class VocabularySoftmax(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """
         Computes the sampled softmax of Jean et al. (2015): each target against one sample of
-        `num_negatives` distinct words, drawn by frequency rank on the device of `targets`, with logits
-        corrected by the logarithm of the expected count of a word in the sample. The loss is not a
-        likelihood: no perplexity follows from it.
+        `num_negatives` distinct words, drawn by frequency rank on the device of `targets`, with
+        logits corrected by the logarithm of the expected count of a word in the sample. The loss is
+        not a likelihood: no perplexity follows from it.
         """
         negatives, tries = sample_log_uniform(
             num_negatives, len(self.weight), targets.device, generator
@@ -87,9 +89,10 @@ class VocabularySoftmax(nn.Module):
 
 class _Loss(Function):
     """
-    `log(sum over the candidates and the target of exp(logit)) - logit of the target` for each token, and the
-    weighted sum of these losses. A target that is also a candidate ("accidental hit") counts once, as the
-    target, whose logit is not rounded: the gradient of a word that is predicted well is a small difference.
+    `log(sum over the candidates and the target of exp(logit)) - logit of the target` for each
+    token, and the weighted sum of these losses. A target that is also a candidate ("accidental
+    hit") counts once, as the target, whose logit is not rounded: the gradient of a word that is
+    predicted well is a small difference.
     """
 
     @staticmethod
@@ -105,10 +108,10 @@ class _Loss(Function):
         is_grad_enabled: bool,
     ) -> tuple[Tensor, Tensor]:
         """
-        Takes hidden states, shape (tokens, dim), the weight and bias of candidates, shapes (candidates, dim)
-        and (candidates,), and of targets, shapes (tokens, dim) and (tokens,), and the number of each target
-        among the candidates, or -1. Gradients are always disabled here: `is_grad_enabled` tells about the
-        caller.
+        Takes hidden states, shape (tokens, dim), the weight and bias of candidates, shapes
+        (candidates, dim) and (candidates,), and of targets, shapes (tokens, dim) and (tokens,), and
+        the number of each target among the candidates, or -1. Gradients are always disabled here:
+        `is_grad_enabled` tells about the caller.
         """
         dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):
@@ -119,8 +122,8 @@ class _Loss(Function):
             if needs_gradient:
                 back = pack_for_training(weight.t(), dtype)
                 d_hidden, d_weight, d_bias = map(torch.zeros_like, (hidden, weight, bias))
-            # The gradient of `scale` times the loss: float16 cannot represent numbers as small as a token's
-            # weight.
+            # The gradient of `scale` times the loss: float16 cannot represent numbers as small as a
+            # token's weight.
             ctx.scale = max(len(hidden), 1)
             scaled_weights = token_weights * ctx.scale
             product = pack_for_training(weight, dtype)
@@ -133,7 +136,8 @@ class _Loss(Function):
                 total = torch.logaddexp(total, target_logits[tokens])
                 losses[tokens] = total - target_logits[tokens]
                 if needs_gradient:
-                    # The probabilities of the candidates are the exponentials in `logits` times a factor.
+                    # The probabilities of the candidates are the exponentials in `logits` times a
+                    # factor.
                     factors = (scaled_weights[tokens] * torch.exp(greatest - total))[:, None]
                     torch.mul(back(logits), factors, out=d_hidden[tokens])
                     d_weight += logits.t() @ (hidden[tokens] * factors).to(dtype)
@@ -153,7 +157,9 @@ class _Loss(Function):
 
 
 def _mask_(logits: Tensor, columns: Tensor) -> None:
-    """Makes the logit at the column of each row, shape (tokens, 1), the least number; -1 is no column."""
+    """
+    Makes the logit at the column of each row, shape (tokens, 1), the least number; -1 is no column.
+    """
     least = torch.finfo(logits.dtype).min
     places = columns.clamp(min=0)
     logits.scatter_(1, places, logits.gather(1, places).masked_fill_(columns >= 0, least))
@@ -161,8 +167,9 @@ def _mask_(logits: Tensor, columns: Tensor) -> None:
 
 def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Turns logits without bias, shape (tokens, candidates), in place into `exp(logit + bias - greatest)`;
-    returns the greatest logit of each token, and the logarithm of its sum of `exp(logit + bias)`.
+    Turns logits without bias, shape (tokens, candidates), in place into `exp(logit + bias -
+    greatest)`; returns the greatest logit of each token, and the logarithm of its sum of `exp(logit
+    + bias)`.
     """
     greatest, total = (bias.new_empty(len(logits)) for _ in range(2))
     tokens, candidates = logits.shape
@@ -190,11 +197,12 @@ def sample_log_uniform(
     Draws the first `num_samples` distinct words by Zipf's law, `p(k) = log((k + 2) / (k + 1)) /
     log(num_words + 1)` for rank k from 0, without waiting for the device.
 
-    The draws are a Poisson process, one draw per unit of time on average: then each word comes for the first
-    time at its own exponentially distributed time, and the words that come first are found at once.
+    The draws are a Poisson process, one draw per unit of time on average: then each word comes for
+    the first time at its own exponentially distributed time, and the words that come first are
+    found at once.
 
-    Returns distinct ranks, shape (num_samples,), and the number of draws: the time at which the next word
-    would have come, infinite if all words were drawn.
+    Returns distinct ranks, shape (num_samples,), and the number of draws: the time at which the
+    next word would have come, infinite if all words were drawn.
 
     Raises `BiLmError` if there are fewer words.
     """
@@ -213,7 +221,8 @@ def sample_log_uniform(
 
 def log_expected_count(words: Tensor, tries: Tensor, num_words: int) -> Tensor:
     """
-    Returns the log of a word's expected count in the distinct words of `tries` draws: log(1 - exp(-p t)).
+    Returns the log of a word's expected count in the distinct words of `tries` draws: log(1 -
+    exp(-p t)).
     """
     return torch.log(-torch.expm1(-tries * _zipf(words, num_words)))
 

@@ -1,4 +1,6 @@
-"""A word's context-independent vector: character CNN, highway layers, projection (Kim et al., 2016)."""
+"""A word's context-independent vector: character CNN, highway layers, projection (Kim et al.,
+2016).
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,15 +18,16 @@ from elmo_plugin.bilm.options import CharCnnOptions, LexiconCnnOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision, autocast_dtype
 from elmo_plugin.common.errors import BiLmError
 
-# Words of similar length are encoded together, this many at a time: on a CPU their windows stay in its cache.
+# Words of similar length are encoded together, this many at a time: on a CPU their windows stay in
+# its cache.
 WORDS_AT_A_TIME_ON_CPU = 64
 WORDS_AT_A_TIME = 1024
 
 
 class Highway(nn.Module):
     """
-    `y = g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_c x + b_c)` (Srivastava et al., 2015), with
-    the sign of the gate as in the published weight files.
+    `y = g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_c x + b_c)` (Srivastava et al.,
+    2015), with the sign of the gate as in the published weight files.
     """
 
     def __init__(self, dim: int) -> None:
@@ -48,15 +51,17 @@ class Highway(nn.Module):
 
 class CachedTokenEncoder(nn.Module):
     """
-    The base of token encoders: encodes each distinct word once and stores its vector while the weights are
-    frozen.
+    The base of token encoders: encodes each distinct word once and stores its vector while the
+    weights are frozen.
 
-    Subclasses have a `projection`, their last layer, and define `encode_words`: from at least one word, shape
-    (words, characters), to shape (words, projection_dim), whether or not their vectors are stored. Those that
-    read characters also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
+    Subclasses have a `projection`, their last layer, and define `encode_words`: from at least one
+    word, shape (words, characters), to shape (words, projection_dim), whether or not their vectors
+    are stored. Those that read characters also have a `character_embedding`, and the layers that
+    `_make_char_cnn` makes.
 
-    The attribute `word_cache_size` is the largest number of stored word vectors; 0 for none. With the default
-    and words of 50 characters they take up to 74 MB for vectors of 512 numbers, 24 MB for 128.
+    The attribute `word_cache_size` is the largest number of stored word vectors; 0 for none. With
+    the default and words of 50 characters they take up to 74 MB for vectors of 512 numbers, 24 MB
+    for 128.
     """
 
     word_cache_size = 32768
@@ -101,9 +106,9 @@ class CachedTokenEncoder(nn.Module):
 
 class TokenEncoder(CachedTokenEncoder):
     """
-    The token layer of a biLM (section 3.4 of Peters et al., 2018), with the initial values of the published
-    models' training. Without gradients, the highway layers (most of the time) compute in the biLM's
-    precision, and the other layers in float32.
+    The token layer of a biLM (section 3.4 of Peters et al., 2018), with the initial values of the
+    published models' training. Without gradients, the highway layers (most of the time) compute in
+    the biLM's precision, and the other layers in float32.
     """
 
     def __init__(self, options: CharCnnOptions, projection_dim: int) -> None:
@@ -153,11 +158,11 @@ class FrozenCharCnn:
     """
     A token encoder without gradients.
 
-    A convolution over the vectors of characters is a sum of one row a character: row (k, c) of its table is
-    the contribution of the character c at position k of a window. Reading these sums takes a fraction of the
-    time of the products, and is as exact. The products of the highway layers, most of the remaining time, are
-    in the given precision. The vector that they carry is not rounded to it, nor is the projection: it takes a
-    tenth of their time and would double the error.
+    A convolution over the vectors of characters is a sum of one row a character: row (k, c) of its
+    table is the contribution of the character c at position k of a window. Reading these sums takes
+    a fraction of the time of the products, and is as exact. The products of the highway layers,
+    most of the remaining time, are in the given precision. The vector that they carry is not
+    rounded to it, nor is the projection: it takes a tenth of their time and would double the error.
     """
 
     def __init__(self, encoder: CachedTokenEncoder, precision: Precision) -> None:
@@ -181,7 +186,9 @@ class FrozenCharCnn:
 
 
 def _table(character_vectors: Tensor, convolution: nn.Conv1d) -> Tensor:
-    """Shape (width, characters, filters); the rows of a window's first position include the bias."""
+    """
+    Shape (width, characters, filters); the rows of a window's first position include the bias.
+    """
     table = torch.einsum("cd,ndk->kcn", character_vectors, convolution.weight).contiguous()
     table[0] += cast(Tensor, convolution.bias)
     return table
@@ -210,9 +217,10 @@ def by_length(
     character_ids: Tensor, widest_filter: int, encode: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
     """
-    Encodes words of similar length together, without the slots that are padding in all of them. It keeps as
-    many of these as the widest filter covers, because further windows have the same values. `encode` takes
-    ids of shape (some words, some slots), int32, and returns vectors of shape (some words, dim).
+    Encodes words of similar length together, without the slots that are padding in all of them. It
+    keeps as many of these as the widest filter covers, because further windows have the same
+    values. `encode` takes ids of shape (some words, some slots), int32, and returns vectors of
+    shape (some words, dim).
 
     Returns the vectors of all words, shape (words, dim), and the word of each row, shape (words,).
     """
@@ -242,11 +250,12 @@ def convolve_by_length(
     character_ids: Tensor, embed: Callable[[Tensor], Tensor], convolutions: Sequence[nn.Conv1d]
 ) -> tuple[Tensor, Tensor]:
     """
-    Computes the maxima of all filters with their biases. It is fastest if more slots of
-    padding than the widest filter covers follow each word. `embed` returns the vectors of characters, shape
+    Computes the maxima of all filters with their biases. It is fastest if more slots of padding
+    than the widest filter covers follow each word. `embed` returns the vectors of characters, shape
     (some words, slots, channels).
 
-    Returns the maxima, shape (words, filters of all convolutions), and the word of each row, shape (words,).
+    Returns the maxima, shape (words, filters of all convolutions), and the word of each row, shape
+    (words,).
     """
     widest_filter = max(convolution.kernel_size[0] for convolution in convolutions)
     # All filters, padded with zeros to the widest, shape (filters, channels, width), as a matrix.
@@ -258,7 +267,8 @@ def convolve_by_length(
         characters = embed(some_ids)  # Shape: (some words, slots, channels)
         if some_ids.size(1) < character_ids.size(1):
             return WindowMaxima.apply(characters, matrix, is_grad_enabled)
-        # Perhaps without room for the widest filter. Windows that share the maximum share its gradient.
+        # Perhaps without room for the widest filter. Windows that share the maximum share its
+        # gradient.
         maxima = [
             F.conv1d(characters.transpose(1, 2), conv.weight).amax(dim=2) for conv in convolutions
         ]
@@ -271,9 +281,10 @@ def convolve_by_length(
 
 class WindowMaxima(Function):
     """
-    Computes the maxima of all filters over windows as one product with a matrix of the filters; under
-    autocast, in its type. Narrower filters see the windows of the widest only, so `width` slots of padding
-    must follow the characters. `is_grad_enabled` tells about the caller: gradients are always disabled here.
+    Computes the maxima of all filters over windows as one product with a matrix of the filters;
+    under autocast, in its type. Narrower filters see the windows of the widest only, so `width`
+    slots of padding must follow the characters. `is_grad_enabled` tells about the caller: gradients
+    are always disabled here.
     """
 
     @staticmethod

@@ -17,13 +17,15 @@ from elmo_plugin.common.files import check_outputs, write_json
 
 class Command:
     """
-    A file of this folder: its docstring is the help, `add_arguments` takes a parser, and `run` the parsed
-    arguments. `run` returns the content for `--json`, and raises `BiLmError` for a user's mistake. It imports
-    torch and AllenNLP itself: `--help`, and errors in the arguments, must not wait for them.
+    A file of this folder: its docstring is the help, `add_arguments` takes a parser, and `run` the
+    parsed arguments. `run` returns the content for `--json`, and raises `BiLmError` for a user's
+    mistake. It imports torch and AllenNLP itself: `--help`, and errors in the arguments, must not
+    wait for them.
 
     The file may have, too: `NEEDS`, which is "torch" or "allennlp"; and functions of the arguments,
-    `outputs`, the files to be written if these are not the arguments of that type; `check_arguments`, which
-    raises `BiLmError`; and `resume_path`, the file or folder from which the same command resumes.
+    `outputs`, the files to be written if these are not the arguments of that type;
+    `check_arguments`, which raises `BiLmError`; and `resume_path`, the file or folder from which
+    the same command resumes.
     """
 
     def __init__(self, name: str) -> None:
@@ -91,7 +93,10 @@ class Command:
             import_module("elmo_plugin.bilm")
 
     def execute(self, args: argparse.Namespace) -> None:
-        """Runs the command and writes `--json`. If that is standard output, all else is printed elsewhere."""
+        """
+        Runs the command and writes `--json`. If that is standard output, all else is printed
+        elsewhere.
+        """
         is_piped = STANDARD_OUTPUT in self.outputs(args)
         with _loudness(args), redirect_stdout(sys.stderr) if is_piped else nullcontext():
             content = self.module.run(args)

@@ -1,5 +1,5 @@
-"""Show what trained models and a biLM do, on a page of this machine; without either, everything in this
-package. Models of one task are side by side in its tab; a biLM has its own.
+"""Show what trained models and a biLM do, on a page of this machine; without either, everything in
+this package. Models of one task are side by side in its tab; a biLM has its own.
 
     elmo demo
     elmo demo runs/*/model.tar.gz --bilm base --port 0

@@ -1,5 +1,5 @@
-"""Print the versions of packages, and those that each command lacks. Ends with status 1 if a command cannot
-run.
+"""Print the versions of packages, and those that each command lacks. Ends with status 1 if a
+command cannot run.
 
     elmo doctor
     elmo doctor > report.txt

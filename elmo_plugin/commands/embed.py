@@ -1,5 +1,5 @@
-"""Write the vectors of a text to HDF5, safetensors, NumPy's .npz or CSV. A run that was stopped continues
-when you start it again, and writes the same file.
+"""Write the vectors of a text to HDF5, safetensors, NumPy's .npz or CSV. A run that was stopped
+continues when you start it again, and writes the same file.
 
     elmo embed text.txt vectors.npz
     elmo embed text.txt vectors.hdf5 --bilm original --top
@@ -28,8 +28,8 @@ NEEDS = "torch"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = (
-        "one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); - for standard "
-        "input; with --dask a quoted pattern"
+        "one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); - for "
+        "standard input; with --dask a quoted pattern"
     )
     add(parser, "text TEXT", about, TextPattern)
     about = "a file, .hdf5, .safetensors, .npz or .csv; with --dask a folder"

@@ -1,5 +1,6 @@
-"""Put several trained models of a task into one archive. It predicts their average, also by `allennlp
-predict`. They need the same vocabularies and dataset readers: train them with different seeds.
+"""Put several trained models of a task into one archive. It predicts their average, also by
+`allennlp predict`. They need the same vocabularies and dataset readers: train them with different
+seeds.
 
     elmo ensemble runs/ner/*/model.tar.gz -o ensemble.tar.gz
     elmo ensemble one.tar.gz two.tar.gz --output both.tar.gz

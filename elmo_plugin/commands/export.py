@@ -38,8 +38,9 @@ def export(
     with_card: bool = False,
 ) -> None:
     """
-    Writes both files, in the source's dtype by default, or neither: earlier ones then stay. `with_card` adds
-    a `README.md` for a model hub, unless there is one. Raises `BiLmError` if the source contains no biLM.
+    Writes both files, in the source's dtype by default, or neither: earlier ones then stay.
+    `with_card` adds a `README.md` for a model hub, unless there is one. Raises `BiLmError` if the
+    source contains no biLM.
     """
     from elmo_plugin.bilm.io import read_checkpoint, write_card, write_files
 

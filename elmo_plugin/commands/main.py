@@ -16,8 +16,8 @@ from elmo_plugin.common.streams import (
 
 class Stop:
     """
-    Ctrl-C or SIGTERM: in the `with` block it raises `KeyboardInterrupt`, so that workers end and temporary
-    files are removed. Before, while modules are imported, it ends the process at once.
+    Ctrl-C or SIGTERM: in the `with` block it raises `KeyboardInterrupt`, so that workers end and
+    temporary files are removed. Before, while modules are imported, it ends the process at once.
     """
 
     number = 0

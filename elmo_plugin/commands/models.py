@@ -15,7 +15,10 @@ from elmo_plugin.common.streams import show, show_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = "print only the path of this model: the archive of a trained model, or the folder of another"
+    about = (
+        "print only the path of this model: the archive of a trained model, or the folder of "
+        "another"
+    )
     add(parser, "--path NAME", about, choices=list(bundled_models()))
     add_shared(parser, "--json")
 

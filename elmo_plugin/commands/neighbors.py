@@ -1,5 +1,5 @@
-"""Find the words of a text that are nearest to a word in its sentence. Words are compared by the cosine of
-their vectors.
+"""Find the words of a text that are nearest to a word in its sentence. Words are compared by the
+cosine of their vectors.
 
     elmo neighbors base text.txt 'They saw a Broadway [play].'
     elmo neighbors base text.txt.gz play -k 20 --json neighbors.json

@@ -1,6 +1,6 @@
-"""Write a project that trains a model of a task with ELMo. It is a folder with a configuration, the library
-that it imports, your data or a little that is invented, and a README with the commands. The biLM is base, or
-that of --bilm.
+"""Write a project that trains a model of a task with ELMo. It is a folder with a configuration, the
+library that it imports, your data or a little that is invented, and a README with the commands. The
+biLM is base, or that of --bilm.
 
     elmo new ner my_project
     elmo new classify my_project --data train.csv dev.csv
@@ -32,7 +32,9 @@ PROJECTS = Path(__file__).parents[1] / "projects"
 PROJECT_TASKS: dict[str, dict[str, str]] = json.loads(
     (PROJECTS / "tasks.json").read_text(encoding="utf-8")
 )
-"""What the model of each task finds ("about"), an example for its README, and the format of its data."""
+"""What the model of each task finds ("about"), an example for its README, and the format of its
+data.
+"""
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
 TEXTS = (".txt", ".txt.gz", ".txt.zst")
 """The names of texts in a folder."""
@@ -44,7 +46,8 @@ INVENTED_DATA = (
     "`elmo new {task} FOLDER --data PATH` writes a project like this one for your own: {format}."
 )
 INVENTED_TEXT = (
-    "The text in `data` is a few invented sentences. `elmo new bilm FOLDER --data TEXT` writes a project "
+    "The text in `data` is a few invented sentences. `elmo new bilm FOLDER --data TEXT` writes a "
+    "project "
     "like this one for your own, with sizes by its number of words.\n"
 )
 
@@ -59,17 +62,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "task TASK", f"what the model finds: {about}", choices=PROJECT_TASKS)
     add(parser, "folder FOLDER", "the folder to create; must not exist yet", Path)
     about = (
-        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or such files; "
-        "others are taken in this order. They are read once, which needs AllenNLP, and stay where they are. "
-        "For bilm any texts, which are copied and split"
+        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or "
+        "such files; others are taken in this order. They are read once, which needs AllenNLP, "
+        "and stay where they are. For bilm any texts, which are copied and split"
     )
     add(parser, "--data PATH", about, InputPath, nargs="+", default=[])
     about = """options of the dataset reader for --data, such as '{"text_column": "body"}'"""
     add(parser, "--reader JSON", about)
     add_shared(parser, "--bilm")
     about = (
-        "for bilm: split raw text into sentences and words by spaCy's rules for this language (default: one "
-        "sentence per line, its words between spaces)"
+        "for bilm: split raw text into sentences and words by spaCy's rules for this language "
+        "(default: one sentence per line, its words between spaces)"
     )
     add(parser, "--language CODE", about)
     add_shared(parser, "--column")
@@ -83,9 +86,9 @@ def new_project(
     bilm: str = "base",
 ) -> None:
     """
-    Writes a project for a task of `PROJECT_TASKS`, with the user's data by "train", "dev" and maybe "test".
-    They are read before the folder appears. Raises `BiLmError` if it exists already, or there is no such
-    biLM, and `ConfigurationError` if the data cannot be read.
+    Writes a project for a task of `PROJECT_TASKS`, with the user's data by "train", "dev" and maybe
+    "test". They are read before the folder appears. Raises `BiLmError` if it exists already, or
+    there is no such biLM, and `ConfigurationError` if the data cannot be read.
     """
     with _project(task, folder, lambda project: _readme_values(task, project, files)) as project:
         config = project / "config.jsonnet"
@@ -125,7 +128,10 @@ def _project(
 def new_bilm(
     folder: Path, paths: Sequence[Path], language: str | None = None, column: int | None = None
 ) -> None:
-    """Writes a project that trains a biLM, with the user's text and sizes by its number of words, if any."""
+    """
+    Writes a project that trains a biLM, with the user's text and sizes by its number of words, if
+    any.
+    """
     with _project("bilm", folder, lambda _: {"data": "" if paths else INVENTED_TEXT}) as project:
         if not paths:
             return
@@ -148,7 +154,9 @@ def new_bilm(
 
 
 def _library(file: Path) -> set[str]:
-    """Returns the files of the library that a configuration imports, and those that these import."""
+    """
+    Returns the files of the library that a configuration imports, and those that these import.
+    """
     names = set(re.findall(r"import '(?:lib/)?(\w+\.libsonnet)'", file.read_text(encoding="utf-8")))
     return names.union(*(_library(LIBRARY / name) for name in names))
 
@@ -227,7 +235,9 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
-    """Returns texts by what they are for, if there are some called train… and dev…, else all as ""."""
+    """
+    Returns texts by what they are for, if there are some called train… and dev…, else all as "".
+    """
     files = [
         file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])
     ]
@@ -288,7 +298,8 @@ def run(args: argparse.Namespace) -> None:
         new_project(args.task, args.folder, files, reader, args.bilm or "base")
         if files and files["dev"] == files["train"]:
             show(
-                "There is no dev file: scores on the training data will look too good (--data TRAIN DEV)."
+                "There is no dev file: scores on the training data will look too good (--data "
+                "TRAIN DEV)."
             )
         uses = "evaluate and predict"
     show(f"wrote {args.folder}; its README.md says how to train, {uses}:\n")

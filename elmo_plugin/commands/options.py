@@ -1,4 +1,6 @@
-"""The options that several commands have, each spelled and explained once, and the types of arguments."""
+"""The options that several commands have, each spelled and explained once, and the types of
+arguments.
+"""
 
 import argparse
 import os
@@ -23,7 +25,9 @@ class InputPath(str):
         return super().__new__(cls, os.path.expanduser(path))
 
     def check(self) -> None:
-        """Raises `BiLmError` if there is no such file. It is called before anything large is imported."""
+        """
+        Raises `BiLmError` if there is no such file. It is called before anything large is imported.
+        """
         if not (is_url(self) or os.path.exists(self) or self._is_found()):
             raise BiLmError(f"{self.kind} not found: {self}")
 
@@ -55,7 +59,9 @@ class TextPattern(StreamPath):
 
 
 class ArchivePath(InputPath):
-    """A trained model: the name of one in this package, its archive, or the folder of the training."""
+    """
+    A trained model: the name of one in this package, its archive, or the folder of the training.
+    """
 
     kind = "archive"
 
@@ -102,8 +108,8 @@ def add(
     parser: Any, spelling: str, about: str, type: Callable[[str], Any] = str, **options: Any
 ) -> None:
     """
-    Adds an argument to a parser or a group, by its names and its value: `--layer N`, `-o/--output PATH`,
-    `texts TEXT`, `--trust`, or `--dtype` with choices. Its default is added to its help.
+    Adds an argument to a parser or a group, by its names and its value: `--layer N`, `-o/--output
+    PATH`, `texts TEXT`, `--trust`, or `--dtype` with choices. Its default is added to its help.
     """
     names, _, metavar = spelling.partition(" ")
     if metavar or "choices" in options:
@@ -116,7 +122,10 @@ def add(
 
 
 _JSON = "write the result as JSON to this file, or without it to standard output"
-_COLUMN = "read a table: the column of words, from 0; blank lines end sentences, and spaces in words become _"
+_COLUMN = (
+    "read a table: the column of words, from 0; blank lines end sentences, and spaces in "
+    "words become _"
+)
 _CACHE = "folder for prepared text and vectors of later calls (default: $ELMO_PLUGIN_CACHE)"
 _BILM = "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL"
 _ARCHIVE = (
@@ -151,7 +160,8 @@ _SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--dask ADDRESS": (_DASK, {"nargs": "?", "const": ""}),
     "--dtype": ("type of the numbers that are written", {"choices": ("float32", "float16")}),
     "--tokenizer": (
-        "whitespace: already tokenized; spacy: by spaCy's rules, without a model; letters: of a protein",
+        "whitespace: already tokenized; spacy: by spaCy's rules, without a model; letters: of a "
+        "protein",
         {"choices": ("whitespace", "spacy", "letters"), "default": "whitespace"},
     ),
     "--language CODE": ("language of spaCy's rules", {"default": "en"}),
@@ -162,7 +172,9 @@ OPTIONAL_VALUES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "--json": ("-", re.compile(r"-|/dev/.*|.*\.jsonl?").fullmatch),
     "--dask": ("", re.compile(r"(\w+://)?[\w.-]+:[0-9]+").fullmatch),
 }
-"""The options that may have no value: their meaning then, and which words are a value (after `=` any is)."""
+"""The options that may have no value: their meaning then, and which words are a value (after `=`
+any is).
+"""
 
 
 def add_shared(parser: Any, *names: str, **changes: Any) -> None:

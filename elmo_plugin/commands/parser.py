@@ -14,10 +14,10 @@ from elmo_plugin.common.meanings import meant_name
 from elmo_plugin.common.streams import show, visible
 
 EPILOG = (
-    "`elmo help COMMAND` has the arguments of a command. `allennlp elmo-COMMAND` is the same command. "
-    "AllenNLP knows it in a folder whose file .allennlp_plugins has the line elmo_plugin.plugin, such as "
-    "one that `elmo new` writes. Exit status: 0; 1 if the work failed; 2 for a wrong command line or file; "
-    "130 for Ctrl-C."
+    "`elmo help COMMAND` has the arguments of a command. `allennlp elmo-COMMAND` is the same "
+    "command. AllenNLP knows it in a folder whose file .allennlp_plugins has the line "
+    "elmo_plugin.plugin, such as one that `elmo new` writes. Exit status: 0; 1 if the work "
+    "failed; 2 for a wrong command line or file; 130 for Ctrl-C."
 )
 
 
@@ -49,7 +49,9 @@ class CommandParser(argparse.ArgumentParser):
         return self.parse_intermixed_args(words, namespace)
 
     def _is_unknown(self, name: str, before: str) -> bool:
-        """Returns whether a word looks like an option, as `--gpu` and `-gpu` do, and is none of ours."""
+        """
+        Returns whether a word looks like an option, as `--gpu` and `-gpu` do, and is none of ours.
+        """
         known = self._option_string_actions
         if " " in name or not re.match("--?[A-Za-z]", name) or name in known:
             return False
@@ -67,7 +69,9 @@ class CommandParser(argparse.ArgumentParser):
         return meant and f"; did you mean {meant}?"
 
     def _has(self, target: str) -> bool:
-        """Returns whether all options, and arguments in capitals, of a target of the table are ours."""
+        """
+        Returns whether all options, and arguments in capitals, of a target of the table are ours.
+        """
         arguments = [action.metavar for action in self._actions if not action.option_strings]
         named = re.findall(r"-[a-z-]+|[A-Z]+", target)
         return all(name in self._option_string_actions or name in arguments for name in named)
@@ -89,7 +93,10 @@ def make_parser(command: Command, program: str = "") -> CommandParser:
 
 
 def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
-    """Returns the command that a command line names, and its arguments. Exits after `--help` or a mistake."""
+    """
+    Returns the command that a command line names, and its arguments. Exits after `--help` or a
+    mistake.
+    """
     number = next(
         (number for number, word in enumerate(words) if not word.startswith("-")), len(words)
     )

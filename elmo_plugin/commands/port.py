@@ -1,5 +1,5 @@
-"""Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1. Each change, and each part
-that is left to do, is printed; the output is standard output by default.
+"""Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1. Each change, and
+each part that is left to do, is printed; the output is standard output by default.
 
     elmo port old.jsonnet -o new.json
     elmo port model.tar.gz -o new.tar.gz

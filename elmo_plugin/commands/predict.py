@@ -1,8 +1,9 @@
-"""Show the predictions of a trained model for a text or for each line of a file. They are in colour on a
-terminal; --json gets JSON lines, and --output .jsonl, .html, .csv with a row for each entity, role, mention,
-answer or label, or .conll, with each word of a sentence and its tag. With --squad, all questions of a file
-are answered, and --output gets {"id": "answer", …}, as `elmo score squad` reads it; questions without a text
-or an answer, or too long for the model, are reported and skipped.
+"""Show the predictions of a trained model for a text or for each line of a file. They are in colour
+on a terminal; --json gets JSON lines, and --output .jsonl, .html, .csv with a row for each entity,
+role, mention, answer or label, or .conll, with each word of a sentence and its tag. With --squad,
+all questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo score squad`
+reads it; questions without a text or an answer, or too long for the model, are reported and
+skipped.
 
     elmo predict ner 'Ada moved to Lisbon.'
     elmo predict sentiment reviews.txt -o sentiment.csv
@@ -41,9 +42,10 @@ _FILE = re.compile(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "archive")
     about = (
-        "the input of the task, in its order: a sentence or a document; a passage and a question; a premise "
-        "and a hypothesis; or a JSON object. Or a file, or - for standard input: each line is a text, two "
-        "texts with a tab between them, or a JSON object. A file beside a question is its passage"
+        "the input of the task, in its order: a sentence or a document; a passage and a question; "
+        "a premise and a hypothesis; or a JSON object. Or a file, or - for standard input: each "
+        "line is a text, two texts with a tab between them, or a JSON object. A file beside a "
+        "question is its passage"
     )
     add(parser, "texts TEXT", about, nargs="*")
     about = "archive of the tagger that finds the predicates of sentences, for semantic roles"
@@ -134,7 +136,9 @@ def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
 
 
 def _read_questions(path: str, predictor: Any) -> list[Any]:
-    """Returns an instance of each question without its answers. Reports those that cannot be read."""
+    """
+    Returns an instance of each question without its answers. Reports those that cannot be read.
+    """
     from allennlp.common.checks import ConfigurationError
 
     from elmo_plugin.tasks import Skipped

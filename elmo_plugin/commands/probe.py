@@ -1,6 +1,6 @@
-"""Probe each layer of a biLM with a linear classifier of tags. It prints the accuracies on other data and on
-a control task with random tags for each word (Hewitt and Liang, 2019), and the accuracies of guesses without
-vectors. Give --mix once for each model whose mix is also probed.
+"""Probe each layer of a biLM with a linear classifier of tags. It prints the accuracies on other
+data and on a control task with random tags for each word (Hewitt and Liang, 2019), and the
+accuracies of guesses without vectors. Give --mix once for each model whose mix is also probed.
 
     elmo probe base train.txt test.txt
     elmo probe base train.txt test.txt --mix run/model.tar.gz --seeds 3,7 --json
@@ -19,7 +19,10 @@ NEEDS = "allennlp"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "bilm")
-    about = "the training data: a word and its tag per line, blank lines between sentences, such as CoNLL-U"
+    about = (
+        "the training data: a word and its tag per line, blank lines between sentences, such "
+        "as CoNLL-U"
+    )
     add(parser, "train TRAIN", about, TextPath)
     add(parser, "test TEST", "the test data, in the same format", TextPath)
     about = "number of epochs of each training (default: 10, or more for at least 2,000 steps)"

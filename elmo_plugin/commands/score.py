@@ -1,7 +1,8 @@
-"""Score the output of a system like the official scorer of its task. coref: columns of CoNLL-2012 or JSON
-lines, like the reference scorer (v8.01). squad: SQuAD 1.1's JSON, and an object with the answer to each
-question, like the official script. srl: props, CoNLL-2012 or JSON lines, like srl-eval.pl of CoNLL-2005. ner:
-one word per line, its gold tag and the system's in the last two columns, like conlleval.pl.
+"""Score the output of a system like the official scorer of its task. coref: columns of CoNLL-2012
+or JSON lines, like the reference scorer (v8.01). squad: SQuAD 1.1's JSON, and an object with the
+answer to each question, like the official script. srl: props, CoNLL-2012 or JSON lines, like
+srl-eval.pl of CoNLL-2005. ner: one word per line, its gold tag and the system's in the last two
+columns, like conlleval.pl.
 
     elmo score squad dev.json answers.json
     elmo score ner tagged.txt --json scores.json

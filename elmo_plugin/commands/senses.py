@@ -1,6 +1,6 @@
-"""Measure how well a biLM's layers tell the senses of words. Each word gets the sense of its lemma with the
-nearest mean vector over a training corpus, or its first sense if the lemma is not there. Prints the F1 of
-each layer, of their mean, and of the first sense of all words.
+"""Measure how well a biLM's layers tell the senses of words. Each word gets the sense of its lemma
+with the nearest mean vector over a training corpus, or its first sense if the lemma is not there.
+Prints the F1 of each layer, of their mean, and of the first sense of all words.
 
     elmo senses base train.jsonl test.jsonl --first-senses senses.txt
     elmo senses base train.data.xml test.data.xml --controls --json scores.json
@@ -18,10 +18,16 @@ NEEDS = "allennlp"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "bilm")
-    about = "the training corpus, with senses: JSON lines (or .gz, .zst), or .data.xml with its .gold.key.txt"
+    about = (
+        "the training corpus, with senses: JSON lines (or .gz, .zst), or .data.xml with its "
+        ".gold.key.txt"
+    )
     add(parser, "train TRAIN", about, TextPath)
     add(parser, "tests TEST", "corpora that are scored, in the same formats", TextPath, nargs="+")
-    about = "one sense per line: lemma, part of speech, rank and key, with tabs (default: nltk's WordNet)"
+    about = (
+        "one sense per line: lemma, part of speech, rank and key, with tabs (default: nltk's "
+        "WordNet)"
+    )
     add(parser, "--first-senses FILE", about, InputPath)
     add_shared(parser, "--mix", action="append", default=[])
     add_shared(parser, "--controls", "--json", "--device", "--precision", "--cache", "--trust")

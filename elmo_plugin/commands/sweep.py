@@ -1,6 +1,7 @@
-"""Train configurations with several seeds and compare them. Finished trainings in DIR are not repeated: a
-sweep that was stopped continues when you start it again, and you may add seeds and configurations. --json
-writes the scores of all, with this command. Several --workers need Dask, and share the cores.
+"""Train configurations with several seeds and compare them. Finished trainings in DIR are not
+repeated: a sweep that was stopped continues when you start it again, and you may add seeds and
+configurations. --json writes the scores of all, with this command. Several --workers need Dask, and
+share the cores.
 
     elmo sweep config.jsonnet -s runs --seeds 5
     elmo sweep baseline.jsonnet elmo.jsonnet -s runs --seeds 3,7 --json scores.json
@@ -53,7 +54,10 @@ def resume_path(args: argparse.Namespace) -> Path:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings failed."""
+    """
+    Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings
+    failed.
+    """
     from elmo_plugin.config_check import check, mistakes
     from elmo_plugin.sweeps import scores, trainings
 

@@ -1,5 +1,5 @@
-"""Show how much each layer of the biLM counts in trained models. Prints gamma and the normalized weights for
-each placement of ELMo; models without ELMo are skipped.
+"""Show how much each layer of the biLM counts in trained models. Prints gamma and the normalized
+weights for each placement of ELMo; models without ELMo are skipped.
 
     elmo weights run/model.tar.gz
     elmo weights runs/*/model.tar.gz --plot weights.png

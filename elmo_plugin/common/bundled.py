@@ -103,8 +103,8 @@ def archive_path(archive: str | Path) -> Path:
     for task, words in meanings()["projects"].items():
         if _word(str(archive)) in words.split():
             raise BiLmError(
-                f"archive {archive}: this package has no such model; `elmo new {task} FOLDER --data PATH` "
-                "writes a project that trains one"
+                f"archive {archive}: this package has no such model; `elmo new {task} FOLDER "
+                "--data PATH` writes a project that trains one"
             )
     if other := bundled_models().get(str(archive)):
         kind = "a biLM" if other.path.startswith("bilm") else "a table of word vectors"
@@ -124,6 +124,8 @@ def archive_path(archive: str | Path) -> Path:
 
 
 def tagger_of(archive: str | Path) -> str:
-    """Returns the name of the model that finds the predicates for a trained model, or an empty string."""
+    """
+    Returns the name of the model that finds the predicates for a trained model, or an empty string.
+    """
     name = model_name(archive)
     return trained_models()[str(name)].predicates if name in trained_models() else ""

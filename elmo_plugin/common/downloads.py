@@ -24,8 +24,9 @@ def is_url(text: str) -> bool:
 
 def fetch(path_or_url: str | Path) -> Path:
     """
-    Returns the path, or the path of the downloaded URL: `https://…`, `hf://USER/MODEL/FILE` of the Hugging
-    Face Hub (or the folder of the model), `s3://…` or `gs://…`. Raises `BiLmError` if it cannot be fetched.
+    Returns the path, or the path of the downloaded URL: `https://…`, `hf://USER/MODEL/FILE` of the
+    Hugging Face Hub (or the folder of the model), `s3://…` or `gs://…`. Raises `BiLmError` if it
+    cannot be fetched.
     """
     if "\0" in str(path_or_url):
         raise BiLmError(f"the path {str(path_or_url)!r} has the character NUL")
@@ -60,7 +61,9 @@ def _download(url: str) -> Path:
 
 
 def _download_from_hub(address: str) -> Path:
-    """Returns the snapshot of USER/MODEL, or a file in it; an earlier one if the hub does not answer."""
+    """
+    Returns the snapshot of USER/MODEL, or a file in it; an earlier one if the hub does not answer.
+    """
     from huggingface_hub import HfApi, snapshot_download
 
     user, name, *file = address.split("/", maxsplit=2)

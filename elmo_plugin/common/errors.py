@@ -14,7 +14,9 @@ NEEDS_ALLENNLP = f"needs AllenNLP: {', then '.join(INSTALL_ALLENNLP)}"
 
 
 class BiLmError(ValueError):
-    """A model file, an option or a text cannot be used. The message is one sentence that says why."""
+    """
+    A model file, an option or a text cannot be used. The message is one sentence that says why.
+    """
 
     def __str__(self) -> str:
         return visible(super().__str__())  # it may quote a file
@@ -66,6 +68,8 @@ def as_configuration_error(option: str = "") -> Iterator[None]:
 
 
 def raise_stop(error: Exception) -> None:
-    """Raises the error again if AllenNLP raised it for SIGTERM, among all errors of a damaged file."""
+    """
+    Raises the error again if AllenNLP raised it for SIGTERM, among all errors of a damaged file.
+    """
     if type(error).__name__ == "SigTermReceived":  # AllenNLP may not be installed
         raise error

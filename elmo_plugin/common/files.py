@@ -1,4 +1,6 @@
-"""Files that are written completely or not at all, never over an input, with errors that name the file."""
+"""Files that are written completely or not at all, never over an input, with errors that name the
+file.
+"""
 
 import errno
 import json
@@ -41,8 +43,9 @@ _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 @contextmanager
 def atomic_write(path: StrPath) -> Iterator[Path]:
     """
-    Yields a temporary path; flushes it to the disk and renames it to `path` when the block succeeds. Symlinks
-    are followed; special files (/dev/stdout) are written to. Raises `OSError`, naming `path`.
+    Yields a temporary path; flushes it to the disk and renames it to `path` when the block
+    succeeds. Symlinks are followed; special files (/dev/stdout) are written to. Raises `OSError`,
+    naming `path`.
     """
     with atomic_write_all([Path(path)]) as (temporary,):
         yield temporary
@@ -51,8 +54,8 @@ def atomic_write(path: StrPath) -> Iterator[Path]:
 @contextmanager
 def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """
-    Writes several files as `atomic_write` writes one. Only a kill or an error between two renames can leave
-    some new and some old, so their content must show whether they belong together.
+    Writes several files as `atomic_write` writes one. Only a kill or an error between two renames
+    can leave some new and some old, so their content must show whether they belong together.
     """
     try:
         with ExitStack() as stack:
@@ -80,7 +83,10 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
-    """Yields a path in a new folder, next to `path` if possible; removes such folders of killed processes."""
+    """
+    Yields a path in a new folder, next to `path` if possible; removes such folders of killed
+    processes.
+    """
     parent = None if is_special(path) else target_of(path).parent
     if parent is not None:
         parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +100,10 @@ def _temporary(path: Path) -> Iterator[Path]:
 
 
 def _remove_abandoned(folder: Path, name: str) -> None:
-    """Removes the temporary folder of a process that was killed. A new one is empty before it is locked."""
+    """
+    Removes the temporary folder of a process that was killed. A new one is empty before it is
+    locked.
+    """
     with suppress(OSError), _locked_folder(folder, wait=False):
         is_old = time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
         content = [entry.name for entry in folder.iterdir()]
@@ -104,7 +113,10 @@ def _remove_abandoned(folder: Path, name: str) -> None:
 
 @contextmanager
 def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
-    """Locks a folder in the block, until this process ends. Raises `OSError` if another process holds it."""
+    """
+    Locks a folder in the block, until this process ends. Raises `OSError` if another process holds
+    it.
+    """
     if fcntl is None:
         yield
         return
@@ -121,7 +133,9 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
 
 
 def remove_leftovers(folder: str | Path, pattern: str) -> None:
-    """Removes the temporary files that a killed process left for files whose name matches `pattern`."""
+    """
+    Removes the temporary files that a killed process left for files whose name matches `pattern`.
+    """
     for leftover in Path(folder).glob(f".{pattern}.*"):
         shutil.rmtree(leftover, ignore_errors=True)
 
@@ -139,7 +153,10 @@ def _flush_to_disk(path: Path) -> None:
 
 @contextmanager
 def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
-    """Holds a lock. Raises `filelock.Timeout` if another process holds it for `timeout` seconds; -1 waits."""
+    """
+    Holds a lock. Raises `filelock.Timeout` if another process holds it for `timeout` seconds; -1
+    waits.
+    """
     with FileLock(str(lock), timeout=timeout):
         try:
             yield
@@ -154,7 +171,9 @@ def reason(error: OSError) -> str:
 
 
 def read_bytes(path: Any, name: str) -> bytes:
-    """Reads a file, or one in a zip archive. Raises `BiLmError`, beginning with `name`, if it cannot."""
+    """
+    Reads a file, or one in a zip archive. Raises `BiLmError`, beginning with `name`, if it cannot.
+    """
     try:
         return (Path(path) if isinstance(path, str | os.PathLike) else path).read_bytes()
     except FileNotFoundError:
@@ -170,7 +189,10 @@ def write_json(path: str | Path, content: Any) -> None:
 
 
 def close_log_files() -> None:
-    """Closes the log files that AllenNLP left open when its trainings ended. Their folders may move now."""
+    """
+    Closes the log files that AllenNLP left open when its trainings ended. Their folders may move
+    now.
+    """
     for logger in (logging.getLogger(), logging.getLogger("tqdm")):  # the second for progress bars
         for handler in [each for each in logger.handlers if type(each) is logging.FileHandler]:
             logger.removeHandler(handler)
@@ -179,8 +201,8 @@ def close_log_files() -> None:
 
 def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
     """
-    Raises `BiLmError` if an output is a folder, cannot be written, or is another output or a file that
-    `inputs`, the other arguments of a command, name, also by a link.
+    Raises `BiLmError` if an output is a folder, cannot be written, or is another output or a file
+    that `inputs`, the other arguments of a command, name, also by a link.
     """
     taken: dict[object, str] = {
         _identity(path): f"an input ({path})" for path in _named_files(inputs)
@@ -206,7 +228,9 @@ def refuse_folder(path: StrPath) -> None:
 
 
 def _named_files(arguments: Iterable[Any]) -> Iterator[str]:
-    """Yields the files that arguments may name: FILE, FILE:VARIANT, a pattern, the folder of a model."""
+    """
+    Yields the files that arguments may name: FILE, FILE:VARIANT, a pattern, the folder of a model.
+    """
     for value in arguments:
         if isinstance(value, list | tuple):
             yield from _named_files(value)
@@ -220,7 +244,9 @@ def _named_files(arguments: Iterable[Any]) -> Iterator[str]:
 
 
 def is_special(path: StrPath) -> bool:
-    """Returns whether a path is a stream, a device or a pipe, to be written to and never replaced."""
+    """
+    Returns whether a path is a stream, a device or a pipe, to be written to and never replaced.
+    """
     is_other = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
     return is_other or os.fspath(path) in _STREAMS
 

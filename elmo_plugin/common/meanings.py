@@ -1,6 +1,6 @@
 """
-Names that people type for ours, by their meaning: `meanings.json` has the commands, options and arguments of
-Python that are meant, and words for each. Capitals stand for a value.
+Names that people type for ours, by their meaning: `meanings.json` has the commands, options and
+arguments of Python that are meant, and words for each. Capitals stand for a value.
 """
 
 import json
@@ -16,15 +16,16 @@ _OUR_ALIKE = 0.61
 @cache
 def meanings() -> dict[str, dict[str, str]]:
     """
-    Returns the tables "commands", "options", "arguments" and "models", and "projects" for what no model does.
+    Returns the tables "commands", "options", "arguments" and "models", and "projects" for what no
+    model does.
     """
     return json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
 
 def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[str], bool]) -> str:
     """
-    Returns the likely meaning of a word: one of the names, or the first entry of a table that has the word
-    and exists; else an empty string.
+    Returns the likely meaning of a word: one of the names, or the first entry of a table that has
+    the word and exists; else an empty string.
     """
     own = {_plain(name): name for name in names}
     known = {

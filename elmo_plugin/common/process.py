@@ -1,6 +1,6 @@
 """
-A process: its locks, torch's threads and devices, and how glibc treats freed memory. By default it keeps
-blocks of up to 32 MB, so a process that embeds for hours grows by hundreds of megabytes.
+A process: its locks, torch's threads and devices, and how glibc treats freed memory. By default it
+keeps blocks of up to 32 MB, so a process that embeds for hours grows by hundreds of megabytes.
 """
 
 import ctypes
@@ -24,7 +24,10 @@ _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = (
 
 
 class ForkSafeLock:
-    """A lock for threads that a forked child finds free, so guarded values must be valid at any moment."""
+    """
+    A lock for threads that a forked child finds free, so guarded values must be valid at any
+    moment.
+    """
 
     def __init__(self) -> None:
         self._locks: dict[int, threading.Lock] = {}  # by process
@@ -50,7 +53,9 @@ def torch_threads(number: int) -> Iterator[None]:
 
 
 def get_device(name: "str | int | torch.device") -> "torch.device":
-    """Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine lacks the GPU."""
+    """
+    Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine lacks the GPU.
+    """
     import torch
 
     try:
@@ -72,7 +77,9 @@ def cuda_number(name: str) -> int:
 
 
 def use_mmap_for_large_blocks() -> None:
-    """Makes the process return blocks of a megabyte or more to the system as soon as they are freed."""
+    """
+    Makes the process return blocks of a megabyte or more to the system as soon as they are freed.
+    """
     _set({_MMAP_THRESHOLD: 2**20})
 
 

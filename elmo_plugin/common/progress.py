@@ -21,7 +21,9 @@ class _Lines:
 
 
 def is_quiet() -> bool:
-    """Returns whether the package's logger shows no warnings, as with `elmo --quiet`, and no bars."""
+    """
+    Returns whether the package's logger shows no warnings, as with `elmo --quiet`, and no bars.
+    """
     return not logging.getLogger("elmo_plugin").isEnabledFor(logging.WARNING)
 
 

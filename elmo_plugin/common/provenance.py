@@ -20,8 +20,8 @@ def provenance() -> dict[str, str]:
 @cache
 def commit(folder: Path = PACKAGE) -> str:
     """
-    Returns the last commit that changed a folder or the experiments next to it, with `-changed` if files have
-    changed since; an empty string if git does not know the folder (an installed wheel).
+    Returns the last commit that changed a folder or the experiments next to it, with `-changed` if
+    files have changed since; an empty string if git does not know the folder (an installed wheel).
     """
     try:
         paths = ("--", ".", "../experiments")
@@ -37,7 +37,9 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def processor() -> str:
-    """Returns the name, family, model and widest vectors of the processor, and forbidden instructions."""
+    """
+    Returns the name, family, model and widest vectors of the processor, and forbidden instructions.
+    """
     path = Path("/proc/cpuinfo")
     if not path.exists():
         return platform.processor()

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 class SpacyRules:
     """
-    The tokenizer of a language, followed by `pipes`, such as "sentencizer". spaCy stores each new word for
-    ever, so the rules are loaded again after many. Threads may share them.
+    The tokenizer of a language, followed by `pipes`, such as "sentencizer". spaCy stores each new
+    word for ever, so the rules are loaded again after many. Threads may share them.
     """
 
     max_new_words = 100_000
@@ -63,13 +63,15 @@ class SpacyRules:
         from spacy.util import compile_prefix_regex, compile_suffix_regex
 
         try:
-            # spaCy's Chinese also splits Latin words and numbers into characters, and sentences at 3.14.
+            # spaCy's Chinese also splits Latin words and numbers into characters, and sentences at
+            # 3.14.
             nlp = spacy.blank("xx" if self._language == "zh" else self._language)
         except ImportError as error:
             raise BiLmError(
                 f"spaCy lacks rules for language {self._language!r} ({error})"
             ) from None
-        # The rules split an em dash from a word; its ASCII twin as well, and a full stop from a Korean word.
+        # The rules split an em dash from a word; its ASCII twin as well, and a full stop from a
+        # Korean word.
         rules: Any = nlp.tokenizer
         rules.prefix_search = compile_prefix_regex([*(nlp.Defaults.prefixes or []), "--"]).search
         suffixes = [

@@ -15,7 +15,10 @@ _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def open_missing_streams() -> None:
-    """Opens the null device in place of closed standard streams, whose numbers the next files would get."""
+    """
+    Opens the null device in place of closed standard streams, whose numbers the next files would
+    get.
+    """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -26,7 +29,9 @@ def open_missing_streams() -> None:
 
 
 def escape_unencodable_characters() -> None:
-    r"""Makes the output streams write `\xe9` for an é that their encoding lacks, instead of an error."""
+    r"""
+    Makes the output streams write `\xe9` for an é that their encoding lacks, instead of an error.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -35,8 +40,9 @@ def escape_unencodable_characters() -> None:
 @contextmanager
 def ending_unread() -> Iterator[None]:
     """
-    Ends the process without a word where nobody reads its output any more (`elmo … | head`), as other tools
-    end. SIGPIPE stays ignored: it would also come from the sockets of a server or a cluster.
+    Ends the process without a word where nobody reads its output any more (`elmo … | head`), as
+    other tools end. SIGPIPE stays ignored: it would also come from the sockets of a server or a
+    cluster.
     """
     try:
         try:
@@ -60,7 +66,9 @@ def is_unread() -> bool:
 
 
 def visible(text: object) -> str:
-    r"""Returns a text with visible escapes, such as `\x1b`, for characters that control a terminal."""
+    r"""
+    Returns a text with visible escapes, such as `\x1b`, for characters that control a terminal.
+    """
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], str(text))
 
 

@@ -1,7 +1,8 @@
 # ruff: noqa: RUF001
 """Typographic characters and their ASCII twins: `isn’t` is read as `isn't`, wherever it is typed.
 
-Raw text is normalized before it is split into words, and each word knows its place in the text as typed.
+Raw text is normalized before it is split into words, and each word knows its place in the text as
+typed.
 """
 
 import re
@@ -10,15 +11,21 @@ from typing import NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
 
-# Han, kana and their marks of repetition and length, each with the marks that follow: voicing and variants.
+# Han, kana and their marks of repetition and length, each with the marks that follow: voicing and
+# variants.
 _HAN_OR_KANA = (
     "[\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]"
     "[\u3099\u309a\uff9e\uff9f\ufe00-\ufe0f\U000e0100-\U000e01ef]*"
 )
-_PUNCTUATION = "[\u3001-\u3003\u3008-\u3020\u3030\u303d\u30a0\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
+_PUNCTUATION = (
+    r"[\u3001-\u3003\u3008-\u3020\u3030\u303d\u30a0\u30fb"
+    r"\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
+)
 SEPARATE = re.compile(f"{_HAN_OR_KANA}|{_PUNCTUATION}")
-"""A Han or kana character, or a punctuation mark of East Asia: a word of its own, as for BERT's tokenizer."""
+"""A Han or kana character, or a punctuation mark of East Asia: a word of its own, as for BERT's
+tokenizer.
+"""
 
 SEGMENTED_LANGUAGES = ("ja", "th")
 """The languages that spaCy splits into words in its own way."""
@@ -35,8 +42,8 @@ _ANY_UNSPACED = re.compile(f"[{''.join(_UNSPACED.values())}]")
 
 def check_script(text: str, option: str) -> None:
     """
-    Raises `BiLmError`, naming the `option` of tokenizers, if the text is in a script whose words only a
-    dictionary can find. A foreign name in a text of another script is one word.
+    Raises `BiLmError`, naming the `option` of tokenizers, if the text is in a script whose words
+    only a dictionary can find. A foreign name in a text of another script is one word.
     """
     if text.isascii() or not (first := _ANY_UNSPACED.search(text)):
         return
@@ -94,8 +101,8 @@ class Word(NamedTuple):
 
 class NormalizedText:
     """
-    A text with ASCII twins in place of typographic characters, and the origin of each character. With
-    `separate`, Han and kana characters stand between spaces.
+    A text with ASCII twins in place of typographic characters, and the origin of each character.
+    With `separate`, Han and kana characters stand between spaces.
     """
 
     def __init__(self, typed: str, separate: bool = False) -> None:
@@ -118,8 +125,9 @@ class NormalizedText:
 
 def normalize_text(text: str) -> str:
     """
-    Returns a text, or a word, with ASCII twins: `'` for `’`, `"` for `“`, `--` for an em dash, `...` for an
-    ellipsis, plain spaces, ligatures in letters; soft hyphens and other invisible characters are dropped.
+    Returns a text, or a word, with ASCII twins: `'` for `’`, `"` for `“`, `--` for an em dash,
+    `...` for an ellipsis, plain spaces, ligatures in letters; soft hyphens and other invisible
+    characters are dropped.
     """
     return text if text.isascii() else _TYPOGRAPHIC.sub(_twin, text)
 

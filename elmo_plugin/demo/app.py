@@ -30,7 +30,8 @@ from elmo_plugin.predictions.views import Bars, nest, percent
 
 FOLDER = Path(__file__).parent
 HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src "
+    "'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -41,7 +42,9 @@ HEADERS = {
 
 
 def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> Starlette:
-    """Returns the application, with a note at the foot of each page. See `SameSiteOnly` for `host`."""
+    """
+    Returns the application, with a note at the foot of each page. See `SameSiteOnly` for `host`.
+    """
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,  # whatever a template is called
@@ -63,8 +66,8 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
 
 def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
     """
-    Returns a page, or its content as JSON. Without a text it is that of the first example, if the models are
-    loaded. Starlette calls this in a thread.
+    Returns a page, or its content as JSON. Without a text it is that of the first example, if the
+    models are loaded. Starlette calls this in a thread.
     """
     query: Mapping[str, str] = request.query_params
     is_json = request.url.path.endswith(".json")
@@ -87,10 +90,10 @@ def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
 
 class SameSiteOnly:
     """
-    Middleware that refuses requests that another page makes, and requests for a name that somebody else owns
-    (DNS rebinding). A host is right if it is an address in numbers, `localhost`, the name of this machine or
-    the served `host`. A link from another page may be followed, but not embedded or fetched. All responses
-    have `HEADERS`.
+    Middleware that refuses requests that another page makes, and requests for a name that somebody
+    else owns (DNS rebinding). A host is right if it is an address in numbers, `localhost`, the name
+    of this machine or the served `host`. A link from another page may be followed, but not embedded
+    or fetched. All responses have `HEADERS`.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:

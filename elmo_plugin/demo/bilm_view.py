@@ -23,7 +23,10 @@ NUM_NEIGHBORS = 8
 
 
 class BiLmTab(Tab):
-    """A biLM, loaded from a `source` of `BiLm.from_pretrained`. Raises `BiLmError` if it cannot be loaded."""
+    """
+    A biLM, loaded from a `source` of `BiLm.from_pretrained`. Raises `BiLmError` if it cannot be
+    loaded.
+    """
 
     template = "bilm.html"
 
@@ -35,9 +38,10 @@ class BiLmTab(Tab):
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         """
-        Returns the `sentences` of the text; the number of the word that is `chosen`, or of the longest word,
-        preferably one that occurs twice; the numbers of its `occurrences`, their similarities by each of the
-        `layers`, and its `neighbors` among the other words. Words are numbered from 0 in the whole text.
+        Returns the `sentences` of the text; the number of the word that is `chosen`, or of the
+        longest word, preferably one that occurs twice; the numbers of its `occurrences`, their
+        similarities by each of the `layers`, and its `neighbors` among the other words. Words are
+        numbered from 0 in the whole text.
         """
         text = self.texts(query)["text"]
         rules = self._rules.result()
@@ -58,7 +62,8 @@ class BiLmTab(Tab):
             **view,
             "words": words,
             "json": view,
-            "python": f"from elmo_plugin import BiLm\nbilm = BiLm.from_pretrained({self.source!r})\n"
+            "python": "from elmo_plugin import BiLm\nbilm = "
+            f"BiLm.from_pretrained({self.source!r})\n"
             f"vectors = bilm.embed({normalized!r})  # per sentence: (layers, words, dim)",
         }
 
@@ -102,9 +107,9 @@ def _similar_words(
 
 def _similarities(vectors: Tensor) -> dict[str, Any]:
     """
-    Returns the cosines of vectors, shape (words, dim), with one another; whether they are equal; their two
-    principal components, scaled to 0 to 1 by one factor, as `points`; and the share of the variance that is
-    `explained` by these.
+    Returns the cosines of vectors, shape (words, dim), with one another; whether they are equal;
+    their two principal components, scaled to 0 to 1 by one factor, as `points`; and the share of
+    the variance that is `explained` by these.
     """
     unit = normalize(vectors, dim=-1)
     cosines = (unit @ unit.t()).tolist()

@@ -18,8 +18,8 @@ from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.demo.tabs import Tab, bundled_tabs, task_tabs
 
 WARNING = (
-    "everyone who can reach this machine can use these models and the time of its processors. Access "
-    "needs no password, and texts travel unencrypted."
+    "everyone who can reach this machine can use these models and the time of its processors. "
+    "Access needs no password, and texts travel unencrypted."
 )
 _BILM = "base"  # unless another is named
 MAX_REQUEST_BYTES = 1 << 20  # longer ones are refused before they are read
@@ -35,9 +35,9 @@ def show_page(
     trust: bool,
 ) -> None:
     """
-    Serves the tabs of trained models and of a biLM, or else of all in this package, until Ctrl-C. `limit` is
-    the maximum number of characters of a text. Raises `BiLmError` if a model cannot be loaded, or the port is
-    not available.
+    Serves the tabs of trained models and of a biLM, or else of all in this package, until Ctrl-C.
+    `limit` is the maximum number of characters of a text. Raises `BiLmError` if a model cannot be
+    loaded, or the port is not available.
     """
     opened = open_socket(host, port)  # before the models are loaded
     if not is_local(host):
@@ -94,7 +94,9 @@ class _Server(uvicorn.Server):
 
 
 def make_server(app: Starlette) -> uvicorn.Server:
-    """Returns a server without a log of requests, its name in the responses, and endless requests."""
+    """
+    Returns a server without a log of requests, its name in the responses, and endless requests.
+    """
     return _Server(
         uvicorn.Config(
             app,

@@ -1,4 +1,6 @@
-"""The tabs of the page, each with its form; trained models of a task are side by side in its tab."""
+"""The tabs of the page, each with its form; trained models of a task are side by side in its
+tab.
+"""
 
 import json
 import threading
@@ -35,7 +37,9 @@ class LoadedArchive:
         self._lock = threading.Lock()
 
     def predict(self, inputs: Mapping[str, Any]) -> Prediction:
-        """Waits for the model, and predicts. Raises `BiLmError` or `ConfigurationError` if it cannot."""
+        """
+        Waits for the model, and predicts. Raises `BiLmError` or `ConfigurationError` if it cannot.
+        """
         with self._lock:
             return self.predictor.result().predict_json({**inputs})
 
@@ -43,7 +47,8 @@ class LoadedArchive:
         """Returns the lines of Python that return the same prediction."""
         tagger = f", predicates={self.tagger!r}" if self.tagger else ""
         return (
-            f"from elmo_plugin import load_predictor\npredictor = load_predictor({self.path!r}{tagger})\n"
+            "from elmo_plugin import load_predictor\npredictor = "
+            f"load_predictor({self.path!r}{tagger})\n"
             f"prediction = predictor.predict_json({dict(inputs)!r})"
         )
 
@@ -73,7 +78,9 @@ class Tab(ABC):
         return any(not archive.predictor.done() for archive in self.archives)
 
     def texts(self, query: Mapping[str, str]) -> dict[str, str]:
-        """Returns the text of each field. Raises `BiLmError` if one shows nothing or is too long."""
+        """
+        Returns the text of each field. Raises `BiLmError` if one shows nothing or is too long.
+        """
         texts = {name: query.get(name, "").replace("\r\n", "\n") for name in self.fields}
         for name, text in texts.items():
             if not any(
@@ -88,8 +95,8 @@ class Tab(ABC):
     @abstractmethod
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         """
-        Returns the variables of the template, and in `json` the answer to programs. Raises `BiLmError` if the
-        query cannot be used.
+        Returns the variables of the template, and in `json` the answer to programs. Raises
+        `BiLmError` if the query cannot be used.
         """
 
 
@@ -114,7 +121,9 @@ class TaskTab(Tab):
 
 
 def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the prediction of an archive for the template, or why it is missing or cannot be shown."""
+    """
+    Returns the prediction of an archive for the template, or why it is missing or cannot be shown.
+    """
     prediction, text, error, parts = None, "", "", []
     try:
         prediction = archive.predict(inputs)
@@ -136,7 +145,9 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
 
 
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
-    """Returns a tab for each task of this package's trained models, and loads them in the background."""
+    """
+    Returns a tab for each task of this package's trained models, and loads them in the background.
+    """
     taggers = {model.predicates for model in trained_models().values()}
     tabs = []
     for name, model in trained_models().items():

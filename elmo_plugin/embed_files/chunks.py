@@ -68,9 +68,10 @@ def read_chunks(
     has_proteins: bool = False,
 ) -> Iterator[Chunk]:
     """
-    Reads a file, or standard input, in chunks, and updates the digest with its sentences. A chunk ends with
-    the record that makes it at least this long, whatever follows. Raises `BiLmError` if a line is not UTF-8
-    text, a compressed file is damaged, or the text is a table without a `column` of words.
+    Reads a file, or standard input, in chunks, and updates the digest with its sentences. A chunk
+    ends with the record that makes it at least this long, whatever follows. Raises `BiLmError` if a
+    line is not UTF-8 text, a compressed file is damaged, or the text is a table without a `column`
+    of words.
     """
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
@@ -109,9 +110,9 @@ def write_chunk(
     folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vectors: np.ndarray
 ) -> None:
     """
-    Writes the sentences of a chunk, the words of each as `texts`, their numbers as `lengths`, the names of
-    proteins, and the vectors of all words, shape (words, num_layers, dim) or (words, dim). Raises `OSError`
-    if that fails.
+    Writes the sentences of a chunk, the words of each as `texts`, their numbers as `lengths`, the
+    names of proteins, and the vectors of all words, shape (words, num_layers, dim) or (words, dim).
+    Raises `OSError` if that fails.
     """
     with atomic_write(chunk_path(folder, chunk.number)) as temporary, temporary.open("wb") as file:
         texts = join_lines([" ".join(sentence) for sentence in words])
@@ -133,7 +134,9 @@ def split_lines(joined: np.ndarray) -> list[str]:
 
 
 def has_chunk(folder: Path, chunk: Chunk) -> bool:
-    """Returns whether a chunk is there and undamaged. Raises `BiLmError` if it has other sentences."""
+    """
+    Returns whether a chunk is there and undamaged. Raises `BiLmError` if it has other sentences.
+    """
     path = chunk_path(folder, chunk.number)
     if not path.exists():
         return False
@@ -147,8 +150,8 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
         return False
     if not all(map(np.array_equal, stored, (join_lines(chunk.sentences), join_lines(chunk.names)))):
         raise BiLmError(
-            f"{folder} was started with another text (it differs from {chunk.records[0].place} on): use that "
-            "text, or remove the folder to start over"
+            f"{folder} was started with another text (it differs from {chunk.records[0].place} "
+            "on): use that text, or remove the folder to start over"
         )
     return True
 
@@ -156,9 +159,11 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
 @contextmanager
 def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[Path]:
     """
-    Yields the folder of an output's chunks, locked for this process. Removes it when the block succeeds.
+    Yields the folder of an output's chunks, locked for this process. Removes it when the block
+    succeeds.
 
-    Raises `BiLmError` if there are chunks of another description, or another process writes the same output.
+    Raises `BiLmError` if there are chunks of another description, or another process writes the
+    same output.
     """
     folder = output.with_name(f"{output.name}.unfinished")
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -201,6 +206,6 @@ def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], pat
             for name in wrong
         ]
         raise BiLmError(
-            f"{path} was made with other arguments ({'; '.join(changes)}): use those, or remove it to "
-            "start over"
+            f"{path} was made with other arguments ({'; '.join(changes)}): use those, or remove "
+            "it to start over"
         )

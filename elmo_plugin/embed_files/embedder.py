@@ -36,8 +36,8 @@ _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 def load_mix(archive: str, placement: str | None, trust: bool = False) -> TrainedMix:
     """
-    Loads the mix of a task model, on the CPU. Raises `BiLmError` if it has none at that placement, or several
-    and `placement` is `None`.
+    Loads the mix of a task model, on the CPU. Raises `BiLmError` if it has none at that placement,
+    or several and `placement` is `None`.
     """
     mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in load_mixes(archive, trust)}
     if placement is None and len(mixes) == 1:
@@ -48,8 +48,8 @@ def load_mix(archive: str, placement: str | None, trust: bool = False) -> Traine
 
 class Embedder:
     """
-    Embeds text with a frozen biLM on a device. Raises `BiLmError` if the settings name no usable biLM, mix or
-    tokenizer.
+    Embeds text with a frozen biLM on a device. Raises `BiLmError` if the settings name no usable
+    biLM, mix or tokenizer.
     """
 
     def __init__(self, settings: EmbedSettings, device: torch.device | str = "cpu") -> None:
@@ -76,7 +76,10 @@ class Embedder:
         return (*layers, self._bilm.output_dim)
 
     def chunk_size(self, has_proteins: bool) -> int:
-        """Returns how many bytes or residues a chunk has, whose vectors take about `CHUNK_VECTOR_BYTES`."""
+        """
+        Returns how many bytes or residues a chunk has, whose vectors take about
+        `CHUNK_VECTOR_BYTES`.
+        """
         if has_proteins:
             return max(CHUNK_VECTOR_BYTES // (4 * math.prod(self.row_shape)), 1)
         vector_bytes = 4 * self._bilm.num_layers * self._bilm.output_dim
@@ -91,12 +94,12 @@ class Embedder:
     @torch.no_grad()
     def embed(self, chunk: Chunk) -> tuple[list[list[str]], np.ndarray]:
         """
-        Returns the words of each sentence as typed, and the vectors of all words, shape (words, num_layers,
-        dim) or (words, dim): the same bits for the same chunk, whatever was embedded before. With pooling
-        each sentence is one word.
+        Returns the words of each sentence as typed, and the vectors of all words, shape (words,
+        num_layers, dim) or (words, dim): the same bits for the same chunk, whatever was embedded
+        before. With pooling each sentence is one word.
 
-        Raises `BiLmError`, naming the line, if a sentence is too long or contains a boundary, or its vectors
-        are NaN or infinite in the type of the settings.
+        Raises `BiLmError`, naming the line, if a sentence is too long or contains a boundary, or
+        its vectors are NaN or infinite in the type of the settings.
         """
         self._bilm.clear_word_cache()  # words of other batches are rounded differently
         words = [self._tokenize(line) for line in chunk.sentences]
@@ -153,8 +156,8 @@ def embed_chunks(
     devices: Sequence[str],
 ) -> Iterator[tuple[Chunk, bool]]:
     """
-    Writes the vectors of each chunk that the folder lacks: on one device in this process, on several in a
-    process for each. Yields all chunks in order, and whether they were lacking.
+    Writes the vectors of each chunk that the folder lacks: on one device in this process, on
+    several in a process for each. Yields all chunks in order, and whether they were lacking.
 
     Raises `ChildProcessError` if a process was killed.
     """
@@ -203,7 +206,10 @@ def _in_order(
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Delays Ctrl-C and SIGTERM, so that no process is left half started. Started processes inherit this."""
+    """
+    Delays Ctrl-C and SIGTERM, so that no process is left half started. Started processes inherit
+    this.
+    """
     if sys.platform == "win32":
         yield
         return

@@ -1,6 +1,6 @@
 """
-The formats of outputs: HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before 1.0,
-safetensors, for any program to map into memory, NumPy's npz, and CSV.
+The formats of outputs: HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before
+1.0, safetensors, for any program to map into memory, NumPy's npz, and CSV.
 """
 
 import csv
@@ -36,8 +36,8 @@ class Content(NamedTuple):
 
     def lines(self) -> Iterator[tuple[str, str, np.ndarray]]:
         """
-        Yields the number of each line, or the name of a record, its words, with a space between, and vectors
-        of shape (words, ..., dim).
+        Yields the number of each line, or the name of a record, its words, with a space between,
+        and vectors of shape (words, ..., dim).
         """
         number = count()
         for chunk in map(_read_chunk, self.chunks):
@@ -47,7 +47,9 @@ class Content(NamedTuple):
                 yield (name if chunk.names else str(next(number))), text, array
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
-        """Returns shape (..., words, dim) of (words, ..., dim), or the only vector of a sentence."""
+        """
+        Returns shape (..., words, dim) of (words, ..., dim), or the only vector of a sentence.
+        """
         return array[0] if self.settings.pooling else np.moveaxis(array, 0, -2)
 
 
@@ -71,7 +73,9 @@ class OutputFormat(NamedTuple):
     write: Callable[[Path, Content], None]
     """Raises `OSError` if the file cannot be written."""
     description_in: Callable[[Path], str | bytes]
-    """Returns the description in a file as JSON; raises any error if it is damaged or of another kind."""
+    """
+    Returns the description in a file as JSON; raises any error if it is damaged or of another kind.
+    """
 
     def read_description(self, path: Path) -> dict[str, Any] | None:
         """Returns the description in a file, or `None` if it has none."""
@@ -84,9 +88,10 @@ class OutputFormat(NamedTuple):
 
 def _write_hdf5(path: Path, content: Content) -> None:
     """
-    Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of
-    each sentence, in UTF-8, unless there are no sentences, or they are the keys themselves. The datasets of
-    proteins have their names, also in the attribute `original_id`, as those of bio_embeddings.
+    Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the
+    key of each sentence, in UTF-8, unless there are no sentences, or they are the keys themselves.
+    The datasets of proteins have their names, also in the attribute `original_id`, as those of
+    bio_embeddings.
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
         file.attrs[_DESCRIPTION] = json.dumps(content.description, sort_keys=True)
@@ -135,8 +140,9 @@ def _hdf5_description(path: Path) -> str:
 
 def sentence_key(sentence: str) -> str:
     r"""
-    Returns the name of a sentence's dataset if sentences are keys: the sentence, with characters escaped that
-    HDF5 forbids. A slash is written `\s`, a NUL `\0`, a sentence of a single dot `\.`, and a backslash `\\`.
+    Returns the name of a sentence's dataset if sentences are keys: the sentence, with characters
+    escaped that HDF5 forbids. A slash is written `\s`, a NUL `\0`, a sentence of a single dot `\.`,
+    and a backslash `\\`.
     """
     if sentence == ".":
         return r"\."
@@ -144,7 +150,9 @@ def sentence_key(sentence: str) -> str:
 
 
 def check_keys(chunk: Chunk) -> Chunk:
-    """Returns the chunk. Raises `BiLmError` if a sentence is too long to be the name of its vectors."""
+    """
+    Returns the chunk. Raises `BiLmError` if a sentence is too long to be the name of its vectors.
+    """
     for record in chunk.records:
         if len(sentence_key(record.text).encode()) > _MAX_KEY_BYTES:
             raise BiLmError(
@@ -156,10 +164,10 @@ def check_keys(chunk: Chunk) -> Chunk:
 
 def _write_safetensors(path: Path, content: Content) -> None:
     """
-    Writes `vectors`, shape (words of the text, num_layers, dim) or (words of the text, dim), and `starts`,
-    shape (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i + 1]`. Its words, with a
-    space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`. The names
-    of proteins, a line each, are in `names`.
+    Writes `vectors`, shape (words of the text, num_layers, dim) or (words of the text, dim), and
+    `starts`, shape (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i +
+    1]`. Its words, with a space between them, are the UTF-8 bytes of `text` from `text_starts[i]`
+    to `text_starts[i + 1]`. The names of proteins, a line each, are in `names`.
     """
     starts = _starts(length for lengths in _stored(content.chunks, "lengths") for length in lengths)
     shape = int(starts[-1]), *content.row_shape
@@ -221,7 +229,9 @@ def _safetensors_description(path: Path) -> str:
 
 
 def _write_npz(path: Path, content: Content) -> None:
-    """Writes an array for each line, named by its number from 0 or its record, as HDF5's datasets are."""
+    """
+    Writes an array for each line, named by its number from 0 or its record, as HDF5's datasets are.
+    """
     with zipfile.ZipFile(path, "w") as file:  # in pieces, because numpy needs all arrays in memory
         file.comment = json.dumps(content.description, sort_keys=True).encode()
         for line, _, array in content.lines():
@@ -236,9 +246,9 @@ def _npz_description(path: Path) -> bytes:
 
 def _write_csv(path: Path, content: Content) -> None:
     """
-    Writes a row for each word: the number of its line, from 0, or the name of its record, the number of the
-    word, the word, and its values, of all layers one layer after the other; with pooling a row for each line.
-    The description has no place there.
+    Writes a row for each word: the number of its line, from 0, or the name of its record, the
+    number of the word, the word, and its values, of all layers one layer after the other; with
+    pooling a row for each line. The description has no place there.
     """
     names = ["_".join(map(str, index)) for index in np.ndindex(*content.row_shape)]
     with open(path, "w", encoding="utf-8", newline="") as file:

@@ -49,18 +49,18 @@ def embed_file(
     source_format: str | None = None,
 ) -> bool:
     """
-    Embeds each line of a text, or each record of FASTA. Until the output is complete its chunks are in the
-    folder `OUTPUT.unfinished`. After a kill the same call resumes from there, to the same output, byte for
-    byte.
+    Embeds each line of a text, or each record of FASTA. Until the output is complete its chunks are
+    in the folder `OUTPUT.unfinished`. After a kill the same call resumes from there, to the same
+    output, byte for byte.
 
-    The source is UTF-8 text with one sentence per line, plain, `.gz` or `.zst`, or `-` for standard input;
-    `source_format` is "fasta" for proteins. It and the output's, one of `OUTPUT_FORMATS`, follow from the
-    suffixes. The output does not depend on the number of `workers`, processes that embed, by default one for
-    each device: "cpu", "cuda" or "cuda:N".
+    The source is UTF-8 text with one sentence per line, plain, `.gz` or `.zst`, or `-` for standard
+    input; `source_format` is "fasta" for proteins. It and the output's, one of `OUTPUT_FORMATS`,
+    follow from the suffixes. The output does not depend on the number of `workers`, processes that
+    embed, by default one for each device: "cpu", "cuda" or "cuda:N".
 
-    Returns false if the output was complete already. Raises `BiLmError` if an argument is wrong, the text is
-    not UTF-8, or the output or its chunks were made with other arguments; `OSError` if it cannot be written;
-    `ChildProcessError` if a worker was killed.
+    Returns false if the output was complete already. Raises `BiLmError` if an argument is wrong,
+    the text is not UTF-8, or the output or its chunks were made with other arguments; `OSError` if
+    it cannot be written; `ChildProcessError` if a worker was killed.
     """
     source, output = str(source), Path(output)
     output_format = _format_of(output, output_format)
@@ -173,12 +173,12 @@ def embed_shards(
     source_format: str | None = None,
 ) -> list[Path]:
     """
-    Runs `embed_file` on each file of a pattern, as a task of Dask. Skips complete outputs, which are named
-    after their files, and resumes partial ones. All machines must see both. Without the address of a running
-    cluster's scheduler, one is made of `workers` processes here.
+    Runs `embed_file` on each file of a pattern, as a task of Dask. Skips complete outputs, which
+    are named after their files, and resumes partial ones. All machines must see both. Without the
+    address of a running cluster's scheduler, one is made of `workers` processes here.
 
-    Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed. Raises an
-    error of a single file when the others are done.
+    Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed.
+    Raises an error of a single file when the others are done.
     """
     try:
         from dask.distributed import Client, as_completed

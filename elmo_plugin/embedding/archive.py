@@ -58,11 +58,12 @@ def archived_bilm(
     folder: str | PathLike[str] | None, source: str | dict[str, str], precision: str
 ) -> BiLm | None:
     """
-    Makes the biLM of a trained model from the model's weights, in `folder`; `source` is its name in the
-    configuration. Returns `None` if the folder lacks weights, because the training begins, or if they lack
-    the biLM, because it comes with this package.
+    Makes the biLM of a trained model from the model's weights, in `folder`; `source` is its name in
+    the configuration. Returns `None` if the folder lacks weights, because the training begins, or
+    if they lack the biLM, because it comes with this package.
 
-    Raises `BiLmError` if the weights lack another biLM: an archive must neither read nor download files.
+    Raises `BiLmError` if the weights lack another biLM: an archive must neither read nor download
+    files.
     """
     state = stored_state(folder)
     if state is None:
@@ -80,8 +81,9 @@ def archived_bilm(
 
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None:
     """
-    Reads the weights of a trained model; `None` if the folder lacks them, because the training begins. Raises
-    `BiLmError` if they are damaged: a model made without them would read the files that its archive names.
+    Reads the weights of a trained model; `None` if the folder lacks them, because the training
+    begins. Raises `BiLmError` if they are damaged: a model made without them would read the files
+    that its archive names.
     """
     files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
     file = next(filter(Path.is_file, files), None)
@@ -92,8 +94,8 @@ def find_bilms(
     state: Mapping[str, Any], marker: str, path: str
 ) -> Iterator[tuple[str, dict[str, Tensor]]]:
     """
-    Finds the modules with a biLM in a `state_dict`, by an entry of each whose name ends in `marker`. Yields
-    the prefix of the module, and the weights of its biLM, beginning with `path`.
+    Finds the modules with a biLM in a `state_dict`, by an entry of each whose name ends in
+    `marker`. Yields the prefix of the module, and the weights of its biLM, beginning with `path`.
     """
     for name in state:
         if name.endswith(marker):
@@ -109,10 +111,9 @@ class LayerWeights(NamedTuple):
     """
     How one placement of ELMo mixes the layers of its biLM.
 
-    placement: "input" or "output"; the name of the module if it is neither, or if there are several of it
-    layers: the numbers of the layers that are mixed; 0 is the token layer
-    normalized_weights: the weight of each of them after the softmax
-    gamma: the factor of the whole
+    placement: "input" or "output"; the name of the module if it is neither, or if there are several
+    of it layers: the numbers of the layers that are mixed; 0 is the token layer normalized_weights:
+    the weight of each of them after the softmax gamma: the factor of the whole
     """
 
     placement: str
@@ -123,8 +124,8 @@ class LayerWeights(NamedTuple):
 
 def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
     """
-    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` alone stores no
-    layer numbers: its layers are counted from 0.
+    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` alone
+    stores no layer numbers: its layers are counted from 0.
     """
     modules = [name.removesuffix(_WEIGHTS) for name in state if name.endswith(_WEIGHTS)]
     counts = Counter(map(_placement, modules))

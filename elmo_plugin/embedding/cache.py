@@ -25,8 +25,8 @@ _MOST_GB = 10**6
 
 class MemoryStore:
     """
-    Holds the vectors of sentences, in at most `max_bytes`; removes the least recently used record first.
-    Copies and unpickled stores start empty.
+    Holds the vectors of sentences, in at most `max_bytes`; removes the least recently used record
+    first. Copies and unpickled stores start empty.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -36,7 +36,9 @@ class MemoryStore:
         self._lock = ForkSafeLock()
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
-        """Copies the vectors of each key into its row; returns the numbers of the rows without any."""
+        """
+        Copies the vectors of each key into its row; returns the numbers of the rows without any.
+        """
         missing = []
         with self._lock:
             for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
@@ -68,12 +70,13 @@ class ActivationCache:
     """
     Runs a frozen biLM only on the sentences that are not stored yet.
 
-    All layers of a sentence are stored under a digest of its characters and of the biLM (its weights, options
-    and precision). So different mixes share them, and a changed biLM does not read the old ones.
+    All layers of a sentence are stored under a digest of its characters and of the biLM (its
+    weights, options and precision). So different mixes share them, and a changed biLM does not read
+    the old ones.
 
-    `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also rounded to
-    it, so that results never depend on the content of the cache. Caches of the same kind, `place` (which
-    identifies the store) and `dtype` are equal, and return the same results.
+    `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also
+    rounded to it, so that results never depend on the content of the cache. Caches of the same
+    kind, `place` (which identifies the store) and `dtype` are equal, and return the same results.
     """
 
     def __init__(self, store: MemoryStore | SqliteStore, place: Hashable, dtype: str) -> None:
@@ -97,9 +100,10 @@ class ActivationCache:
         output_dim: int,
     ) -> BiLmOutput:
         """
-        Returns `compute(character_ids)`, the output of a frozen biLM without a state, rounded to the cache's
-        `dtype`, in float32, on the device of `character_ids`. It computes only missing vectors. `digest`
-        identifies the biLM's content and precision. Raises `BiLmError` if a number is too large for float16.
+        Returns `compute(character_ids)`, the output of a frozen biLM without a state, rounded to
+        the cache's `dtype`, in float32, on the device of `character_ids`. It computes only missing
+        vectors. `digest` identifies the biLM's content and precision. Raises `BiLmError` if a
+        number is too large for float16.
         """
         with torch.inference_mode(False), torch.no_grad():
             keys, lengths = sentence_keys(character_ids, digest, self.dtype)
@@ -129,8 +133,8 @@ class ActivationCache:
 
 class MemoryCache(ActivationCache):
     """
-    Stores vectors in memory, for as long as the model exists. When it is full, the least recently used are
-    removed.
+    Stores vectors in memory, for as long as the model exists. When it is full, the least recently
+    used are removed.
 
     # Parameters
 
@@ -146,8 +150,8 @@ class MemoryCache(ActivationCache):
 
 class SqliteCache(ActivationCache):
     """
-    Stores vectors in an SQLite file, for all processes of this machine and for later ones. If it cannot be
-    read or written, the biLM computes instead, and logs one warning.
+    Stores vectors in an SQLite file, for all processes of this machine and for later ones. If it
+    cannot be read or written, the biLM computes instead, and logs one warning.
 
     # Parameters
 
@@ -170,8 +174,8 @@ def sentence_keys(
     character_ids: Tensor, bilm_digest: bytes, dtype: str
 ) -> tuple[list[bytes], list[int]]:
     """
-    Returns the key of each sentence, a hash of its characters, of the biLM and of the
-    type of the stored vectors, and its number of words. `character_ids` has shape (batch, time, characters),
+    Returns the key of each sentence, a hash of its characters, of the biLM and of the type of the
+    stored vectors, and its number of words. `character_ids` has shape (batch, time, characters),
     any integer type, and any number of rows of zeros after a sentence's last word.
     """
     ids = character_ids.to("cpu", torch.int32).contiguous().numpy()

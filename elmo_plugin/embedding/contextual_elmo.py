@@ -62,8 +62,8 @@ class ElmoPlacement(FromParams):
         Whether each vector is normalized over its own features before mixing.
     dropout : `float`, optional (default = `0.5`)
         The rate of dropout on the mixed vectors.
-    mixing_weights : `list[float]`, optional (default = `None`)
-        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if not given.
+    mixing_weights : `list[float]`, optional (default = `None`) Fixed weights of the mixed layers,
+        such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if not given.
     """
 
     layers: str | int | list[int] = "all"
@@ -75,18 +75,19 @@ class ElmoPlacement(FromParams):
 class ContextualElmo(ElmoRepresentations, FromParams):
     """
     One biLM, run once for a batch, and a mix of its layers for each placement of ELMo: `input` is
-    [x ; ELMo] before the encoder, `output` is [h ; ELMo] after it (Peters et al., 2018, section 3.3). The
-    parameters to regularize are `….mixes.input.scalar_mix.weights` and `….mixes.output.scalar_mix.weights`.
+    [x ; ELMo] before the encoder, `output` is [h ; ELMo] after it (Peters et al., 2018, section
+    3.3). The parameters to regularize are `….mixes.input.scalar_mix.weights` and
+    `….mixes.output.scalar_mix.weights`.
 
-    An archive needs no other file and no network: the biLM is made from the archive's weights, with which its
-    sizes are stored. From a frozen biLM of this package the archive has the name and a digest.
+    An archive needs no other file and no network: the biLM is made from the archive's weights, with
+    which its sizes are stored. From a frozen biLM of this package the archive has the name and a
+    digest.
 
     # Parameters
 
-    bilm : `str | dict[str, str]`
-        The name of a pretrained biLM ("tiny", …), an archive that was trained with this package, the folder
-        of a model of ELMoForManyLangs, or `{"options": …, "weights": …}` with the paths or URLs of a model in
-        the published layout.
+    bilm : `str | dict[str, str]` The name of a pretrained biLM ("tiny", …), an archive that was
+        trained with this package, the folder of a model of ELMoForManyLangs, or `{"options": …,
+        "weights": …}` with the paths or URLs of a model in the published layout.
     input, output : `ElmoPlacement`, optional (default = `None`)
         The mix of each placement.
     requires_grad : `bool`, optional (default = `False`)
@@ -95,17 +96,18 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         Whether the biLM's state is carried from batch to batch, as in published implementations.
     precision : `str`, optional (default = `"float32"`)
         The precision of a frozen biLM: "float32", "bfloat16" or "int8", see `docs/faster.md`.
-    max_batch_tokens : `int`, optional (default = `8192`)
-        A batch with more tokens than this, padding included, is computed by a frozen biLM in chunks, to bound
-        the memory with the same vectors.
-    cache : `RegisteredCache`, optional (default = `None`)
-        Stores the output of a frozen biLM, so that it computes each sentence once: in all epochs, or in all
-        trainings. See `docs/faster.md`.
-    serialization_dir : `str`, optional (default = `None`)
-        Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and contain
-        this biLM, it is made from them.
+    max_batch_tokens : `int`, optional (default = `8192`) A batch with more tokens than this,
+        padding included, is computed by a frozen biLM in chunks, to bound the memory with the same
+        vectors.
+    cache : `RegisteredCache`, optional (default = `None`) Stores the output of a frozen biLM, so
+        that it computes each sentence once: in all epochs, or in all trainings. See
+        `docs/faster.md`.
+    serialization_dir : `str`, optional (default = `None`) Given by AllenNLP, not by a
+        configuration. If the weights of a trained model are there, and contain this biLM, it is
+        made from them.
 
-    Raises `ConfigurationError` if `bilm` is not a usable model, or the other parameters do not fit it.
+    Raises `ConfigurationError` if `bilm` is not a usable model, or the other parameters do not fit
+    it.
     """
 
     def __init__(
@@ -142,7 +144,9 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:
-        """Returns the values stored with the weights, for `archived_bilm` and `read_layer_weights`."""
+        """
+        Returns the values stored with the weights, for `archived_bilm` and `read_layer_weights`.
+        """
         layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
         digest = ""
         if self._source in BUNDLED_MODELS and not self.bilm.is_trainable:
@@ -159,7 +163,9 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     @overrides
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns the state without a frozen biLM of this package; its digest is in the extra state."""
+        """
+        Returns the state without a frozen biLM of this package; its digest is in the extra state.
+        """
         state = super().state_dict(*args, **kwargs)
         prefix = kwargs.get("prefix", "")
         if ElmoMetadata.from_tensor(state[prefix + EXTRA_STATE]).digest:
@@ -176,7 +182,9 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _bundled_weights(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
-        """Returns the weights that the state lacks. Raises `BiLmError` if this package has others."""
+        """
+        Returns the weights that the state lacks. Raises `BiLmError` if this package has others.
+        """
         if not metadata.digest:
             return {}
         if _digest(self.bilm) == metadata.digest:

@@ -1,4 +1,6 @@
-"""ELMo in plain torch: a biLM, and one or more learned mixes of its layers (Peters et al., 2018, eq. 1)."""
+"""ELMo in plain torch: a biLM, and one or more learned mixes of its layers (Peters et al., 2018,
+eq. 1).
+"""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -36,9 +38,9 @@ class ScalarMix(FiniteModule):
         The number of layers `h_j`.
     trainable : `bool`
         Whether `w` (the parameter `weights`) and `gamma` are learned.
-    initial_weights : `Sequence[float] | None`
-        The initial `s_j`: one for each layer, not negative, of sum one. Unlike the pre-softmax values that
-        other implementations take, `[0, 1, 0]` means the middle layer alone.
+    initial_weights : `Sequence[float] | None` The initial `s_j`: one for each layer, not negative,
+        of sum one. Unlike the pre-softmax values that other implementations take, `[0, 1, 0]` means
+        the middle layer alone.
 
     Raises `BiLmError` for other `initial_weights`, and if `load_state_dict` reads NaN or infinity.
     """
@@ -64,14 +66,18 @@ class ScalarMix(FiniteModule):
         return torch.softmax(self.weights, dim=0)
 
     def forward(self, layers: Tensor) -> Tensor:
-        """Returns the mix of `layers`, shape (num_layers, ...), in the type of the weights, shape (...)."""
+        """
+        Returns the mix of `layers`, shape (num_layers, ...), in the type of the weights, shape
+        (...).
+        """
         return weighted_sum(self.gamma * self.normalized_weights(), layers)
 
 
 class LayerMix(nn.Module):
     """
-    One ELMo representation: from all layers of a biLM, shape (num_layers, ..., dim), to vectors of shape
-    (..., dim). It selects `layer_numbers`, normalizes if `layer_norm`, mixes, and applies dropout.
+    One ELMo representation: from all layers of a biLM, shape (num_layers, ..., dim), to vectors of
+    shape (..., dim). It selects `layer_numbers`, normalizes if `layer_norm`, mixes, and applies
+    dropout.
     """
 
     def __init__(
@@ -97,8 +103,8 @@ class LayerMix(nn.Module):
 
 def weighted_sum(weights: Tensor, layers: Tensor) -> Tensor:
     """
-    Returns `sum_j weights_j layers_j`, in the type of the weights. Autocast is switched off: it would round
-    the vectors, and the gradients of the weights, to 16 bits.
+    Returns `sum_j weights_j layers_j`, in the type of the weights. Autocast is switched off: it
+    would round the vectors, and the gradients of the weights, to 16 bits.
     """
     with torch.autocast(layers.device.type, enabled=False):
         return torch.tensordot(weights, layers.to(weights.dtype), dims=1)
@@ -116,46 +122,45 @@ class ElmoOutput(NamedTuple):
 
 class ElmoRepresentations(nn.Module):
     """
-    ELMo representations (Peters et al., 2018, section 3.2): each is a `ScalarMix` of the biLM's layers,
-    followed by dropout. The biLM runs once for all of them.
+    ELMo representations (Peters et al., 2018, section 3.2): each is a `ScalarMix` of the biLM's
+    layers, followed by dropout. The biLM runs once for all of them.
 
-    The biLM is trained if, and only if, its parameters require gradients (`requires_grad_`). The caller's
-    biLM is never changed: if `requires_grad` differs from it, this trains or freezes a copy.
+    The biLM is trained if, and only if, its parameters require gradients (`requires_grad_`). The
+    caller's biLM is never changed: if `requires_grad` differs from it, this trains or freezes a
+    copy.
 
     # Parameters
 
     bilm : `BiLm | str | Path | Mapping[str, str]`
         The language model, or a source of `BiLm.from_pretrained`, such as "base".
-    num_mixes : `int`
-        The number of representations, each with its own weights, such as one for each place in a model.
-    layers : `str | int | Sequence[int]`
-        Which layers are mixed: `"all"`, `"top"`, `"token"`, a layer's number or a list of numbers. Layer 0 is
-        the token layer. A single layer is only scaled by `gamma`.
-    layer_norm : `bool`
-        Whether each vector of each layer is normalized over its own features to mean 0 and variance 1 before
-        mixing. Published implementations normalize over all words of the batch, so a word's vector depends on
-        the rest of its batch.
+    num_mixes : `int` The number of representations, each with its own weights, such as one for each
+        place in a model.
+    layers : `str | int | Sequence[int]` Which layers are mixed: `"all"`, `"top"`, `"token"`, a
+        layer's number or a list of numbers. Layer 0 is the token layer. A single layer is only
+        scaled by `gamma`.
+    layer_norm : `bool` Whether each vector of each layer is normalized over its own features to
+        mean 0 and variance 1 before mixing. Published implementations normalize over all words of
+        the batch, so a word's vector depends on the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
     mixing_weights : `Sequence[float] | None`
         Fixed weights of the mixed layers, with a fixed `gamma` of 1; `None` to learn both.
-    requires_grad : `bool | None`
-        Whether the biLM is trained with the task; `None` leaves it unchanged. biLMs are loaded frozen.
-    stateful : `bool`
-        Whether the LSTMs continue, row by row, from their state after the last batch, as in published
-        implementations, instead of starting from zero. Gradients do not flow into earlier batches. The state
-        is not in the `state_dict`, and copies of the module start without it.
-    precision : `str | None`
-        The precision of the frozen biLM: "float32", "bfloat16" or "int8"; `None` for the biLM's own. A biLM
-        that is trained computes in "float32".
+    requires_grad : `bool | None` Whether the biLM is trained with the task; `None` leaves it
+        unchanged. biLMs are loaded frozen.
+    stateful : `bool` Whether the LSTMs continue, row by row, from their state after the last batch,
+        as in published implementations, instead of starting from zero. Gradients do not flow into
+        earlier batches. The state is not in the `state_dict`, and copies of the module start
+        without it.
+    precision : `str | None` The precision of the frozen biLM: "float32", "bfloat16" or "int8";
+        `None` for the biLM's own. A biLM that is trained computes in "float32".
     cache : `Cache | None`
         Stores the layers of sentences between batches and epochs, such as a `MemoryCache` (see
         `docs/faster.md`). The biLM must be frozen and not stateful.
     max_batch_tokens : `int | None`
         The size of the chunks in which a frozen biLM computes a batch; `None` for the biLM's own.
 
-    Raises `BiLmError` if there is no such biLM, if `layers` or `mixing_weights` do not fit it, if it cannot
-    be trained in the precision, or if it cannot have a cache.
+    Raises `BiLmError` if there is no such biLM, if `layers` or `mixing_weights` do not fit it, if
+    it cannot be trained in the precision, or if it cannot have a cache.
     """
 
     __call__: Callable[..., ElmoOutput]
@@ -205,16 +210,16 @@ class ElmoRepresentations(nn.Module):
 
     def forward(self, character_ids: Tensor) -> ElmoOutput:
         """
-        Returns the representations, zeros at padding, of character ids of shape (batch, time, characters), of
-        any integer type, with rows of zeros after a sentence's last word.
+        Returns the representations, zeros at padding, of character ids of shape (batch, time,
+        characters), of any integer type, with rows of zeros after a sentence's last word.
         """
         layers, mask = self.run_bilm(character_ids)
         return ElmoOutput([mix(layers) for mix in self.mixes.values()], mask)
 
     def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> tuple[Tensor, Tensor]:
         """
-        Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask, with the
-        sentence boundaries if requested. A cache does not store these.
+        Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask,
+        with the sentence boundaries if requested. A cache does not store these.
         """
         options: dict[str, Any] = {
             "precision": self.precision,

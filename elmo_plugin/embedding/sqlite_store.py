@@ -32,9 +32,9 @@ if hasattr(os, "register_at_fork"):
 
 class SqliteStore:
     """
-    Reads and writes like a `MemoryStore`, in a file that it opens on first use. If reading or writing fails,
-    it stops doing so with one warning. A damaged file is replaced by an empty one, a damaged record counts as
-    missing. Copies of a store use the same file.
+    Reads and writes like a `MemoryStore`, in a file that it opens on first use. If reading or
+    writing fails, it stops doing so with one warning. A damaged file is replaced by an empty one, a
+    damaged record counts as missing. Copies of a store use the same file.
 
     The first eight bytes of a key are the record's id; its checksum covers the whole key.
     """
@@ -80,7 +80,9 @@ class SqliteStore:
         return found is not None and read_record(key, found[0] or b"", row)
 
     def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Returns what `work` returns in a transaction. Replaces a damaged file, and runs it again."""
+        """
+        Returns what `work` returns in a transaction. Replaces a damaged file, and runs it again.
+        """
 
         def run() -> Result:
             if self._connection is not None and self._process != os.getpid():
@@ -112,8 +114,9 @@ class SqliteStore:
 
     def _connect(self) -> sqlite3.Connection:
         """
-        Opens or creates the file. SQLite's journal protects it against kills and power failures. Raises
-        `sqlite3.DatabaseError` itself if it is damaged, and `sqlite3.OperationalError` if it cannot be used.
+        Opens or creates the file. SQLite's journal protects it against kills and power failures.
+        Raises `sqlite3.DatabaseError` itself if it is damaged, and `sqlite3.OperationalError` if it
+        cannot be used.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / NAME
@@ -129,9 +132,8 @@ class SqliteStore:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version == 0:
                 connection.executescript(
-                    "BEGIN IMMEDIATE;"
-                    "CREATE TABLE IF NOT EXISTS records (id INTEGER PRIMARY KEY, content BLOB);"
-                    f"PRAGMA user_version = {FORMAT}; COMMIT"
+                    "BEGIN IMMEDIATE;CREATE TABLE IF NOT EXISTS records (id INTEGER PRIMARY KEY, "
+                    f"content BLOB);PRAGMA user_version = {FORMAT}; COMMIT"
                 )
             elif version != FORMAT:
                 raise sqlite3.OperationalError(f"its format is {version}, not {FORMAT}")
@@ -157,7 +159,10 @@ def to_record(key: bytes, vectors: np.ndarray) -> bytes:
 
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
-    """Copies a record into `vectors`; returns false if it is damaged, or of another key, shape or type."""
+    """
+    Copies a record into `vectors`; returns false if it is damaged, or of another key, shape or
+    type.
+    """
     content = memoryview(record)[CHECKSUM_SIZE:]
     if len(content) != vectors.nbytes or bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
         return False

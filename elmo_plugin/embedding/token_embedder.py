@@ -22,9 +22,9 @@ from elmo_plugin.embedding.word_vectors import TextIndexer
 @TokenIndexer.register("elmo")
 class ElmoTokenIndexer(TextIndexer):
     """
-    Indexes tokens with the same character ids as AllenNLP's `elmo_characters`, in less memory: an indexed
-    token is its text, and the ids are looked up when a batch is made, as 16-bit integers. There is no
-    vocabulary.
+    Indexes tokens with the same character ids as AllenNLP's `elmo_characters`, in less memory: an
+    indexed token is its text, and the ids are looked up when a batch is made, as 16-bit integers.
+    There is no vocabulary.
 
     Registered as a `TokenIndexer` with name "elmo".
 
@@ -34,9 +34,9 @@ class ElmoTokenIndexer(TextIndexer):
         `max_characters_per_token` of the biLM's options (50 in all published models).
     token_min_padding_length : `int`, optional (default = `0`)
         See `TokenIndexer`.
-    normalize : `bool`, optional (default = `False`)
-        Read typographic characters as their ASCII twins, see `normalize_text`, in text that is split already.
-        Tokenizers of raw text always do.
+    normalize : `bool`, optional (default = `False`) Read typographic characters as their ASCII
+        twins, see `normalize_text`, in text that is split already. Tokenizers of raw text always
+        do.
     """
 
     key = "elmo_tokens"
@@ -65,7 +65,10 @@ class ElmoTokenIndexer(TextIndexer):
     def as_padded_tensor_dict(
         self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
-        """Returns `elmo_tokens`: shape (padded length, max_characters_per_token), int16, zeros at padding."""
+        """
+        Returns `elmo_tokens`: shape (padded length, max_characters_per_token), int16, zeros at
+        padding.
+        """
         ids = np.zeros((padding_lengths["elmo_tokens"], self._max_characters), dtype=np.int16)
         for row, word in zip(ids, tokens["elmo_tokens"], strict=False):
             row[:] = word_to_character_ids(word, self._max_characters)
@@ -82,13 +85,13 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     # Parameters
 
-    bilm : `str | dict[str, str]`
-        See `ContextualElmo`, also for `requires_grad`, `stateful`, `precision`, `max_batch_tokens`, `cache`
-        and `serialization_dir`.
+    bilm : `str | dict[str, str]` See `ContextualElmo`, also for `requires_grad`, `stateful`,
+        `precision`, `max_batch_tokens`, `cache` and `serialization_dir`.
     layers : `str | int | list[int]`, optional (default = `"all"`)
         See `ElmoPlacement`, also for `layer_norm`, `dropout` and `mixing_weights`.
 
-    Raises `ConfigurationError` if `bilm` is not a usable model, or the other parameters do not fit it.
+    Raises `ConfigurationError` if `bilm` is not a usable model, or the other parameters do not fit
+    it.
     """
 
     def __init__(
@@ -124,8 +127,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def forward(self, elmo_tokens: Tensor) -> Tensor:
         """
-        Returns shape (batch, time, output_dim) for character ids of shape (batch, time, characters), of any
-        integer type; both have zeros at padding. Raises `BiLmError` if the token indexer does not fit the
-        biLM.
+        Returns shape (batch, time, output_dim) for character ids of shape (batch, time,
+        characters), of any integer type; both have zeros at padding. Raises `BiLmError` if the
+        token indexer does not fit the biLM.
         """
         return self._elmo(elmo_tokens).representations[0]

@@ -37,7 +37,9 @@ class WordTable(NamedTuple):
 
 
 def word_key(word: str) -> int:
-    """Returns a number from -2^63 to 2^63 - 1 for a word, never 0: equal words have equal numbers."""
+    """
+    Returns a number from -2^63 to 2^63 - 1 for a word, never 0: equal words have equal numbers.
+    """
     digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True) or 1
 
@@ -57,8 +59,9 @@ def read_table(source: str) -> tuple[WordTable, str]:
 
 def read_text_table(path: str) -> WordTable:
     """
-    Reads vectors from a text file, plain or compressed, with a word and its numbers on each line. The first
-    line may have the numbers of words and dimensions. If a word is there twice, its first vector counts.
+    Reads vectors from a text file, plain or compressed, with a word and its numbers on each line.
+    The first line may have the numbers of words and dimensions. If a word is there twice, its first
+    vector counts.
 
     Raises `ConfigurationError`, naming the file and the line, if it has anything else.
     """
@@ -105,8 +108,9 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
 
 def table_from_bytes(content: bytes, keys: bytes, name: str) -> WordTable:
     """
-    Reads vectors of 8-bit integers, each with a scale. `keys` are a digest of this content and the `word_key`
-    of each word. Raises `ConfigurationError`, beginning with `name`, if either is damaged.
+    Reads vectors of 8-bit integers, each with a scale. `keys` are a digest of this content and the
+    `word_key` of each word. Raises `ConfigurationError`, beginning with `name`, if either is
+    damaged.
     """
     try:
         tensors = load(content)

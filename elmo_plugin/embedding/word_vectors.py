@@ -23,7 +23,9 @@ _WHAT = "the metadata of word vectors in the weights"
 
 
 class TextIndexer(TokenIndexer):
-    """The base of token indexers without a vocabulary: an indexed token is its text, under `key`."""
+    """
+    The base of token indexers without a vocabulary: an indexed token is its text, under `key`.
+    """
 
     key: str
 
@@ -43,8 +45,9 @@ class TextIndexer(TokenIndexer):
 @TokenIndexer.register("word_vectors")
 class WordVectorsIndexer(TextIndexer):
     """
-    Indexes tokens for the embedder `word_vectors`: by a key of the word and a key of its lower-case form.
-    There is no vocabulary, so a word that the training data lack has its vector at prediction.
+    Indexes tokens for the embedder `word_vectors`: by a key of the word and a key of its lower-case
+    form. There is no vocabulary, so a word that the training data lack has its vector at
+    prediction.
 
     Registered as a `TokenIndexer` with name "word_vectors".
 
@@ -76,17 +79,16 @@ class WordVectorsEmbedder(TokenEmbedder):
 
     # Parameters
 
-    vectors : `str`, optional (default = `"english"`)
-        A table of this package ("english"), or a text file in the format of GloVe, word2vec or fastText,
-        plain or compressed. An archive stores a file's vectors; from a table of this package it stores the
-        digest.
+    vectors : `str`, optional (default = `"english"`) A table of this package ("english"), or a text
+        file in the format of GloVe, word2vec or fastText, plain or compressed. An archive stores a
+        file's vectors; from a table of this package it stores the digest.
     trainable : `bool`, optional (default = `False`)
         Whether the vectors are trained with the task.
     learn_unknown : `bool`, optional (default = `False`)
         Whether words that the table lacks share a vector, which is trained.
-    serialization_dir : `str`, optional (default = `None`)
-        Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and contain
-        these vectors, they are used.
+    serialization_dir : `str`, optional (default = `None`) Given by AllenNLP, not by a
+        configuration. If the weights of a trained model are there, and contain these vectors, they
+        are used.
 
     Raises `ConfigurationError` if the vectors cannot be read.
     """
@@ -120,7 +122,9 @@ class WordVectorsEmbedder(TokenEmbedder):
         return self.vectors.size(1)
 
     def forward(self, word_keys: Tensor) -> Tensor:
-        """Returns shape (batch, time, dim) for keys, (batch, time, 2); both have zeros at padding."""
+        """
+        Returns shape (batch, time, dim) for keys, (batch, time, 2); both have zeros at padding.
+        """
         rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
         is_found = self.keys[rows] == word_keys
         # Shape: (batch, time)
@@ -146,7 +150,9 @@ class WordVectorsEmbedder(TokenEmbedder):
 
     @overrides
     def set_extra_state(self, state: Any) -> None:
-        """Raises `ConfigurationError` if the model was trained with other vectors of the same name."""
+        """
+        Raises `ConfigurationError` if the model was trained with other vectors of the same name.
+        """
         stored = _metadata(state)
         if stored["digest"] and self._digest and stored["digest"] != self._digest:
             raise ConfigurationError(
@@ -168,8 +174,9 @@ def _archived_table(
     folder: str | PathLike[str] | None, source: str
 ) -> tuple[WordTable, str] | None:
     """
-    Returns the vectors of a trained model; `None` if the training begins, or the vectors come with this
-    package. Raises `ConfigurationError` if the weights lack others: an archive must not read files.
+    Returns the vectors of a trained model; `None` if the training begins, or the vectors come with
+    this package. Raises `ConfigurationError` if the weights lack others: an archive must not read
+    files.
     """
     with as_configuration_error():
         state = stored_state(folder)

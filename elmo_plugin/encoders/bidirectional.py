@@ -1,4 +1,6 @@
-"""Bidirectional layers: LSTMs with dropout that drops the same values at every time step, and a GRU."""
+"""Bidirectional layers: LSTMs with dropout that drops the same values at every time step, and a
+GRU.
+"""
 
 from typing import cast
 
@@ -13,8 +15,8 @@ from elmo_plugin.encoders.recurrences import SizedEncoder, read_both_ways
 @Seq2SeqEncoder.register("variational_bilstm")
 class VariationalBiLstm(SizedEncoder):
     """
-    Bidirectional LSTM layers of any sizes, with variational dropout (Gal and Ghahramani, 2016) on the input
-    of each layer: one mask for all time steps of a sentence.
+    Bidirectional LSTM layers of any sizes, with variational dropout (Gal and Ghahramani, 2016) on
+    the input of each layer: one mask for all time steps of a sentence.
 
     Registered as a `Seq2SeqEncoder` with name "variational_bilstm".
 
@@ -26,9 +28,9 @@ class VariationalBiLstm(SizedEncoder):
         For each layer, from the bottom, the number of cells of each direction.
     dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the input of each layer.
-    recurrent_dropout : `float`, optional (default = `0.0`)
-        The rate of dropout on the hidden state that each time step takes from the one before, with one mask
-        for all time steps of a sentence, layer and direction.
+    recurrent_dropout : `float`, optional (default = `0.0`) The rate of dropout on the hidden state
+        that each time step takes from the one before, with one mask for all time steps of a
+        sentence, layer and direction.
     """
 
     def __init__(
@@ -40,7 +42,8 @@ class VariationalBiLstm(SizedEncoder):
     ) -> None:
         if not hidden_sizes or min(hidden_sizes) < 1:
             raise ConfigurationError(
-                f"variational_bilstm: hidden_sizes: expected the size of each layer, got {hidden_sizes}"
+                "variational_bilstm: hidden_sizes: expected the size of each layer, got "
+                f"{hidden_sizes}"
             )
         super().__init__(input_size, 2 * hidden_sizes[-1], is_bidirectional=True)
         self.dropout = InputVariationalDropout(dropout)
@@ -64,8 +67,8 @@ class VariationalBiLstm(SizedEncoder):
 @Seq2SeqEncoder.register("bidirectional_gru")
 class BidirectionalGru(SizedEncoder):
     """
-    A layer of a GRU that reads in both directions. It equals AllenNLP's `gru` with `bidirectional`, runs both
-    directions at once, and loads its weights.
+    A layer of a GRU that reads in both directions. It equals AllenNLP's `gru` with `bidirectional`,
+    runs both directions at once, and loads its weights.
 
     Registered as a `Seq2SeqEncoder` with name "bidirectional_gru".
 

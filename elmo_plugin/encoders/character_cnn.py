@@ -1,4 +1,6 @@
-"""A character CNN that also gives features to words shorter than its filters, and encodes each word once."""
+"""A character CNN that also gives features to words shorter than its filters, and encodes each word
+once.
+"""
 
 from collections.abc import Sequence
 from typing import cast
@@ -16,14 +18,16 @@ from elmo_plugin.bilm import Dropout, convolve_by_length, unique_rows
 class CharacterCnn(TokenEmbedder):
     """
     Embeds the characters of a word, convolves them, and takes the greatest value of each filter,
-    `activation(max_t (W [c_t; ...; c_{t + width - 1}]) + b)`. Endless padding follows each word, with zeros
-    as its vectors. So a word shorter than a filter has features, and a word's vector does not depend on the
-    longest word of the batch. Each distinct word of a batch is computed once.
+    `activation(max_t (W [c_t; ...; c_{t + width - 1}]) + b)`. Endless padding follows each word,
+    with zeros as its vectors. So a word shorter than a filter has features, and a word's vector
+    does not depend on the longest word of the batch. Each distinct word of a batch is computed
+    once.
 
-    AllenNLP 1's `CnnEncoder` and e2e-coref (Lee et al., 2017) compute the same if a batch pads a word by at
-    least a filter's width; e2e-coref has a learned vector for padding. document-qa (Clark and Gardner, 2018)
-    skips windows of padding alone (their value is `activation(b)`). AllenNLP 2's `CnnEncoder` skips all
-    windows with any padding, and gives zeros to words shorter than a filter.
+    AllenNLP 1's `CnnEncoder` and e2e-coref (Lee et al., 2017) compute the same if a batch pads a
+    word by at least a filter's width; e2e-coref has a learned vector for padding. document-qa
+    (Clark and Gardner, 2018) skips windows of padding alone (their value is `activation(b)`).
+    AllenNLP 2's `CnnEncoder` skips all windows with any padding, and gives zeros to words shorter
+    than a filter.
 
     The filters are drawn as in AllenNLP's `CnnEncoder`: weights and biases uniformly from
     `-(width * embedding_dim)^-0.5` to `(width * embedding_dim)^-0.5`.
@@ -38,10 +42,10 @@ class CharacterCnn(TokenEmbedder):
         The number of filters of each width.
     widths : `Sequence[int]`
         The numbers of characters that the filters see.
-    activation : `Activation`, optional (default=ReLU)
-        Applied to the greatest values, so it should be one that never decreases, such as `relu` and `tanh`.
-    dropout : `float`, optional (default=0.0)
-        The rate of dropout on the characters' vectors. All occurrences of a word in a batch have one mask.
+    activation : `Activation`, optional (default=ReLU) Applied to the greatest values, so it should
+        be one that never decreases, such as `relu` and `tanh`.
+    dropout : `float`, optional (default=0.0) The rate of dropout on the characters' vectors. All
+        occurrences of a word in a batch have one mask.
 
     Raises `ConfigurationError` if there are no filters, or a filter's width is below 1.
     """
@@ -57,8 +61,8 @@ class CharacterCnn(TokenEmbedder):
         super().__init__()
         if num_filters < 1 or len(widths) == 0 or min(widths) < 1:
             raise ConfigurationError(
-                f"a character CNN needs filters, each of at least one character, but `num_filters` is "
-                f"{num_filters} and `widths` are {list(widths)}"
+                "a character CNN needs filters, each of at least one character, but `num_filters` "
+                f"is {num_filters} and `widths` are {list(widths)}"
             )
         dim = embedding.get_output_dim()
         self.embedding = embedding
@@ -76,8 +80,8 @@ class CharacterCnn(TokenEmbedder):
 
     def forward(self, token_characters: Tensor) -> Tensor:
         """
-        Returns shape (..., num_filters * number of widths), zeros at tokens without characters, for the
-        characters of each token, then zeros, shape (..., characters).
+        Returns shape (..., num_filters * number of widths), zeros at tokens without characters, for
+        the characters of each token, then zeros, shape (..., characters).
         """
         words, which = unique_rows(
             token_characters.flatten(0, -2)

@@ -18,7 +18,9 @@ ELMO = "elmo"  # the token indexer that the module `elmo` reads
 
 
 def construct_encoder(encoder: Lazy[Seq2SeqEncoder], input_dim: int) -> Seq2SeqEncoder:
-    """Constructs an encoder of vectors of size `input_dim`, by either name of AllenNLP's encoders."""
+    """
+    Constructs an encoder of vectors of size `input_dim`, by either name of AllenNLP's encoders.
+    """
     return encoder.construct(input_size=input_dim, input_dim=input_dim)
 
 
@@ -28,8 +30,8 @@ class ContextualEncoder(nn.Module, Registrable):
 
         [ELMo ;] words > dropout > feed-forward layers > [; features] > encoder > [; ELMo]
 
-    Only the words must be embedded, by the text field embedder, by ELMo, or by both. All sizes that follow
-    from others are filled in.
+    Only the words must be embedded, by the text field embedder, by ELMo, or by both. All sizes that
+    follow from others are filled in.
 
     Registered as a `ContextualEncoder` with name "contextual_encoder", the default.
 
@@ -47,9 +49,9 @@ class ContextualEncoder(nn.Module, Registrable):
         Use one dropout mask for all words of a sentence.
     feedforward : `Lazy[FeedForward]`, optional (default = `None`)
         Layers between the embedded words and the encoder.
-    feature_dim : `int`, optional (default = `0`)
-        The size of the features of each word that `forward` takes with the text. A model whose task has such
-        features constructs its encoder with their size; a configuration does not name it.
+    feature_dim : `int`, optional (default = `0`) The size of the features of each word that
+        `forward` takes with the text. A model whose task has such features constructs its encoder
+        with their size; a configuration does not name it.
 
     Raises `ConfigurationError` if nothing embeds the words.
     """
@@ -74,7 +76,8 @@ class ContextualEncoder(nn.Module, Registrable):
         dim = self.get_embedding_dim()
         if dim == 0:
             raise ConfigurationError(
-                "contextual_encoder: nothing embeds the words: add word vectors, characters or ELMo as input"
+                "contextual_encoder: nothing embeds the words: add word vectors, characters or "
+                "ELMo as input"
             )
         self.feedforward = feedforward.construct(input_dim=dim) if feedforward else None
         if self.feedforward is not None:
@@ -88,13 +91,13 @@ class ContextualEncoder(nn.Module, Registrable):
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
     ) -> tuple[Tensor, BoolTensor]:
         """
-        Encodes each sentence of a text field separately. Returns vectors of shape (batch, ..., time,
-        output_dim), and the mask of the words, shape (batch, ..., time).
+        Encodes each sentence of a text field separately. Returns vectors of shape (batch, ...,
+        time, output_dim), and the mask of the words, shape (batch, ..., time).
 
         `features`, shape (batch, ..., time, feature_dim), are concatenated with the embedded words.
-        `num_wrapping_dims` is the number of dimensions between batch and time: 1 for lists of text fields,
-        such as the sentences of documents. Raises `ConfigurationError` if `features` have another shape, or
-        ELMo lacks a token indexer.
+        `num_wrapping_dims` is the number of dimensions between batch and time: 1 for lists of text
+        fields, such as the sentences of documents. Raises `ConfigurationError` if `features` have
+        another shape, or ELMo lacks a token indexer.
         """
         encoded, _, mask = self.encode_and_embed(tokens, features, num_wrapping_dims)
         return encoded, mask
@@ -104,7 +107,8 @@ class ContextualEncoder(nn.Module, Registrable):
     ) -> tuple[Tensor, Tensor, BoolTensor]:
         """
         Returns what `forward` does and, between the two, the embedded words after dropout, of shape
-        (batch, ..., time, embedding_dim), for models that need the words themselves next to their context.
+        (batch, ..., time, embedding_dim), for models that need the words themselves next to their
+        context.
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         if num_wrapping_dims:  # all from here on has the shape (sentences, time, ...)
@@ -132,12 +136,13 @@ class ContextualEncoder(nn.Module, Registrable):
 
     def encode_together(self, texts: Sequence[TextFieldTensors]) -> list[tuple[Tensor, BoolTensor]]:
         """
-        Returns what `forward` does for each of several text fields of the same batch, such as premises and
-        hypotheses.
+        Returns what `forward` does for each of several text fields of the same batch, such as
+        premises and hypotheses.
 
-        Texts of similar length are encoded as one large batch, so that a biLM runs once for all of them. If
-        one is more than `MAX_LENGTH_RATIO` times as long as another, like a paragraph and a question, each is
-        encoded separately, without padding for the other. The biLM takes the same time in either case.
+        Texts of similar length are encoded as one large batch, so that a biLM runs once for all of
+        them. If one is more than `MAX_LENGTH_RATIO` times as long as another, like a paragraph and
+        a question, each is encoded separately, without padding for the other. The biLM takes the
+        same time in either case.
         """
         masks = [get_text_field_mask(text) for text in texts]
         lengths = [mask.size(1) for mask in masks]
@@ -171,8 +176,8 @@ class ContextualEncoder(nn.Module, Registrable):
 def _character_ids(tokens: TextFieldTensors) -> Tensor:
     if "elmo_tokens" not in tokens.get(ELMO, {}):
         raise ConfigurationError(
-            f"contextual_encoder: elmo needs a token indexer {ELMO!r} of type 'elmo', but the dataset reader "
-            f"has {', '.join(tokens)}"
+            f"contextual_encoder: elmo needs a token indexer {ELMO!r} of type 'elmo', but the "
+            f"dataset reader has {', '.join(tokens)}"
         )
     return tokens[ELMO]["elmo_tokens"]
 
@@ -180,7 +185,10 @@ def _character_ids(tokens: TextFieldTensors) -> Tensor:
 def map_text_fields(
     function: Callable[[list[Tensor]], Tensor], texts: Sequence[TextFieldTensors]
 ) -> TextFieldTensors:
-    """Returns what `function` makes of each tensor of all text fields, which have the same token indexers."""
+    """
+    Returns what `function` makes of each tensor of all text fields, which have the same token
+    indexers.
+    """
     return {
         indexer: {name: function([text[indexer][name] for text in texts]) for name in tensors}
         for indexer, tensors in texts[0].items()
@@ -191,9 +199,9 @@ def slice_wrapping_dim(
     text: TextFieldTensors, starts: Sequence[int], length: int
 ) -> TextFieldTensors:
     """
-    Takes a window of each list of text fields, such as the sentences of each document: `length` texts, or all
-    that there are, beginning at the text in `starts`. From shape (batch, texts, time, ...) to (batch, length,
-    time, ...).
+    Takes a window of each list of text fields, such as the sentences of each document: `length`
+    texts, or all that there are, beginning at the text in `starts`. From shape (batch, texts, time,
+    ...) to (batch, length, time, ...).
     """
 
     def windows(tensors: list[Tensor]) -> Tensor:

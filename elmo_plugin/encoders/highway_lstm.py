@@ -1,4 +1,6 @@
-"""The interleaved LSTM of He et al. (2017): forward, backward, forward, …, with highway connections."""
+"""The interleaved LSTM of He et al. (2017): forward, backward, forward, …, with highway
+connections.
+"""
 
 from typing import Any
 
@@ -19,9 +21,9 @@ from elmo_plugin.encoders.recurrences import (
 
 class HighwayLstmLayer(nn.Module):
     """
-    One layer in one direction, with the parameters of AllenNLP's `AugmentedLSTMCell`: the matrices of its
-    gates, one below the other, start as orthogonal, and the biases of its forget gate as ones. See
-    `HighwayLstm` for the options.
+    One layer in one direction, with the parameters of AllenNLP's `AugmentedLSTMCell`: the matrices
+    of its gates, one below the other, start as orthogonal, and the biases of its forget gate as
+    ones. See `HighwayLstm` for the options.
     """
 
     def __init__(self, input_size: int, hidden_size: int, recurrent_dropout: float = 0.0) -> None:
@@ -47,9 +49,9 @@ class HighwayLstmLayer(nn.Module):
 @Seq2SeqEncoder.register("highway_lstm")
 class HighwayLstm(SizedEncoder):
     """
-    LSTM layers with highway connections: the first reads forward, the second backward, and so on (He et al.,
-    2017). A faster `alternating_lstm` of AllenNLP with `use_input_projection_bias: false`, except for
-    recurrent dropout; loads its weights.
+    LSTM layers with highway connections: the first reads forward, the second backward, and so on
+    (He et al., 2017). A faster `alternating_lstm` of AllenNLP with `use_input_projection_bias:
+    false`, except for recurrent dropout; loads its weights.
 
     Registered as a `Seq2SeqEncoder` with name "highway_lstm".
 
@@ -61,10 +63,10 @@ class HighwayLstm(SizedEncoder):
         The number of cells of each layer.
     num_layers : `int`
         The number of layers.
-    recurrent_dropout : `float`, optional (default = `0.0`)
-        The rate of dropout on the output vectors of each layer, with the same mask for all time steps of a
-        sentence, for the next time step and the next layer (He et al., 2017, equation 13). AllenNLP 2 drops
-        only for the next time step.
+    recurrent_dropout : `float`, optional (default = `0.0`) The rate of dropout on the output
+        vectors of each layer, with the same mask for all time steps of a sentence, for the next
+        time step and the next layer (He et al., 2017, equation 13). AllenNLP 2 drops only for the
+        next time step.
 
     Raises `ConfigurationError` if there are no layers.
     """

@@ -1,9 +1,9 @@
 """
-Layers of LSTMs and GRUs in both directions over packed rows. Their gradients, written by hand, are a few
-large products instead of many small ones, for speed on a CPU.
+Layers of LSTMs and GRUs in both directions over packed rows. Their gradients, written by hand, are
+a few large products instead of many small ones, for speed on a CPU.
 
-Under autocast, the factors and results of products are rounded to autocast's type (twice as fast on a CPU
-with bfloat16 instructions); gates, cells and sums stay in the type of the parameters.
+Under autocast, the factors and results of products are rounded to autocast's type (twice as fast on
+a CPU with bfloat16 instructions); gates, cells and sums stay in the type of the parameters.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,12 +51,14 @@ def read_both_ways(
     layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor, recurrent_dropout: float = 0.0
 ) -> Tensor:
     """
-    Runs one bidirectional layer of torch over sentences, shape (batch, time, input_size), each read from both
-    of its ends. Returns shape (batch, time, 2 * hidden_size), zeros at the padding on the right.
+    Runs one bidirectional layer of torch over sentences, shape (batch, time, input_size), each read
+    from both of its ends. Returns shape (batch, time, 2 * hidden_size), zeros at the padding on the
+    right.
 
-    `recurrent_dropout`, for LSTMs only, is the rate of dropout on the hidden state that each time step takes
-    from the one before, with one mask for all time steps of a sentence (Gal and Ghahramani, 2016). On a GPU,
-    and without gradients, torch itself runs the layer, unless there is recurrent dropout.
+    `recurrent_dropout`, for LSTMs only, is the rate of dropout on the hidden state that each time
+    step takes from the one before, with one mask for all time steps of a sentence (Gal and
+    Ghahramani, 2016). On a GPU, and without gradients, torch itself runs the layer, unless there is
+    recurrent dropout.
     """
     if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):
         return read_by_torch(layer, inputs, mask)
@@ -88,9 +90,10 @@ def pack_rows(
     module: nn.Module, inputs: Tensor, mask: BoolTensor
 ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor], list[int]]:
     """
-    Returns the words of all sentences as packed rows, shape (rows, input_size), in the type of the module's
-    parameters, whatever autocast has made of the inputs; the order of the rows in the other direction, its
-    own inverse; their sentences and times; and the number of rows of each time step.
+    Returns the words of all sentences as packed rows, shape (rows, input_size), in the type of the
+    module's parameters, whatever autocast has made of the inputs; the order of the rows in the
+    other direction, its own inverse; their sentences and times; and the number of rows of each time
+    step.
     """
     lengths = mask.sum(dim=1)
     packing = pack(lengths)
@@ -109,7 +112,10 @@ def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor
 
 
 class InputProduct(Function):
-    """Computes `inputs @ weight.t() + bias` for all rows, with the products of `product` in both passes."""
+    """
+    Computes `inputs @ weight.t() + bias` for all rows, with the products of `product` in both
+    passes.
+    """
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -134,15 +140,16 @@ class LstmRecurrence(Function):
         c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
         h_t = sigmoid(o) * tanh(c_t)
 
-    or, if there is a fifth gate r, the layer of He et al. (2017, section 2.2), in the form of AllenNLP's
-    `AugmentedLstm`. Its highway connection carries u_t, and its dropout mask m is from their equation 13:
-    both the next time step and the next layer see the dropped values:
+    or, if there is a fifth gate r, the layer of He et al. (2017, section 2.2), in the form of
+    AllenNLP's `AugmentedLstm`. Its highway connection carries u_t, and its dropout mask m is from
+    their equation 13: both the next time step and the next layer see the dropped values:
 
         i, f, g, o, r = a_t + W h_{t-1}
         h_t = m * (sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * u_t)
 
-    The inputs' part `a_t`, with all biases, is an argument, computed as one product for all rows. In both
-    passes only values that depend on the previous or next time step are computed one step at a time.
+    The inputs' part `a_t`, with all biases, is an argument, computed as one product for all rows.
+    In both passes only values that depend on the previous or next time step are computed one step
+    at a time.
     """
 
     @staticmethod
@@ -154,10 +161,11 @@ class LstmRecurrence(Function):
         dropout_mask: Tensor | None = None,
     ) -> Tensor:
         """
-        Returns `h_t` of all packed rows, shape (rows, dim), each direction in the order in which it reads.
-        All shapes may begin with the number of directions. `activations` are the `a_t`, shape (rows, 4 *
-        dim), or with `u_t`, (rows, 6 * dim); they are changed in place. `weight` is the `W`, shape (4 * dim,
-        dim) or (5 * dim, dim), and `dropout_mask` the `m`, shape (sentences, dim), in packed order.
+        Returns `h_t` of all packed rows, shape (rows, dim), each direction in the order in which it
+        reads. All shapes may begin with the number of directions. `activations` are the `a_t`,
+        shape (rows, 4 * dim), or with `u_t`, (rows, 6 * dim); they are changed in place. `weight`
+        is the `W`, shape (4 * dim, dim) or (5 * dim, dim), and `dropout_mask` the `m`, shape
+        (sentences, dim), in packed order.
         """
         dim, dtype = weight.size(-1), autocast_dtype(weight)
         transposed = weight.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
@@ -202,8 +210,8 @@ class LstmRecurrence(Function):
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes, dim = ctx.batch_sizes, hidden.size(-1)
         i, f, g, o, *highway = activations.split(dim, dim=-1)
-        # The derivatives of the cell by the first three gates before their activation, and of the output by
-        # the others. The loop turns them into the gradients of these gates.
+        # The derivatives of the cell by the first three gates before their activation, and of the
+        # output by the others. The loop turns them into the gradients of these gates.
         d_activations = torch.addcmul(activations, activations, activations, value=-1)
         to_i, to_f, to_g, to_o, *to_highway = d_activations.split(dim, dim=-1)
         to_i.mul_(2 * g - 1)
@@ -261,8 +269,8 @@ class GruRecurrence(Function):
         n = tanh(V_n x_t + b_n + r * (W_n h_{t-1} + c_n))
         h_t = (1 - z) * n + z * h_{t-1}
 
-    `V x_t + b` is an argument, computed as one product for all rows. In both passes only values that depend
-    on the previous or next time step are computed one step at a time.
+    `V x_t + b` is an argument, computed as one product for all rows. In both passes only values
+    that depend on the previous or next time step are computed one step at a time.
     """
 
     @staticmethod
@@ -270,9 +278,9 @@ class GruRecurrence(Function):
         ctx: Any, projected: Tensor, weight: Tensor, bias: Tensor, batch_sizes: Sequence[int]
     ) -> Tensor:
         """
-        Returns `h_t` of all packed rows, shape (directions, rows, dim), given `projected`, the `V x_t + b`,
-        shape (directions, rows, 3 * dim), `weight`, the `W`, shape (directions, 3 * dim, dim), and `bias`,
-        the `c`, shape (directions, 3 * dim).
+        Returns `h_t` of all packed rows, shape (directions, rows, dim), given `projected`, the `V
+        x_t + b`, shape (directions, rows, 3 * dim), `weight`, the `W`, shape (directions, 3 * dim,
+        dim), and `bias`, the `c`, shape (directions, 3 * dim).
         """
         directions, rows, dim = *projected.shape[:2], weight.size(2)
         dtype = autocast_dtype(weight)
@@ -304,8 +312,8 @@ class GruRecurrence(Function):
         batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
         previous = rows_before(hidden, batch_sizes)
-        # The derivatives of h_t by the summands of each gate before its activation: by V x_t + b (last third:
-        # n), and by W h + c (last third: times r).
+        # The derivatives of h_t by the summands of each gate before its activation: by V x_t + b
+        # (last third: n), and by W h + c (last third: times r).
         by_n = (1 - n * n).mul_(1 - z)
         d_recurrent = torch.empty_like(gates)
         to_r, to_z, to_product = d_recurrent.chunk(3, dim=2)
@@ -336,8 +344,9 @@ def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
 
 def product_adder(sums: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """
-    Returns a function of (sums, left, right), matrices or batches of matrices like `sums`, that adds
-    `left @ right` to the sums in place. `right` is in `dtype`, in which the product is computed.
+    Returns a function of (sums, left, right), matrices or batches of matrices like `sums`, that
+    adds `left @ right` to the sums in place. `right` is in `dtype`, in which the product is
+    computed.
     """
     if dtype != sums.dtype:
         return lambda sums, left, right: sums.add_(torch.matmul(left.to(dtype), right))

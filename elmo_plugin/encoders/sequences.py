@@ -1,4 +1,6 @@
-"""Sequences with padding: attention and pooling, and the best tags, for a batch of sentences at once."""
+"""Sequences with padding: attention and pooling, and the best tags, for a batch of sentences at
+once.
+"""
 
 from collections.abc import Sequence
 
@@ -9,10 +11,11 @@ from torch import BoolTensor, Tensor
 
 def masked_attention(similarity: Tensor, values: Tensor, mask: BoolTensor) -> Tensor:
     """
-    Returns the mean of the values for each query, shape (batch, queries, dim), weighted by the softmax of
-    their similarity to it, shape (batch, queries, values). Masks are false at padding.
+    Returns the mean of the values for each query, shape (batch, queries, dim), weighted by the
+    softmax of their similarity to it, shape (batch, queries, values). Masks are false at padding.
     """
-    # Not memory-efficient, it would lose all weights to padding if every similarity is far below zero.
+    # Not memory-efficient, it would lose all weights to padding if every similarity is far below
+    # zero.
     return masked_softmax(similarity, mask, memory_efficient=True) @ values
 
 
@@ -20,9 +23,9 @@ def biattention(
     first: Tensor, second: Tensor, first_mask: BoolTensor, second_mask: BoolTensor
 ) -> tuple[Tensor, Tensor]:
     """
-    Attends from each of two sequences to the other, with the dot product as similarity (Chen et al., 2017,
-    equations 11 to 13). Returns the attended vectors of `second` for the words of `first`, in the shape of
-    `first`, (batch, time, dim), and the other way round.
+    Attends from each of two sequences to the other, with the dot product as similarity (Chen et
+    al., 2017, equations 11 to 13). Returns the attended vectors of `second` for the words of
+    `first`, in the shape of `first`, (batch, time, dim), and the other way round.
     """
     similarity = first @ second.transpose(1, 2)  # Shape: (batch, time of first, time of second)
     for_first = masked_attention(similarity, second, second_mask)
@@ -41,8 +44,8 @@ def self_biattention(encoded: Tensor, mask: BoolTensor) -> Tensor:
 
 def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
     """
-    Pools the words of each row (at least one) by their maximum, mean, minimum, and mean
-    weighted by the softmax of `scores`, shape (batch, time) (McCann et al., 2017, section 5). From shape
+    Pools the words of each row (at least one) by their maximum, mean, minimum, and mean weighted by
+    the softmax of `scores`, shape (batch, time) (McCann et al., 2017, section 5). From shape
     (batch, time, dim) to (batch, 4 * dim).
     """
     padding = ~mask.unsqueeze(-1)
@@ -58,8 +61,8 @@ def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
 
 def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
     """
-    Returns zero if a BIO tag may follow another, shape (tags, tags), and if it may be the first, shape
-    (tags,); otherwise minus infinity. `I-X` may follow only `B-X` and `I-X`.
+    Returns zero if a BIO tag may follow another, shape (tags, tags), and if it may be the first,
+    shape (tags,); otherwise minus infinity. `I-X` may follow only `B-X` and `I-X`.
     """
     allowed = [
         [not after.startswith("I-") or before in (after, f"B-{after[2:]}") for after in tags]
@@ -76,9 +79,10 @@ def viterbi(
     logits: Tensor, mask: BoolTensor, transitions: Tensor, start: Tensor, end: Tensor | None = None
 ) -> list[list[int]]:
     """
-    Returns the tags of the words of each sentence: the sequence with the largest sum of `logits`, shape
-    (batch, time, tags), `transitions` from one tag to the next, shape (tags, tags), `start` for the first tag
-    and `end` for the last, shape (tags,). In `mask`, the words come before the padding.
+    Returns the tags of the words of each sentence: the sequence with the largest sum of `logits`,
+    shape (batch, time, tags), `transitions` from one tag to the next, shape (tags, tags), `start`
+    for the first tag and `end` for the last, shape (tags,). In `mask`, the words come before the
+    padding.
     """
     score = start + logits[:, 0]  # Shape: (batch, tags), of the best sequence that ends in each tag
     same_tag = torch.arange(logits.size(2), device=logits.device)

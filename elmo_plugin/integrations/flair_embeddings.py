@@ -11,7 +11,8 @@ try:
     from flair.embeddings.base import TokenEmbeddings, register_embeddings
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"{error}: install flair, or use --include-package elmo_plugin.plugin instead of elmo_plugin"
+        f"{error}: install flair, or use --include-package elmo_plugin.plugin instead of "
+        "elmo_plugin"
     ) from None
 
 from elmo_plugin.bilm import BiLm, BiLmOptions, Layers
@@ -21,11 +22,12 @@ from elmo_plugin.integrations.word_vectors import WordVectors
 @register_embeddings
 class ElmoEmbeddings(TokenEmbeddings):
     """
-    Embeds the words of flair's sentences with a frozen biLM, on flair's device. A saved model contains it.
-    flair keeps a word's vectors by the name of the embeddings, so that has a digest of the biLM and settings.
+    Embeds the words of flair's sentences with a frozen biLM, on flair's device. A saved model
+    contains it. flair keeps a word's vectors by the name of the embeddings, so that has a digest of
+    the biLM and settings.
 
-    See `WordVectors` for the parameters; the layers "all" are concatenated. Raises `BiLmError` if the biLM
-    cannot be loaded, or they do not fit it.
+    See `WordVectors` for the parameters; the layers "all" are concatenated. Raises `BiLmError` if
+    the biLM cannot be loaded, or they do not fit it.
     """
 
     def __init__(

@@ -32,8 +32,8 @@ def make_elmo(
     precision: str,
 ) -> "ElmoComponent":
     """
-    Makes the component, see `WordVectors` and `ElmoComponent`. spaCy imports this file for any pipeline, so
-    torch is imported only here.
+    Makes the component, see `WordVectors` and `ElmoComponent`. spaCy imports this file for any
+    pipeline, so torch is imported only here.
     """
     from elmo_plugin.integrations.word_vectors import WordVectors
 
@@ -42,13 +42,13 @@ def make_elmo(
 
 class ElmoComponent:
     """
-    Embeds the tokens of a document, each sentence separately if an earlier component sets boundaries.
-    `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`, and
-    `None` after tokens were merged or split. `span._.elmo` and `token._.elmo` are parts of it. White space is
-    not a word: its rows are zeros.
+    Embeds the tokens of a document, each sentence separately if an earlier component sets
+    boundaries. `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for
+    `layers="all"`, and `None` after tokens were merged or split. `span._.elmo` and `token._.elmo`
+    are parts of it. White space is not a word: its rows are zeros.
 
-    With `vectors`, unless the layers are "all", `vector`, `has_vector` and `similarity` of tokens, spans and
-    documents are ELMo's: a span or a document has the mean of its words.
+    With `vectors`, unless the layers are "all", `vector`, `has_vector` and `similarity` of tokens,
+    spans and documents are ELMo's: a span or a document has the mean of its words.
     """
 
     def __init__(self, word_vectors: "WordVectors", vectors: bool = True) -> None:
@@ -89,7 +89,9 @@ class ElmoComponent:
 
 
 def _key(doc: Doc) -> Any:
-    """Returns the key in its user data for where its tokens began, and their vectors: as spaCy's are."""
+    """
+    Returns the key in its user data for where its tokens began, and their vectors: as spaCy's are.
+    """
     return "._.", "elmo", 0, len(doc.text)
 
 
@@ -137,7 +139,9 @@ def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:
 
 
 def bilm_from_bytes(word_vectors: "WordVectors", content: bytes) -> None:
-    """Uses the biLM that `bilm_to_bytes` stored. Raises `BiLmError` if it has NaN or infinite numbers."""
+    """
+    Uses the biLM that `bilm_to_bytes` stored. Raises `BiLmError` if it has NaN or infinite numbers.
+    """
     from safetensors.torch import load
 
     from elmo_plugin.bilm import BiLm, BiLmOptions
@@ -154,9 +158,10 @@ def embed_sentences(
     word_vectors: "WordVectors", sentences: Sequence[Sequence[Sequence[str]]]
 ) -> list[np.ndarray]:
     """
-    Returns the vectors of the tokens of each document (a list of one or more sentences, maybe empty), see
-    `WordVectors.embed`. They are read as `BiLm.encode` reads a text: typographic characters as ASCII, without
-    white space, which gets zeros. The biLM computes where spaCy does: on the GPU after `spacy.require_gpu()`.
+    Returns the vectors of the tokens of each document (a list of one or more sentences, maybe
+    empty), see `WordVectors.embed`. They are read as `BiLm.encode` reads a text: typographic
+    characters as ASCII, without white space, which gets zeros. The biLM computes where spaCy does:
+    on the GPU after `spacy.require_gpu()`.
     """
     word_vectors.to(str(get_torch_default_device()))
     read = [

@@ -1,4 +1,6 @@
-"""The architecture `elmo_plugin.Tok2VecElmo.v1`: spaCy's models on a learned mix of the biLM's layers."""
+"""The architecture `elmo_plugin.Tok2VecElmo.v1`: spaCy's models on a learned mix of the biLM's
+layers.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,9 +27,10 @@ def build_tok2vec_elmo(
     embed: Model[list[Doc], list[Floats2d]] | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """
-    Builds a `tok2vec`, or its `embed`, for spaCy's configurations: a learned mix of the layers of a frozen
-    biLM (stored with the model), dropout and a maxout layer of this `width`. `embed` is another layer,
-    such as `spacy.MultiHashEmbed.v2`, to concatenate with the mix before the maxout layer.
+    Builds a `tok2vec`, or its `embed`, for spaCy's configurations: a learned mix of the layers of a
+    frozen biLM (stored with the model), dropout and a maxout layer of this `width`. `embed` is
+    another layer, such as `spacy.MultiHashEmbed.v2`, to concatenate with the mix before the maxout
+    layer.
     """
     mixed: Model = chain(
         bilm_layers(WordVectors(bilm, "all", precision)), scalar_mix(), Dropout(dropout)
@@ -39,7 +42,10 @@ def build_tok2vec_elmo(
 
 
 def bilm_layers(word_vectors: WordVectors) -> Model[list[Doc], Layers]:
-    """Returns the layer that runs the biLM on each document as one sentence. It propagates no gradient."""
+    """
+    Returns the layer that runs the biLM on each document as one sentence. It propagates no
+    gradient.
+    """
 
     def forward(
         model: Model, docs: list[Doc], is_train: bool
@@ -70,8 +76,8 @@ class BiLmShim(Shim):
 
 def scalar_mix() -> Model[Layers, list[Floats2d]]:
     """
-    Returns eq. (1) of Peters et al. (2018), `gamma * sum_j s_j h_j` with `s = softmax(weights)`, as a layer
-    of thinc. At first all layers weigh the same and `gamma` is 1.
+    Returns eq. (1) of Peters et al. (2018), `gamma * sum_j s_j h_j` with `s = softmax(weights)`, as
+    a layer of thinc. At first all layers weigh the same and `gamma` is 1.
     """
     params: dict[str, Any] = {"weights": None, "gamma": None}
     return Model("elmo_scalar_mix", _mix_forward, init=_mix_init, params=params, dims={"nO": None})

@@ -15,13 +15,13 @@ from elmo_plugin.common.process import get_device
 
 class WordVectors:
     """
-    Embeds words with a frozen biLM. It is loaded on first use, because a stored pipeline contains it and does
-    not need the source that its configuration names.
+    Embeds words with a frozen biLM. It is loaded on first use, because a stored pipeline contains
+    it and does not need the source that its configuration names.
 
-    See `BiLm.from_pretrained` for `source` and `precision`. `layers` are a word's vector: the "mean" of all
-    layers, the "top" one, the "token" layer, the layer with this number, the sum of the layers with these
-    weights, or "all", each layer separately. Raises `BiLmError` if they are wrong; whether they fit the biLM
-    is checked when it is loaded.
+    See `BiLm.from_pretrained` for `source` and `precision`. `layers` are a word's vector: the
+    "mean" of all layers, the "top" one, the "token" layer, the layer with this number, the sum of
+    the layers with these weights, or "all", each layer separately. Raises `BiLmError` if they are
+    wrong; whether they fit the biLM is checked when it is loaded.
     """
 
     def __init__(self, source: Source, layers: Layers = "mean", precision: str = "float32") -> None:
@@ -33,7 +33,9 @@ class WordVectors:
 
     @property
     def bilm(self) -> BiLm:
-        """Loads the biLM on first access. Raises `BiLmError` if it cannot, or if it lacks the layers."""
+        """
+        Loads the biLM on first access. Raises `BiLmError` if it cannot, or if it lacks the layers.
+        """
         if self._bilm is None:
             self.bilm = BiLm.from_pretrained(self.source, self.precision)
         assert self._bilm is not None
@@ -50,7 +52,9 @@ class WordVectors:
         return self.bilm.output_dim * (self.bilm.num_layers if self.layers == "all" else 1)
 
     def to(self, device: str) -> "WordVectors":
-        """Moves the biLM to a device of torch, such as "cuda". Raises `BiLmError` if there is none."""
+        """
+        Moves the biLM to a device of torch, such as "cuda". Raises `BiLmError` if there is none.
+        """
         target = get_device(device)
         if self.bilm.boundaries.device != target:
             self.bilm.to(target)
@@ -64,8 +68,8 @@ class WordVectors:
 
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """
-        Returns a float32 array for each sentence, shape (words, dim), or (num_layers, words, dim) for "all".
-        Raises `BiLmError` if a sentence is not a list of words.
+        Returns a float32 array for each sentence, shape (words, dim), or (num_layers, words, dim)
+        for "all". Raises `BiLmError` if a sentence is not a list of words.
         """
         embedded = self.bilm.embed(list(sentences))
         return [select_layers(layers, self.layers).cpu().numpy() for layers in embedded]

@@ -43,7 +43,8 @@ class ChunkFiles:
 
     def read(self, *names: str) -> list[np.ndarray]:
         """
-        Reads arrays of the file into memory: if a mapped file were truncated, the process would crash.
+        Reads arrays of the file into memory: if a mapped file were truncated, the process would
+        crash.
 
         Raises `BiLmError` if the file is missing from the cache or damaged: zip has checksums.
         """
@@ -74,8 +75,8 @@ def write_corpus_chunk(
 
 class IndexedCorpus:
     """
-    A corpus as a model with a vocabulary reads it. Its distinct words are numbered as types: 0 is no word, 1
-    and 2 are `<S>` and `</S>`.
+    A corpus as a model with a vocabulary reads it. Its distinct words are numbered as types: 0 is
+    no word, 1 and 2 are `<S>` and `</S>`.
     """
 
     def __init__(
@@ -103,8 +104,8 @@ class IndexedCorpus:
 
     def open(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         """
-        Reads a chunk. Returns the type of each word of its text, shape (tokens,), int32, and where each
-        sentence begins, with the end of the last, shape (sentences + 1,).
+        Reads a chunk. Returns the type of each word of its text, shape (tokens,), int32, and where
+        each sentence begins, with the end of the last, shape (sentences + 1,).
         """
         words, tokens, starts = self.chunks[index].open()
         return np.fromiter(map(self._types.__getitem__, words), np.int32, len(words))[
@@ -113,7 +114,10 @@ class IndexedCorpus:
 
 
 def _character_ids(words: Sequence[str], max_characters: int) -> np.ndarray:
-    """Returns `word_to_character_ids` of reserved and other words, shape (words, max_characters), int16."""
+    """
+    Returns `word_to_character_ids` of reserved and other words, shape (words, max_characters),
+    int16.
+    """
     text = np.frombuffer("\n".join(words).encode("utf-8"), dtype=np.uint8)
     ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
     begins = np.append(0, ends[:-1] + 1)

@@ -1,4 +1,6 @@
-"""Text for a biLM, tokenized once into files of a cache, never all in memory, and the counts of its words."""
+"""Text for a biLM, tokenized once into files of a cache, never all in memory, and the counts of its
+words.
+"""
 
 import glob
 import json
@@ -48,7 +50,9 @@ class Corpus:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """The count of each word, sentence boundaries included, in the order of first appearance."""
+        """
+        The count of each word, sentence boundaries included, in the order of first appearance.
+        """
         counts: Counter[str] = Counter()
         for chunk in self.chunks:
             words, tokens, starts = chunk.open()
@@ -71,9 +75,9 @@ def prepare_corpus(
     chunk_tokens: int = CHUNK_TOKENS,
 ) -> Corpus:
     """
-    Tokenizes each shard once into the folder `corpora` of the cache, by default `$ELMO_PLUGIN_CACHE`, or
-    `elmo_plugin` in torch's hub folder; `num_processes` shards at a time. From then on it
-    is known by its content and only opened.
+    Tokenizes each shard once into the folder `corpora` of the cache, by default
+    `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub folder; `num_processes` shards at a time.
+    From then on it is known by its content and only opened.
 
     Raises `BiLmError` as `prepare` does; then nothing of that shard is left.
     """
@@ -97,8 +101,8 @@ def prepare_corpus(
 
 def find_shards(*paths: str) -> list[str]:
     """
-    Returns for each path the file itself, or the files that it matches, sorted; each file once. Raises
-    `BiLmError` if there is none.
+    Returns for each path the file itself, or the files that it matches, sorted; each file once.
+    Raises `BiLmError` if there is none.
     """
     shards: dict[str, None] = {}
     for path in paths:
@@ -117,8 +121,9 @@ def find_shards(*paths: str) -> list[str]:
 
 def read_sentences(shard: str) -> Iterator[list[str]]:
     """
-    Yields the words of each line, separated by white space; skips blank lines. Raises `BiLmError` if the
-    shard is empty, is not UTF-8 text, contains sentence boundaries, or is a damaged `.gz` or `.zst` file.
+    Yields the words of each line, separated by white space; skips blank lines. Raises `BiLmError`
+    if the shard is empty, is not UTF-8 text, contains sentence boundaries, or is a damaged `.gz` or
+    `.zst` file.
     """
     is_empty = True
     for number, line in enumerate(sentence_lines(read_lines(shard), shard), start=1):
@@ -132,11 +137,12 @@ def read_sentences(shard: str) -> Iterator[list[str]]:
 
 def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles]:
     """
-    Returns the chunks of a shard, written to `directory` if they are missing; if several
-    processes prepare the same shard, one does it and the others wait. A chunk has at most `chunk_tokens`
+    Returns the chunks of a shard, written to `directory` if they are missing; if several processes
+    prepare the same shard, one does it and the others wait. A chunk has at most `chunk_tokens`
     words, unless a sentence has more.
 
-    Raises `BiLmError` if the shard cannot be read or the chunks cannot be written; nothing of them is left.
+    Raises `BiLmError` if the shard cannot be read or the chunks cannot be written; nothing of them
+    is left.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -146,8 +152,8 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
             return _open(folder) or _write(shard, digest, folder, chunk_tokens)
     except OSError as error:
         raise BiLmError(
-            f"cannot prepare {shard} for training ({error}); prepared text is written to {directory}, "
-            "or where $ELMO_PLUGIN_CACHE says"
+            f"cannot prepare {shard} for training ({error}); prepared text is written to "
+            f"{directory}, or where $ELMO_PLUGIN_CACHE says"
         ) from None
 
 
@@ -183,7 +189,10 @@ def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[Chu
 def _tokenized(
     sentences: Iterable[list[str]], chunk_tokens: int
 ) -> Iterator[tuple[list[str], array, array]]:
-    """Yields for each chunk its distinct words, each token's place among them, and the sentences' lengths."""
+    """
+    Yields for each chunk its distinct words, each token's place among them, and the sentences'
+    lengths.
+    """
     places: dict[str, int] = defaultdict(lambda: len(places))
     tokens, lengths = array("I"), array("q")
     for sentence in sentences:

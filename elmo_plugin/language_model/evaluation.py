@@ -1,4 +1,6 @@
-"""Text in its order, in blocks, and the probability of each of its words under both language models."""
+"""Text in its order, in blocks, and the probability of each of its words under both language
+models.
+"""
 
 import math
 from collections.abc import Iterator
@@ -30,12 +32,13 @@ def evaluation_windows(
     corpus: IndexedCorpus, layout: StreamLayout, block_words: int
 ) -> Iterator[tuple[np.ndarray, bool]]:
     """
-    Yields all words of the text, each in the same context whatever the number of rows, time steps and
-    processes: a model that starts each block from the zero state gives the same probabilities. A block is the
-    fewest sentences that have at least `block_words` words. Each row reads a block, until the longest of them
-    ends; then the next ones begin. The backward direction reads each block from its end. All processes have
-    the same number of windows. A window has inputs, targets and the number of each target's sentence, -1 for
-    none, shape (directions, 3, batch, time); with it comes whether blocks begin here.
+    Yields all words of the text, each in the same context whatever the number of rows, time steps
+    and processes: a model that starts each block from the zero state gives the same probabilities.
+    A block is the fewest sentences that have at least `block_words` words. Each row reads a block,
+    until the longest of them ends; then the next ones begin. The backward direction reads each
+    block from its end. All processes have the same number of windows. A window has inputs, targets
+    and the number of each target's sentence, -1 for none, shape (directions, 3, batch, time); with
+    it comes whether blocks begin here.
     """
     for text, blocks in block_groups(corpus, layout.rows, block_words):
         yield from _group_windows(text, blocks, layout)
@@ -51,8 +54,9 @@ def block_groups(
     corpus: IndexedCorpus, num_rows: int, block_words: int
 ) -> Iterator[tuple[Text, np.ndarray]]:
     """
-    Yields a part of the text, and the numbers of its sentences that begin the blocks to be read in parallel,
-    followed by the end of the last block. There are `num_rows` blocks, except in the last group.
+    Yields a part of the text, and the numbers of its sentences that begin the blocks to be read in
+    parallel, followed by the end of the last block. There are `num_rows` blocks, except in the last
+    group.
     """
     types, starts, first = np.zeros(0, np.int32), np.zeros(1, np.int64), 0
     for index in range(len(corpus.chunks)):
@@ -71,7 +75,10 @@ def block_groups(
 
 
 def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
-    """Returns the numbers of the sentences with which blocks begin, and the end of the last whole block."""
+    """
+    Returns the numbers of the sentences with which blocks begin, and the end of the last whole
+    block.
+    """
     following = np.searchsorted(starts, starts[:-1] + block_words).tolist()
     boundaries = [0]
     while boundaries[-1] < len(following) and following[boundaries[-1]] < len(starts):
@@ -108,7 +115,9 @@ def _group_windows(
 def _block_rows(
     text: Text, blocks: np.ndarray, num_rows: int, width: int, reverse: bool
 ) -> np.ndarray:
-    """Returns inputs, targets and the numbers of their sentences, one block per row: (3, rows, width)."""
+    """
+    Returns inputs, targets and the numbers of their sentences, one block per row: (3, rows, width).
+    """
     runs = [np.arange(begin, end) for begin, end in pairwise(blocks)]
     sentences = np.concatenate([np.arange(0), *(run[::-1] if reverse else run for run in runs)])
     numbers = np.repeat(text.first + sentences, np.diff(text.starts)[sentences] + 1)
@@ -130,7 +139,9 @@ def perplexity(nats_per_token: float) -> float:
 
 
 def perplexities(forward: float, backward: float) -> dict[str, float]:
-    """Returns the perplexities of each direction, and of both together, given the losses per token."""
+    """
+    Returns the perplexities of each direction, and of both together, given the losses per token.
+    """
     return {
         "forward_perplexity": perplexity(forward),
         "backward_perplexity": perplexity(backward),
@@ -139,7 +150,9 @@ def perplexities(forward: float, backward: float) -> dict[str, float]:
 
 
 class SentenceScores(NamedTuple):
-    """`-log p` in nats of each word of a sentence and of its boundary, predicted last: (words + 1,)."""
+    """
+    `-log p` in nats of each word of a sentence and of its boundary, predicted last: (words + 1,).
+    """
 
     forward: np.ndarray
     backward: np.ndarray
@@ -162,8 +175,8 @@ def score_sentences(
     block_words: int,
 ) -> Iterator[SentenceScores]:
     """
-    Scores each sentence of a text with the full softmax, in the order of the text. Only the blocks that are
-    read in parallel are in memory. The biLM is in evaluation mode, faster if frozen.
+    Scores each sentence of a text with the full softmax, in the order of the text. Only the blocks
+    that are read in parallel are in memory. The biLM is in evaluation mode, faster if frozen.
     """
     state: LstmState | None = None
     read: list[tuple[np.ndarray, np.ndarray]] = []  # losses and sentence numbers of these blocks
@@ -185,7 +198,9 @@ def _read(
     has_target: np.ndarray,
     state: LstmState | None,
 ) -> tuple[np.ndarray, LstmState | None]:
-    """Returns the losses, shape (2, batch, time), 0 without a target, and the state after the window."""
+    """
+    Returns the losses, shape (2, batch, time), 0 without a target, and the state after the window.
+    """
     device = softmax.weight.device
     packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)
     places = packing.sentence.cpu().numpy(), packing.time.cpu().numpy()

@@ -61,22 +61,22 @@ MINIMUM = {
 @DataLoader.register("bilm_stream")
 class BiLmStreamLoader(DataLoader):
     """
-    Text for a biLM, tokenized once into files of a cache and read from there, so that only its distinct words
-    are in memory. Each direction's language model reads another text.
+    Text for a biLM, tokenized once into files of a cache and read from there, so that only its
+    distinct words are in memory. Each direction's language model reads another text.
 
-    With `shuffle`, to train: each row of a batch is a stream of sentences in random order that continues in
-    the next batch. An epoch has every sentence once in each direction, in a new order; in its last batches,
-    rows that have run out of sentences are empty. Without, to evaluate: the text in its order is cut into
-    blocks of sentences, each read from the zero state, so that no other option changes the predictions.
+    With `shuffle`, to train: each row of a batch is a stream of sentences in random order that
+    continues in the next batch. An epoch has every sentence once in each direction, in a new order;
+    in its last batches, rows that have run out of sentences are empty. Without, to evaluate: the
+    text in its order is cut into blocks of sentences, each read from the zero state, so that no
+    other option changes the predictions.
 
     In distributed training each process has `batch_size` rows. The global random states are
     neither used nor changed.
 
     # Parameters
 
-    data_path : `str`
-        A file or a pattern such as `corpus/train-*.txt.gz`: UTF-8 text, plain, `.gz` or `.zst`, with one
-        sentence per line, its words separated by white space.
+    data_path : `str` A file or a pattern such as `corpus/train-*.txt.gz`: UTF-8 text, plain, `.gz`
+        or `.zst`, with one sentence per line, its words separated by white space.
     batch_size : `int`
         The number of streams or blocks that are read in parallel.
     unroll_steps : `int`
@@ -85,9 +85,8 @@ class BiLmStreamLoader(DataLoader):
         Whether to train on streams, or to evaluate on blocks.
     seed : `int`
         The seed of the order in streams.
-    block_words : `int`
-        A block is the fewest sentences that have at least this number of words. With 1, it is a single
-        sentence. Streams start from the zero state after this many words.
+    block_words : `int` A block is the fewest sentences that have at least this number of words.
+        With 1, it is a single sentence. Streams start from the zero state after this many words.
     num_workers : `int`
         The number of processes that prepare batches; 0 for this one. The batches are the same.
     max_characters_per_token : `int`
@@ -152,8 +151,9 @@ class BiLmStreamLoader(DataLoader):
     @overrides
     def __len__(self) -> int:
         """
-        Returns the number of batches in the next epoch. Before a trainer takes the loader, when it asks for
-        the length of a learning rate's schedule, batches that only some streams reach do not count.
+        Returns the number of batches in the next epoch. Before a trainer takes the loader, when it
+        asks for the length of a learning rate's schedule, batches that only some streams reach do
+        not count.
         """
         layout = self._layout
         if not self._shuffle:
@@ -184,7 +184,9 @@ class BiLmStreamLoader(DataLoader):
         self._device = device
 
     def check_order(self, vocab: Vocabulary) -> None:
-        """Raises `ConfigurationError` unless a vocabulary is in the order of frequency in this text."""
+        """
+        Raises `ConfigurationError` unless a vocabulary is in the order of frequency in this text.
+        """
         check_order(vocab, self._corpus)
 
     def progress(self) -> list[int]:
@@ -193,8 +195,9 @@ class BiLmStreamLoader(DataLoader):
 
     def resume(self, finished_epochs: list[int], batches: int) -> None:
         """
-        Continues where another loader with the same fingerprint stopped: after the epochs of its `progress()`
-        and so many `batches` of the next. An empty dictionary stands for each batch that it yielded.
+        Continues where another loader with the same fingerprint stopped: after the epochs of its
+        `progress()` and so many `batches` of the next. An empty dictionary stands for each batch
+        that it yielded.
         """
         self._done_before = [*finished_epochs, batches]
 
@@ -217,9 +220,9 @@ class BiLmStreamLoader(DataLoader):
             return _EpochBatches(corpus, windows, first)
         if self._corpus.sentences < layout.rows:
             raise ConfigurationError(
-                f"bilm_stream: {self._data_path} has {self._corpus.sentences} sentences, fewer than the "
-                f"{layout.rows} streams that all processes together read in parallel; choose a smaller "
-                "batch_size"
+                f"bilm_stream: {self._data_path} has {self._corpus.sentences} sentences, fewer "
+                f"than the {layout.rows} streams that all processes together read in parallel; "
+                "choose a smaller batch_size"
             )
         windows = partial(
             training_windows, corpus, layout, self._block_words, self._seed, epoch, first
@@ -241,8 +244,8 @@ class BiLmStreamLoader(DataLoader):
 @dataclass(frozen=True)
 class _EpochBatches(data.IterableDataset):
     """
-    The batches of one epoch as numpy arrays; in a worker of torch's data loader, those whose turn it is.
-    Yields a `BiLmError` in place of a batch, because torch would change its message.
+    The batches of one epoch as numpy arrays; in a worker of torch's data loader, those whose turn
+    it is. Yields a `BiLmError` in place of a batch, because torch would change its message.
 
     windows: yields for each batch the windows of both directions, and whether streams start with it
     skipped: the number of batches to leave out at the beginning
@@ -278,5 +281,7 @@ def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict
 
 
 def _unchanged(batch: Any) -> Any:
-    """Leaves the arrays unchanged: they come through a pipe, while each tensor would keep a file open."""
+    """
+    Leaves the arrays unchanged: they come through a pipe, while each tensor would keep a file open.
+    """
     return batch

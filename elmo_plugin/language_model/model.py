@@ -32,35 +32,34 @@ TRAINING_PRECISIONS = ("float32", "bfloat16")
 @Model.register("bilm")
 class BiLmLanguageModel(Model):
     """
-    Maximises the mean of the forward and the backward log-likelihood (section 3.1 of Peters et al., 2018) by
-    truncated back-propagation: the state of each stream is carried from one batch to the next, without
-    gradient. Batches come from `bilm_stream`.
+    Maximises the mean of the forward and the backward log-likelihood (section 3.1 of Peters et al.,
+    2018) by truncated back-propagation: the state of each stream is carried from one batch to the
+    next, without gradient. Batches come from `bilm_stream`.
 
     # Parameters
 
     vocab : `Vocabulary`
         The model predicts the words of its namespace "words".
-    options : `dict`, optional
-        The sizes of a biLM that starts from random weights, in the layout of a published `options.json`.
-    initial : `str | dict`, optional
-        Instead of `options`: the biLM to start from, see `BiLm.from_pretrained`. If it has a softmax, this
-        is adapted to the words of `vocab`; otherwise the softmax is new.
-    warm_up_batches : `int`
-        The number of batches, at the beginning of training, in which only the softmax learns. (Distributed
-        training then needs `ddp_accelerator: {type: "torch", find_unused_parameters: true}`.)
+    options : `dict`, optional The sizes of a biLM that starts from random weights, in the layout of
+        a published `options.json`.
+    initial : `str | dict`, optional Instead of `options`: the biLM to start from, see
+        `BiLm.from_pretrained`. If it has a softmax, this is adapted to the words of `vocab`;
+        otherwise the softmax is new.
+    warm_up_batches : `int` The number of batches, at the beginning of training, in which only the
+        softmax learns. (Distributed training then needs `ddp_accelerator: {type: "torch",
+        find_unused_parameters: true}`.)
     dropout : `float`
         The rate of dropout on the input of every LSTM layer and on the output of the last.
-    num_negatives : `int`, optional
-        In training, the number of words that each target is scored against, at most a third of the
-        vocabulary; by default all words, the full softmax. Evaluation always takes the full softmax. The
-        words are drawn from a separate random state, the same in all processes of a distributed training.
-    loss_scale : `float`
-        The factor of the loss. bilm-tf descends on `unroll_steps` times the mean loss per token; this matters
-        to Adagrad and to the clipping of gradients.
-    precision : `str`
-        `float32`, or `bfloat16`: in training, the factors of matrix products are rounded to bfloat16, on GPUs
-        and on CPUs that have instructions for it. Weights, sums, cells and losses stay float32. (For float16
-        on a GPU, set `use_amp` of the trainer instead: it scales the loss.)
+    num_negatives : `int`, optional In training, the number of words that each target is scored
+        against, at most a third of the vocabulary; by default all words, the full softmax.
+        Evaluation always takes the full softmax. The words are drawn from a separate random state,
+        the same in all processes of a distributed training.
+    loss_scale : `float` The factor of the loss. bilm-tf descends on `unroll_steps` times the mean
+        loss per token; this matters to Adagrad and to the clipping of gradients.
+    precision : `str` `float32`, or `bfloat16`: in training, the factors of matrix products are
+        rounded to bfloat16, on GPUs and on CPUs that have instructions for it. Weights, sums, cells
+        and losses stay float32. (For float16 on a GPU, set `use_amp` of the trainer instead: it
+        scales the loss.)
     """
 
     _losses: (
@@ -83,8 +82,9 @@ class BiLmLanguageModel(Model):
         num_words = vocab.get_vocab_size(WORDS)
         if num_negatives is not None and not 0 < num_negatives <= num_words // 3:
             raise ConfigurationError(
-                f"model.num_negatives: expected 1 to {num_words // 3}, a third of the vocabulary's words, "
-                f"or null (the full softmax, best for a small vocabulary), got {num_negatives}"
+                f"model.num_negatives: expected 1 to {num_words // 3}, a third of the "
+                "vocabulary's words, or null (the full softmax, best for a small vocabulary), got "
+                f"{num_negatives}"
             )
         check_choice("model.precision", precision, TRAINING_PRECISIONS, ConfigurationError)
         if (options is None) == (initial is None):
@@ -142,8 +142,8 @@ class BiLmLanguageModel(Model):
         slots = self.bilm.options.char_cnn.max_characters_per_token
         if character_ids.size(1) != slots:
             raise ConfigurationError(
-                f"the data loader gives {character_ids.size(1)} characters per word, but the model reads "
-                f"{slots}: max_characters_per_token of the two must agree"
+                f"the data loader gives {character_ids.size(1)} characters per word, but the "
+                f"model reads {slots}: max_characters_per_token of the two must agree"
             )
         if stream_starts:
             self._state = None
@@ -158,8 +158,8 @@ class BiLmLanguageModel(Model):
 
     def _read(self, character_ids: Tensor, types: Tensor) -> Tensor:
         """
-        Returns the last layer's output for `types`, shape (directions, batch, time), as (directions, time *
-        batch, projection_dim). Carries the state on.
+        Returns the last layer's output for `types`, shape (directions, batch, time), as
+        (directions, time * batch, projection_dim). Carries the state on.
         """
         _, batch_size, steps = types.shape
         rows = types.transpose(1, 2).flatten(1).unbind()
@@ -175,7 +175,8 @@ class BiLmLanguageModel(Model):
         counts = is_target.sum(dim=1, keepdim=True).double()
         if is_distributed():  # the mean over processes, as gradients are averaged over them
             counts = dist_reduce_sum(counts) / distributed.get_world_size()
-        # In training the few words of an epoch's last batches weigh no more than they would in half a batch.
+        # In training the few words of an epoch's last batches weigh no more than they would in half
+        # a batch.
         least = targets.size(1) / 2 if self.training else 1
         token_weights = (0.5 * is_target / counts.clamp(min=least)).flatten()
         arguments = (hidden.flatten(0, 1), targets.flatten())
@@ -199,15 +200,16 @@ class BiLmLanguageModel(Model):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Returns the perplexities of the tokens since the last reset, or, in training with a sampled softmax,
-        `sampled_loss`, from which no perplexity follows.
+        Returns the perplexities of the tokens since the last reset, or, in training with a sampled
+        softmax, `sampled_loss`, from which no perplexity follows.
         """
         losses, tokens = dist_reduce_sum(self._losses).unbind(dim=1)
         if reset:
             self._reset_losses()
             if self.training and 0 < self._trained_batches <= self._warm_up_batches:
                 logger.warning(
-                    "only the softmax has learned: warm_up_batches is %d, and there were %d batches",
+                    "only the softmax has learned: warm_up_batches is %d, and there were %d "
+                    "batches",
                     self._warm_up_batches,
                     self._trained_batches,
                 )
@@ -217,7 +219,10 @@ class BiLmLanguageModel(Model):
         return perplexities(forward, backward)
 
     def stream_state(self) -> dict[str, Any]:
-        """Returns the state that the next batch depends on, without the parameters: tensors and numbers."""
+        """
+        Returns the state that the next batch depends on, without the parameters: tensors and
+        numbers.
+        """
         state: dict[str, Any] = {
             "trained_batches": self._trained_batches,
             "losses": self._losses.tolist(),

@@ -81,7 +81,8 @@ def write_text(
     column: int | None = None,
 ) -> dict[str, TextFigures]:
     """
-    Writes train.txt, dev.txt and maybe test.txt: one sentence per line, its words between spaces, in NFC.
+    Writes train.txt, dev.txt and maybe test.txt: one sentence per line, its words between spaces,
+    in NFC.
 
     # Parameters
 
@@ -89,13 +90,14 @@ def write_text(
         The files of each role, or all of one text as "", which is split.
     folder : `Path`
         Gets the files.
-    language : `str`, optional
-        The text is raw, a paragraph or more per line: spaCy's rules for this language find sentences and
-        words. By default each line is a sentence whose words stand between spaces.
+    language : `str`, optional The text is raw, a paragraph or more per line: spaCy's rules for this
+        language find sentences and words. By default each line is a sentence whose words stand
+        between spaces.
     column : `int`, optional
         The texts are tables, and this is the number of their column of words.
 
-    Raises `BiLmError`, naming file and line, if a text cannot be read, and if it is too short to be split.
+    Raises `BiLmError`, naming file and line, if a text cannot be read, and if it is too short to be
+    split.
     """
     rules = None if language is None else SpacyRules(language, "sentencizer")
     figures = {role: TextFigures() for role in ROLES if role in files or "" in files}
@@ -123,8 +125,8 @@ def write_text(
     train = figures["train"]
     if not train.frequent and train.sentences >= MIN_COUNT:
         raise BiLmError(
-            f"none of {len(train.counts):,} words occurs {MIN_COUNT} times, so there is nothing to learn: is "
-            "the text split into words? --language CODE does it"
+            f"none of {len(train.counts):,} words occurs {MIN_COUNT} times, so there is nothing "
+            "to learn: is the text split into words? --language CODE does it"
         )
     return figures
 
@@ -139,7 +141,9 @@ def _repeated(folder: Path) -> int:
 def _assigned_sentences(
     files: Mapping[str, Sequence[Path]], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yields the words of each sentence and its role. In a text with many lines, a line has one role."""
+    """
+    Yields the words of each sentence and its role. In a text with many lines, a line has one role.
+    """
     stride, by_line = BLOCKS, True
     if "" in files:
         lines = sum(1 for file in files[""] for _ in _lines(str(file), column))
@@ -200,7 +204,10 @@ def text_recipe(train: TextFigures) -> dict[str, str]:
 
 
 def _recipe(train: TextFigures) -> Recipe:
-    """Returns the first recipe for so many words, with the full softmax if the vocabulary is too small."""
+    """
+    Returns the first recipe for so many words, with the full softmax if the vocabulary is too
+    small.
+    """
     row = next(row for row in RECIPES if train.words <= row.words)
     return row if 3 * (row.negatives or 0) < len(train.frequent) else row._replace(negatives=None)
 
@@ -211,10 +218,19 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
     train, dev = figures["train"], figures["dev"]
     if dev.repeated > dev.sentences / 5:
-        yield f"{dev.repeated:,} sentences of dev.txt are also in train.txt: their perplexity is too good"
-    yield f"different words: {len(train.counts):,}; at least {MIN_COUNT} times: {len(train.frequent):,}"
+        yield (
+            f"{dev.repeated:,} sentences of dev.txt are also in train.txt: their perplexity is "
+            "too good"
+        )
+    yield (
+        f"different words: {len(train.counts):,}; at least {MIN_COUNT} times: "
+        f"{len(train.frequent):,}"
+    )
     if sum(train.frequent) < train.words / 4:
-        yield "most words are too rare to be predicted: is the text split into words? --language CODE does it"
+        yield (
+            "most words are too rare to be predicted: is the text split into words? --language "
+            "CODE does it"
+        )
     if train.looks_raw > train.sentences / 2:
         yield "most sentences end in a word with its full stop: split raw text with --language CODE"
     row = _recipe(train)

@@ -50,18 +50,20 @@ def measure_perplexity(
     cache_directory: str | None = None,
 ) -> dict[str, Any]:
     """
-    Measures the perplexity: `exp` of the mean `-log p` over all targets of the text, of each direction and of
-    both. The targets are the words of each sentence and one of its boundaries, `</S>` forward and `<S>`
-    backward. Neither `batch_size` nor the division of the text into files changes it.
+    Measures the perplexity: `exp` of the mean `-log p` over all targets of the text, of each
+    direction and of both. The targets are the words of each sentence and one of its boundaries,
+    `</S>` forward and `<S>` backward. Neither `batch_size` nor the division of the text into files
+    changes it.
 
-    The archive is whatever `BiLm.from_pretrained` takes, the texts are files or patterns. `reset` reads each
-    sentence from the zero state. `carry` carries the state from sentence to sentence (backward: from the last
-    to the first) within a block, the fewest sentences with at least `block_words` words. The file
-    `per_sentence` gets a JSON object for each sentence. The softmax is in float32 in any precision.
+    The archive is whatever `BiLm.from_pretrained` takes, the texts are files or patterns. `reset`
+    reads each sentence from the zero state. `carry` carries the state from sentence to sentence
+    (backward: from the last to the first) within a block, the fewest sentences with at least
+    `block_words` words. The file `per_sentence` gets a JSON object for each sentence. The softmax
+    is in float32 in any precision.
 
-    Returns perplexities, the numbers of sentences, words, targets (of each direction) and unknown words, the
-    size of the vocabulary, and how the text was read. Raises `BiLmError` if the archive lacks a softmax, or
-    the text is empty.
+    Returns perplexities, the numbers of sentences, words, targets (of each direction) and unknown
+    words, the size of the vocabulary, and how the text was read. Raises `BiLmError` if the archive
+    lacks a softmax, or the text is empty.
     """
     check_choice("state", state, STATES)
     device = str(get_device(device))
@@ -108,22 +110,24 @@ def measure_perplexity(
 def _load(
     source: str | Mapping[str, str], precision: str, device: str
 ) -> tuple[BiLm, VocabularySoftmax, dict[str, int], int]:
-    """Returns biLM and softmax, frozen, the number of each word, and the number of unknown words."""
+    """
+    Returns biLM and softmax, frozen, the number of each word, and the number of unknown words.
+    """
     is_published = (
         isinstance(source, str) and source in MODELS
     )  # none has one, so nothing is downloaded
     stored = None if is_published else read_checkpoint(source)
     if stored is None or stored.softmax is None:
         raise BiLmError(
-            f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo export made "
-            "of one"
+            f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "
+            "export made of one"
         )
     weight, bias, words = stored.softmax
     vocabulary = stored.softmax.vocabulary()
     if vocabulary is None:
         raise BiLmError(
-            f"the vocabulary of {source} lacks {BEGIN_SENTENCE_TOKEN}, {END_SENTENCE_TOKEN} or a word for "
-            f"unknown ones ({' or '.join(UNKNOWN_WORDS)})"
+            f"the vocabulary of {source} lacks {BEGIN_SENTENCE_TOKEN}, {END_SENTENCE_TOKEN} or a "
+            f"word for unknown ones ({' or '.join(UNKNOWN_WORDS)})"
         )
     numbers, unknown = vocabulary
     if (
@@ -141,10 +145,11 @@ def sentence_as_json(
     number: int, words: list[str], is_unknown: np.ndarray, scores: SentenceScores
 ) -> dict[str, Any]:
     """
-    Returns `sentence`, its number in the text from 0; `words`; `tokens`, their number; `unknown`, the places
-    from 0 of words that are scored as the unknown word; `forward` and `backward`, the sums of each
-    direction's `-log p` in nats; `perplexity`, of both directions; `forward_nats` and `backward_nats`, the
-    `-log p` of each word and, last, of the boundary: `</S>` forward, `<S>` backward.
+    Returns `sentence`, its number in the text from 0; `words`; `tokens`, their number; `unknown`,
+    the places from 0 of words that are scored as the unknown word; `forward` and `backward`, the
+    sums of each direction's `-log p` in nats; `perplexity`, of both directions; `forward_nats` and
+    `backward_nats`, the `-log p` of each word and, last, of the boundary: `</S>` forward, `<S>`
+    backward.
     """
     forward, backward = float(scores.forward.sum()), float(scores.backward.sum())
     return {

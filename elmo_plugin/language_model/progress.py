@@ -21,10 +21,10 @@ logger = logging.getLogger(__name__)
 @TrainerCallback.register("bilm_progress")
 class BiLmProgress(TrainerCallback):
     """
-    Logs a line after each epoch, such as "epoch 3 of 6: perplexity 14.2 (best so far), 3 min left", and at
-    intervals within long epochs, on the primary process. These have the tokens per second of one direction
-    over all processes (which read shares of the same size) since the last line. The time left is by the
-    average speed since this process began to train.
+    Logs a line after each epoch, such as "epoch 3 of 6: perplexity 14.2 (best so far), 3 min left",
+    and at intervals within long epochs, on the primary process. These have the tokens per second of
+    one direction over all processes (which read shares of the same size) since the last line. The
+    time left is by the average speed since this process began to train.
 
     # Parameters
 

@@ -21,12 +21,13 @@ from elmo_plugin.training import ResumableTrainer
 @Trainer.register("bilm", constructor="from_partial_objects")
 class BiLmTrainer(ResumableTrainer):
     """
-    The trainer `resumable` for model `bilm` with data loader `bilm_stream`. Its checkpoints also hold the
-    place in the data, and the states of the LSTMs and of the metrics. In distributed training each process
-    draws its own random numbers, for example in dropout.
+    The trainer `resumable` for model `bilm` with data loader `bilm_stream`. Its checkpoints also
+    hold the place in the data, and the states of the LSTMs and of the metrics. In distributed
+    training each process draws its own random numbers, for example in dropout.
 
-    Raises `ConfigurationError` for other models and data loaders, and if the text, its vocabulary, its
-    division into batches and among processes, or the validation text differs from the checkpoint's.
+    Raises `ConfigurationError` for other models and data loaders, and if the text, its vocabulary,
+    its division into batches and among processes, or the validation text differs from the
+    checkpoint's.
     """
 
     model: BiLmLanguageModel
@@ -42,7 +43,8 @@ class BiLmTrainer(ResumableTrainer):
                     f"but got {type(part).__name__}; `resumable` is for any"
                 )
         super().__init__(model, optimizer, data_loader, **kwargs)
-        keep_freed_memory()  # or Linux fills each page with zeros again, which takes a tenth of the time
+        # or Linux fills each page with zeros again, which takes a tenth of the time
+        keep_freed_memory()
         if self.model.num_negatives is not None:
             self.data_loader.check_order(self.model.vocab)
 

@@ -1,4 +1,6 @@
-"""Vocabularies of AllenNLP: counted, read from bilm-tf's files, checked; a softmax for another one."""
+"""Vocabularies of AllenNLP: counted, read from bilm-tf's files, checked; a softmax for another
+one.
+"""
 
 import math
 from hashlib import blake2b
@@ -27,7 +29,10 @@ _LAST_WORD = "!!!MAXTERMID"  # of the 1 Billion Word Benchmark's vocabulary, not
 
 
 class CountedWords(Instance):
-    """Words that are counted already: `Vocabulary.from_instances` takes it for all sentences of a corpus."""
+    """
+    Words that are counted already: `Vocabulary.from_instances` takes it for all sentences of a
+    corpus.
+    """
 
     def __init__(self, corpus: Corpus) -> None:
         super().__init__({})
@@ -50,8 +55,8 @@ def vocabulary_fingerprint(vocabulary: Vocabulary) -> str:
 @Vocabulary.register("bilm_tf", constructor="from_file")
 class BilmTfVocabulary(Vocabulary):
     """
-    The vocabulary of bilm-tf: a file, maybe compressed, with one word per line, by descending frequency, and
-    with `<S>`, `</S>` and `<UNK>`.
+    The vocabulary of bilm-tf: a file, maybe compressed, with one word per line, by descending
+    frequency, and with `<S>`, `</S>` and `<UNK>`.
 
     Registered as a `Vocabulary` with name "bilm_tf".
 
@@ -60,7 +65,8 @@ class BilmTfVocabulary(Vocabulary):
     file : `str`
         The file.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not a word, or the word of an earlier one.
+    Raises `ConfigurationError`, naming file and line, if a line is not a word, or the word of an
+    earlier one.
     """
 
     @classmethod
@@ -91,11 +97,13 @@ def check_vocabulary(vocabulary: Vocabulary) -> None:
 
 def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     """
-    Raises `ConfigurationError` unless the words of a vocabulary are about in the order of descending
-    frequency in the text, on which the sampled softmax relies: it draws words as often as Zipf's law expects.
+    Raises `ConfigurationError` unless the words of a vocabulary are about in the order of
+    descending frequency in the text, on which the sampled softmax relies: it draws words as often
+    as Zipf's law expects.
 
-    Compares the cross-entropy of that law in three orders: by frequency, the vocabulary's, and by chance (the
-    mean). The vocabulary's must be nearer to the first; in the order of another text it is, by far.
+    Compares the cross-entropy of that law in three orders: by frequency, the vocabulary's, and by
+    chance (the mean). The vocabulary's must be nearer to the first; in the order of another text it
+    is, by far.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     unknown = numbers[vocabulary._oov_token]
@@ -120,13 +128,13 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
 
 def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Tensor, int]:
     """
-    Adapts a softmax to another vocabulary. Known words keep their row and bias. All others were the unknown
-    word until now, so the new words and the unknown word share its row, and its probability in equal parts:
-    their bias is lower by `log(number of new words + 1)`. If all known words are in the new vocabulary, they
-    are as probable as before.
+    Adapts a softmax to another vocabulary. Known words keep their row and bias. All others were the
+    unknown word until now, so the new words and the unknown word share its row, and its probability
+    in equal parts: their bias is lower by `log(number of new words + 1)`. If all known words are in
+    the new vocabulary, they are as probable as before.
 
-    Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words. Raises
-    `ConfigurationError` if there are new words, but the source lacks the unknown word.
+    Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
+    Raises `ConfigurationError` if there are new words, but the source lacks the unknown word.
     """
     numbers = {word: number for number, word in enumerate(known.words)}
     unknown = numbers.get(vocab._oov_token)
@@ -134,8 +142,8 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
     new = [i for i, word in enumerate(words) if word not in numbers]
     if new and unknown is None:
         raise ConfigurationError(
-            f"model.initial: {len(new)} words of the vocabulary are new to the softmax of the source, "
-            f"which lacks {vocab._oov_token}"
+            f"model.initial: {len(new)} words of the vocabulary are new to the softmax of the "
+            f"source, which lacks {vocab._oov_token}"
         )
     rows = torch.tensor([numbers.get(word, unknown) for word in words])
     weight, bias = known.weight[rows], known.bias[rows]
@@ -146,8 +154,9 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
 
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
     """
-    Replaces `initial`, in the section `model` of an archive's configuration, by the options that are stored
-    with its weights: the model can then be constructed without the biLM that its training started from.
+    Replaces `initial`, in the section `model` of an archive's configuration, by the options that
+    are stored with its weights: the model can then be constructed without the biLM that its
+    training started from.
 
     Raises `ConfigurationError` if no options are stored with them.
     """

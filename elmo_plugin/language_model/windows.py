@@ -36,10 +36,11 @@ class StreamLayout(NamedTuple):
 
 def batch_arrays(corpus: IndexedCorpus, windows: np.ndarray) -> dict[str, np.ndarray]:
     """
-    Returns the batch of the windows of both directions, shape (directions, 2, batch, time): the types that
-    are read and predicted. It has `character_ids` of the unique inputs, shape (types, max_characters);
-    `forward_types` and `backward_types`, the types read at each place, and `forward_targets` and
-    `backward_targets`, the vocabulary's numbers of the words that follow, all of shape (batch, time).
+    Returns the batch of the windows of both directions, shape (directions, 2, batch, time): the
+    types that are read and predicted. It has `character_ids` of the unique inputs, shape (types,
+    max_characters); `forward_types` and `backward_types`, the types read at each place, and
+    `forward_targets` and `backward_targets`, the vocabulary's numbers of the words that follow, all
+    of shape (batch, time).
     """
     inputs = windows[:, 0]
     _, examples, types = np.unique(corpus.hashes[inputs], return_index=True, return_inverse=True)
@@ -64,8 +65,8 @@ def training_windows(
 ) -> Iterator[tuple[np.ndarray, bool]]:
     """
     Yields the windows of both directions, each over its streams, from the window with index `first`
-    on, and whether the state starts at zero with them, as it does every `block_words` words: a biLM that
-    never reads from zero learns states that are thousands of words away.
+    on, and whether the state starts at zero with them, as it does every `block_words` words: a biLM
+    that never reads from zero learns states that are thousands of words away.
     """
     windows_per_block = max(1, block_words // layout.unroll_steps)
     directions = [
@@ -91,12 +92,12 @@ def stream_windows(
     corpus: IndexedCorpus, layout: StreamLayout, key: tuple[int, int, int], first: int = 0
 ) -> Iterator[np.ndarray]:
     """
-    Reads the text once in one direction, its chunks and the sentences of each in a random order that depends
-    on the key: the seed, the epoch and whether it is backward. Each row is a stream: when its sentence is
-    over, the next one follows in the same row, and a sentence that does not end in a window continues in the
-    next one. A sentence's first item is never a target, and its last never an input. The windows end when the
-    rows of all processes have run out; then every sentence has been read once. A row that has run out is
-    empty.
+    Reads the text once in one direction, its chunks and the sentences of each in a random order
+    that depends on the key: the seed, the epoch and whether it is backward. Each row is a stream:
+    when its sentence is over, the next one follows in the same row, and a sentence that does not
+    end in a window continues in the next one. A sentence's first item is never a target, and its
+    last never an input. The windows end when the rows of all processes have run out; then every
+    sentence has been read once. A row that has run out is empty.
 
     Yields inputs and targets, shape (2, batch, time). Skips the windows before `first` (quickly).
     """
@@ -127,8 +128,8 @@ def _assigned(
     chunks: Sequence[ChunkFiles], num_rows: int, key: tuple[int, int, int]
 ) -> Iterator[tuple[int, list[np.ndarray], np.ndarray, np.ndarray]]:
     """
-    Yields the chunks in random order: the index, the numbers of each row's sentences, the number of targets
-    that each row had before, and those that it gets.
+    Yields the chunks in random order: the index, the numbers of each row's sentences, the number of
+    targets that each row had before, and those that it gets.
     """
     assigned = np.zeros(num_rows, dtype=np.int64)
     for index in np.random.default_rng(key).permutation(len(chunks)):
@@ -149,16 +150,18 @@ def assign_sentences(
     lengths: np.ndarray, assigned: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
-    Assigns sentences of these `lengths` to rows, a run of consecutive sentences to each, so that all rows
-    have the same number of targets in total, within about a sentence. `assigned` counts the words of each row
-    so far. Returns the first of each row's sentences, their end, and their targets, all of shape (rows,).
+    Assigns sentences of these `lengths` to rows, a run of consecutive sentences to each, so that
+    all rows have the same number of targets in total, within about a sentence. `assigned` counts
+    the words of each row so far. Returns the first of each row's sentences, their end, and their
+    targets, all of shape (rows,).
     """
     ends = np.concatenate([[0], np.cumsum(lengths)])  # of no, one, two, ... sentences
     # The deficit of each row, in total the sum of `lengths`; times the number of rows, to be whole.
     deficits = assigned.sum() + ends[-1] - len(assigned) * assigned
     rows_by_deficit = np.argsort(-deficits, kind="stable")
     wanted = np.maximum.accumulate(np.cumsum(deficits[rows_by_deficit]))
-    # The sentence's end nearest to the place at which the deficits of the first row, two rows, ... end.
+    # The sentence's end nearest to the place at which the deficits of the first row, two rows, ...
+    # end.
     middles = len(assigned) * (ends[:-1] + ends[1:])
     cuts = np.concatenate([[0], np.searchsorted(middles, 2 * wanted, side="right")])
     cuts[-1] = len(lengths)
@@ -171,9 +174,10 @@ def flatten_sentences(
     types: np.ndarray, starts: np.ndarray, sentences: np.ndarray, reverse: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Returns the inputs and targets in the given sentences of a text, one after another:
-    `<S> w_1 ... w_n` and `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` and `w_n ... w_1 <S>`. Both
-    have the shape (words + sentences,), int32. `types` and `starts` are as `IndexedCorpus.open` returns them.
+    Returns the inputs and targets in the given sentences of a text, one after another: `<S> w_1 ...
+    w_n` and `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` and `w_n ... w_1 <S>`. Both
+    have the shape (words + sentences,), int32. `types` and `starts` are as `IndexedCorpus.open`
+    returns them.
     """
     first, last = BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE
     begins, ends = starts[sentences], starts[sentences + 1]
@@ -198,9 +202,9 @@ def append_to_rows(
     rows: np.ndarray, positions: np.ndarray, items: np.ndarray, lengths: np.ndarray
 ) -> np.ndarray:
     """
-    Appends the next `lengths[i]` of `items`, shape (any, sum of lengths), to row i of `rows`, shape (any,
-    rows, width), ending at `positions[i]`; a negative position skips that many of its items. The result,
-    int32, is as wide as its longest row, with zeros after the others.
+    Appends the next `lengths[i]` of `items`, shape (any, sum of lengths), to row i of `rows`, shape
+    (any, rows, width), ending at `positions[i]`; a negative position skips that many of its items.
+    The result, int32, is as wide as its longest row, with zeros after the others.
     """
     width = max(rows.shape[2], (positions + lengths).max())
     longer = np.zeros((*rows.shape[:2], width), dtype=np.int32)

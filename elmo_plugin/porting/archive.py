@@ -1,4 +1,6 @@
-"""Archives of AllenNLP 0.x and 1.x, written so that AllenNLP 2.10.1 loads them, with the same weights."""
+"""Archives of AllenNLP 0.x and 1.x, written so that AllenNLP 2.10.1 loads them, with the same
+weights.
+"""
 
 import tempfile
 from collections.abc import Callable
@@ -26,8 +28,8 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
     """
     Writes the archive of a trained model for AllenNLP 2.10.1. `say` is called with each note.
 
-    Raises `BiLmError`, before anything is written, if the model of AllenNLP 2.10.1 has other weights, or the
-    archive may not be loaded as data.
+    Raises `BiLmError`, before anything is written, if the model of AllenNLP 2.10.1 has other
+    weights, or the archive may not be loaded as data.
     """
     from elmo_plugin import dropin  # noqa: F401  here, as it replaces AllenNLP's classes
 
@@ -63,7 +65,10 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
 
 
 def _stored_files(config: Config, folder: Path) -> dict[str, str]:
-    """Makes a configuration name the files that AllenNLP 0.x stored in the archive; returns their sources."""
+    """
+    Makes a configuration name the files that AllenNLP 0.x stored in the archive; returns their
+    sources.
+    """
     sources: dict[str, str] = {}
     for key in (
         read_json_object(folder / _FILES, f"its {_FILES}") if (folder / _FILES).exists() else ()

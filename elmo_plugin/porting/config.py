@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 Config = dict[str, Any]
-# Old names and new ones, and the defaults that changed, each with its source in the archive of that version.
+# Old names and new ones, and the defaults that changed, each with its source in the archive of that
+# version.
 TABLES: Config
 TABLES, DEFAULTS = (
     json.loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
@@ -86,6 +87,8 @@ def merge(config: Config, key: str, value: Any) -> None:
 
 
 def type_of(value: Any) -> str:
-    """Returns the type of an object, or of the object that a text is short for; or an empty text."""
+    """
+    Returns the type of an object, or of the object that a text is short for; or an empty text.
+    """
     kind = value.get("type") if isinstance(value, dict) else value
     return kind if isinstance(kind, str) else ""

@@ -1,6 +1,6 @@
 """
-The rules that port a configuration, in the order in which they are applied; `docs/port.md` shows the same
-table. They need no AllenNLP.
+The rules that port a configuration, in the order in which they are applied; `docs/port.md` shows
+the same table. They need no AllenNLP.
 """
 
 import re
@@ -30,7 +30,10 @@ class Rule(NamedTuple):
 
 
 def port_config(config: Mapping[str, Any]) -> tuple[Config, list[Note]]:
-    """Returns the configuration for AllenNLP 2.10.1, and notes on each change and each part left to do."""
+    """
+    Returns the configuration for AllenNLP 2.10.1, and notes on each change and each part left to
+    do.
+    """
     porting = Porting(config)
     for rule in RULES:
         before = deepcopy(porting.config)
@@ -51,7 +54,9 @@ def port_config(config: Mapping[str, Any]) -> tuple[Config, list[Note]]:
 
 
 def first_old_key(config: Mapping[str, Any]) -> Note | None:
-    """Returns the note on the first key, in the order of the file, that AllenNLP 2.10.1 does not take."""
+    """
+    Returns the note on the first key, in the order of the file, that AllenNLP 2.10.1 does not take.
+    """
     changed = [note for note in port_config(config)[1] if note.kind == "changed"]
     keys = list(config)
     return min(changed, key=lambda note: keys.index(note.place.split(".")[0]), default=None)
@@ -122,7 +127,10 @@ def _unmatched_embedders(porting: Porting) -> None:
             found = set(chain.from_iterable(makers))
             here = f"{place}.embedder_to_indexer_map.{name}"
             if len(found) != 1 or not all(makers):
-                text = f"it took {', '.join(values)}; now it gets the output of the indexer of its name"
+                text = (
+                    f"it took {', '.join(values)}; now it gets the output of the indexer of "
+                    "its name"
+                )
                 porting.note(here, text, "left")
             elif name not in found:
                 old = found.pop()
@@ -145,7 +153,9 @@ def _unmatched_embedders(porting: Porting) -> None:
 
 
 def _classifier_words(porting: Porting) -> None:
-    """`basic_classifier` of AllenNLP 2 looks for words' numbers, which an indexer of characters lacks."""
+    """
+    `basic_classifier` of AllenNLP 2 looks for words' numbers, which an indexer of characters lacks.
+    """
     indexers = [part for place, part in porting.objects() if place.endswith("token_indexers")]
     kinds = {type_of(indexer) for part in indexers for indexer in part.values()}
     if type_of(porting.get("model")) == "basic_classifier" and kinds == {"elmo_characters"}:
@@ -233,7 +243,10 @@ def _types(porting: Porting) -> None:
             part |= {**change, **part, "type": change["type"]}
             porting.note(f"{place}.type", f"{kind!r} is now {change['type']!r}")
             if kind == "bert_adam":
-                text = "`bert_adam` clipped the gradient of each parameter to the norm 1, this one does not"
+                text = (
+                    "`bert_adam` clipped the gradient of each parameter to the norm 1, this "
+                    "one does not"
+                )
                 porting.note(place, text, "advice")
         old = part.get("predictor")
         if (
@@ -272,7 +285,10 @@ def _defaults(porting: Porting) -> None:
                 inner = inner.setdefault(parent, {})
             if not {last, default.get("unless")} & inner.keys():
                 inner[last] = default["old"]
-                text = f"now {inner[last]!r}, as AllenNLP {version} took it; 2.10.1 takes {default['new']!r}"
+                text = (
+                    f"now {inner[last]!r}, as AllenNLP {version} took it; 2.10.1 takes "
+                    f"{default['new']!r}"
+                )
                 porting.note(f"{place}.{default['key']}", text)
     metric, model = str(porting.get("trainer").get("validation_metric")), porting.get("model")
     plain = {"label_encoding", "calculate_span_f1"}.isdisjoint(model)

@@ -18,7 +18,8 @@ from elmo_plugin.config_check import VARIABLE
 from elmo_plugin.porting.config import Config
 
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
-# Characters for private use stand around the name of a variable; the first also says if it is a number.
+# Characters for private use stand around the name of a variable; the first also says if it is a
+# number.
 TEXT_VARIABLE, NUMBER_VARIABLE, _END = "\ue000", "\ue001", "\ue002"
 _FUNCTIONS = {TEXT_VARIABLE: 'std.extVar("{}")', NUMBER_VARIABLE: 'std.parseJson(std.extVar("{}"))'}
 _SECONDS = 40
@@ -27,10 +28,11 @@ _ANY_VALUE = "1"  # text and JSON
 
 def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = False) -> Config:
     """
-    Evaluates a configuration. A variable of `given` has its value, another one a mark in its place. `trust`
-    lets it import files that are not in its folder.
+    Evaluates a configuration. A variable of `given` has its value, another one a mark in its place.
+    `trust` lets it import files that are not in its folder.
 
-    Raises `BiLmError`, beginning with `name`, if it cannot be evaluated, or computes with a variable.
+    Raises `BiLmError`, beginning with `name`, if it cannot be evaluated, or computes with a
+    variable.
     """
     end = time.monotonic() + _SECONDS
     values = dict(given)
@@ -81,7 +83,9 @@ def _evaluate(text: str, name: str, variables: dict[str, str], trust: bool, end:
 
 
 def with_values(config: Any, variables: Mapping[str, str]) -> Any:
-    """Returns the configuration with the values of the variables that exist; others keep their marks."""
+    """
+    Returns the configuration with the values of the variables that exist; others keep their marks.
+    """
     if isinstance(config, dict):
         return {key: with_values(value, variables) for key, value in config.items()}
     if isinstance(config, list):

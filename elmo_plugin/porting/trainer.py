@@ -5,7 +5,8 @@ from typing import Any
 from elmo_plugin.porting.config import TABLES, Config, Porting, merge, replace, type_of
 
 TRAINER_KEYS: dict[str, str] = TABLES["trainer_keys"]
-"""Keys of trainers before AllenNLP 2, and the keys that replace them. `tensorboard` is a callback."""
+"""Keys of trainers before AllenNLP 2, and the keys that replace them. `tensorboard` is a callback.
+"""
 
 _CALLBACK_KEYS = ("tensorboard_writer", "batch_callbacks", "epoch_callbacks", "end_callbacks")
 _CALLBACKS = {

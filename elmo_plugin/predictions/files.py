@@ -53,8 +53,9 @@ class Input(NamedTuple):
 
 def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
     """
-    Yields the inputs of a file or of standard input, `-`, plain or in .gz or .zst, without blank lines: each
-    line is a text, or the texts of the task, separated by tabs, or a JSON object as `allennlp predict` reads.
+    Yields the inputs of a file or of standard input, `-`, plain or in .gz or .zst, without blank
+    lines: each line is a text, or the texts of the task, separated by tabs, or a JSON object as
+    `allennlp predict` reads.
 
     Raises `BiLmError`, naming file and line, for any other line, and if there is none.
     """
@@ -100,8 +101,8 @@ def read_inputs(path: str | Path, task: Task) -> Iterator[Input]:
 
 def inputs_of(texts: Sequence[str], task: Task) -> Iterator[Input]:
     """
-    Yields the inputs that a command line names: a file, standard input, texts, or a JSON object. One file
-    beside a question is the passage, as a whole.
+    Yields the inputs that a command line names: a file, standard input, texts, or a JSON object.
+    One file beside a question is the passage, as a whole.
     """
     files = [text for text in texts if text == "-" or os.path.exists(text)]
     if len(texts) == 1 and files:
@@ -136,9 +137,10 @@ def write_predictions(
     predictions: Iterable[Prediction], path: str | Path, predictor: "Predictor | None" = None
 ) -> int:
     """
-    Writes predictions to a file, which is whole or not written, in the form of its suffix: .jsonl; .csv, a
-    row for each entity, role, mention, answer or label; .conll, columns of entities, by AllenNLP's
-    `predictor`; or .html. Standard output and devices get JSON lines. Returns the number of predictions.
+    Writes predictions to a file, which is whole or not written, in the form of its suffix: .jsonl;
+    .csv, a row for each entity, role, mention, answer or label; .conll, columns of entities, by
+    AllenNLP's `predictor`; or .html. Standard output and devices get JSON lines. Returns the number
+    of predictions.
     """
     write = _WRITERS.get(Path(path).suffix.lower(), _jsonl)
     number = 0

@@ -24,7 +24,10 @@ _LONGEST = 300  # characters of a `repr`
 
 
 class Task(NamedTuple):
-    """The predictor's name without "elmo_", the usual name, and the texts with the lines of their boxes."""
+    """
+    The predictor's name without "elmo_", the usual name, and the texts with the lines of their
+    boxes.
+    """
 
     name: str
     title: str
@@ -32,8 +35,8 @@ class Task(NamedTuple):
 
     def from_texts(self, texts: Sequence[str], place: str = "") -> dict[str, Any]:
         """
-        Returns the predictor's input. A question before its passage is exchanged with it, which is logged.
-        Raises `BiLmError`, beginning with `place`, if there is not one text for each field.
+        Returns the predictor's input. A question before its passage is exchanged with it, which is
+        logged. Raises `BiLmError`, beginning with `place`, if there is not one text for each field.
         """
         if len(texts) != len(self.fields):
             named, got = " and ".join(self.fields), f"{len(texts)} text{'s' * (len(texts) != 1)}"
@@ -48,15 +51,15 @@ class Task(NamedTuple):
     def is_reversed(self, texts: Sequence[str]) -> bool:
         """Returns whether these are a single question and its longer passage, in this order."""
         first, second = texts[0], texts[-1]
-        is_exchanged = _QUESTION.fullmatch(first) and not second.rstrip(_CLOSING).endswith(
-            ("?", "？")
-        )  # noqa: RUF001
-        return "question" in self.fields and bool(is_exchanged) and len(first) < len(second)
+        if "question" not in self.fields or len(first) >= len(second):
+            return False
+        ends_as_question = second.rstrip(_CLOSING).endswith(("?", "\uff1f"))
+        return _QUESTION.fullmatch(first) is not None and not ends_as_question
 
     def from_item(self, item: Any, place: str) -> dict[str, Any]:
         """
-        Returns the predictor's input for a text, a list of words, or an input as it is. Raises `BiLmError`,
-        beginning with `place`, for anything else.
+        Returns the predictor's input for a text, a list of words, or an input as it is. Raises
+        `BiLmError`, beginning with `place`, for anything else.
         """
         if isinstance(item, Mapping):
             return dict(item)
@@ -84,8 +87,8 @@ TASKS = {
 
 class Prediction(dict[str, Any]):
     """
-    A dictionary with the keys of the task's predictor, such as "entities". Notebooks show it in color.
-    `line` is the number of its line in a file, or `None`.
+    A dictionary with the keys of the task's predictor, such as "entities". Notebooks show it in
+    color. `line` is the number of its line in a file, or `None`.
     """
 
     line: int | None = None
@@ -109,7 +112,10 @@ class Prediction(dict[str, Any]):
             f"{key}: {self[key]!r:.60}" for key in self
         )
         shown = visible(" ".join(shown.split()))
-        return f"<{self.task.name}: {shown[:_LONGEST]}{'…' * (len(shown) > _LONGEST)}; {', '.join(self)}>"
+        return (
+            f"<{self.task.name}: {shown[:_LONGEST]}{'…' * (len(shown) > _LONGEST)}; "
+            f"{', '.join(self)}>"
+        )
 
     def _repr_html_(self) -> str:
         parts = self.parts()
@@ -134,7 +140,10 @@ def _line(part: Part) -> str:
     if isinstance(part, Bars):
         best = max(part.bars, key=lambda bar: (bar.is_best, bar.value))
         return f"{best.label} {percent(best.value)}"
-    return f"{part.title} {_brackets(nest(part.text, [each for each in part.spans if each.end < _LONGEST]))}"
+    return (
+        f"{part.title} "
+        f"{_brackets(nest(part.text, [each for each in part.spans if each.end < _LONGEST]))}"
+    )
 
 
 def _brackets(pieces: Sequence[str | Mark]) -> str:

@@ -26,8 +26,8 @@ _SPACE = re.compile(r"\s")
 
 class Predictor:
     """
-    Predicts with a trained model, see `load_predictor`. `allennlp` is AllenNLP's predictor, which has
-    all other attributes.
+    Predicts with a trained model, see `load_predictor`. `allennlp` is AllenNLP's predictor, which
+    has all other attributes.
     """
 
     def __init__(self, allennlp: "AllenNlpPredictor", task: Task) -> None:
@@ -45,14 +45,15 @@ class Predictor:
 
         # Parameters
 
-        texts : `str | Sequence[str] | Iterable[str | Sequence[str]]`
-            A text; or the words of a sentence: a list or tuple of strings without any space; or any
-            iterable of texts and lists of words, in any mixture. Models of questions and of pairs of
-            sentences take two texts, or one list of pairs.
-        named : `str`
-            The same by name: `sentence`, `document`, `passage` and `question`, `premise` and `hypothesis`.
+        texts : `str | Sequence[str] | Iterable[str | Sequence[str]]` A text; or the words of a
+            sentence: a list or tuple of strings without any space; or any iterable of texts and
+            lists of words, in any mixture. Models of questions and of pairs of sentences take two
+            texts, or one list of pairs.
+        named : `str` The same by name: `sentence`, `document`, `passage` and `question`, `premise`
+            and `hypothesis`.
 
-        Raises `BiLmError` or AllenNLP's `ConfigurationError`, naming the text, if one cannot be used.
+        Raises `BiLmError` or AllenNLP's `ConfigurationError`, naming the text, if one cannot be
+        used.
         """
         fields = list(self.task.fields)
         if named := {FIELDS.get(name, name): text for name, text in named.items()}:
@@ -71,7 +72,9 @@ class Predictor:
         return list(self.predict_each(inputs))
 
     def _is_one(self, value: Any) -> bool:
-        """Returns whether a value is one input: a document of spaCy, or a list or tuple of words."""
+        """
+        Returns whether a value is one input: a document of spaCy, or a list or tuple of words.
+        """
         if isinstance(value, Mapping) or isinstance(getattr(value, "text", None), str):
             return True
         are_words = (
@@ -122,8 +125,8 @@ class Predictor:
         self, path: str | Path, output: str | Path, batch_size: int = BATCH_SIZE
     ) -> None:
         """
-        Writes the prediction for each line of a file, see `read_inputs`, to a file .jsonl, .csv, .conll or
-        .html, which is whole or not written.
+        Writes the prediction for each line of a file, see `read_inputs`, to a file .jsonl, .csv,
+        .conll or .html, which is whole or not written.
         """
         check_format(output, self.task)
         check_outputs([output], [str(path)])
@@ -144,16 +147,14 @@ def load_predictor(
 
     # Parameters
 
-    path : `str | Path`
-        A name of this package, such as "ner", or another word for its task, such as "sentiment"; or an
-        archive, see `load_archive`.
+    path : `str | Path` A name of this package, such as "ner", or another word for its task, such as
+        "sentiment"; or an archive, see `load_archive`.
     predictor : `str | None`
         The registered name of a predictor; `None` for the model's own.
     cuda_device, overrides, trust
         See `load_archive`.
-    **options
-        Arguments of the predictor. If `predicates` is a path or a name, it is the archive of a tagger of
-        predicates; `srl` of this package has one.
+    **options Arguments of the predictor. If `predicates` is a path or a name, it is the archive of
+        a tagger of predicates; `srl` of this package has one.
 
     Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
     """
@@ -181,7 +182,9 @@ def load_predictor(
 
 
 def _texts_of(predictor: "AllenNlpPredictor") -> dict[str, int]:
-    """Returns the fields of a predictor of the user's: the arguments that its `predict` requires."""
+    """
+    Returns the fields of a predictor of the user's: the arguments that its `predict` requires.
+    """
     arguments = (
         signature(predictor.predict).parameters.values() if hasattr(predictor, "predict") else ()
     )

@@ -18,7 +18,10 @@ _WIDTH = 30  # of the bar of probability 1
 def show_predictions(
     predictions: Iterable[Prediction], dump_line: Callable[[Prediction], str]
 ) -> None:
-    """Prints each prediction with its marks or bars, or as `dump_line` writes it if its form is unknown."""
+    """
+    Prints each prediction with its marks or bars, or as `dump_line` writes it if its form is
+    unknown.
+    """
     for number, prediction in enumerate(predictions):
         if not (parts := prediction.parts()):
             print(dump_line(prediction), end="", flush=True)

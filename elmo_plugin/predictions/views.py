@@ -175,7 +175,9 @@ class Mark(NamedTuple):
 
 
 def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | Mark]:
-    """Returns a text from `start` on in pieces. Of two spans that cross, the second is cut in two."""
+    """
+    Returns a text from `start` on in pieces. Of two spans that cross, the second is cut in two.
+    """
     pieces: list[str | Mark] = []
     while spans:
         span, *others = sorted(spans, key=lambda each: (each.start, -each.end))
@@ -189,7 +191,9 @@ def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | M
 
 
 def to_html(inputs: Mapping[str, str], parts: Sequence[Part], otherwise: str = "") -> str:
-    """Returns the texts of an input and the parts of a prediction, or another text if there are none."""
+    """
+    Returns the texts of an input and the parts of a prediction, or another text if there are none.
+    """
     lines = [f"<p><b>{escape(name)}</b> {escape(text)}</p>" for name, text in inputs.items()]
     lines += [_table(part) if isinstance(part, Bars) else _marked(part) for part in parts]
     return "\n".join(lines if parts else [*lines, f"<p>{escape(otherwise)}</p>"])

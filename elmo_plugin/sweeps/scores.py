@@ -19,7 +19,8 @@ Scores = dict[str, list[float]]  # of the seeds of each configuration
 class Metric(NamedTuple):
     """
     A metric at the best epoch, on the validation or the test data. Its name is AllenNLP's, without
-    `validation_`, but with `test_`. If higher is better, the metric is in [0, 1] and scores are in per cent.
+    `validation_`, but with `test_`. If higher is better, the metric is in [0, 1] and scores are in
+    per cent.
     """
 
     name: str
@@ -35,7 +36,10 @@ class Metric(NamedTuple):
         return cls(text[1:], text[0] == "+")
 
     def score(self, metrics: Mapping[str, Any], place: str = "") -> float:
-        """Reads it from a training's metrics. Raises `ConfigurationError` if it is not there or no number."""
+        """
+        Reads it from a training's metrics. Raises `ConfigurationError` if it is not there or no
+        number.
+        """
         prefix = "best_validation_"
         key = self.name if self.name.startswith("test_") else prefix + self.name
         value = metrics.get(key)
@@ -58,8 +62,8 @@ class Metric(NamedTuple):
 
 def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metric:
     """
-    Returns a metric of all trainings, by default their own. Raises `ConfigurationError` if they have several,
-    or are not evaluated on the test data that it is of.
+    Returns a metric of all trainings, by default their own. Raises `ConfigurationError` if they
+    have several, or are not evaluated on the test data that it is of.
     """
     own = {
         each.name: each.config.get("trainer", {}).get("validation_metric", "-loss")
@@ -102,7 +106,9 @@ def judge(
 
 
 def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict[str, Any]:
-    """Returns the scores of configurations without failures, with the command and their provenance."""
+    """
+    Returns the scores of configurations without failures, with the command and their provenance.
+    """
     found = {}
     for name, values in scores.items():
         files = [each.folder / PROVENANCE_NAME for each in trainings if each.name == name]
@@ -117,7 +123,9 @@ def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict
 
 
 def summary(scores: Sequence[float], digits: int = 2) -> str:
-    """Formats the mean and, for two or more scores, the sample standard deviation: `37.46 ± 1.82`."""
+    """
+    Formats the mean and, for two or more scores, the sample standard deviation: `37.46 ± 1.82`.
+    """
     if not scores:
         return "none"
     mean = f"{statistics.mean(scores):.{digits}f}"

@@ -1,6 +1,6 @@
 """
-Trains several configurations with several seeds, each once: in turn, or in several processes of this machine
-or of a Dask cluster.
+Trains several configurations with several seeds, each once: in turn, or in several processes of
+this machine or of a Dask cluster.
 """
 
 import copy
@@ -39,7 +39,9 @@ SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
 class Training(NamedTuple):
-    """One training of a sweep: the name of its configuration (with the seed), and its final folder."""
+    """
+    One training of a sweep: the name of its configuration (with the seed), and its final folder.
+    """
 
     name: str
     seed: int
@@ -51,7 +53,9 @@ class Training(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The metrics of a training, or why it failed, with a traceback unless it is a user's mistake."""
+    """
+    The metrics of a training, or why it failed, with a traceback unless it is a user's mistake.
+    """
 
     metrics: dict[str, Any] | None = None
     failure: str = ""
@@ -91,9 +95,10 @@ def train_in_processes(
     packages: Sequence[str] = (),
 ) -> list[Outcome]:
     """
-    Trains several at a time, each in a process with its share of the cores, or on the Dask cluster at the
-    address `scheduler`, whose machines must see all files at the same paths. A training whose process dies
-    four times has failed. `packages` register classes. Raises `BiLmError` if Dask is not installed.
+    Trains several at a time, each in a process with its share of the cores, or on the Dask cluster
+    at the address `scheduler`, whose machines must see all files at the same paths. A training
+    whose process dies four times has failed. `packages` register classes. Raises `BiLmError` if
+    Dask is not installed.
     """
     try:
         from dask.distributed import Client, as_completed
@@ -149,8 +154,8 @@ def train(
     config: dict[str, Any], folder: Path, file_friendly_logging: bool = False
 ) -> dict[str, Any]:
     """
-    Trains in `FOLDER.unfinished/training`, unless that was done, and returns the metrics. Safe to kill:
-    trainers `resumable` and `bilm` resume from their last checkpoint; others start again.
+    Trains in `FOLDER.unfinished/training`, unless that was done, and returns the metrics. Safe to
+    kill: trainers `resumable` and `bilm` resume from their last checkpoint; others start again.
 
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
@@ -166,7 +171,10 @@ def train(
 
 @contextmanager
 def _locked(unfinished: Path) -> Iterator[Path]:
-    """Locks the folder of an unfinished training. At the end removes it and the sweep's folders if empty."""
+    """
+    Locks the folder of an unfinished training. At the end removes it and the sweep's folders if
+    empty.
+    """
     unfinished.mkdir(parents=True, exist_ok=True)
     try:
         with locked(unfinished / "lock", timeout=0):
@@ -186,7 +194,8 @@ def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) ->
         changed := _changed(json.loads((folder / CONFIG_NAME).read_text("utf-8")), config)
     ):
         raise ConfigurationError(
-            f"{folder} has another training, unfinished: different {changed}; remove it to start over"
+            f"{folder} has another training, unfinished: different {changed}; remove it to start "
+            "over"
         )
     gc.collect()  # frees the model of the last training, as two may not fit in memory
     try:
@@ -202,7 +211,10 @@ def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) ->
 
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Returns the metrics of a finished training. Raises `ConfigurationError` if the folder has another."""
+    """
+    Returns the metrics of a finished training. Raises `ConfigurationError` if the folder has
+    another.
+    """
     try:
         trained, metrics = (
             json.loads((folder / name).read_text(encoding="utf-8"))
@@ -227,8 +239,9 @@ def find_trainings(
     sources: Sequence[str], folder: Path, seeds: Sequence[int], overrides: str = ""
 ) -> list[Training]:
     """
-    Lists each configuration of the `sources` with each seed; `ner` with seed 2 is in `folder/ner/2`.
-    Raises `ConfigurationError` if two have the same name, or one is not a folder's name.
+    Lists each configuration of the `sources` with each seed; `ner` with seed 2 is in
+    `folder/ner/2`. Raises `ConfigurationError` if two have the same name, or one is not a folder's
+    name.
     """
     configs: dict[str, dict[str, Any]] = {}
     for source in sources:
@@ -237,8 +250,8 @@ def find_trainings(
                 raise ConfigurationError(f"several configurations have the name {name}")
             if name in ("", ".", "..") or {*name} & {*"/\\\0"}:
                 raise ConfigurationError(
-                    f"{source}: the configuration {name!r} cannot have a folder of its name; give it one "
-                    "without slashes and backslashes"
+                    f"{source}: the configuration {name!r} cannot have a folder of its name; give "
+                    "it one without slashes and backslashes"
                 )
             configs[name] = config
     return [
@@ -250,10 +263,12 @@ def find_trainings(
 
 def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     """
-    Reads configurations, with their names: a file without its suffix; `FILE:VARIANT`, a field of the object
-    in a file; `FILE:sst_*`, all fields that match. `overrides` are as for `allennlp train`.
+    Reads configurations, with their names: a file without its suffix; `FILE:VARIANT`, a field of
+    the object in a file; `FILE:sst_*`, all fields that match. `overrides` are as for `allennlp
+    train`.
 
-    Raises `ConfigurationError` if the file lacks the variant, or has something else than configurations.
+    Raises `ConfigurationError` if the file lacks the variant, or has something else than
+    configurations.
     """
     file, _, pattern = source.rpartition(":")
     is_plain = (

@@ -1,4 +1,6 @@
-"""The columns of CoNLL-2012, which semantic roles, coreference and their scorers read; words in them."""
+"""The columns of CoNLL-2012, which semantic roles, coreference and their scorers read; words in
+them.
+"""
 
 import re
 from collections.abc import Sequence
@@ -22,8 +24,8 @@ _PLAIN = {
 
 class ConllSentence(NamedTuple):
     """
-    A sentence of a document: its rows, all of the same length, its words as in plain text, the bracket labels
-    of each predicate in `frames`, and those of mentions.
+    A sentence of a document: its rows, all of the same length, its words as in plain text, the
+    bracket labels of each predicate in `frames`, and those of mentions.
     """
 
     rows: list[Row]
@@ -45,8 +47,9 @@ def line_kind(line: Line) -> str:
 
 def split_sentence(lines: Sequence[Line]) -> list[Row]:
     """
-    Splits the lines of a sentence into columns: at tabs, so that a column may have spaces or be empty, if all
-    words have tabs, otherwise at white space. Skips comments, and last columns that are blank at all words.
+    Splits the lines of a sentence into columns: at tabs, so that a column may have spaces or be
+    empty, if all words have tabs, otherwise at white space. Skips comments, and last columns that
+    are blank at all words.
     """
     words = [line for line in lines if not line.text.startswith("#")] or lines
     use_tabs = all("\t" in line.text for line in words)
@@ -71,11 +74,11 @@ def _is_word(columns: list[str], length: int) -> bool:
 
 def parse_sentence(rows: list[Row], word: int = 3) -> ConllSentence:
     """
-    Returns a sentence, with its words in the column `word`. The last column has mentions, unless it has
-    words, entities or the labels of a predicate: one without mentions may be missing.
+    Returns a sentence, with its words in the column `word`. The last column has mentions, unless it
+    has words, entities or the labels of a predicate: one without mentions may be missing.
 
-    Raises `ConfigurationError`, naming file and line, if rows differ in length, the numbers of words begin
-    again, or the file is a skeleton.
+    Raises `ConfigurationError`, naming file and line, if rows differ in length, the numbers of
+    words begin again, or the file is a skeleton.
     """
     line, first = rows[0]
     check_columns(rows, len(first), f"as in line {line.number}; {TAB_HINT}")

@@ -1,4 +1,6 @@
-"""The base of the tasks' metrics, counts of all processes; precision, recall and F1, and lines to print."""
+"""The base of the tasks' metrics, counts of all processes; precision, recall and F1, and lines to
+print.
+"""
 
 import logging
 from collections import Counter, defaultdict
@@ -29,7 +31,10 @@ class Figures(NamedTuple):
 def precision_recall_f1(
     correct: float, predicted: float, gold: float, scale: float = 1.0
 ) -> Figures:
-    """Returns fractions (`scale` 1) or percentages (100) from numbers of items; 0 for a denominator of 0."""
+    """
+    Returns fractions (`scale` 1) or percentages (100) from numbers of items; 0 for a denominator of
+    0.
+    """
     precision = scale * correct / predicted if predicted else 0.0
     recall = scale * correct / gold if gold else 0.0
     return Figures(precision, recall, harmonic_mean(precision, recall))
@@ -42,8 +47,8 @@ def harmonic_mean(precision: float, recall: float) -> float:
 
 class CountingMetric(Metric):
     """
-    The base of metrics of counts, which the scorer of files shares. A subclass has a `__call__` that adds
-    examples to `self.counts`, and `metrics`, the figures of the counts by their names.
+    The base of metrics of counts, which the scorer of files shares. A subclass has a `__call__`
+    that adds examples to `self.counts`, and `metrics`, the figures of the counts by their names.
     """
 
     supports_distributed = True
@@ -60,7 +65,9 @@ class CountingMetric(Metric):
         raise NotImplementedError
 
     def missing_gold(self) -> str:
-        """Returns the name of items that the gold data lack, so that F1 is 0, or an empty string."""
+        """
+        Returns the name of items that the gold data lack, so that F1 is 0, or an empty string.
+        """
         return ""
 
     @overrides
@@ -83,14 +90,17 @@ class CountingMetric(Metric):
 
 class SpanF1(CountingMetric):
     """
-    The base of metrics of whole spans: `counts` has the "correct", "predicted" and "gold" ones of each label.
-    The label `apart` is no part of the overall figures.
+    The base of metrics of whole spans: `counts` has the "correct", "predicted" and "gold" ones of
+    each label. The label `apart` is no part of the overall figures.
     """
 
     apart: ClassVar[str | None] = None
 
     def numbers(self) -> dict[str, tuple[int, ...]]:
-        """Returns how many are correct, predicted and gold, "overall" and of each label, `apart` the last."""
+        """
+        Returns how many are correct, predicted and gold, "overall" and of each label, `apart` the
+        last.
+        """
         counters = [self.counts[name] for name in ("correct", "predicted", "gold")]
         labels = sorted(
             counters[1].keys() | counters[2].keys(), key=lambda each: (each == self.apart, each)
@@ -108,7 +118,9 @@ class SpanF1(CountingMetric):
 
     @overrides
     def metrics(self) -> dict[str, float]:
-        """Returns the figures, from 0 to 1, by names such as `f1-measure-PER`, as AllenNLP has them."""
+        """
+        Returns the figures, from 0 to 1, by names such as `f1-measure-PER`, as AllenNLP has them.
+        """
         return {
             f"{name}-{label}": figure
             for label, figures in self.figures().items()
@@ -117,7 +129,10 @@ class SpanF1(CountingMetric):
 
 
 def figures_table(figures: Mapping[str, Any]) -> list[str]:
-    """Returns the figures of a scorer as lines to print: a row for each group, then numbers of the whole."""
+    """
+    Returns the figures of a scorer as lines to print: a row for each group, then numbers of the
+    whole.
+    """
     groups = {name: values for name, values in figures.items() if isinstance(values, Mapping)}
     lines = []
     if groups:

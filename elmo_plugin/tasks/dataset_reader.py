@@ -31,8 +31,8 @@ ENCODING_TAGS = "encoding_tags"
 
 class Line(NamedTuple):
     """
-    A line of a text file, including its line end, with the name of the file and its number, from 1; or, by
-    its `unit`, another part of the file.
+    A line of a text file, including its line end, with the name of the file and its number, from 1;
+    or, by its `unit`, another part of the file.
     """
 
     text: str
@@ -65,21 +65,21 @@ Row = tuple[Line, list[str]]  # a line and its columns
 
 class TaskDatasetReader(DatasetReader):
     """
-    The base of dataset readers of text files. The files are UTF-8; files whose names end in `.gz` or `.zst`
-    are compressed.
+    The base of dataset readers of text files. The files are UTF-8; files whose names end in `.gz`
+    or `.zst` are compressed.
 
-    A subclass has `read_examples`; it yields the arguments of `text_to_instance` for each example in the
-    lines of a file. Error messages use `example_names`. If `folder_patterns` is set, for example to
-    `("*.txt",)`, a folder can be read: all files below it whose names match the first pattern that any file
-    matches, compressed or not. The log lists the files without an example.
+    A subclass has `read_examples`; it yields the arguments of `text_to_instance` for each example
+    in the lines of a file. Error messages use `example_names`. If `folder_patterns` is set, for
+    example to `("*.txt",)`, a folder can be read: all files below it whose names match the first
+    pattern that any file matches, compressed or not. The log lists the files without an example.
 
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors, for all text fields.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, and naming the file or the
-    folder if it contains no example.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, and naming the file
+    or the folder if it contains no example.
     """
 
     example_names = "sentences"
@@ -91,7 +91,8 @@ class TaskDatasetReader(DatasetReader):
         if unknown := sorted(kwargs.keys() - known):
             own = infer_constructor_params(type(self)).keys() - known - {"kwargs"}
             raise ConfigurationError(
-                f"dataset_reader: there is no option {unknown[0]!r}; it has {', '.join(sorted(own))}"
+                f"dataset_reader: there is no option {unknown[0]!r}; it has "
+                f"{', '.join(sorted(own))}"
             )
         super().__init__(**kwargs)
         self._token_indexers = token_indexers
@@ -159,8 +160,8 @@ def read_text_lines(
     file_path: str, encoding: str = "utf-8", keep_marks: bool = False
 ) -> Iterator[Line]:
     """
-    Yields the lines of a text file, maybe compressed, without byte order marks; with `keep_marks` only those
-    at the beginning of a line are dropped.
+    Yields the lines of a text file, maybe compressed, without byte order marks; with `keep_marks`
+    only those at the beginning of a line are dropped.
 
     Raises `ConfigurationError`, naming file and line, if a line is not in this encoding.
     """
@@ -171,7 +172,9 @@ def read_text_lines(
 
 
 def check_columns(rows: Sequence[Row], expected: int, columns: str) -> None:
-    """Raises `ConfigurationError` for the first row that has not the `expected` number of `columns`."""
+    """
+    Raises `ConfigurationError` for the first row that has not the `expected` number of `columns`.
+    """
     for line, row in rows:
         if len(row) != expected:
             raise line.error(f"expected {expected} columns ({columns}), got {len(row)}")
@@ -179,8 +182,8 @@ def check_columns(rows: Sequence[Row], expected: int, columns: str) -> None:
 
 class TagsField(SequenceLabelField):
     """
-    A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`. Of entities, the
-    vocabulary has the `encoding` of the file in the namespace `ENCODING_TAGS`.
+    A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`. Of
+    entities, the vocabulary has the `encoding` of the file in the namespace `ENCODING_TAGS`.
     """
 
     def __init__(

@@ -36,29 +36,27 @@ _WHOLE_NUMBER = re.compile(r"^(-?\d+)\.0+$")
 
 class LabeledTextsReader(TaskDatasetReader):
     """
-    The base of readers of texts with a label, each text in a column of a table (CSV, TSV) or a field of JSON
-    lines. The log says which.
+    The base of readers of texts with a label, each text in a column of a table (CSV, TSV) or a
+    field of JSON lines. The log says which.
 
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    tokenizer : `Tokenizer`, optional (default = `PennTreebankTokenizer()`)
-        How texts become words. The default splits them like the text that biLMs are trained on; it is for
-        languages with spaces between words, and makes each Han or Kana character a word.
-    format : `str`, optional (default = `"auto"`)
-        "jsonl" (or a list of objects), "csv", "tsv" or "fasttext"; by default it is found from the name and
-        the first line.
-    label_column : `str`, optional (default = `"auto"`)
-        The name of the column, or of the key, of the label, by default one of the usual names; `null` for
-        texts without labels. Any words and numbers are labels.
+    tokenizer : `Tokenizer`, optional (default = `PennTreebankTokenizer()`) How texts become words.
+        The default splits them like the text that biLMs are trained on; it is for languages with
+        spaces between words, and makes each Han or Kana character a word.
+    format : `str`, optional (default = `"auto"`) "jsonl" (or a list of objects), "csv", "tsv" or
+        "fasttext"; by default it is found from the name and the first line.
+    label_column : `str`, optional (default = `"auto"`) The name of the column, or of the key, of
+        the label, by default one of the usual names; `null` for texts without labels. Any words and
+        numbers are labels.
     label_names : `list[str]`, optional (default = `None`)
         The names of labels that are numbers, from 0.
     columns : `list[str]`, optional (default = `None`)
         The names of the columns of a table without a header.
-    skip_bad : `bool`, optional (default = `False`)
-        Skip texts that cannot be used, such as those without a label. The log has their number for each
-        reason, and the first lines.
+    skip_bad : `bool`, optional (default = `False`) Skip texts that cannot be used, such as those
+        without a label. The log has their number for each reason, and the first lines.
     """
 
     def __init__(
@@ -88,8 +86,8 @@ class LabeledTextsReader(TaskDatasetReader):
 
     def read_records(self, lines: Iterable[Line], examples: str) -> Iterator[tuple[Any, ...]]:
         """
-        Yields the words of the texts of each record, in the order of `text_columns`, and the label. Logs what
-        is skipped, as `examples`.
+        Yields the words of the texts of each record, in the order of `text_columns`, and the label.
+        Logs what is skipped, as `examples`.
         """
         skipped = Skipped(self._skip_bad)
         fields: list[str] = []
@@ -119,7 +117,10 @@ class LabeledTextsReader(TaskDatasetReader):
         skipped.log(examples)
 
     def _records(self, lines: Iterable[Line], skipped: Skipped) -> Iterator[Record]:
-        """Returns the records of a file; if no labels are needed, lines of text without a format are some."""
+        """
+        Returns the records of a file; if no labels are needed, lines of text without a format are
+        some.
+        """
         lines = iter(lines)
         first = next(lines, None)
         if first is None:
@@ -141,7 +142,10 @@ class LabeledTextsReader(TaskDatasetReader):
         )
 
     def _find_label(self, record: Record) -> str | None:
-        """Returns the field of the label; `None` if there is none, which is an error if labels are needed."""
+        """
+        Returns the field of the label; `None` if there is none, which is an error if labels are
+        needed.
+        """
         if self._label_column is None:
             return None
         name = None if self._label_column == AUTO else self._label_column
@@ -196,8 +200,8 @@ class KnownLabelField(LabelField):
 
 def number_of_labels(vocab: Vocabulary) -> int:
     """
-    Returns the number of labels. Raises `ConfigurationError` if words and numbers name them, as if training
-    and validation data had different names.
+    Returns the number of labels. Raises `ConfigurationError` if words and numbers name them, as if
+    training and validation data had different names.
     """
     labels = vocab.get_token_to_index_vocabulary("labels")
     numbers = [label for label in labels if label.isdecimal()]

@@ -33,11 +33,11 @@ def _shown_messages() -> Iterator[None]:
 
 def describe_data(params: Mapping[str, Any]) -> Iterator[str]:
     """
-    Reads the files of a configuration, and yields a line with the number of examples in each file and their
-    labels, and one with the tags that the training data lack. Prints the readers' log.
+    Reads the files of a configuration, and yields a line with the number of examples in each file
+    and their labels, and one with the tags that the training data lack. Prints the readers' log.
 
-    Raises `ConfigurationError` if a file cannot be read, has a label that the training data lack, or has no
-    entities for a model of entities.
+    Raises `ConfigurationError` if a file cannot be read, has a label that the training data lack,
+    or has no entities for a model of entities.
     """
     readers = {"train": params["dataset_reader"]}
     readers["test"] = readers["validation"] = params.get(
@@ -63,8 +63,8 @@ def describe_data(params: Mapping[str, Any]) -> Iterator[str]:
         if params["model"].get("tag_encoding") and not has_entities and tags.keys() - {"O"}:
             others = ", ".join(map(repr, getattr(reader, "other_columns", [])))
             raise ConfigurationError(
-                f"{path}: tags such as {', '.join(sorted(tags)[:5])} mark no entities: `elmo new tag` learns "
-                "tags of any kind"
+                f"{path}: tags such as {', '.join(sorted(tags)[:5])} mark no entities: `elmo new "
+                "tag` learns tags of any kind"
                 + f", and tag_column chooses another column, {others}"
                 * bool(others)
             )
@@ -82,11 +82,14 @@ def describe_data(params: Mapping[str, Any]) -> Iterator[str]:
         known = known or labels or tags
         if unknown := sorted(labels.keys() - known):
             raise ConfigurationError(
-                f"{path}, example {first[unknown[0]]}: the label {unknown[0]!r} is not in the training data"
-                + did_you_mean(unknown[0], known)
+                f"{path}, example {first[unknown[0]]}: the label {unknown[0]!r} is not in the "
+                "training data" + did_you_mean(unknown[0], known)
             )
         if new := Counter({tag: count for tag, count in tags.items() if tag not in known}):
-            yield f"{path}: no model can learn tags that the training data lack: {', '.join(_counted(new))}"
+            yield (
+                f"{path}: no model can learn tags that the training data lack: "
+                f"{', '.join(_counted(new))}"
+            )
 
 
 def _counted(counts: Counter[str]) -> list[str]:

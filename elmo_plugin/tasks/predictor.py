@@ -36,11 +36,11 @@ CHARACTERS_PER_WORD = 20
 
 class TaskPredictor(Predictor):
     """
-    The base of the predictors of all tasks. The memory of some layers grows with the square of the number of
-    words, so texts of more than `max_words`, by default `default_max_words`, are an error; before they are
-    tokenized, texts of more than 20 times as many characters. Predicts without the in-memory cache, which
-    only pays off over epochs. A `tokenizer`, or its configuration, replaces the dataset reader's.
-    A subclass has `to_instance`.
+    The base of the predictors of all tasks. The memory of some layers grows with the square of the
+    number of words, so texts of more than `max_words`, by default `default_max_words`, are an
+    error; before they are tokenized, texts of more than 20 times as many characters. Predicts
+    without the in-memory cache, which only pays off over epochs. A `tokenizer`, or its
+    configuration, replaces the dataset reader's. A subclass has `to_instance`.
     """
 
     name: ClassVar[str]  # the registered name, with which error messages begin
@@ -95,7 +95,8 @@ class TaskPredictor(Predictor):
             if len(text) > max_characters:
                 raise ConfigurationError(
                     f"a text of {len(text):,} characters is longer than {max_characters:,}, "
-                    f"{CHARACTERS_PER_WORD} for each of max_words, {self._max_words:,}: {TOO_LONG_HINT}"
+                    f"{CHARACTERS_PER_WORD} for each of max_words, {self._max_words:,}: "
+                    f"{TOO_LONG_HINT}"
                 )
             with as_configuration_error():
                 check_characters(text, f'{self.name}: "{key}"')
@@ -105,7 +106,8 @@ class TaskPredictor(Predictor):
         for field in instance.fields.values():
             if (size := _count_words(field)) > self._max_words:
                 raise ConfigurationError(
-                    f"a text of {size:,} words is longer than max_words, {self._max_words:,}: {TOO_LONG_HINT}"
+                    f"a text of {size:,} words is longer than max_words, {self._max_words:,}: "
+                    f"{TOO_LONG_HINT}"
                 )
 
 
@@ -118,8 +120,9 @@ def _count_words(field: Field[Any]) -> int:
 
 class SentencePredictor(TaskPredictor):
     """
-    The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, tokenized like the
-    training data of the task, or a list of `"words"`, used unchanged and instead of any sentence.
+    The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, tokenized
+    like the training data of the task, or a list of `"words"`, used unchanged and instead of any
+    sentence.
 
     # Parameters
 
@@ -127,9 +130,9 @@ class SentencePredictor(TaskPredictor):
         The model to predict with.
     dataset_reader : `DatasetReader`
         The reader of its training; its `text_to_instance` takes the tokens.
-    tokenizer : `Tokenizer | str | dict`, optional (default = `None`)
-        How a plain sentence becomes words: a tokenizer, or its configuration, as in `--predictor-args`; by
-        default the dataset reader's, or else `default_tokenizer()`.
+    tokenizer : `Tokenizer | str | dict`, optional (default = `None`) How a plain sentence becomes
+        words: a tokenizer, or its configuration, as in `--predictor-args`; by default the dataset
+        reader's, or else `default_tokenizer()`.
     max_words : `int`, optional (default = `5000`)
         The most words of a sentence.
     """
@@ -188,8 +191,8 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
 
 def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
     """
-    Returns the "text" of an instance as typed, and the first character of each word and the one after its
-    last; without a text, its words joined by spaces.
+    Returns the "text" of an instance as typed, and the first character of each word and the one
+    after its last; without a text, its words joined by spaces.
     """
     tokens = cast(TextField, instance["tokens"]).tokens
     places = [(token.idx, token.idx_end) for token in tokens]

@@ -1,4 +1,6 @@
-"""Records with named fields: JSON, tables with a header, as CSV and TSV, and fastText's labelled lines."""
+"""Records with named fields: JSON, tables with a header, as CSV and TSV, and fastText's labelled
+lines.
+"""
 
 import csv
 import json
@@ -32,8 +34,8 @@ class UnusableExample(ConfigurationError):
 
 class Skipped:
     """
-    The examples of a file that are left out, for each reason. Unusable ones are an error by default. It names
-    the option `skip_bad` unless that is `None`, for readers without it.
+    The examples of a file that are left out, for each reason. Unusable ones are an error by
+    default. It names the option `skip_bad` unless that is `None`, for readers without it.
     """
 
     def __init__(self, skip_bad: bool | None = None, file: str = "") -> None:
@@ -46,7 +48,9 @@ class Skipped:
         self._names[reason].append(name)
 
     def skip_or_raise(self, error: ConfigurationError, location: str, name: str) -> None:
-        """Skips an example if `skip_bad`, or raises `ConfigurationError`, beginning with the location."""
+        """
+        Skips an example if `skip_bad`, or raises `ConfigurationError`, beginning with the location.
+        """
         if not self._skip_bad:
             hint = ", and" if "; " in str(error) else ";"
             hint = "" if self._skip_bad is None else f"{hint} skip_bad leaves it out"
@@ -76,8 +80,8 @@ _JSON = re.compile(r'\s*(\{\s*("|$)|\[\s*(["\[{]|$))')  # not "[ O", a word and 
 _CONTAINERS = ("common_examples", "data", "examples")
 _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+)""")
 _MAX_FIELD = 1 << 30  # the csv module stops at 131,072 characters
-# A field of a TSV file may begin with a quotation mark of its text; quotation marks around a whole field are
-# CSV's only if others in it are doubled.
+# A field of a TSV file may begin with a quotation mark of its text; quotation marks around a whole
+# field are CSV's only if others in it are doubled.
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _FASTTEXT = re.compile(r"__label__(?P<label>\S+)\s+(?P<text>(?!__label__)\S.*)")
 
@@ -97,10 +101,10 @@ def parse_records(
     optional: str | None = None,
 ) -> Iterator[Record]:
     """
-    Yields the records of the lines of a file, without blank lines. JSON is an object in each line, or a list
-    of objects. `columns` names the columns of a table without a header; rows of another length may be
-    `skipped`, and the `optional` column may be missing. Escaped byte order marks are dropped unless
-    `keep_marks`, as places of characters count them.
+    Yields the records of the lines of a file, without blank lines. JSON is an object in each line,
+    or a list of objects. `columns` names the columns of a table without a header; rows of another
+    length may be `skipped`, and the `optional` column may be missing. Escaped byte order marks are
+    dropped unless `keep_marks`, as places of characters count them.
 
     Raises `ConfigurationError`, naming file and line, if a line is malformed.
     """
@@ -120,7 +124,8 @@ def parse_records(
         else:
             raise first.error(
                 "expected an object of JSON, or a table in a file .csv or .tsv, got "
-                f"{first.text.strip()!r:.60}; the option format is one of {', '.join(RECORD_FORMATS)}"
+                f"{first.text.strip()!r:.60}; the option format is one of "
+                f"{', '.join(RECORD_FORMATS)}"
             )
 
 
@@ -130,7 +135,10 @@ def columns_or_json(
     parse_record: Callable[[Record], Parsed],
     format: str = "auto",
 ) -> Iterator[Parsed]:
-    """Yields the content of the columns of a file, or of its records if its first line or format is JSON."""
+    """
+    Yields the content of the columns of a file, or of its records if its first line or format is
+    JSON.
+    """
     lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)
@@ -158,8 +166,8 @@ def is_json(line: Line) -> bool:
 
 def find_field(record: Record, usual: Sequence[str], option: str, name: str | None = None) -> str:
     """
-    Returns the field of a record with the `name` that the user gave by `option`, or else the first of the
-    `usual` names that it has, in upper or lower case.
+    Returns the field of a record with the `name` that the user gave by `option`, or else the first
+    of the `usual` names that it has, in upper or lower case.
     """
     line, fields = record
     known = {field.lower() if name is None else field: field for field in reversed(fields)}
@@ -217,7 +225,9 @@ def _container(content: dict[str, Any]) -> str | None:
 
 
 def as_list(value: Any) -> Any:
-    """Returns the list that a field of a table has as text, as Python or numpy print it, or the value."""
+    """
+    Returns the list that a field of a table has as text, as Python or numpy print it, or the value.
+    """
     if (
         not isinstance(value, str)
         or not value.startswith("[")
@@ -246,7 +256,10 @@ def _fasttext_record(line: Line) -> Record:
 
 
 def _aspect_records(lines: Iterable[Line]) -> Iterator[Record]:
-    """Yields the records of three lines each: a text with `$T$` for its aspect, the aspect, and its label."""
+    """
+    Yields the records of three lines each: a text with `$T$` for its aspect, the aspect, and its
+    label.
+    """
     lines = iter(lines)
     for line in lines:
         aspect, label = next(lines, None), next(lines, None)
@@ -311,8 +324,8 @@ def _split(
     line: Line, rest: Iterator[Line], delimiter: str, quote: str, width: int = 0
 ) -> list[str]:
     """
-    Returns the fields that begin in a line; quoted fields may go on in the `rest` of the lines. A tab splits
-    without regard to quotation marks if the line has `width` fields and needs none.
+    Returns the fields that begin in a line; quoted fields may go on in the `rest` of the lines. A
+    tab splits without regard to quotation marks if the line has `width` fields and needs none.
     """
     if delimiter == "\t" and quote == '"':
         fields = line.text.rstrip("\r\n").split("\t")
@@ -329,5 +342,6 @@ def _split(
         )
     except csv.Error as error:
         raise line.error(
-            f"not a table ({str(error).split(' - ')[0]}); quotation marks in a quoted text are doubled"
+            f"not a table ({str(error).split(' - ')[0]}); quotation marks in a quoted text are "
+            "doubled"
         ) from None

@@ -1,4 +1,6 @@
-"""Natural language inference: pairs of sentences, the ESIM of Chen et al. (2017), and its predictor."""
+"""Natural language inference: pairs of sentences, the ESIM of Chen et al. (2017), and its
+predictor.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
@@ -51,12 +53,12 @@ _HYPOTHESES = (
 @DatasetReader.register("snli_jsonl")
 class SnliReader(LabeledTextsReader):
     """
-    Reads pairs of sentences with a label, from JSON lines, CSV or TSV: SNLI and MultiNLI (`sentence1`,
-    `sentence2` and `gold_label`), Hugging Face's data sets (`premise`, `hypothesis` and `label`), SICK, XNLI,
-    GLUE, and pairs with other labels, such as paraphrases.
+    Reads pairs of sentences with a label, from JSON lines, CSV or TSV: SNLI and MultiNLI
+    (`sentence1`, `sentence2` and `gold_label`), Hugging Face's data sets (`premise`, `hypothesis`
+    and `label`), SICK, XNLI, GLUE, and pairs with other labels, such as paraphrases.
 
-    Pairs without a majority for a label (`-`, or the number -1) are left out, as in the usual training sets,
-    and so are pairs with a blank sentence. The log has their numbers.
+    Pairs without a majority for a label (`-`, or the number -1) are left out, as in the usual
+    training sets, and so are pairs with a blank sentence. The log has their numbers.
 
     Registered as a `DatasetReader` with name "snli_jsonl".
 
@@ -69,8 +71,8 @@ class SnliReader(LabeledTextsReader):
     tokenizer, format, label_column, label_names, columns, skip_bad
         See `LabeledTextsReader`.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, or lacks a
-    sentence or a label, and if a file contains no pair to learn from.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, or lacks
+    a sentence or a label, and if a file contains no pair to learn from.
     """
 
     example_names = "pairs of sentences with a label"
@@ -105,7 +107,9 @@ class SnliReader(LabeledTextsReader):
     def text_to_instance(
         self, premise: str | list[Token], hypothesis: str | list[Token], label: str | None = None
     ) -> Instance:
-        """Makes an instance with the fields `premise`, `hypothesis` and, if there is one, `label`."""
+        """
+        Makes an instance with the fields `premise`, `hypothesis` and, if there is one, `label`.
+        """
         fields: dict[str, Field] = {
             name: TextField(self.tokenizer.tokenize(text) if isinstance(text, str) else text)
             for name, text in (("premise", premise), ("hypothesis", hypothesis))
@@ -118,11 +122,11 @@ class SnliReader(LabeledTextsReader):
 @Model.register("snli_esim")
 class SnliEsim(Classifier):
     """
-    Classifies whether a premise entails or contradicts a hypothesis, by the sequential model of Chen et al.
-    (2017):
+    Classifies whether a premise entails or contradicts a hypothesis, by the sequential model of
+    Chen et al. (2017):
 
-        words > contextual encoder > biattention between the sentences > projection > inference encoder
-              > mean and maximum over the words > classifier > label
+        words > contextual encoder > biattention between the sentences > projection > inference
+              encoder > mean and maximum over the words > classifier > label
 
     Premise and hypothesis share all layers. Sizes that follow from others are filled in.
 
@@ -140,9 +144,8 @@ class SnliEsim(Classifier):
         Encodes the words and their attended vectors.
     classifier : `Lazy[FeedForward]`
         Hidden layers between the two sentences as one vector and the logits of the labels.
-    dropout : `float`, optional (default = `0.0`)
-        The rate of dropout after the attention, and on the input of the last two fully connected layers:
-        `classifier` and the logits.
+    dropout : `float`, optional (default = `0.0`) The rate of dropout after the attention, and on
+        the input of the last two fully connected layers: `classifier` and the logits.
     """
 
     default_predictor = "elmo_snli"
@@ -174,14 +177,19 @@ class SnliEsim(Classifier):
     def compute_logits(
         self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any
     ) -> Tensor:
-        """Returns the logits of the labels, shape (batch, labels), for texts of shape (batch, time)."""
+        """
+        Returns the logits of the labels, shape (batch, labels), for texts of shape (batch, time).
+        """
         (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
         b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shapes: (batch, time, dim)
         pair = torch.cat([self._infer(a, b_for_a, a_mask), self._infer(b, a_for_b, b_mask)], dim=-1)
         return self.output_logits(self.dropout(self.classifier(self.dropout(pair))))
 
     def _infer(self, words: Tensor, attended: Tensor, mask: BoolTensor) -> Tensor:
-        """Returns one vector for each sentence, from its words and their attended vectors: (batch, dim)."""
+        """
+        Returns one vector for each sentence, from its words and their attended vectors: (batch,
+        dim).
+        """
         compared = torch.cat([words, attended, words - attended, words * attended], dim=-1)
         composed = self.inference_encoder(self.projection(self.dropout(compared)), mask)
         mask = cast(BoolTensor, mask.unsqueeze(-1))
@@ -193,10 +201,10 @@ class SnliEsim(Classifier):
 @Predictor.register("elmo_snli")
 class SnliPredictor(TaskPredictor):
     """
-    Predicts whether the premise of `{"premise": "A man sleeps.", "hypothesis": "A man is awake."}` entails or
-    contradicts the hypothesis, or neither. The keys may be SNLI's `sentence1` and `sentence2`. The dataset
-    reader tokenizes the sentences.
-    A prediction has the `label`, the `probabilities` by label, and the `logits`.
+    Predicts whether the premise of `{"premise": "A man sleeps.", "hypothesis": "A man is awake."}`
+    entails or contradicts the hypothesis, or neither. The keys may be SNLI's `sentence1` and
+    `sentence2`. The dataset reader tokenizes the sentences. A prediction has the `label`, the
+    `probabilities` by label, and the `logits`.
 
     Registered as a `Predictor` with name "elmo_snli".
     """

@@ -25,7 +25,9 @@ class Span(NamedTuple):
 
 
 class EntityTag(NamedTuple):
-    """A tag: its letter as written, the same in BIOUL, and the label of its span, "" if it has none."""
+    """
+    A tag: its letter as written, the same in BIOUL, and the label of its span, "" if it has none.
+    """
 
     letter: str
     bioul: str
@@ -36,7 +38,9 @@ OUTSIDE = EntityTag("O", "O", "")
 
 
 class LabelError(BiLmError):
-    """A label, a tag or a span that cannot be at its place: the word `row` of a sentence or document."""
+    """
+    A label, a tag or a span that cannot be at its place: the word `row` of a sentence or document.
+    """
 
     def __init__(self, row: int, message: str) -> None:
         super().__init__(message)
@@ -66,8 +70,8 @@ def parse_tag(value: str) -> EntityTag | None:
 
 def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
     """
-    Returns the spans of a sentence, from left to right. All encodings are read alike: a span goes on at each
-    inner or last tag of its label; every other tag but `O` starts a new one.
+    Returns the spans of a sentence, from left to right. All encodings are read alike: a span goes
+    on at each inner or last tag of its label; every other tag but `O` starts a new one.
     """
     spans: list[Span] = []
     is_open = False
@@ -83,8 +87,8 @@ def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
 
 def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> list[str]:
     """
-    Returns the tags of a sentence of `length` words, in any encoding, or labels alone for "IO". Inverts
-    `tags_to_spans`. Raises `LabelError` as `checked_spans` does.
+    Returns the tags of a sentence of `length` words, in any encoding, or labels alone for "IO".
+    Inverts `tags_to_spans`. Raises `LabelError` as `checked_spans` does.
     """
     begin, inner, last, single = _LETTERS.get(encoding, ("B", "I", "I", "B"))
     tags = ["O"] * length
@@ -109,7 +113,10 @@ def describe_spans(spans: Iterable[Span], words: Sequence[str], name: str) -> li
 
 
 def checked_spans(spans: Iterable[Span], length: int) -> list[Span]:
-    """Returns spans in order. Raises `LabelError` if they overlap or leave a sentence of `length` words."""
+    """
+    Returns spans in order. Raises `LabelError` if they overlap or leave a sentence of `length`
+    words.
+    """
     ordered, free = sorted(spans), 0
     for start, end, label in ordered:
         if not 0 <= start < end <= length:

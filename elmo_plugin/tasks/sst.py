@@ -1,4 +1,6 @@
-"""Sentiment and other labels of texts: treebanks, the network of McCann et al. (2017), and its predictor."""
+"""Sentiment and other labels of texts: treebanks, the network of McCann et al. (2017), and its
+predictor.
+"""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -45,9 +47,10 @@ class Phrase(NamedTuple):
 
 def read_phrases(tree: str, location: str) -> list[Phrase]:
     """
-    Returns all subtrees of a tree, each before its own subtrees: the first is the sentence. The innermost
-    brackets may have several words, such as all of `(1 A good film .)`. Raises `ConfigurationError`,
-    beginning with `location`, if `tree` is malformed, too deep, or has an invalid label.
+    Returns all subtrees of a tree, each before its own subtrees: the first is the sentence. The
+    innermost brackets may have several words, such as all of `(1 A good film .)`. Raises
+    `ConfigurationError`, beginning with `location`, if `tree` is malformed, too deep, or has an
+    invalid label.
     """
     if max(accumulate((each == "(") - (each == ")") for each in tree)) > MAX_DEPTH:
         raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
@@ -78,14 +81,14 @@ BINARY_LABELS = ("negative", "negative", None, "positive", "positive")
 @DatasetReader.register("sst_trees")
 class SstTreesReader(LabeledTextsReader):
     """
-    Reads texts with a label: the trees of the Stanford Sentiment Treebank (Socher et al., 2013), one per
-    line; or a text and any label in each line of JSON, CSV or TSV.
+    Reads texts with a label: the trees of the Stanford Sentiment Treebank (Socher et al., 2013),
+    one per line; or a text and any label in each line of JSON, CSV or TSV.
 
-    A tree is such as `(3 (2 Not) (1 bad))`, with labels from 0, very negative, to 4, very positive. A text
-    without phrases, such as `(1 A bad film.)`, is split by the tokenizer, and may have a word as its label.
-    Words are spelled as in the plain text that a biLM learns from: `(` for `-LRB-`, `/` for an escaped slash,
-    `"` for either kind of quotation mark. Blank lines are skipped. `TaskDatasetReader` describes encoding and
-    compression.
+    A tree is such as `(3 (2 Not) (1 bad))`, with labels from 0, very negative, to 4, very positive.
+    A text without phrases, such as `(1 A bad film.)`, is split by the tokenizer, and may have a
+    word as its label. Words are spelled as in the plain text that a biLM learns from: `(` for
+    `-LRB-`, `/` for an escaped slash, `"` for either kind of quotation mark. Blank lines are
+    skipped. `TaskDatasetReader` describes encoding and compression.
 
     Registered as a `DatasetReader` with name "sst_trees".
 
@@ -96,18 +99,18 @@ class SstTreesReader(LabeledTextsReader):
     binary : `bool`, optional (default = `False`)
         Use the labels "negative" and "positive", without neutral texts; otherwise "very negative",
         "negative", "neutral", "positive" and "very positive".
-    min_phrase_length : `int`, optional (default = `None`)
-        Also make instances of phrases of this number of words or more: of every subtree if it is 1. By
-        default only whole sentences are instances, which is right for validation and test data.
+    min_phrase_length : `int`, optional (default = `None`) Also make instances of phrases of this
+        number of words or more: of every subtree if it is 1. By default only whole sentences are
+        instances, which is right for validation and test data.
     text_column : `str`, optional (default = `"auto"`)
         The name of the column, or of the key, of the text; by default one of the usual names.
-    format : `str`, optional (default = `"auto"`)
-        "trees", "jsonl", "csv", "tsv" or "fasttext"; by default it is found from the name and the first line.
+    format : `str`, optional (default = `"auto"`) "trees", "jsonl", "csv", "tsv" or "fasttext"; by
+        default it is found from the name and the first line.
     tokenizer, label_column, label_names, columns, skip_bad
         See `LabeledTextsReader`; for texts that are not trees.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, or lacks a text or
-    a label, and if no line of a file makes an instance.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, or lacks
+    a text or a label, and if no line of a file makes an instance.
     """
 
     def __init__(
@@ -132,7 +135,10 @@ class SstTreesReader(LabeledTextsReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[list[Token], str | None, list[Token] | None]]:
-        """Yields the words of each text or phrase, its label and, for trees, the words of the sentence."""
+        """
+        Yields the words of each text or phrase, its label and, for trees, the words of the
+        sentence.
+        """
         lines = (line for line in lines if line.text.strip())
         for first in lines:
             lines = chain([first], lines)
@@ -190,8 +196,9 @@ class SstTreesReader(LabeledTextsReader):
         sentence: list[Token] | None = None,
     ) -> Instance:
         """
-        Makes an instance with the fields `tokens`, `words` (as strings) and, if there is one, `label`. The
-        vocabulary counts the words of the `sentence` of a phrase once for all its phrases.
+        Makes an instance with the fields `tokens`, `words` (as strings) and, if there is one,
+        `label`. The vocabulary counts the words of the `sentence` of a phrase once for all its
+        phrases.
         """
         tokens = self.tokenizer.tokenize(tokens) if isinstance(tokens, str) else tokens
         fields = sentence_fields(tokens)
@@ -205,8 +212,8 @@ class SstTreesReader(LabeledTextsReader):
 @Model.register("sst_bcn")
 class SstBcn(Classifier):
     """
-    Classifies the sentiment of a sentence by the network of McCann et al. (2017), section 5, with the
-    sentence as both sequences:
+    Classifies the sentiment of a sentence by the network of McCann et al. (2017), section 5, with
+    the sentence as both sequences:
 
         words > contextual encoder > biattention of the sentence with itself > integrator
               > maximum, mean, minimum and weighted mean over the words > classifier > label
@@ -223,9 +230,8 @@ class SstBcn(Classifier):
         From the words to vectors in context.
     integrator : `Lazy[Seq2SeqEncoder]`
         Encodes the words and their attended vectors.
-    classifier : `Lazy[FeedForward]`, optional (default = `None`)
-        Hidden layers between the sentence as one vector and the logits of the labels, as in Peters et al.
-        (2018).
+    classifier : `Lazy[FeedForward]`, optional (default = `None`) Hidden layers between the sentence
+        as one vector and the logits of the labels, as in Peters et al. (2018).
     maxout : `Lazy[Maxout]`, optional (default = `None`)
         Maxout layers instead, as in McCann et al. (2017). Exactly one of the two is required.
     dropout : `float`, optional (default = `0.0`)
@@ -259,7 +265,10 @@ class SstBcn(Classifier):
         self.initialize()
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> Tensor:
-        """Returns the logits of the labels, shape (batch, labels), for sentences of shape (batch, time)."""
+        """
+        Returns the logits of the labels, shape (batch, labels), for sentences of shape (batch,
+        time).
+        """
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
         integrated = self.integrator(self_biattention(encoded, mask), mask)
         scores = self.pooling_scores(integrated).squeeze(-1)  # Shape: (batch, time)
@@ -270,8 +279,9 @@ class SstBcn(Classifier):
 @Predictor.register("elmo_sst")
 class SstPredictor(SentencePredictor):
     """
-    Predicts the sentiment of `{"sentence": "It isn't bad."}`, tokenized like the treebank, or of a list of
-    `"words"`. A prediction has the `words`, the `label`, the `probabilities` by label, and the `logits`.
+    Predicts the sentiment of `{"sentence": "It isn't bad."}`, tokenized like the treebank, or of a
+    list of `"words"`. A prediction has the `words`, the `label`, the `probabilities` by label, and
+    the `logits`.
 
     Registered as a `Predictor` with name "elmo_sst".
     """

@@ -1,4 +1,6 @@
-"""The base of all task models: running, metrics, initialization, loading and new labels; ensembles."""
+"""The base of all task models: running, metrics, initialization, loading and new labels;
+ensembles.
+"""
 
 import logging
 import math
@@ -31,17 +33,17 @@ Layer = TypeVar("Layer", bound=nn.Module)
 
 class TaskModel(FiniteModule, Model):
     """
-    The base of the task models. Its `forward` is `decode(compute_logits(…), …)`. Both get all fields of a
-    batch by name and take the rest as `**_`. An `Ensemble` averages between the two.
+    The base of the task models. Its `forward` is `decode(compute_logits(…), …)`. Both get all
+    fields of a batch by name and take the rest as `**_`. An `Ensemble` averages between the two.
 
     A subclass has these three, and ends its constructor with `self.initialize()`:
 
-    compute_logits: returns all that an ensemble averages, in any form
-    average_logits: returns one such form from the forms of several models; often `average_probabilities`
-    decode: returns the output for logits, and updates `self.metric` if the batch has the correct answers
+    compute_logits: returns all that an ensemble averages, in any form average_logits: returns one
+    such form from the forms of several models; often `average_probabilities` decode: returns the
+    output for logits, and updates `self.metric` if the batch has the correct answers
 
-    If nothing is predicted in training, metrics are left out. The progress bar shows only the figures whose
-    names end in one of `progress_figures`; the names of the others begin with `_`.
+    If nothing is predicted in training, metrics are left out. The progress bar shows only the
+    figures whose names end in one of `progress_figures`; the names of the others begin with `_`.
 
     # Parameters
 
@@ -86,10 +88,11 @@ class TaskModel(FiniteModule, Model):
     def initialize(self) -> None:
         """
         Initializes the parameters whose names match a regex of the `initializer`, such as
-        "contextual_encoder.encoder.*weight_hh" or "output_logits.weight". `named_parameters()` has the names.
+        "contextual_encoder.encoder.*weight_hh" or "output_logits.weight". `named_parameters()` has
+        the names.
 
-        The parameters of a biLM and frozen parameters, such as word vectors with `trainable: false`, keep
-        their values.
+        The parameters of a biLM and frozen parameters, such as word vectors with `trainable:
+        false`, keep their values.
         """
         if self._initializer is None:
             return
@@ -105,22 +108,22 @@ class TaskModel(FiniteModule, Model):
 
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         """
-        Grows the layers that have a part for each label, to the labels of the vocabulary. AllenNLP calls it
-        for a model `from_archive`, and for `allennlp evaluate --extend-vocab`.
+        Grows the layers that have a part for each label, to the labels of the vocabulary. AllenNLP
+        calls it for a model `from_archive`, and for `allennlp evaluate --extend-vocab`.
         """
 
     def known_tags(self, tags: LongTensor, names: Sequence[Sequence[str]] | None) -> BoolTensor:
         """
-        Returns which tags the vocabulary has. The others, by their `names`, are counted in evaluation, and an
-        error in training.
+        Returns which tags the vocabulary has. The others, by their `names`, are counted in
+        evaluation, and an error in training.
         """
         known = cast(BoolTensor, tags != UNKNOWN_TAG)
         for row, word in (~known).nonzero().tolist():
             name = names[row][word] if names else "a tag"
             if self.training:
                 raise ConfigurationError(
-                    f"the training data have {name}, but the vocabulary has not: the vocabulary's type "
-                    "'extend', with the directory of the old one, adds it"
+                    f"the training data have {name}, but the vocabulary has not: the vocabulary's "
+                    "type 'extend', with the directory of the old one, adds it"
                 )
             self._unknown_tags[name] += 1
         return known
@@ -131,7 +134,9 @@ class TaskModel(FiniteModule, Model):
 
 
 def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
-    """Returns an output layer with a row for each label: the old ones, and new ones, which are logged."""
+    """
+    Returns an output layer with a row for each label: the old ones, and new ones, which are logged.
+    """
     labels = list(vocab.get_token_to_index_vocabulary("labels"))
     size = layer.out_features
     if size == len(labels):
@@ -158,8 +163,8 @@ def grown(new: Layer, old: Layer, labels: int) -> Layer:
 
 def in_float32(logits: Any) -> Any:
     """
-    Converts 16-bit logits: a tensor, a named tuple with tensors, or a list. Under autocast, layers compute
-    them in 16 bits. Losses and decoders need more for their sums, and numpy lacks bfloat16.
+    Converts 16-bit logits: a tensor, a named tuple with tensors, or a list. Under autocast, layers
+    compute them in 16 bits. Losses and decoders need more for their sums, and numpy lacks bfloat16.
     """
     if isinstance(logits, list):
         return list(map(in_float32, logits))
@@ -174,14 +179,17 @@ def in_float32(logits: Any) -> Any:
 
 
 def average_probabilities(logits: Sequence[Tensor]) -> Tensor:
-    """Returns the logarithm of the mean of the models' probabilities, each a softmax over the last dim."""
+    """
+    Returns the logarithm of the mean of the models' probabilities, each a softmax over the last
+    dim.
+    """
     return torch.stack(list(logits)).log_softmax(dim=-1).logsumexp(dim=0) - math.log(len(logits))
 
 
 class Classifier(TaskModel):
     """
-    The base of models that choose one label for each instance, from the namespace "labels" of the vocabulary.
-    A subclass has `compute_logits`; it returns a tensor of shape (batch, labels).
+    The base of models that choose one label for each instance, from the namespace "labels" of the
+    vocabulary. A subclass has `compute_logits`; it returns a tensor of shape (batch, labels).
     """
 
     average_logits = staticmethod(average_probabilities)
@@ -206,8 +214,9 @@ class Classifier(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns `logits` and `probs`, both of shape (batch, labels), the `words` of the batch if it has them,
-        and `loss`, the mean cross entropy, if it has the correct labels, of shape (batch,).
+        Returns `logits` and `probs`, both of shape (batch, labels), the `words` of the batch if it
+        has them, and `loss`, the mean cross entropy, if it has the correct labels, of shape
+        (batch,).
         """
         output: dict[str, Any] = {} if words is None else {"words": words}
         output |= {"logits": logits, "probs": logits.softmax(dim=-1)}
@@ -217,7 +226,10 @@ class Classifier(TaskModel):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label`, the most probable one, and `probabilities` by the names of labels, for `probs`."""
+        """
+        Adds `label`, the most probable one, and `probabilities` by the names of labels, for
+        `probs`.
+        """
         labels = self.vocab.get_index_to_token_vocabulary("labels")
         output_dict["probabilities"] = [
             {labels[index]: probability for index, probability in enumerate(row)}
@@ -236,8 +248,8 @@ class Classifier(TaskModel):
 @Model.register("ensemble")
 class Ensemble(Model):
     """
-    Averages the logits of trained models of one task. The first model makes predictions from the average, and
-    has the metrics.
+    Averages the logits of trained models of one task. The first model makes predictions from the
+    average, and has the metrics.
 
     Registered as a `Model` with name "ensemble". `allennlp elmo-ensemble` writes its archives.
 

@@ -41,8 +41,8 @@ def as_typed(token: Token) -> str:
 
 class RawTextTokenizer(Tokenizer):
     """
-    The base of tokenizers of text as people type it. `split` gets ASCII twins of typographic characters, see
-    `normalize_text`; the tokens have their places and forms in the text as typed.
+    The base of tokenizers of text as people type it. `split` gets ASCII twins of typographic
+    characters, see `normalize_text`; the tokens have their places and forms in the text as typed.
     """
 
     needs_spaces = True
@@ -50,7 +50,9 @@ class RawTextTokenizer(Tokenizer):
 
     @abstractmethod
     def split(self, text: str) -> Iterable[Token]:
-        """Returns the words of a normalized text; without `idx` each begins where the one before ends."""
+        """
+        Returns the words of a normalized text; without `idx` each begins where the one before ends.
+        """
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:
@@ -93,9 +95,9 @@ class NormalizingTokenizer(RawTextTokenizer):
 @Tokenizer.register("penn_treebank")
 class PennTreebankTokenizer(RawTextTokenizer):
     """
-    Splits a sentence as in the Penn Treebank, except that both quotation marks are `"`. Text that biLMs are
-    trained on, such as the 1 Billion Word Benchmark, is tokenized like this. In a text of several sentences
-    each full stop is a word. Each Han or kana character is a word.
+    Splits a sentence as in the Penn Treebank, except that both quotation marks are `"`. Text that
+    biLMs are trained on, such as the 1 Billion Word Benchmark, is tokenized like this. In a text of
+    several sentences each full stop is a word. Each Han or kana character is a word.
 
     Registered as a `Tokenizer` with name "penn_treebank".
     """
@@ -114,7 +116,9 @@ class PennTreebankTokenizer(RawTextTokenizer):
 
 
 def _split_stop(word: str) -> list[str]:
-    """Splits the full stop of a sentence from its last word, maybe with the next word: `phone.It`."""
+    """
+    Splits the full stop of a sentence from its last word, maybe with the next word: `phone.It`.
+    """
     if "." not in word or word in _ABBREVIATIONS:
         return [word]
     if (match := _RUN_ON.fullmatch(word)) and f"{match[1]}." not in _ABBREVIATIONS:
@@ -127,7 +131,9 @@ def _split_stop(word: str) -> list[str]:
 
 
 class EnglishRules(SpacyRules):
-    """spaCy's rules for English. Raises `ConfigurationError` for 2,001 characters without white space."""
+    """
+    spaCy's rules for English. Raises `ConfigurationError` for 2,001 characters without white space.
+    """
 
     option = "the words, as a list"
 
@@ -144,15 +150,15 @@ class EnglishRules(SpacyRules):
 @Tokenizer.register("spacy_rules")
 class SpacyRulesTokenizer(RawTextTokenizer):
     """
-    Splits a sentence by spaCy's rules for a language, without a trained model. Spaces are not tokens.
+    Splits a sentence by spaCy's rules for a language, without a trained model. Spaces are not
+    tokens.
 
     Registered as a `Tokenizer` with name "spacy_rules".
 
     # Parameters
 
-    language : `str`, optional (default = `"en"`)
-        The language by spaCy's code. For "ja" and "th" spaCy names the package that it needs; for others,
-        each Han or kana character is a word.
+    language : `str`, optional (default = `"en"`) The language by spaCy's code. For "ja" and "th"
+        spaCy names the package that it needs; for others, each Han or kana character is a word.
     """
 
     def __init__(self, language: str = "en") -> None:
@@ -170,7 +176,10 @@ class SpacyRulesTokenizer(RawTextTokenizer):
 def raw_text_tokenizer(
     tokenizer: Tokenizer | None, default: type[RawTextTokenizer]
 ) -> RawTextTokenizer:
-    """Returns the tokenizer of a reader or predictor: the one that was given, normalizing, or the default."""
+    """
+    Returns the tokenizer of a reader or predictor: the one that was given, normalizing, or the
+    default.
+    """
     if tokenizer is None:
         return default()
     return tokenizer if isinstance(tokenizer, RawTextTokenizer) else NormalizingTokenizer(tokenizer)

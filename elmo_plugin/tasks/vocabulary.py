@@ -10,7 +10,10 @@ from overrides import overrides
 
 
 class PartOfText(TextField):
-    """A part of a text, such as a phrase of a sentence. The vocabulary counts the `whole` text instead."""
+    """
+    A part of a text, such as a phrase of a sentence. The vocabulary counts the `whole` text
+    instead.
+    """
 
     def __init__(self, tokens: list[Token], whole: list[Token]) -> None:
         super().__init__(tokens)
@@ -20,10 +23,12 @@ class PartOfText(TextField):
 @Vocabulary.register("distinct_texts", constructor="from_instances")
 class DistinctTextsVocabulary(Vocabulary):
     """
-    A `Vocabulary` that counts each text of the data once for `min_count`. AllenNLP counts instances: a word
-    of a paragraph would count once for each question about it, and hardly any training word would be unknown.
+    A `Vocabulary` that counts each text of the data once for `min_count`. AllenNLP counts
+    instances: a word of a paragraph would count once for each question about it, and hardly any
+    training word would be unknown.
 
-    Registered as a `Vocabulary` with name "distinct_texts", with the options of AllenNLP's "from_instances".
+    Registered as a `Vocabulary` with name "distinct_texts", with the options of AllenNLP's
+    "from_instances".
     """
 
     @classmethod

@@ -22,7 +22,9 @@ logger = logging.getLogger(__name__)
 
 
 def bfloat16_autocast(device: str) -> torch.autocast:
-    """Returns autocast in bfloat16. On a CPU that cannot multiply bfloat16 it is off, with a warning."""
+    """
+    Returns autocast in bfloat16. On a CPU that cannot multiply bfloat16 it is off, with a warning.
+    """
     computed = precision_on(torch.device(device), "bfloat16")
     return torch.autocast(device, torch.bfloat16, enabled=computed.name == "bfloat16")
 
@@ -30,12 +32,13 @@ def bfloat16_autocast(device: str) -> torch.autocast:
 @TrainerCallback.register("bfloat16")
 class BFloat16Training(TrainerCallback):
     """
-    Computes the forward pass of a model in training under `torch.autocast` in bfloat16, so that matrix
-    products and their gradients round factors and results. Weights, their updates and, in the task models of
-    this package, gates, cells and losses stay float32. Validation computes in float32.
+    Computes the forward pass of a model in training under `torch.autocast` in bfloat16, so that
+    matrix products and their gradients round factors and results. Weights, their updates and, in
+    the task models of this package, gates, cells and losses stay float32. Validation computes in
+    float32.
 
-    AllenNLP's own `use_amp` is for GPUs and float16. A CPU without instructions for bfloat16 trains in
-    float32, with a warning.
+    AllenNLP's own `use_amp` is for GPUs and float16. A CPU without instructions for bfloat16 trains
+    in float32, with a warning.
 
     Registered as a `TrainerCallback` with name "bfloat16".
     """
@@ -72,9 +75,9 @@ class BFloat16Training(TrainerCallback):
 class MatmulPrecision(TrainerCallback):
     """
     Lets torch round the factors of float32 matrix products in training, see
-    `torch.set_float32_matmul_precision`; weights, sums and all else stay float32. On a GPU with tensor cores
-    products run several times as fast. On a CPU they go to oneDNN: it may round, and may be faster even if it
-    does not. The earlier setting is restored when training ends.
+    `torch.set_float32_matmul_precision`; weights, sums and all else stay float32. On a GPU with
+    tensor cores products run several times as fast. On a CPU they go to oneDNN: it may round, and
+    may be faster even if it does not. The earlier setting is restored when training ends.
 
     # Parameters
 
@@ -100,10 +103,11 @@ class MatmulPrecision(TrainerCallback):
 @TrainerCallback.register("elmo_weights")
 class ElmoWeightsCallback(TrainerCallback):
     """
-    Logs, after each epoch, gamma and the normalized weight of each layer of the biLM at each place where ELMo
-    enters the model: as a line, and as scalars of log writers such as `tensorboard`. `metrics.json` gets the
-    values of the last epoch as `elmo_input_gamma`, `elmo_input_token`, `elmo_input_LSTM_1` and so on. With a
-    moving average, these are the averaged weights, as in validation and in the archive.
+    Logs, after each epoch, gamma and the normalized weight of each layer of the biLM at each place
+    where ELMo enters the model: as a line, and as scalars of log writers such as `tensorboard`.
+    `metrics.json` gets the values of the last epoch as `elmo_input_gamma`, `elmo_input_token`,
+    `elmo_input_LSTM_1` and so on. With a moving average, these are the averaged weights, as in
+    validation and in the archive.
 
     Registered as a `TrainerCallback` with name "elmo_weights".
     """

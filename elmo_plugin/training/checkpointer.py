@@ -26,17 +26,19 @@ FILE_SUFFIXES = (
 @Checkpointer.register("atomic")
 class AtomicCheckpointer(Checkpointer):
     """
-    AllenNLP's checkpointer, with the same parameters, made safe against kills, full disks and damaged files,
-    for any trainer. Each file of a checkpoint is written under another name, flushed to the disk and then
-    renamed, the model last. Older checkpoints are removed only when the new one is complete. One that cannot
-    be read, as another checkpointer leaves it when it is killed, is set aside for the one before it, or the
-    first one for a new start.
+    AllenNLP's checkpointer, with the same parameters, made safe against kills, full disks and
+    damaged files, for any trainer. Each file of a checkpoint is written under another name, flushed
+    to the disk and then renamed, the model last. Older checkpoints are removed only when the new
+    one is complete. One that cannot be read, as another checkpointer leaves it when it is killed,
+    is set aside for the one before it, or the first one for a new start.
     """
 
     @property
     @overrides
     def _is_primary(self) -> bool:
-        """Whether this process is the one of its node that changes the folder: each node has its own."""
+        """
+        Whether this process is the one of its node that changes the folder: each node has its own.
+        """
         return self._rank % int(os.environ.get("ALLENNLP_PROCS_PER_NODE", self._rank + 1)) == 0
 
     @overrides
@@ -62,7 +64,9 @@ class AtomicCheckpointer(Checkpointer):
 
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
-        """Raises `ConfigurationError` if there are several checkpoints, but none of them can be read."""
+        """
+        Raises `ConfigurationError` if there are several checkpoints, but none of them can be read.
+        """
         if (
             self._is_primary
         ):  # a killed process may have left half-written or half-removed checkpoints
@@ -94,8 +98,8 @@ class AtomicCheckpointer(Checkpointer):
             ) from reason
         for point, damage in damaged.items():
             logger.warning(
-                "the checkpoint %s is incomplete or damaged (%s): its files are renamed to damaged_*, and "
-                "training %s",
+                "the checkpoint %s is incomplete or damaged (%s): its files are renamed to "
+                "damaged_*, and training %s",
                 self._model_state_path(*point),
                 damage,
                 "resumes from the checkpoint before" if checkpoint else "starts again",

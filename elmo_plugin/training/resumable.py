@@ -30,7 +30,10 @@ KEY = "exact_resume"  # of the values that AllenNLP leaves out, in a checkpoint'
 
 
 def random_states(device: torch.device) -> dict[str, Any]:
-    """Returns the states of the global random number generators, as values that need no code to be read."""
+    """
+    Returns the states of the global random number generators, as values that need no code to be
+    read.
+    """
     name, numbers, *rest = cast(tuple[Any, ...], np.random.get_state())
     return {
         "python": random.getstate(),
@@ -71,7 +74,9 @@ class EpochProgress(TrainerCallback):
 
 @dataclass
 class _Continued:
-    """The batches of a loader that a checkpoint has seen, and, after a call of `restore`, the rest."""
+    """
+    The batches of a loader that a checkpoint has seen, and, after a call of `restore`, the rest.
+    """
 
     loader: DataLoader
     seen: int | None  # how many; `None` for all
@@ -97,15 +102,17 @@ class _Continued:
 @Trainer.register("resumable", constructor="from_partial_objects")
 class ResumableTrainer(GradientDescentTrainer):
     """
-    AllenNLP's trainer with exact resume: after a kill at any moment, `allennlp train --recover` ends with the
-    same weights, bit for bit, as without the kill. In addition to AllenNLP's content, a checkpoint holds the
-    random states of each process, at its own moment and where each epoch began, so that the data loader
-    repeats its batches, and the scale of the loss in mixed precision. A frozen ELMo reads the batches of the
-    first epoch again, because a vector in its caches depends, in its last bit, on the batch that it was
-    computed in. A `best.th` that a kill left behind is repaired. Takes the same parameters as AllenNLP's.
+    AllenNLP's trainer with exact resume: after a kill at any moment, `allennlp train --recover`
+    ends with the same weights, bit for bit, as without the kill. In addition to AllenNLP's content,
+    a checkpoint holds the random states of each process, at its own moment and where each epoch
+    began, so that the data loader repeats its batches, and the scale of the loss in mixed
+    precision. A frozen ELMo reads the batches of the first epoch again, because a vector in its
+    caches depends, in its last bit, on the batch that it was computed in. A `best.th` that a kill
+    left behind is repaired. Takes the same parameters as AllenNLP's.
 
-    With checkpointer `atomic` a kill never costs a checkpoint. If a checkpoint is not of an epoch's end, the
-    model's own metrics of that epoch's training, such as an F1, are of the batches after it.
+    With checkpointer `atomic` a kill never costs a checkpoint. If a checkpoint is not of an epoch's
+    end, the model's own metrics of that epoch's training, such as an F1, are of the batches after
+    it.
 
     Raises `ConfigurationError` if the number of processes differs from the checkpoint's.
     """
@@ -143,8 +150,8 @@ class ResumableTrainer(GradientDescentTrainer):
         processes = self._of_all_processes(own)
         state = super().get_checkpoint_state()
         if state is None:
-            # AllenNLP's checkpointer records this only in the process that writes; all must agree on when the
-            # next checkpoint is due.
+            # AllenNLP's checkpointer records this only in the process that writes; all must agree
+            # on when the next checkpoint is due.
             self._checkpointer._last_save_num_epochs_completed = self._epochs_completed
             self._checkpointer._last_save_num_batches_in_epoch_completed = (
                 self._batches_in_epoch_completed
@@ -162,7 +169,9 @@ class ResumableTrainer(GradientDescentTrainer):
         return states
 
     def _check_agreement(self, what: str, own: Any) -> None:
-        """Raises `ConfigurationError` if processes differ: each node may have its own text and folder."""
+        """
+        Raises `ConfigurationError` if processes differ: each node may have its own text and folder.
+        """
         of_all = self._of_all_processes(own)
         if any(other != own for other in of_all):
             raise ConfigurationError(f"all processes must have the same {what}, but have {of_all}")
@@ -188,8 +197,8 @@ class ResumableTrainer(GradientDescentTrainer):
             self._resumed = own
         else:
             logger.warning(
-                "The checkpoint in %s was made by another trainer: training resumes from it, but not exactly "
-                "as it would have continued",
+                "The checkpoint in %s was made by another trainer: training resumes from it, but "
+                "not exactly as it would have continued",
                 self._serialization_dir,
             )
         self._repair_best_model()
@@ -197,7 +206,9 @@ class ResumableTrainer(GradientDescentTrainer):
             self._num_epochs = self._start_after_epochs_completed
 
     def _own_part(self, training_state: dict[str, Any]) -> dict[str, Any] | None:
-        """Returns this process's part of a checkpoint. Raises `ConfigurationError` if it does not fit."""
+        """
+        Returns this process's part of a checkpoint. Raises `ConfigurationError` if it does not fit.
+        """
         if KEY not in training_state:
             return None
         before, now = len(training_state[KEY]["processes"]), self._world_size
@@ -231,9 +242,9 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _repair_best_model(self) -> None:
         """
-        AllenNLP writes `best.th` after the checkpoint of the same model, and records that in the next one: a
-        kill in between leaves an older best model, or none. Raises `BiLmError` if the best model is damaged
-        that an earlier epoch wrote.
+        AllenNLP writes `best.th` after the checkpoint of the same model, and records that in the
+        next one: a kill in between leaves an older best model, or none. Raises `BiLmError` if the
+        best model is damaged that an earlier epoch wrote.
         """
         path = os.path.join(self._serialization_dir, "best.th")
         is_best = (
@@ -296,7 +307,9 @@ class ResumableTrainer(GradientDescentTrainer):
             see(batch)
 
     def _fill_caches(self, batch: TensorDict) -> None:
-        """Runs the model as in the first epoch, if it has a frozen ELMo; counts and draws nothing."""
+        """
+        Runs the model as in the first epoch, if it has a frozen ELMo; counts and draws nothing.
+        """
         elmos = [each for each in self.model.modules() if isinstance(each, ElmoRepresentations)]
         if all(each.bilm.is_trainable for each in elmos):
             return

@@ -1,4 +1,6 @@
-"""A learning rate that decays with the number of batches, and a moving average of weights that resumes."""
+"""A learning rate that decays with the number of batches, and a moving average of weights that
+resumes.
+"""
 
 from typing import Any
 
@@ -12,7 +14,8 @@ from overrides import overrides
 class DecayInSteps(LearningRateScheduler):
     """
     Multiplies the learning rate by `factor` after every `num_batches` updates, as TensorFlow's
-    `exponential_decay` does with `staircase=True`. AllenNLP's `step` and `exponential` count epochs.
+    `exponential_decay` does with `staircase=True`. AllenNLP's `step` and `exponential` count
+    epochs.
 
     Registered as a `LearningRateScheduler` with name "decay_in_steps".
 
@@ -48,7 +51,10 @@ class DecayInSteps(LearningRateScheduler):
 
     @overrides
     def step_batch(self, batch_num_total: int | None = None) -> None:
-        """Sets the learning rate of update `batch_num_total`, from 1; AllenNLP calls it before the update."""
+        """
+        Sets the learning rate of update `batch_num_total`, from 1; AllenNLP calls it before the
+        update.
+        """
         self.update = self.update + 1 if batch_num_total is None else batch_num_total
         for group, value in zip(self.optimizer.param_groups, self.get_values(), strict=True):
             group[self.param_group_field] = value
@@ -57,9 +63,10 @@ class DecayInSteps(LearningRateScheduler):
 @MovingAverage.register("ema")
 class ResumableMovingAverage(ExponentialMovingAverage):
     """
-    AllenNLP's `exponential` average, used in validation, early stopping and the archive instead of the
-    weights, with a checkpoint that can be resumed: it stores the averages by the names of the parameters.
-    AllenNLP stores the parameters as well and, after `--recover`, averages these untrained copies.
+    AllenNLP's `exponential` average, used in validation, early stopping and the archive instead of
+    the weights, with a checkpoint that can be resumed: it stores the averages by the names of the
+    parameters. AllenNLP stores the parameters as well and, after `--recover`, averages these
+    untrained copies.
 
     Registered as a `MovingAverage` with name "ema".
 

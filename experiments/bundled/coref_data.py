@@ -1,4 +1,6 @@
-"""Writes the data of the bundled coreference model: OntoGUM, LitBank, and documents made from patterns."""
+"""Writes the data of the bundled coreference model: OntoGUM, LitBank, and documents made from
+patterns.
+"""
 
 import gzip
 import random

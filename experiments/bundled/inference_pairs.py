@@ -16,8 +16,9 @@ def words_in(text: str) -> set[str]:
 
 
 GENERAL = words_in(
-    "animal person vehicle instrument food clothing garment drink beverage fruit vegetable plant building "
-    "furniture room toy bird insect fish tool weapon sport game machine container footwear hat child adult"
+    "animal person vehicle instrument food clothing garment drink beverage fruit vegetable plant "
+    "building furniture room toy bird insect fish tool weapon sport game machine container "
+    "footwear hat child adult"
 )
 KINDS = [  # of which something is at most one
     "red blue green yellow black white brown pink purple orange gray",
@@ -30,8 +31,10 @@ KINDS = [  # of which something is at most one
     "kitchen bathroom bedroom office basement garage classroom hallway",
     "car bus train truck motorcycle bicycle boat plane helicopter tractor",
     "dog cat horse cow sheep goat pig elephant monkey bird fish lion tiger bear rabbit",
-    "American French German Chinese Japanese Indian Italian Spanish Russian Mexican British Canadian African",
-    "America France Germany China Japan India Italy Spain Russia Mexico England Canada Brazil Egypt",
+    "American French German Chinese Japanese Indian Italian Spanish Russian Mexican British "
+    "Canadian African",
+    "America France Germany China Japan India Italy Spain Russia Mexico England Canada Brazil "
+    "Egypt",
     "wooden metal plastic glass stone leather cotton paper concrete",
     "soccer football baseball basketball tennis hockey golf rugby volleyball",
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
@@ -235,7 +238,9 @@ def participles(folder: Path) -> Callable[[str], str]:
 def passives(
     caption: str, participle: Callable[[str], str], generator: random.Random
 ) -> Iterator[Pair]:
-    """Yields a caption with its passive, both ways, and with who does it and to whom changed about."""
+    """
+    Yields a caption with its passive, both ways, and with who does it and to whom changed about.
+    """
     match = CLAUSE.fullmatch(caption.removesuffix("."))
     clause = match and PASSIVE.fullmatch(match["rest"])
     if match is None or not clause:
@@ -253,7 +258,9 @@ def passives(
 
 
 def shortened(caption: str, generator: random.Random) -> Iterator[Pair]:
-    """Yields a caption and itself without its last phrase: the short one follows, the long one may be."""
+    """
+    Yields a caption and itself without its last phrase: the short one follows, the long one may be.
+    """
     words = caption.removesuffix(".").split()
     places = [index for index in range(4, len(words) - 1) if words[index] in PREPOSITIONS]
     if places and CLAUSE.match(caption):

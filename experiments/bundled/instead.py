@@ -63,7 +63,9 @@ def crf() -> dict[str, float]:
 
 
 def spacy_tagger() -> dict[str, float]:
-    """Trains spaCy's recognizer, without vectors, on the tagger's sentences. Returns F1 on each test set.
+    """
+    Trains spaCy's recognizer, without vectors, on the tagger's sentences. Returns F1 on each test
+    set.
 
     It has the configuration of `spacy init config --lang en --pipeline ner --optimize efficiency`.
     """
@@ -110,7 +112,10 @@ def name_scores(tags_of: Callable[[list[str]], list[str]]) -> dict[str, float]:
 
 
 def lexicon() -> dict[str, float]:
-    """Adds the ratings of words, turned after a negation. Returns % correct, positive against negative."""
+    """
+    Adds the ratings of words, turned after a negation. Returns % correct, positive against
+    negative.
+    """
     ratings = {}
     for line in (DATA / "vader_lexicon.txt").read_text(encoding="utf-8").splitlines():
         word, rating = line.split("\t")[:2]

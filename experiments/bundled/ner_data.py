@@ -1,4 +1,6 @@
-"""Writes the training data of the bundled tagger: Wikigold, PUD, tweets, EWT, and filled patterns."""
+"""Writes the training data of the bundled tagger: Wikigold, PUD, tweets, EWT, and filled
+patterns.
+"""
 
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -76,7 +78,10 @@ def write_tagged(file: Path, sentences: Iterable[Tagged]) -> None:
 
 
 def with_names(sentences: list[Tagged], file: Path) -> dict[int, Tagged]:
-    """Returns the sentences of a file by number, with its names: in each line a number and names in order."""
+    """
+    Returns the sentences of a file by number, with its names: in each line a number and names in
+    order.
+    """
     found = {}
     for line in file.read_text(encoding="utf-8").splitlines():
         number, names = line.split("\t")

@@ -1,4 +1,6 @@
-"""Writes the data of the bundled inference model: SNLI, pairs made from it by WordNet, and written pairs."""
+"""Writes the data of the bundled inference model: SNLI, pairs made from it by WordNet, and written
+pairs.
+"""
 
 import gzip
 import json
@@ -40,7 +42,10 @@ NUMBERS = {  # of made pairs of each kind
 
 
 def write(data: Path, folder: Path) -> None:
-    """Writes `train.jsonl` and `dev.jsonl`, each with pairs made from its own sentences, and written ones."""
+    """
+    Writes `train.jsonl` and `dev.jsonl`, each with pairs made from its own sentences, and written
+    ones.
+    """
     lines = (HERE / "pairs.tsv").read_text(encoding="utf-8").splitlines()
     written = [Pair(*line.split("\t")) for line in lines]
     held_out = {pair.premise for pair in written[:HELD_OUT]}
@@ -71,7 +76,9 @@ def write_pairs(file: Path, pairs: Iterable[Pair]) -> None:
 def made_pairs(
     pairs: list[Pair], share: float, folder: Path, generator: random.Random
 ) -> list[Pair]:
-    """Returns a share of `NUMBERS`, made from the sentences of pairs; half of them end in a full stop."""
+    """
+    Returns a share of `NUMBERS`, made from the sentences of pairs; half of them end in a full stop.
+    """
     plain = [Pair(bare(pair.premise), bare(pair.hypothesis), pair.label) for pair in pairs]
     texts = [text for pair in plain for text in pair[:2]]
     counts = Counter(word for text in texts for word in text.lower().replace(",", " ").split())

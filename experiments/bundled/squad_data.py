@@ -84,7 +84,9 @@ def read_topics(file: Path) -> tuple[Names, list[Topic]]:
 def made_paragraph(
     name: str, slots: Names, topics: list[Topic], generator: random.Random
 ) -> dict[str, Any]:
-    """Returns a paragraph of SQuAD's JSON about one topic, with a question for most of its facts."""
+    """
+    Returns a paragraph of SQuAD's JSON about one topic, with a question for most of its facts.
+    """
     topic = generator.choice(topics)
     pronoun = generator.choice(("she", "he")) if topic.name == "{PER}" else "she"
     other = {"she": "His", "he": "Her"}[pronoun]

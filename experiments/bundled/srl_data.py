@@ -1,4 +1,6 @@
-"""Writes the training data of `srl_predicates`: EWT, and sentences with nouns that look like verbs."""
+"""Writes the training data of `srl_predicates`: EWT, and sentences with nouns that look like
+verbs.
+"""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Writes the data of the bundled sentiment model: rated sentences, phrases, made and neutral sentences."""
+"""Writes the data of the bundled sentiment model: rated sentences, phrases, made and neutral
+sentences.
+"""
 
 import csv
 import gzip
@@ -18,8 +20,8 @@ Labeled = list[tuple[str, str]]  # texts with "positive", "negative" or "neutral
 HELD_OUT = {"movies": 800, "tweets": 500, "products": 500, "yelp": 500, "written": 500, "ewt": 400}
 KINDS = (*HELD_OUT, "pros_cons")
 _NOUNS = (
-    "movie film book song story food meal hotel room service staff place phone camera screen product game "
-    "show team weather idea city car day concert teacher answer news"
+    "movie film book song story food meal hotel room service staff place phone camera screen "
+    "product game show team weather idea city car day concert teacher answer news"
 )
 NOUNS = _NOUNS.split()
 ADJECTIVES = (
@@ -47,7 +49,9 @@ OPPOSITE = {"positive": "negative", "negative": "positive"}
 
 
 def write(data: Path, folder: Path) -> None:
-    """Writes `train.jsonl`, `dev.jsonl`, a file of each kind in it, and `test.jsonl`, of the treebank."""
+    """
+    Writes `train.jsonl`, `dev.jsonl`, a file of each kind in it, and `test.jsonl`, of the treebank.
+    """
     generator = random.Random(SEED)
     dev: dict[str, Labeled] = {}
     train: Labeled = []
@@ -122,7 +126,9 @@ def side(rating: float) -> str:
 
 
 def read_lexicon(file: Path) -> dict[str, float]:
-    """Returns the words of VADER's lexicon, without emoticons and abbreviations, with their ratings."""
+    """
+    Returns the words of VADER's lexicon, without emoticons and abbreviations, with their ratings.
+    """
     rows = (line.split("\t")[:2] for line in file.read_text(encoding="utf-8").splitlines())
     return {word: float(rating) for word, rating in rows if word.isalpha() and word.islower()}
 

@@ -7,7 +7,8 @@ FILES = {"n": "noun", "v": "verb", "a": "adj"}
 
 class WordNet:
     """
-    The first senses of words, with the words of the same synset, antonyms, and what lies above and below it.
+    The first senses of words, with the words of the same synset, antonyms, and what lies above and
+    below it.
 
     folder: of `data.noun` and its like
     words: the words that may be returned, all in lower case

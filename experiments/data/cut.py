@@ -1,10 +1,11 @@
-"""Cuts the small data sets of this folder from the whole ones; the README has their sources and licences.
+"""Cuts the small data sets of this folder from the whole ones; the README has their sources and
+licences.
 
     python experiments/data/cut.py data --reviews amazonReviewSnippets_GroundTruth.txt
 
-Named entities are copied whole. Units of the others are drawn at random and keep their order: documents for
-semantic roles and coreference; paragraphs with all their questions; premises with all their hypotheses;
-reviews with all their sentences.
+Named entities are copied whole. Units of the others are drawn at random and keep their order:
+documents for semantic roles and coreference; paragraphs with all their questions; premises with all
+their hypotheses; reviews with all their sentences.
 """
 
 import argparse
@@ -71,7 +72,10 @@ def write(path: Path, text: str) -> None:
 def draw(
     units: Iterable[Unit], number: int, seed: int, size: Callable[[Unit], int] = lambda unit: 1
 ) -> list[Unit]:
-    """Returns units drawn at random until their sizes add up to `number` or more, in their original order."""
+    """
+    Returns units drawn at random until their sizes add up to `number` or more, in their original
+    order.
+    """
     units = list(units)
     drawn: list[int] = []
     total = 0

@@ -3,10 +3,10 @@
     npm pack morphhb@2.0.2 && tar xf morphhb-2.0.2.tgz
     python experiments/hebrew/words.py package/index.js runs/hebrew
 
-The text (public domain) and its annotation (CC BY 4.0) are the Open Scriptures Hebrew Bible's. Every 20
-chapters have one for dev, the tenth, and one for test, the last. `text` gets a verse on each line; `tags`
-gets every 40th verse of train, every 5th of dev and every 2nd of test, with a word and the part of speech of
-its main morpheme on each line.
+The text (public domain) and its annotation (CC BY 4.0) are the Open Scriptures Hebrew Bible's.
+Every 20 chapters have one for dev, the tenth, and one for test, the last. `text` gets a verse on
+each line; `tags` gets every 40th verse of train, every 5th of dev and every 2nd of test, with a
+word and the part of speech of its main morpheme on each line.
 """
 
 import argparse

@@ -1,4 +1,6 @@
-"""A small biLM in the published layout, whose activations are large enough to tell right from wrong."""
+"""A small biLM in the published layout, whose activations are large enough to tell right from
+wrong.
+"""
 
 from pathlib import Path
 

@@ -21,13 +21,19 @@ TRAIN = [
     SenseSentence(["New", "York", "play"], [Target(0, 2, "new_york", "n", ["york%1"])]),
 ]
 TEST = [
-    SenseSentence(["Her", "play", "opened", "."], [Target(1, 1, "play", "n", ["play%1", "play%9"])]),
-    SenseSentence(["We", "play", "in", "New", "York"], [
-        Target(1, 1, "play", "v", ["play%4"]), Target(3, 2, "new_york", "n", ["york%2"]),
-    ]),
+    SenseSentence(
+        ["Her", "play", "opened", "."], [Target(1, 1, "play", "n", ["play%1", "play%9"])]
+    ),
+    SenseSentence(
+        ["We", "play", "in", "New", "York"],
+        [
+            Target(1, 1, "play", "v", ["play%4"]),
+            Target(3, 2, "new_york", "n", ["york%2"]),
+        ],
+    ),
     SenseSentence(["A", "dog"], [Target(1, 1, "dog", "n", ["dog%1"])]),
     SenseSentence(["A", "cat"], [Target(1, 1, "cat", "n", ["cat%1"])]),
-]  # fmt: skip
+]
 Mix = tuple[list[float], bool]  # the weights, and whether the layers are normalized
 FIRST = {("play", "n"): "play%1", ("play", "v"): "play%5", ("dog", "n"): "dog%1"}
 
@@ -48,7 +54,9 @@ def vector(bilm: BiLm, sentence: SenseSentence, target: Target, mix: Mix) -> Ten
 
 
 def restated(bilm: BiLm, sentence: SenseSentence, target: Target, mix: Mix) -> str | None:
-    """Table 5 of the paper: the mean vector of each sense, and the nearest of those of the lemma."""
+    """
+    Table 5 of the paper: the mean vector of each sense, and the nearest of those of the lemma.
+    """
     examples: dict[str, list[Tensor]] = {}
     for each in TRAIN:
         for other in each.targets:
@@ -85,7 +93,10 @@ def test_each_mix_gives_the_sense_of_the_nearest_mean(
 def test_of_equally_near_senses_the_most_frequent_is_taken(
     bilm: BiLm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The token layer has one vector for a word, whatever its sense: their sums differ by rounding alone."""
+    """
+    The token layer has one vector for a word, whatever its sense: their sums differ by rounding
+    alone.
+    """
     monkeypatch.setattr(nearest_sense, "WORDS_AT_ONCE", 40)
     train = [
         SenseSentence([*["a"] * length, "play"], [Target(length, 1, "play", "n", [each])])

@@ -44,10 +44,15 @@ def target_line(**changed: Any) -> str:
 
 def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
     targets = [
-        {"index": each.first, "length": each.length, "lemma": each.lemma.upper(), "pos": each.part_of_speech,
-         "senses": each.senses}
+        {
+            "index": each.first,
+            "length": each.length,
+            "lemma": each.lemma.upper(),
+            "pos": each.part_of_speech,
+            "senses": each.senses,
+        }
         for each in SENTENCE.targets
-    ]  # fmt: skip
+    ]
     line = json.dumps({"doc": "x", "tokens": SENTENCE.words, "targets": targets})
     (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(f"{line}\n\n".encode()))
     assert list(read_senses(tmp_path / "x.jsonl.gz")) == [SENTENCE]

@@ -35,7 +35,10 @@ def figures_of(
 
 
 def in_a_fork(program: str, *arguments: object) -> Any:
-    """Returns what `machine.in_fresh_process` does, from a copy of this process, which has imported much."""
+    """
+    Returns what `machine.in_fresh_process` does, from a copy of this process, which has imported
+    much.
+    """
     with tempfile.TemporaryFile("w+") as output:
 
         def work() -> None:

@@ -24,16 +24,14 @@ PROGRAMS: dict[str, tuple[list[str], list[str]]] = {  # options, and figures tha
     "train_bilm": (
         [
             *TINY,
-            "--batch-size",
-            "4",
-            "--unroll-steps",
-            "5",
-            "--negatives",
-            "20",
-            "--vocabulary",
-            "100",
-        ]  # noqa: RUF005
-        + ["--steps", "2", "--no-memory", "--text", "TEXT"],
+            *("--batch-size", "4"),
+            *("--unroll-steps", "5"),
+            *("--negatives", "20"),
+            *("--vocabulary", "100"),
+            *("--steps", "2"),
+            "--no-memory",
+            *("--text", "TEXT"),
+        ],
         ["tokens_per_second", "peer_tokens_per_second"],
     ),
 }

@@ -13,7 +13,8 @@ from elmo_plugin.bilm.int8 import has_int8_row
 
 class ComputePath(NamedTuple):
     """
-    tolerance: the largest absolute difference that activations may have; the clip keeps them below 3
+    tolerance: the largest absolute difference that activations may have; the clip keeps them below
+        3
     """
 
     recurrence: str

@@ -1,4 +1,6 @@
-"""AllenNLP's own biLM on random weights: over a grid of options, and with a state from batch to batch."""
+"""AllenNLP's own biLM on random weights: over a grid of options, and with a state from batch to
+batch.
+"""
 
 import itertools
 from pathlib import Path
@@ -14,8 +16,8 @@ from tests.close import assert_near
 from tests.small_bilm import write_pair
 
 SENTENCES = [["The", "play", "was", "over", "."], ["Hello"], ["Ein", "Wörterbuch", "x" * 70]]
-# All layers with all highway layers and both activations; the pairs of clips go round, so that each of
-# them meets every other option.
+# All layers with all highway layers and both activations; the pairs of clips go round, so that each
+# of them meets every other option.
 CLIPS = itertools.cycle([(None, None), (0.3, None), (None, 0.3), (0.3, 0.3), (None, 0.3)])
 GRID = [
     (*sizes, *next(CLIPS)) for sizes in itertools.product([1, 2, 3], ["relu", "tanh"], [0, 1, 2])

@@ -1,4 +1,6 @@
-"""A biLM as a whole: its halves and layers, modes, threads, precisions, gradients, and how it embeds."""
+"""A biLM as a whole: its halves and layers, modes, threads, precisions, gradients, and how it
+embeds.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -92,7 +94,9 @@ def test_embed_gives_a_tensor_per_sentence_whatever_the_batches(make_bilm: BiLmM
 
 @pytest.mark.parametrize("frozen", [True, False])
 def test_data_parallel_is_refused(make_bilm: BiLmMaker, frozen: bool) -> None:
-    """torch asks every module for a replica; one without parameters cannot tell whether they changed."""
+    """
+    torch asks every module for a replica; one without parameters cannot tell whether they changed.
+    """
     bilm = make_bilm().train().requires_grad_(not frozen)
     with pytest.raises(
         BiLmError, match=r"nn\.DataParallel cannot run a biLM.*one process for each GPU"

@@ -1,4 +1,6 @@
-"""A biLM inside `torch.compile` computes as without; recording it with `torch.jit.trace` is an error."""
+"""A biLM inside `torch.compile` computes as without; recording it with `torch.jit.trace` is an
+error.
+"""
 
 import copy
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""What is derived from frozen weights is derived once, and again after each change that `refresh` names."""
+"""What is derived from frozen weights is derived once, and again after each change that `refresh`
+names.
+"""
 
 import copy
 import pickle

@@ -1,4 +1,6 @@
-"""What is written by hand is a first derivative: whoever asks for a second one is told that there is none."""
+"""What is written by hand is a first derivative: whoever asks for a second one is told that there
+is none.
+"""
 
 import ast
 from collections.abc import Callable, Iterator

@@ -1,4 +1,6 @@
-"""The published models' own activations, and those of a small model of ours as AllenNLP computed them."""
+"""The published models' own activations, and those of a small model of ours as AllenNLP computed
+them.
+"""
 
 import json
 from pathlib import Path
@@ -28,7 +30,9 @@ def _assert_close(actual: Tensor, expected: Tensor, path: ComputePath) -> None:
 
 
 def _published(folder: Path, name: str) -> tuple[BiLm, list[list[tuple[list[str], Tensor]]]]:
-    """The model, and its batches: for each sentence the words and the top layer, (words, output_dim)."""
+    """
+    The model, and its batches: for each sentence the words and the top layer, (words, output_dim).
+    """
     texts = json.loads((folder / PUBLISHED[name]).read_text())
     files = [h5py.File(folder / f"lm_embeddings_{k}.hdf5", "r") for k in range(3)]
     batches = [

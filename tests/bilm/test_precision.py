@@ -129,7 +129,9 @@ def test_int8_is_for_processors_and_bfloat16_for_other_devices_too() -> None:
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_the_variables_that_forbid_newer_instructions_are_honoured(precision: str) -> None:
-    """As on a machine of AVX2: without VNNI instructions, a sum of 16 products of int8 was 0.126."""
+    """
+    As on a machine of AVX2: without VNNI instructions, a sum of 16 products of int8 was 0.126.
+    """
     program = f"""
 import torch
 from elmo_plugin.bilm import BiLm

@@ -16,7 +16,9 @@ from elmo_plugin.bilm.precision import autocast_dtype, multiply, pack_for_traini
 def test_a_product_for_training_has_the_type_that_is_asked_for(
     dtype: torch.dtype, tolerance: float
 ) -> None:
-    """On every machine: autocast asks for bfloat16 also where the CPU has no instructions for it."""
+    """
+    On every machine: autocast asks for bfloat16 also where the CPU has no instructions for it.
+    """
     torch.manual_seed(0)
     weight, inputs = torch.randn(48, 40, requires_grad=True), torch.randn(5, 40)
     linear = pack_for_training(weight, dtype)

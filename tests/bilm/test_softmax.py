@@ -40,8 +40,9 @@ def _by_the_book(
     softmax: VocabularySoftmax, hidden: Tensor, targets: Tensor, sample: Sample | None = None
 ) -> Tensor:
     """
-    The losses, of plain differentiable operations. With a sample, the candidates are its words without the
-    target, and the target; their logits are less by the logarithm of the expected counts.
+    The losses, of plain differentiable operations. With a sample, the candidates are its words
+    without the target, and the target; their logits are less by the logarithm of the expected
+    counts.
     """
     num_words = len(softmax.weight)
     losses = []

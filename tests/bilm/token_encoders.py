@@ -34,7 +34,9 @@ def bilm_with_encoder(precision: str = "float32", word_cache_size: int = 100) ->
 
 
 def encode(bilm: BiLm, words: list[str]) -> Tensor:
-    """Returns the token vectors of a biLM for some words, shape (words, dim), as the biLM gets them."""
+    """
+    Returns the token vectors of a biLM for some words, shape (words, dim), as the biLM gets them.
+    """
     return bilm.token_encoder(ids_of(words), get_precision(bilm.precision), bilm.derived_values())
 
 

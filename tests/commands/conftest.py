@@ -12,8 +12,8 @@ from tests.trained_tagger import tagger_config, train
 @pytest.fixture(scope="session")
 def tagger_archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """
-    Returns the archives of two taggers that differ by their seeds and by one placement: the first has ELMo at
-    the input, the second at both sides. Their biLM and their word vectors are deleted.
+    Returns the archives of two taggers that differ by their seeds and by one placement: the first
+    has ELMo at the input, the second at both sides. Their biLM and their word vectors are deleted.
     """
     folder = tmp_path_factory.mktemp("taggers")
     bilm = str(write_training(folder / "bilm", random_bilm()))

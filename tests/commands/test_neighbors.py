@@ -45,8 +45,10 @@ def test_tokenized_text_is_not_split_again(
         ]
     )
     assert sorted(line.split("  ")[-1] for line in capsys.readouterr().out.splitlines()[1:]) == [
-        "[the] main-yard broke", "the [main-yard] broke", "the main-yard [broke]",
-    ]  # fmt: skip
+        "[the] main-yard broke",
+        "the [main-yard] broke",
+        "the main-yard [broke]",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,8 @@ def test_data_with_one_label_are_reported(
 def documented_files() -> list[tuple[str, str, str]]:
     """Returns the task, the name and the text of each file in docs/your_data.md."""
     page = (REPOSITORY / "docs" / "your_data.md").read_text(encoding="utf-8")
-    file = r"`(train\.\w+)`[^`]*(?:`[^`]*`[^`]*)?:\n\n```text\n(.*?)```"  # and maybe options before the colon
+    # and maybe options before the colon
+    file = r"`(train\.\w+)`[^`]*(?:`[^`]*`[^`]*)?:\n\n```text\n(.*?)```"
     return [
         (section.partition("\n")[0], name, text)
         for section in page.split("\n## elmo new ")[1:]

@@ -105,18 +105,34 @@ CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
     ("make", "changes", "arguments", "message"),
     [
         (simple_tagger, {}, ["--dry-run"], "^dry run: .*gone.tsv"),
-        (simple_tagger, {"dataset_reader": {"type": "quarel"}}, ["--dry-run"],
-            "^dry run: dataset_reader.type: 'quarel' was removed: "),
-        (CONFIGS["bcn"], {}, ["--dry-run"],
-            "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is"),
+        (
+            simple_tagger,
+            {"dataset_reader": {"type": "quarel"}},
+            ["--dry-run"],
+            "^dry run: dataset_reader.type: 'quarel' was removed: ",
+        ),
+        (
+            CONFIGS["bcn"],
+            {},
+            ["--dry-run"],
+            "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is",
+        ),
         (CONFIGS["ner"], {}, ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
-        (simple_tagger, {"train_data_path": "_ _ _ _\n", "dataset_reader": CONLL}, ["--dry-run"],
+        (
+            simple_tagger,
+            {"train_data_path": "_ _ _ _\n", "dataset_reader": CONLL},
+            ["--dry-run"],
             r"^dry run: .*/a\.txt, read by dataset_reader \(type: 'conll2003', tag_label: 'ner', "
-            r"convert_to_coding_scheme: 'BIOUL'\): InvalidTagSequence: _$"),
-        (simple_tagger, {"train_data_path": "\n"}, ["--dry-run"],
-            r"^dry run: .*/a\.txt, read by dataset_reader \(type: 'conll2003', .*\): it finds no instances$"),
+            r"convert_to_coding_scheme: 'BIOUL'\): InvalidTagSequence: _$",
+        ),
+        (
+            simple_tagger,
+            {"train_data_path": "\n"},
+            ["--dry-run"],
+            r"^dry run: .*/a\.txt, read by dataset_reader \(type: 'conll2003', .*\): it finds no instances$",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_left_is_one_sentence(
     make: Callable[[], Any],
     changes: dict[str, Any],

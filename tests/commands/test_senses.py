@@ -41,8 +41,10 @@ def test_each_layer_is_scored(
     figures = json.loads((tmp_path / "senses.json").read_text())[test]
     assert figures["first sense"] == {"f1": 0.5, "correct": 1, "answered": 2, "total": 2}
     assert {name: figures[name]["f1"] for name in ("LSTM 1", "LSTM 2", "mean")} == {
-        "LSTM 1": 1.0, "LSTM 2": 1.0, "mean": 1.0,
-    }  # fmt: skip
+        "LSTM 1": 1.0,
+        "LSTM 2": 1.0,
+        "mean": 1.0,
+    }
     assert figures["token"]["f1"] == 0.5  # the word is the same: its token vector cannot tell
 
 

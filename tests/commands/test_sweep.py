@@ -1,4 +1,6 @@
-"""Every configuration is trained with every seed, once, whatever stops the sweep; its scores are reported."""
+"""Every configuration is trained with every seed, once, whatever stops the sweep; its scores are
+reported.
+"""
 
 import json
 import logging
@@ -24,7 +26,10 @@ LOGGERS = logging.getLogger(), tqdm_logger  # AllenNLP gives both the log file o
 
 
 def config_file(folder: Path, name: str, hidden_size: int = 4, **trainer: Any) -> str:
-    """Writes the configuration of a tagger of milliseconds, with dropout, so that random numbers count."""
+    """
+    Writes the configuration of a tagger of milliseconds, with dropout, so that random numbers
+    count.
+    """
     config = tagger_config(BILM, ["input"], dropout=0.5)
     config["model"]["contextual_encoder"]["encoder"]["hidden_sizes"] = [hidden_size]
     config["trainer"] |= {"cuda_device": -1, "validation_metric": "+f1-measure-overall", **trainer}
@@ -53,8 +58,9 @@ class Trained(NamedTuple):
 @pytest.fixture
 def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
     """
-    Returns what was trained, by a stand-in for AllenNLP: a training scores its hidden size times its seed, in
-    per cent, and fails at 12. Nothing is drawn and no memory is freed, which takes longer than all else.
+    Returns what was trained, by a stand-in for AllenNLP: a training scores its hidden size times
+    its seed, in per cent, and fails at 12. Nothing is drawn and no memory is freed, which takes
+    longer than all else.
     """
     done = []
 

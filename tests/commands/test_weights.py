@@ -29,7 +29,8 @@ def test_prints_and_writes_what_the_archives_have(
     header, *rows = (line.split() for line in capsys.readouterr().out.splitlines())
     assert " ".join(header) == "archive placement gamma token LSTM 1 LSTM 2"
     expected = [
-        f"{path} {mix.placement} {mix.gamma:.3f} {' '.join(f'{each:.3f}' for each in mix.normalized_weights)}"
+        f"{path} {mix.placement} {mix.gamma:.3f} "
+        f"{' '.join(f'{each:.3f}' for each in mix.normalized_weights)}"
         for path in (archive, run)
         for mix in mixes
     ]

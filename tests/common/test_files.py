@@ -1,4 +1,6 @@
-"""Files are whole, and go into the target of a symlink, into devices and pipes, never over an input."""
+"""Files are whole, and go into the target of a symlink, into devices and pipes, never over an
+input.
+"""
 
 import os
 import signal

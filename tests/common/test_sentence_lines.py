@@ -1,13 +1,16 @@
-"""Files that are plainly no sentences are refused where sentences are read, and a column of words is read."""
+"""Files that are plainly no sentences are refused where sentences are read, and a column of words
+is read.
+"""
 
 import pytest
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.text_files import sentence_lines
 
-CONLLU = "# text = It rains\n1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n1.1\t_{0}\n2\trains{0}\n\n1\tYes{0}\n".format(
-    "\t_" * 8
-)
+CONLLU = (
+    "# text = It "
+    "rains\n1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n1.1\t_{0}\n2\trains{0}\n\n1\tYes{0}\n"
+).format("\t_" * 8)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """
-What a GPU must give. Each test runs on the CPU, too, so that it is known to be right before a GPU is at hand.
-None needs AllenNLP: a machine with a GPU may have torch, numpy and h5py alone.
+What a GPU must give. Each test runs on the CPU, too, so that it is known to be right before a GPU
+is at hand. None needs AllenNLP: a machine with a GPU may have torch, numpy and h5py alone.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,9 @@ def device(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def allow_tf32() -> Iterator[Callable[[bool], None]]:
-    """Says whether a GPU may round the factors of float32 products to TF32; it may not after the test."""
+    """
+    Says whether a GPU may round the factors of float32 products to TF32; it may not after the test.
+    """
 
     def allow(is_allowed: bool) -> None:
         torch.set_float32_matmul_precision("high" if is_allowed else "highest")

@@ -9,8 +9,9 @@ from torch import Tensor
 from tests.cuda.language_model import LanguageModel, Window, random_windows
 from tests.cuda.waits import counted_waits
 
-# Whether TF32 is allowed, autocast's type, and the norm of a difference relative to that of its gradient.
-# A rounding may change which window of a filter has the largest value, and with it where a gradient goes.
+# Whether TF32 is allowed, autocast's type, and the norm of a difference relative to that of its
+# gradient. A rounding may change which window of a filter has the largest value, and with it where
+# a gradient goes.
 KINDS = {
     "float32": (False, None, 1e-4),
     "tf32": (True, None, 5e-2),
@@ -25,7 +26,9 @@ def _gradients(
     dtype: torch.dtype = torch.float,
     autocast: torch.dtype | None = None,
 ) -> tuple[list[float], dict[str, Tensor]]:
-    """The loss of each window, and the gradients of all; each window goes on from the one before."""
+    """
+    The loss of each window, and the gradients of all; each window goes on from the one before.
+    """
     torch.manual_seed(0)
     model = LanguageModel().to(device, dtype)
     losses = []

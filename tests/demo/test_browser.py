@@ -1,7 +1,7 @@
 """The page in a browser: what is seen, and the console.
 
-`DEMO_SCREENSHOTS=docs/images pytest --slow tests/demo/test_browser.py` makes the pictures of docs/demo.md:
-1280 pixels wide, and `…_narrow.png`, 390 as on a telephone.
+`DEMO_SCREENSHOTS=docs/images pytest --slow tests/demo/test_browser.py` makes the pictures of
+docs/demo.md: 1280 pixels wide, and `…_narrow.png`, 390 as on a telephone.
 """
 
 import io

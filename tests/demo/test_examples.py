@@ -59,6 +59,6 @@ def test_the_top_layer_of_base_tells_plays_from_playing_in_the_first_example() -
         alike = [cosine for cosine, other in zip(row, is_noun, strict=True) if other == kind]
         assert min(alike) > max(set(row) - set(alike))
     assert tab.notes == [
-        "base is a small model, trained on 59 million words of Wikipedia, books and other English prose, "
-        "to a perplexity of 81.0."
+        "base is a small model, trained on 59 million words of Wikipedia, books and other English "
+        "prose, to a perplexity of 81.0."
     ]

@@ -60,7 +60,8 @@ def test_without_a_text_the_first_example_is_filled_in_and_answered_and_the_othe
 
 FOREIGN = (  # with nothing between two spaces
     "evil.example:8000 127.0.0.1.evil.example  [::1 evil.example@localhost localhost/evil.example "
-    "localhost?a localhost#a ::1:80 localhost: localhost. localhost:x localhost:1:2 [localhost] [a::%b] 127.1"
+    "localhost?a localhost#a ::1:80 localhost: localhost. localhost:x localhost:1:2 [localhost] "
+    "[a::%b] 127.1"
 )
 HOSTILE = [
     "<script>alert(1)</script> x",

@@ -1,6 +1,7 @@
 """
-What public code does to an `Elmo` and its inner parts: with ours it does the same as with AllenNLP's, or ends
-in a sentence that says what to use instead. More of it is in `tests/allennlp_api`.
+What public code does to an `Elmo` and its inner parts: with ours it does the same as with
+AllenNLP's, or ends in a sentence that says what to use instead. More of it is in
+`tests/allennlp_api`.
 """
 
 import copy

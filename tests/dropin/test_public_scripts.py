@@ -1,8 +1,8 @@
 """
 Public scripts that used ELMo, reconstructed as far as they call it, run with the drop-in.
 
-Each gets the two files of a biLM, and returns the vectors of `SENTENCE`: (layers, words, dim), or what the
-script makes of them. docs/dropin.md lists them.
+Each gets the two files of a biLM, and returns the vectors of `SENTENCE`: (layers, words, dim), or
+what the script makes of them. docs/dropin.md lists them.
 """
 
 import json

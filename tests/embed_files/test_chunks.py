@@ -1,4 +1,6 @@
-"""A text is read in chunks of lines; a chunk's file is used again only if it is whole and of this text."""
+"""A text is read in chunks of lines; a chunk's file is used again only if it is whole and of this
+text.
+"""
 
 import bz2
 import gzip

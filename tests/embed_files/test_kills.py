@@ -40,7 +40,10 @@ def ends_within(
 def check_kills(
     name: str, settings: EmbedSettings, folder: Path, seed: int, kills: int, workers: int = 1
 ) -> None:
-    """Starts, kills and starts again, until there were this many kills; what is whole is begun once more."""
+    """
+    Starts, kills and starts again, until there were this many kills; what is whole is begun once
+    more.
+    """
     text = write_text(
         folder / "text.txt", [f"{line} {number}" for number in range(8) for line in LINES]
     )

@@ -127,7 +127,9 @@ def delete_sources(folder: Path) -> None:
 
 
 def predictions(model: Model, config: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    """The predictions for the sentences of the test data, and before them the scores of all tags."""
+    """
+    The predictions for the sentences of the test data, and before them the scores of all tags.
+    """
     scores: list[Any] = []
     *_, layer = (module for module in model.modules() if isinstance(module, nn.Linear))
     handle = layer.register_forward_hook(
@@ -147,7 +149,9 @@ def predictions_of_archive(
 
 
 def assert_same_predictions(actual: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
-    """Compares them but for the last bits: a CPU's products depend on where weights lie in memory."""
+    """
+    Compares them but for the last bits: a CPU's products depend on where weights lie in memory.
+    """
     assert [sorted(prediction) for prediction in actual] == [
         sorted(prediction) for prediction in expected
     ]

@@ -1,4 +1,6 @@
-"""Models of ELMoForManyLangs in AllenNLP: in a task's model and its archive, trained on, and not exported."""
+"""Models of ELMoForManyLangs in AllenNLP: in a task's model and its archive, trained on, and not
+exported.
+"""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""The character CNN against loops over words and windows, a padded convolution, and AllenNLP's encoder."""
+"""The character CNN against loops over words and windows, a padded convolution, and AllenNLP's
+encoder.
+"""
 
 from collections.abc import Sequence
 

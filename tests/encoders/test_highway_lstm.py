@@ -60,7 +60,10 @@ def values_and_gradients(encoder: nn.Module, inputs: Tensor, mask: Tensor) -> li
 def assert_equals_peer(
     encoder: HighwayLstm, lengths: list[int], time: int, tolerance: float
 ) -> None:
-    """Expects the vectors of AllenNLP's encoder, and its gradients of the inputs and of all parameters."""
+    """
+    Expects the vectors of AllenNLP's encoder, and its gradients of the inputs and of all
+    parameters.
+    """
     mask = mask_of(lengths, time)
     inputs = torch.randn(*mask.shape, INPUT_SIZE, dtype=next(encoder.parameters()).dtype)
     expected = values_and_gradients(peer_of(encoder), inputs, mask)
@@ -81,8 +84,8 @@ def with_masked_outputs(
     peer: StackedAlternatingLstmSeq2SeqEncoder, masks: list[Tensor], inputs: Tensor, mask: Tensor
 ) -> Tensor:
     """
-    Returns what AllenNLP's cells give with each output times a mask before anything sees it, as in equation
-    13 of He et al. (2017). `masks` has a row for each length of a sentence.
+    Returns what AllenNLP's cells give with each output times a mask before anything sees it, as in
+    equation 13 of He et al. (2017). `masks` has a row for each length of a sentence.
     """
     rows = []
     for sentence, length in zip(inputs, mask.sum(dim=1).tolist(), strict=True):
@@ -104,8 +107,8 @@ def test_with_the_same_masks_recurrent_dropout_is_that_of_the_paper_in_cells_of_
     lengths: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """
-    Each layer draws a mask with a row for each sentence that has words, the longest first. Sentences of one
-    length may be in any order, so they have the same mask here.
+    Each layer draws a mask with a row for each sentence that has words, the longest first.
+    Sentences of one length may be in any order, so they have the same mask here.
     """
     drawn: list[Tensor] = []
     words = sorted(filter(None, lengths), reverse=True)

@@ -56,7 +56,9 @@ def test_recurrent_dropout_is_that_of_torch_cells_with_the_same_mask_on_each_hid
     lengths: list[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A mask has a row for each sentence with words, the longest first; equal lengths have equal ones."""
+    """
+    A mask has a row for each sentence with words, the longest first; equal lengths have equal ones.
+    """
     torch.manual_seed(1)
     words = sorted(filter(None, lengths), reverse=True)
     of_length = 2.0 * torch.randint(2, (2, max(words) + 1, HIDDEN_SIZE)).double()

@@ -95,11 +95,15 @@ def flat(config: Any, path: str = "") -> dict[str, Any]:
 
 
 def small_config(task: str, at: str, options: str = "") -> dict[str, Any]:
-    """Returns a small configuration without dropout, with the ELMo that the Jsonnet expression `at` adds."""
+    """
+    Returns a small configuration without dropout, with the ELMo that the Jsonnet expression `at`
+    adds.
+    """
     data = DATA[task]
     return evaluate(
-        f"{task}(data='{data.parent}', train='{data.name}', dev='{data.name}', dropout=0, epochs=1, "
-        f"words=words.learned(dim={WORD_DIM}, min_count=1), {SIZES[task]}{options}) + {at}"
+        f"{task}(data='{data.parent}', train='{data.name}', dev='{data.name}', dropout=0, "
+        f"epochs=1, words=words.learned(dim={WORD_DIM}, min_count=1), {SIZES[task]}{options}) + "
+        f"{at}"
     )
 
 

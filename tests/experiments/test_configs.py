@@ -1,4 +1,6 @@
-"""The Jsonnet library: the results of `elmo.at`, `words` and the functions of the tasks, and all variants."""
+"""The Jsonnet library: the results of `elmo.at`, `words` and the functions of the tasks, and all
+variants.
+"""
 
 import copy
 import json
@@ -86,8 +88,8 @@ def test_lambda_is_a_penalty_next_to_those_of_the_task() -> None:
 
 def test_each_placement_may_have_options_of_its_own() -> None:
     added = added_by(
-        "elmo.at(['input'], bilm='tiny', lambda=0.1) + "
-        "elmo.at(['output'], bilm='tiny', layers='top', lambda=0.001)"
+        "elmo.at(['input'], bilm='tiny', lambda=0.1) + elmo.at(['output'], bilm='tiny', "
+        "layers='top', lambda=0.001)"
     )
     penalties = [
         [INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}],
@@ -353,7 +355,10 @@ EXPERIMENTS = REPOSITORY / "experiments"
 FILES = sorted(
     [*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")]
 )
-OF_EVERY_TASK = "baseline elmo base top lambda_1 token_layer base_no_words static_base static_base_elmo bfloat16"
+OF_EVERY_TASK = (
+    "baseline elmo base top lambda_1 token_layer base_no_words static_base "
+    "static_base_elmo bfloat16"
+)
 OF_ONE_TASK = {
     "coref": "output both no_speakers no_genre may_cross",
     "ner": "output both lambda_0.001",

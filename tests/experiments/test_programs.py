@@ -1,4 +1,6 @@
-"""The programs of experiments: parts of data, texts of a task, vectors of words, and means of weights."""
+"""The programs of experiments: parts of data, texts of a task, vectors of words, and means of
+weights.
+"""
 
 import json
 import sys

@@ -1,6 +1,7 @@
 """
-Archives that name files, addresses, models and packages in every argument of every registered type: nothing
-is opened outside, connected to, started or imported. The cases are made from AllenNLP's registry.
+Archives that name files, addresses, models and packages in every argument of every registered type:
+nothing is opened outside, connected to, started or imported. The cases are made from AllenNLP's
+registry.
 """
 
 import inspect
@@ -49,8 +50,8 @@ _INSTALLED = [
 
 class Watch:
     """
-    Calls `found` for each audit event of this process that an archive must not cause, from now on; files
-    below `folders`, of Python, and of what is installed may be opened.
+    Calls `found` for each audit event of this process that an archive must not cause, from now on;
+    files below `folders`, of Python, and of what is installed may be opened.
     """
 
     def __init__(self, folders: list[Path]) -> None:
@@ -85,7 +86,10 @@ class Watch:
 
 Case = tuple[str, dict[str, Any]]
 PACKAGES = ("planted", "en_core_web_sm", "allennlp_models", "allennlp_semparse", "allennlp_server")
-CODE = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\ndef load(**_): pass\nclass X: pass\n"
+CODE = (
+    "from pathlib import Path\nPath(__file__).with_name('ran').touch()\ndef load(**_): "
+    "pass\nclass X: pass\n"
+)
 MODEL = {
     "text_field_embedder": {
         "token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 2}}
@@ -167,10 +171,18 @@ def type_cases(values: list[Any]) -> Iterator[Case]:
 
 def spacy_cases() -> Iterator[Case]:
     """What makes AllenNLP load, or install, a model of spaCy, spelled or by default."""
-    for tokenizer in ("spacy", {}, None, {"pos_tags": True}, {"language": "planted"},
-                      {"language": "./planted"},
-                      {"type": "spacy", "language": "en_core_web_sm"}, {"type": "spacy", "language": "xy_z"},
-                      {"parse": True}, {"ner": True, "language": "planted"}):  # fmt: skip
+    for tokenizer in (
+        "spacy",
+        {},
+        None,
+        {"pos_tags": True},
+        {"language": "planted"},
+        {"language": "./planted"},
+        {"type": "spacy", "language": "en_core_web_sm"},
+        {"type": "spacy", "language": "xy_z"},
+        {"parse": True},
+        {"ner": True, "language": "planted"},
+    ):
         reader = {**READER, "tokenizer": tokenizer}
         for role in ("dataset_reader", "validation_dataset_reader"):
             yield f"{role} {tokenizer}", {role: reader}

@@ -30,7 +30,9 @@ CLEAR = re.compile(
 
 
 class Damaged(NamedTuple):
-    """The file to be damaged, how often, and work that raises `AssertionError` for a wrong result."""
+    """
+    The file to be damaged, how often, and work that raises `AssertionError` for a wrong result.
+    """
 
     file: Path
     times: int

@@ -40,7 +40,9 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that archives are unpacked into; the working directory has a module to be imported."""
+    """
+    The folder that archives are unpacked into; the working directory has a module to be imported.
+    """
     (tmp_path / "temporary").mkdir()
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "planted.py").write_text(MODULE)
@@ -82,8 +84,9 @@ def with_config(**changes: Any) -> Callable[[Files], None]:
 
 def flip_weights(files: Files) -> None:
     """
-    Flips one bit of a tensor. A fifth of the file is names and padding, where a flip changes nothing; which
-    byte is in the middle of the file depends on the length of the biLM's path, which a tensor has.
+    Flips one bit of a tensor. A fifth of the file is names and padding, where a flip changes
+    nothing; which byte is in the middle of the file depends on the length of the biLM's path, which
+    a tensor has.
     """
     content = bytearray(files["weights.th"])
     with zipfile.ZipFile(io.BytesIO(content)) as records:
@@ -296,12 +299,22 @@ class UsersTransformer(PretrainedTransformerTokenizer):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"model__contextual_encoder__encoder": {"type": "compose", "encoders": {"planted.Reader": 1}}},
+        {
+            "model__contextual_encoder__encoder": {
+                "type": "compose",
+                "encoders": {"planted.Reader": 1},
+            }
+        },
         {"dataset_reader": {"type": "text_classification_json", "tokenizer": "users_transformer"}},
-        {"model__contextual_encoder__text_field_embedder__token_embedders__tokens": {
-            "type": "users_elmo", "bilm": "small", "serialization_dir": None}},
+        {
+            "model__contextual_encoder__text_field_embedder__token_embedders__tokens": {
+                "type": "users_elmo",
+                "bilm": "small",
+                "serialization_dir": None,
+            }
+        },
     ],
-)  # fmt: skip
+)
 def test_neither_keys_of_a_list_nor_inherited_constructors_lead_outside(
     changes: dict[str, Any], training: Path, tmp_path: Path
 ) -> None:
@@ -323,9 +336,16 @@ def test_a_class_of_a_user_takes_plain_values(
 
 
 @pytest.mark.parametrize(
-    "more", ["/etc/hostname", ["../x"], {"a": "https://example.org/x"}, {"a": {"type": "planted.Reader"}},
-    {"type": "pretrained_transformer", "model_name": "x"}, [{"type": "pretrained_transformer"}]]
-)  # fmt: skip
+    "more",
+    [
+        "/etc/hostname",
+        ["../x"],
+        {"a": "https://example.org/x"},
+        {"a": {"type": "planted.Reader"}},
+        {"type": "pretrained_transformer", "model_name": "x"},
+        [{"type": "pretrained_transformer"}],
+    ],
+)
 def test_a_class_of_a_user_takes_no_other_values(more: Any, tmp_path: Path) -> None:
     model = {"type": "users_own", "size": 3, "word": "a", "words": [], "more": more}
     with pytest.raises(BiLmError, match=r"it: model\.more"):

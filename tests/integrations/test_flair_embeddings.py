@@ -1,4 +1,6 @@
-"""flair's embeddings of words: the biLM's own vectors, and a tagger of flair that is stored with them."""
+"""flair's embeddings of words: the biLM's own vectors, and a tagger of flair that is stored with
+them.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -16,8 +16,8 @@ from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.integrations.sklearn_transformer import ElmoVectorizer
 
 SENTENCES = [["The", "play", "ended", "."], [], ["Hello"]]
-# `check_estimator` passes over estimators whose input is no matrix of numbers. These of its checks look at
-# the estimator itself, and hold for those, too.
+# `check_estimator` passes over estimators whose input is no matrix of numbers. These of its checks
+# look at the estimator itself, and hold for those, too.
 CHECKS = [
     "check_estimator_cloneable",
     "check_estimator_repr",

@@ -1,4 +1,6 @@
-"""spaCy's component `elmo`: the biLM's own vectors of spaCy's own words, through all that a pipeline does."""
+"""spaCy's component `elmo`: the biLM's own vectors of spaCy's own words, through all that a
+pipeline does.
+"""
 
 import warnings
 from pathlib import Path

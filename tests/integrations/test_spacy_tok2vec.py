@@ -1,4 +1,6 @@
-"""The architecture `elmo_plugin.Tok2VecElmo.v1`: its mix against torch's, and a tagger that learns by it."""
+"""The architecture `elmo_plugin.Tok2VecElmo.v1`: its mix against torch's, and a tagger that learns
+by it.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -46,8 +46,8 @@ class InMemory:
 
 def in_memory(chunks: Sequence[list[Sentence]], known: int = 1) -> IndexedCorpus:
     """
-    With a vocabulary of all its words, or without every third, and so on, numbered from 2 in alphabetical
-    order; 1 is unknown.
+    With a vocabulary of all its words, or without every third, and so on, numbered from 2 in
+    alphabetical order; 1 is unknown.
     """
     words = sorted({*chain.from_iterable(chain.from_iterable(chunks))})
     known_words = [word for place, word in enumerate(words) if known == 1 or place % known]
@@ -60,7 +60,9 @@ def pairs_of(sentence: Sentence, reverse: bool) -> Pairs:
 
 
 def pairs_in_rows(windows: Sequence[np.ndarray], corpus: IndexedCorpus) -> list[Pairs]:
-    """What each row reads and predicts in all windows of a direction; ("", "") where there is nothing."""
+    """
+    What each row reads and predicts in all windows of a direction; ("", "") where there is nothing.
+    """
     inputs, targets = np.concatenate(windows, axis=-1)
     return [
         [(corpus.words[word], corpus.words[after]) for word, after in zip(*row, strict=True)]

@@ -127,8 +127,8 @@ def make_trainer(
     **options: Any,
 ) -> BiLmTrainer:
     """
-    What `allennlp train` would make from a configuration, its seeds set. With `scales` its loss is scaled,
-    as in mixed precision on a GPU.
+    What `allennlp train` would make from a configuration, its seeds set. With `scales` its loss is
+    scaled, as in mixed precision on a GPU.
     """
     for seed in (random.seed, np.random.seed, torch.manual_seed):
         seed(0)

@@ -77,8 +77,12 @@ def test_a_corpus_has_the_chunks_of_its_shards_in_order(
     sizes = [(chunk.tokens, chunk.sentences) for chunk in made.chunks]
     assert sizes == [(3, 1), (2, 1), (2, 1), (2, 2), (3, 1)]
     assert [chunk.open().words for chunk in made.chunks] == [
-        ["a", "b"], ["why", "?"], ["c", "b"], ["a", "b"], ["c", "d", "e"]
-    ]  # fmt: skip
+        ["a", "b"],
+        ["why", "?"],
+        ["c", "b"],
+        ["a", "b"],
+        ["c", "d", "e"],
+    ]
 
 
 def test_the_fingerprint_tells_contents_and_order_apart(texts: list[str], tmp_path: Path) -> None:

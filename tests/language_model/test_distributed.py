@@ -32,7 +32,9 @@ STOPS_AFTER_STEP = "STOPS_AFTER_STEP"
 
 @TrainerCallback.register("watched_process")
 class WatchedProcess(TrainerCallback):
-    """Saves the weights and next random numbers of each process, and does in the second as it is told."""
+    """
+    Saves the weights and next random numbers of each process, and does in the second as it is told.
+    """
 
     @overrides
     def on_batch(self, trainer: Any, *args: Any, is_training: bool, **kwargs: Any) -> None:

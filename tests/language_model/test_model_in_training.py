@@ -1,4 +1,6 @@
-"""What only training asks of the model: where it starts, what learns, in which numbers, and its state."""
+"""What only training asks of the model: where it starts, what learns, in which numbers, and its
+state.
+"""
 
 import io
 from pathlib import Path

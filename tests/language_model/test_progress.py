@@ -14,7 +14,9 @@ from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel, mak
 
 
 class Clock:
-    """Time that goes on by a second at each batch of training, and by a minute at each of validation."""
+    """
+    Time that goes on by a second at each batch of training, and by a minute at each of validation.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
@@ -40,8 +42,9 @@ def test_speed_and_time_left_are_those_of_the_training(
 ) -> None:
     Clock(monkeypatch)
     lines = progress_lines(tmp_path, caplog, num_epochs=2)
-    # Steps of 2 + 2 + 2 + 1 batches of 6 targets: a line after the third step, for the two after the first,
-    # and in the second epoch, for the steps since the validation, after the second and the fourth but last.
+    # Steps of 2 + 2 + 2 + 1 batches of 6 targets: a line after the third step, for the two after
+    # the first, and in the second epoch, for the steps since the validation, after the second and
+    # the fourth but last.
     assert [line.split(", ")[:4] for line in lines] == [
         ["epoch 1/2", "step 3/8 (37.5%)", "6 tokens/s", "10 s left"],
         ["epoch 2/2", "step 6/8 (75.0%)", "6 tokens/s", "52 s left"],

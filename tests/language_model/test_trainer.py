@@ -50,7 +50,10 @@ def figures(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def train_and_exit_at(event: int, folder: Path, options: dict[str, Any]) -> None:
-    """Trains, but ends the process just before the event of this number: a batch, or a change of a file."""
+    """
+    Trains, but ends the process just before the event of this number: a batch, or a change of a
+    file.
+    """
     exit_at(event, (StatefulModel, "forward"))
     make_trainer(folder, **options).train()
 

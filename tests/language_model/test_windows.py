@@ -40,7 +40,9 @@ def test_a_batch_has_the_words_of_both_directions_once() -> None:
 
 
 def _sentences(row: Pairs, reverse: bool) -> list[Pairs]:
-    """The row without the empty places behind its end, cut before each item that begins a sentence."""
+    """
+    The row without the empty places behind its end, cut before each item that begins a sentence.
+    """
     read = [pair for pair in row if pair != NOTHING]
     assert read == row[: len(read)], "a row that has run out stays empty"
     starts = [

@@ -1,6 +1,6 @@
 """
-Configurations in the structure of public ones with ELMo for AllenNLP 0.x and 1.x, with small sizes and
-addresses that do not exist.
+Configurations in the structure of public ones with ELMo for AllenNLP 0.x and 1.x, with small sizes
+and addresses that do not exist.
 """
 
 # fmt: off

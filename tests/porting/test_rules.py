@@ -79,7 +79,8 @@ def test_what_is_lost_is_said(old: Config, text: str) -> None:
     assert [str(note) for note in port_config(old)[1] if str(note).startswith(text)]
 
 
-@pytest.mark.parametrize(("kind", "text"), [("homogeneous_batch", "'homogeneous_batch' was removed; batches"),
+@pytest.mark.parametrize(("kind", "text"), [("homogeneous_batch", "'homogeneous_batch' was "
+"removed; batches"),
     ("ie_batch", "'ie_batch' is not AllenNLP's: write it as a `BatchSampler`; batches")])
 def test_an_iterator_without_counterpart_is_to_be_done(kind: str, text: str) -> None:
     config, notes = port_config({"iterator": {"type": kind, "batch_size": 4}})

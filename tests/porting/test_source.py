@@ -22,7 +22,8 @@ def read(text: str, **given: str) -> dict[str, Any]:
 
 def test_json_keeps_the_order_of_its_keys_and_may_have_comments() -> None:
     assert list(read('{"z": 1, "a": {"y": 2}, "m": null}')) == ["z", "a", "m"]
-    config = read('{"z": 1, // one\n "a": {"y": "http://x # no comment", "b": [2,],}, # two\n /* three */ }')
+    config = read('{"z": 1, // one\n "a": {"y": "http://x # no comment", "b": [2,],}, # two\n /* '
+'three */ }')
     assert config == {"z": 1, "a": {"y": "http://x # no comment", "b": [2]}}
 
 

@@ -25,7 +25,10 @@ from tests.trained_tagger import tagger_config
 
 @pytest.fixture
 def quick_dask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Dask's configuration; its processes are copies of this one, which has imported everything already."""
+    """
+    Dask's configuration; its processes are copies of this one, which has imported everything
+    already.
+    """
     pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
     import dask.config
 
@@ -42,7 +45,10 @@ def quick_dask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 @TrainerCallback.register("dies")
 class Dies(TrainerCallback):
-    """Kills its process at the end of the first epoch, unless the marker is there, which it then makes."""
+    """
+    Kills its process at the end of the first epoch, unless the marker is there, which it then
+    makes.
+    """
 
     def __init__(self, serialization_dir: str, marker: str, times: int) -> None:
         super().__init__(serialization_dir)

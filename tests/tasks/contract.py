@@ -1,4 +1,6 @@
-"""What every task keeps to. The tests of a task subclass `TaskContract`, with a configuration and data."""
+"""What every task keeps to. The tests of a task subclass `TaskContract`, with a configuration and
+data.
+"""
 
 import copy
 import json
@@ -299,7 +301,10 @@ def bilm_parameters(model: Model) -> dict[str, Tensor]:
 
 
 def normalized(output: Any) -> Any:
-    """Returns an output with ASCII twins and without places of characters, which count the text as typed."""
+    """
+    Returns an output with ASCII twins and without places of characters, which count the text as
+    typed.
+    """
     if isinstance(output, dict):
         return {name: normalized(value) for name, value in output.items() if name != "characters"}
     if isinstance(output, list):

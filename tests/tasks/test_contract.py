@@ -7,9 +7,9 @@ from tests.tasks.contract import FIXTURES, OnceContract, TaskContract
 
 class TestCoref(TaskContract):
     task = (
-        "coref(data='', words=words.learned(dim=5, min_count=1), lexical_dropout=0, dropout=0, hidden=6, "
-        "characters={ dim: 3, num_filters: 2, widths: [2, 3] }, feedforward=7, feature_dim=3, "
-        "spans_per_word=3)"
+        "coref(data='', words=words.learned(dim=5, min_count=1), lexical_dropout=0, dropout=0, "
+        "hidden=6, characters={ dim: 3, num_filters: 2, widths: [2, 3] }, feedforward=7, "
+        "feature_dim=3, spans_per_word=3)"
     )
     data = FIXTURES / "coref" / "documents.gold_conll"
     answers = ("clusters",)
@@ -40,8 +40,8 @@ class TestSnli(TaskContract):
 
 class TestSquad(TaskContract):
     task = (
-        "squad(data='', words=words.learned(dim=5, min_count=1), dropout=0, hidden=4, moving_average=null, "
-        "characters={ dim: 3, num_filters: 2, widths: [2] })"
+        "squad(data='', words=words.learned(dim=5, min_count=1), dropout=0, hidden=4, "
+        "moving_average=null, characters={ dim: 3, num_filters: 2, widths: [2] })"
     )
     data = FIXTURES / "squad" / "articles.json"
     answers = ("answers",)

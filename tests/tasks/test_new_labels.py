@@ -1,4 +1,6 @@
-"""Training goes on from an archive with labels that it lacks, by AllenNLP's configuration, for all tasks."""
+"""Training goes on from an archive with labels that it lacks, by AllenNLP's configuration, for all
+tasks.
+"""
 
 import json
 from pathlib import Path

@@ -13,7 +13,8 @@ import elmo_plugin.register  # noqa: F401
 # As AllenNLP 0.9.0 and pytorch_pretrained_bert 0.6.2 split them.
 @pytest.mark.parametrize(("splitter", "text", "words"), [
     ("simple", "It isn't 12,000, etc. (Mr. Lee's)", "It is n't 12,000 , etc. ( Mr. Lee 's )"),
-    ("simple", "\"We COULDN'T'VE,\" e.g. don\u2019t.", "\" We COULD N'T 'VE , \" e.g. do n\u2019t ."),
+    ("simple", "\"We COULDN'T'VE,\" e.g. don\u2019t.", "\" We COULD N'T 'VE , \" e.g. do "
+"n\u2019t ."),
     ("simple", " n't '' U.S. e.g.' ", "n't ' ' U.S . e.g. '"),
     ("bert-basic", "Café [MASK] , isn't 中国", "cafe [MASK] , isn ' t 中 国"),
     ("letters_digits", "a1, b_c", "a 1 , b _ c"), ("just_spaces", " a\tb.", "a b."), ("simple", "", "")])

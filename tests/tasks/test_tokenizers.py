@@ -59,11 +59,14 @@ def test_spacys_rules_refuse_what_takes_them_seconds() -> None:
         ("She dropped her phone. It broke.", "She dropped her phone . It broke ."),
         ('He "left." Then (really.) so', 'He " left . " Then ( really . ) so'),
         ("NASA. Mr. Ott of the U.S. at 5 p.m. so", "NASA . Mr. Ott of the U.S. at 5 p.m. so"),
-        ("J. Ott, Ph.D. said 3.5 in 2019. Wait... go", "J. Ott , Ph.D. said 3.5 in 2019 . Wait ... go"),
+        (
+            "J. Ott, Ph.D. said 3.5 in 2019. Wait... go",
+            "J. Ott , Ph.D. said 3.5 in 2019 . Wait ... go",
+        ),
         ("ok it fell.It broke", "ok it fell . It broke"),
         ("Они ушли. Я нет.", "Они ушли . Я нет ."),
     ],
-)  # fmt: skip
+)
 def test_characters_without_spaces_and_inner_full_stops_are_words(
     tokenizer: RawTextTokenizer, text: str, words: str
 ) -> None:

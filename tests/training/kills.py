@@ -16,11 +16,16 @@ NAMES = ("replace", "remove", "link")
 
 
 def no_wait(descriptor: int) -> None:
-    """Stands for `os.fsync`, which takes most of the time and changes nothing that a process can see."""
+    """
+    Stands for `os.fsync`, which takes most of the time and changes nothing that a process can see.
+    """
 
 
 def exit_at(event: int | None, *methods: tuple[type, str]) -> None:
-    """Ends this process just before the event of this number: a change of a file, or a call of a method."""
+    """
+    Ends this process just before the event of this number: a change of a file, or a call of a
+    method.
+    """
     happened = count(1)
 
     def counted(function: Callable) -> Callable:

@@ -1,4 +1,6 @@
-"""A training of any model that is killed and continued ends with the same bytes as an undisturbed one."""
+"""A training of any model that is killed and continued ends with the same bytes as an undisturbed
+one.
+"""
 
 import hashlib
 import json
@@ -133,7 +135,10 @@ def train_and_exit_at(
 def files(
     config: dict[str, Any], folder: Path, event: int | None = None, recover: bool = False
 ) -> Any:
-    """Trains in a process of its own. Returns the digests of its last files, or `None` if it was killed."""
+    """
+    Trains in a process of its own. Returns the digests of its last files, or `None` if it was
+    killed.
+    """
     if (code := exit_code(train_and_exit_at, event, config, folder, recover)) == KILLED:
         return None
     assert code == 0 and (folder / "model.tar.gz").exists() and not list(folder.glob(".*"))

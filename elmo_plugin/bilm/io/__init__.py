@@ -1,4 +1,6 @@
-"""Files that biLMs are read from and written to, and the ladder of sources that a biLM can come from."""
+"""Files that biLMs are read from and written to, and the ladder of sources that a biLM can come
+from.
+"""
 
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights
 from elmo_plugin.bilm.io.layouts import TensorMapping, highway_mappings, lstm_mappings

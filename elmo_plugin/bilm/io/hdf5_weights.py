@@ -1,12 +1,12 @@
 """The published HDF5 files of a biLM's weights: read and written here and nowhere else.
 
-To these datasets (see `layouts`) this package adds the softmax that the biLM was trained with, if known:
-`softmax/W` (words, dim) and `softmax/b` (words,), as bilm-tf's checkpoints call them, and `softmax/words`,
-the UTF-8 bytes of words with a zero after each, in the numbering of AllenNLP's vocabulary. Other
-implementations look datasets up by name and never see the group.
+To these datasets (see `layouts`) this package adds the softmax that the biLM was trained with, if
+known: `softmax/W` (words, dim) and `softmax/b` (words,), as bilm-tf's checkpoints call them, and
+`softmax/words`, the UTF-8 bytes of words with a zero after each, in the numbering of AllenNLP's
+vocabulary. Other implementations look datasets up by name and never see the group.
 
-Each dataset has its checksum in the attribute `crc32`, and the file has the options, as JSON, in the
-attribute `options`. So damage is noticed, and options that do not belong to the weights.
+Each dataset has its checksum in the attribute `crc32`, and the file has the options, as JSON, in
+the attribute `options`. So damage is noticed, and options that do not belong to the weights.
 """
 
 import json
@@ -61,8 +61,8 @@ class SoftmaxWeights(NamedTuple):
 
     def vocabulary(self) -> tuple[dict[str, int], int] | None:
         """
-        Returns the number of each word, and the number of unknown words; `None` if text cannot be scored,
-        because the unknown word or a sentence boundary is missing.
+        Returns the number of each word, and the number of unknown words; `None` if text cannot be
+        scored, because the unknown word or a sentence boundary is missing.
         """
         numbers = {word: number for number, word in enumerate(self.words)}
         unknown = next((numbers[word] for word in UNKNOWN_WORDS if word in numbers), None)
@@ -74,8 +74,8 @@ class SoftmaxWeights(NamedTuple):
 def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
     """
     Yields the items of `BiLm.state_dict()` as float32, with one dataset in memory at a time. Raises
-    `BiLmError` if the file is missing or damaged, lacks a dataset of the right shape, or has a number that is
-    NaN or infinite.
+    `BiLmError` if the file is missing or damaged, lacks a dataset of the right shape, or has a
+    number that is NaN or infinite.
     """
     with open_hdf5(path, f"weight file {path}") as file:
         for mapping in hdf5_mappings(options):
@@ -88,9 +88,9 @@ def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[st
 
 def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
     """
-    Checks the names and shapes of all datasets, without reading them. Returns which of `DTYPES` they have,
-    `float32` for any other. Raises `BiLmError` if they do not match the options, or the file was written with
-    others.
+    Checks the names and shapes of all datasets, without reading them. Returns which of `DTYPES`
+    they have, `float32` for any other. Raises `BiLmError` if they do not match the options, or the
+    file was written with others.
     """
     name = f"weight file {path}"
     with open_hdf5(path, name) as file:
@@ -112,8 +112,8 @@ def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
 
 def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | None:
     """
-    Reads the softmax as float32; `None` if the file has none, or not its words. Raises `BiLmError` if the
-    file is missing or damaged, or the parts of the softmax do not match.
+    Reads the softmax as float32; `None` if the file has none, or not its words. Raises `BiLmError`
+    if the file is missing or damaged, or the parts of the softmax do not match.
     """
     with open_hdf5(path, f"weight file {path}") as file:
         weight, bias = find_numbers(file, "softmax/W"), find_numbers(file, "softmax/b")
@@ -142,10 +142,10 @@ def write_weights(
     softmax: SoftmaxWeights | None = None,
 ) -> None:
     """
-    Writes a biLM's `state_dict()` so that every ELMo implementation can read it, as float32, or as float16,
-    compressed without loss. After an error the file is incomplete, so give a temporary one. Raises
-    `BiLmError` (without the file's name) if a value or a word cannot be written, and `OSError` if the file
-    cannot.
+    Writes a biLM's `state_dict()` so that every ELMo implementation can read it, as float32, or as
+    float16, compressed without loss. After an error the file is incomplete, so give a temporary
+    one. Raises `BiLmError` (without the file's name) if a value or a word cannot be written, and
+    `OSError` if the file cannot.
     """
     is_half = dtype == "float16"
     compression = {"compression": "gzip", "compression_opts": 9, "shuffle": True} if is_half else {}
@@ -189,8 +189,8 @@ def _check_options(file: h5py.File, options: BiLmOptions) -> None:
             if value != now.get(part, {}).get(key)
         ]
         raise BiLmError(
-            f"the options next to it are not those that it was written with ({'; '.join(changed)}): "
-            "put those back, or export the biLM again"
+            "the options next to it are not those that it was written with "
+            f"({'; '.join(changed)}): put those back, or export the biLM again"
         )
 
 
@@ -210,8 +210,8 @@ def _find_dataset(
     if found is None:
         if name == "char_embed" and "embedding" in file:
             raise BiLmError(
-                "its biLM reads whole words (dataset embedding), "
-                "but only biLMs that read characters can be used"
+                "its biLM reads whole words (dataset embedding), but only biLMs that read "
+                "characters can be used"
             )
         identity = default_projection(name, options)
         if identity is not None:
@@ -226,6 +226,7 @@ def _find_dataset(
         raise BiLmError(f"the dataset {name} is missing, {because}")
     if found.shape != mapping.shape:
         raise BiLmError(
-            f"the dataset {name} has the shape {found.shape}, but the options ask for {mapping.shape}"
+            f"the dataset {name} has the shape {found.shape}, but the options ask for "
+            f"{mapping.shape}"
         )
     return found

@@ -1,17 +1,18 @@
 """Tables between the tensors of `BiLm.state_dict()` and those of other implementations.
 
-AllenNLP, and models trained with it: a highway layer stacks its two matrices, and its gate weighs the input
-where ours weighs the transformed input, so the signs differ. An LSTM orders its gates as input, forget, new,
-output (here input, new, forget, output), and its bias includes the 1 that is added to the forget gate here at
-run time.
+AllenNLP, and models trained with it: a highway layer stacks its two matrices, and its gate weighs
+the input where ours weighs the transformed input, so the signs differ. An LSTM orders its gates as
+input, forget, new, output (here input, new, forget, output), and its bias includes the 1 that is
+added to the forget gate here at run time.
 
 The published HDF5 files:
 
 token_encoder.character_embedding.weight      char_embed, without the row of the padding
 token_encoder.convolutions.{i}.weight, .bias  CNN/W_cnn_{i}, CNN/b_cnn_{i}
-token_encoder.highways.{k}.transform, .carry  CNN_high_{k}/W_transform, b_transform, W_carry, b_carry
-token_encoder.projection.weight, .bias        CNN_proj/W_proj, b_proj
-{forward,backward}_lm.layers.{l}.*            RNN_{0,1}/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B, W_P_0
+token_encoder.highways.{k}.transform, .carry  CNN_high_{k}/W_transform, b_transform, W_carry,
+b_carry token_encoder.projection.weight, .bias        CNN_proj/W_proj, b_proj
+{forward,backward}_lm.layers.{l}.*            RNN_{0,1}/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B,
+W_P_0
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,8 +53,8 @@ def convert(
     state: Mapping[str, Any], mappings: Iterable[TensorMapping], name: str
 ) -> dict[str, Tensor]:
     """
-    Returns our tensors, as float32. Raises `BiLmError`, beginning with `name`, unless the state has theirs,
-    of the right shapes, without NaN or infinite numbers, and no others.
+    Returns our tensors, as float32. Raises `BiLmError`, beginning with `name`, unless the state has
+    theirs, of the right shapes, without NaN or infinite numbers, and no others.
     """
     ours: dict[str, Tensor] = {}
     expected = set()
@@ -171,7 +172,10 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
 
 
 def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:
-    """Returns the identity for a projection that bilm-tf leaves out because it does not change the size."""
+    """
+    Returns the identity for a projection that bilm-tf leaves out because it does not change the
+    size.
+    """
     size = options.lstm.projection_dim
     input_size = options.lstm.dim if name.endswith("W_P_0") else options.char_cnn.n_filters
     if input_size != size or not name.endswith(("W_P_0", "W_proj", "b_proj")):

@@ -1,8 +1,9 @@
 """
-Reads the folders of ELMoForManyLangs: the sizes are in JSON files, the weights are two `state_dict`s that
-torch saved.
+Reads the folders of ELMoForManyLangs: the sizes are in JSON files, the weights are two
+`state_dict`s that torch saved.
 
-The names on the left are theirs, those on the right ours (of `BiLm.state_dict()`, without `token_encoder.`):
+The names on the left are theirs, those on the right ours (of `BiLm.state_dict()`, without
+`token_encoder.`):
 
     word_emb_layer.embedding.weight                     word_embedding.weight
     char_emb_layer.embedding.weight                     character_embedding.weight
@@ -40,18 +41,28 @@ TOKEN_EMBEDDER, ENCODER = "token_embedder.pkl", "encoder.pkl"
 _NEEDED_CHARACTERS = (UNKNOWN, PADDING, *BOUNDARIES.values(), FIRST_MARK, LAST_MARK)
 _MAX_DIGITS = 9  # of the number of a row
 
-# The network of the released models. Their `config.json` names this file, but it is not in their folders.
+# The network of the released models. Their `config.json` names this file, but it is not in their
+# folders.
 RELEASED_NETWORK = "cnn_50_100_512_4096_sample.json"
 _RELEASED = {
     "encoder": {
-        "name": "elmo", "projection_dim": 512, "cell_clip": 3, "proj_clip": 3, "dim": 4096, "n_layers": 2,
+        "name": "elmo",
+        "projection_dim": 512,
+        "cell_clip": 3,
+        "proj_clip": 3,
+        "dim": 4096,
+        "n_layers": 2,
     },
     "token_embedder": {
-        "name": "cnn", "activation": "relu", "n_highway": 2, "word_dim": 100, "char_dim": 50,
+        "name": "cnn",
+        "activation": "relu",
+        "n_highway": 2,
+        "word_dim": 100,
+        "char_dim": 50,
         "filters": [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]],
         "max_characters_per_token": 50,
     },
-}  # fmt: skip
+}
 
 
 def is_model_folder(path: AnyPath) -> bool:
@@ -61,8 +72,8 @@ def is_model_folder(path: AnyPath) -> bool:
 
 def read_folder(folder: AnyPath) -> tuple[BiLmOptions, dict[str, Tensor]]:
     """
-    Reads the sizes and lexicons, and the weights for `BiLm.load_state_dict`. Raises `BiLmError` if a file is
-    missing or damaged, has anything but tensors, or does not match the sizes.
+    Reads the sizes and lexicons, and the weights for `BiLm.load_state_dict`. Raises `BiLmError` if
+    a file is missing or damaged, has anything but tensors, or does not match the sizes.
     """
     options = read_options(folder)
     weights: dict[str, Tensor] = {}
@@ -107,8 +118,8 @@ def _read_state(file: AnyPath) -> dict[str, Any]:
 
 def read_options(folder: AnyPath) -> BiLmOptions:
     """
-    Reads `config.json`, the network's configuration that it names, and the lexicons. Raises `BiLmError` if
-    one of them is missing or damaged, or describes a network of another kind.
+    Reads `config.json`, the network's configuration that it names, and the lexicons. Raises
+    `BiLmError` if one of them is missing or damaged, or describes a network of another kind.
     """
     config_file = folder / CONFIG
     config_path = _value(read_json(config_file, f"file {config_file}"), "config_path", config_file)
@@ -147,9 +158,9 @@ def read_options(folder: AnyPath) -> BiLmOptions:
 
 def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     """
-    Reads lines `token<TAB>row`. White space around a token is ignored, so of a token of white space only the
-    row is left: it stands for the ideographic space U+3000. Raises `BiLmError` if the file is missing, has
-    other lines, or lacks a needed token.
+    Reads lines `token<TAB>row`. White space around a token is ignored, so of a token of white space
+    only the row is left: it stands for the ideographic space U+3000. Raises `BiLmError` if the file
+    is missing, has other lines, or lacks a needed token.
     """
     rows: dict[str, int] = {}
     try:

@@ -36,8 +36,8 @@ CARD_NAME = "README.md"  # as model hubs show it
 _CARD = Path(__file__).with_name("card.md")
 _UNKNOWN = """## Training data, figures, licence
 
-Complete this before publishing: the training text, the perplexity on unseen text, and the licence of the
-weights; also `license` and `language` at the top.
+Complete this before publishing: the training text, the perplexity on unseen text, and the licence
+of the weights; also `license` and `language` at the top.
 """
 
 _BUNDLED = BUNDLED / "bilm"
@@ -100,11 +100,11 @@ class Checkpoint(NamedTuple):
 
 def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     """
-    Reads a stored biLM: a name of `MODELS`; the path or URL of a training archive, of the directory of a
-    training, of a folder or zip archive with a pair of files (`*options.json`, and `*weights.hdf5` or another
-    `*.hdf5`) or a model of ELMoForManyLangs; USER/MODEL on the Hugging Face
-    Hub; or `{"options": …, "weights": …}` with two paths or URLs. A `Path` is always a path. Raises
-    `BiLmError` if it is not found or cannot be used.
+    Reads a stored biLM: a name of `MODELS`; the path or URL of a training archive, of the directory
+    of a training, of a folder or zip archive with a pair of files (`*options.json`, and
+    `*weights.hdf5` or another `*.hdf5`) or a model of ELMoForManyLangs; USER/MODEL on the Hugging
+    Face Hub; or `{"options": …, "weights": …}` with two paths or URLs. A `Path` is always a path.
+    Raises `BiLmError` if it is not found or cannot be used.
     """
     found = _find(source)
     if isinstance(found, tuple):
@@ -156,7 +156,8 @@ def _model_in(folder: AnyPath) -> AnyPath | tuple[AnyPath, AnyPath] | None:
     """Returns a folder of ELMoForManyLangs, or the only options and weight file of a folder."""
     if is_model_folder(folder):
         return folder
-    # Published files often have the model's name before the names here; NLPL's weights are model.hdf5.
+    # Published files often have the model's name before the names here; NLPL's weights are
+    # model.hdf5.
     files = [file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")]
     options = [file for file in files if file.name.endswith(OPTIONS_NAME)]
     weights = [file for file in files if file.name.endswith(WEIGHTS_NAME)]
@@ -165,7 +166,9 @@ def _model_in(folder: AnyPath) -> AnyPath | tuple[AnyPath, AnyPath] | None:
 
 
 def _find_on_hub(source: str | Path, path: Path) -> Path:
-    """Downloads USER/MODEL, unless USER is a folder here, so that a mistyped path needs no network."""
+    """
+    Downloads USER/MODEL, unless USER is a folder here, so that a mistyped path needs no network.
+    """
     if isinstance(source, Path):
         raise BiLmError(f"biLM not found: {source}")
     message = f"biLM not found: {source} is neither a name nor a path"
@@ -180,9 +183,9 @@ def _find_on_hub(source: str | Path, path: Path) -> Path:
 
 def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]:
     """
-    Writes a biLM as the two files of published models, and returns their paths. If a kill replaces only one
-    of them, they are refused together. Raises `BiLmError` if the weights are damaged or cannot be written,
-    and `OSError` if the files cannot.
+    Writes a biLM as the two files of published models, and returns their paths. If a kill replaces
+    only one of them, they are refused together. Raises `BiLmError` if the weights are damaged or
+    cannot be written, and `OSError` if the files cannot.
     """
     files = Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME
     for file in files:
@@ -199,8 +202,8 @@ def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]
 
 def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     """
-    Writes a model card next to the files of a biLM, unless one exists; reads the weights. It keeps the
-    sections of the source's card about training data and licence.
+    Writes a model card next to the files of a biLM, unless one exists; reads the weights. It keeps
+    the sections of the source's card about training data and licence.
     """
     path = Path(folder) / CARD_NAME
     if path.exists():
@@ -223,8 +226,9 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
 
 def read_card(folder: AnyPath) -> Card | None:
     """
-    Reads the sections of a folder's model card about training and licence; `None` unless it begins with the
-    licence and language. Links to other files of the folder become text, because a copy lacks them.
+    Reads the sections of a folder's model card about training and licence; `None` unless it begins
+    with the licence and language. Links to other files of the folder become text, because a copy
+    lacks them.
     """
     try:
         text = (folder / CARD_NAME).read_bytes().decode("utf-8").replace("\r\n", "\n")
@@ -245,7 +249,9 @@ def read_card(folder: AnyPath) -> Card | None:
 def weights_digest(
     options: BiLmOptions, precision: str, tensors: Iterable[tuple[str, Tensor]]
 ) -> bytes:
-    """Returns 32 bytes that identify a biLM: its sizes, its precision, and the bytes of its weights."""
+    """
+    Returns 32 bytes that identify a biLM: its sizes, its precision, and the bytes of its weights.
+    """
     digest = blake2b(digest_size=32, person=_DIGEST_VERSION)
     digest.update(json.dumps([options.to_dict(), precision], sort_keys=True).encode())
     for name, tensor in tensors:

@@ -30,9 +30,9 @@ def read_archive(
     path: str | Path, with_softmax: bool = True
 ) -> tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]:
     """
-    Reads the sizes, the weights for `BiLm.load_state_dict`, and the softmax, if it is stored and wanted, from
-    a `model.tar.gz` or the serialization directory of a training. Raises `BiLmError` if this is not the
-    archive of a `bilm` model, or its parts do not match.
+    Reads the sizes, the weights for `BiLm.load_state_dict`, and the softmax, if it is stored and
+    wanted, from a `model.tar.gz` or the serialization directory of a training. Raises `BiLmError`
+    if this is not the archive of a `bilm` model, or its parts do not match.
     """
     name = _name(path)
     files = _read(
@@ -50,13 +50,18 @@ def read_archive(
 
 
 def read_state(archive: str | Path) -> dict[str, Any]:
-    """Reads the weights of any model's archive or training on the CPU; raises `BiLmError` if it cannot."""
+    """
+    Reads the weights of any model's archive or training on the CPU; raises `BiLmError` if it
+    cannot.
+    """
     path = archive_path(archive)
     return _state(_read(path, lambda file: False), _name(path))
 
 
 def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
-    """Returns the options that a `bilm` model stores with its weights. Errors call the weights `name`."""
+    """
+    Returns the options that a `bilm` model stores with its weights. Errors call the weights `name`.
+    """
     if "_extra_state" not in state:
         raise BiLmError(f"{name}: the options of the biLM are missing in its weights")
     place = f"{name}, the options in its weights"
@@ -66,7 +71,10 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
-    """Raises `BiLmError`, beginning with `name`, unless these are finite weights of a biLM of these sizes."""
+    """
+    Raises `BiLmError`, beginning with `name`, unless these are finite weights of a biLM of these
+    sizes.
+    """
     with torch.device("meta"):  # takes no memory, whatever the sizes
         lstm = DirectionalLstm(options.lstm)
         parts = {

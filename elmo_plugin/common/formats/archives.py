@@ -36,7 +36,9 @@ def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str
 
 
 def unpack(path: str | Path, folder: str | Path) -> None:
-    """Unpacks an archive into a folder, and writes nothing outside it. Raises as `read_members` does."""
+    """
+    Unpacks an archive into a folder, and writes nothing outside it. Raises as `read_members` does.
+    """
     with _naming(path):
         for name, file in _files(Path(path)):
             target = Path(folder) / name
@@ -54,7 +56,9 @@ def is_zip(path: Path) -> bool:
 
 
 class ZippedPath(zipfile.Path):
-    """A file or folder in a zip archive, read in place. Raises `BiLmError` for damaged or huge ones."""
+    """
+    A file or folder in a zip archive, read in place. Raises `BiLmError` for damaged or huge ones.
+    """
 
     @classmethod
     def folders(cls, path: Path) -> "list[ZippedPath]":

@@ -1,4 +1,6 @@
-"""Proteins: the records of a FASTA file, and the letters that SeqVec and other biLMs of proteins read."""
+"""Proteins: the records of a FASTA file, and the letters that SeqVec and other biLMs of proteins
+read.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -28,8 +30,8 @@ class Protein(NamedTuple):
 
 def is_fasta(path: str) -> bool:
     """
-    Returns whether a file has a suffix of FASTA, compressed or not. A Persian text may end in `.fa` too, but
-    does not begin with `>`.
+    Returns whether a file has a suffix of FASTA, compressed or not. A Persian text may end in `.fa`
+    too, but does not begin with `>`.
     """
     suffix = Path(path.removesuffix(compression(path))).suffix.lower()
     if suffix == ".fa":
@@ -46,8 +48,8 @@ def residues(text: str) -> list[Word]:
 def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Protein]:
     """
     Yields the records of the file `source`, or of its lines. Raises `BiLmError`, naming the line,
-    unless it is FASTA: for a record without a name, two of one name, one of DNA, or characters that stand for
-    no residue.
+    unless it is FASTA: for a record without a name, two of one name, one of DNA, or characters that
+    stand for no residue.
     """
     seen: dict[str, int] = {}
     name, place, parts = "", "", list[str]()
@@ -83,5 +85,7 @@ def _checked(protein: Protein) -> Protein:
 
 
 def count_residues(source: str) -> int:
-    """Reads a whole file, so that an error in it is found before an hour of work. Returns its letters."""
+    """
+    Reads a whole file, so that an error in it is found before an hour of work. Returns its letters.
+    """
     return sum(len(protein.letters) for protein in read_fasta(source))

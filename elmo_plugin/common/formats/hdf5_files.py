@@ -1,4 +1,6 @@
-"""HDF5 files: read with more checks than HDF5 makes, and written so that a full disk raises an error."""
+"""HDF5 files: read with more checks than HDF5 makes, and written so that a full disk raises an
+error.
+"""
 
 import io
 import math
@@ -26,7 +28,10 @@ _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_d
 
 @contextmanager
 def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
-    """Opens a file for reading. Raises `BiLmError`, beginning with `name`, if it is missing or damaged."""
+    """
+    Opens a file for reading. Raises `BiLmError`, beginning with `name`, if it is missing or
+    damaged.
+    """
     if isinstance(path, zipfile.Path):
         source: Any = io.BytesIO(path.read_bytes())
     elif Path(path).is_file():
@@ -48,7 +53,9 @@ def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
 
 
 class DeferringFile(io.FileIO):
-    """Stores the first error of writing in `error`, and drops later writes: HDF5 crashes if one fails."""
+    """
+    Stores the first error of writing in `error`, and drops later writes: HDF5 crashes if one fails.
+    """
 
     error: OSError | None = None
 
@@ -96,8 +103,9 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
 @contextmanager
 def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, DeferringFile]]:
     """
-    Creates a file with these `options` of `h5py.File`. Yields it and the file below it; the latter's `error`
-    reports early that it cannot be written, or that Ctrl-C or SIGTERM came. Raises that at the end.
+    Creates a file with these `options` of `h5py.File`. Yields it and the file below it; the
+    latter's `error` reports early that it cannot be written, or that Ctrl-C or SIGTERM came. Raises
+    that at the end.
     """
     with DeferringFile(path, "w+") as target, _defer_signals(target):
         try:
@@ -116,8 +124,8 @@ def write_dataset(file: h5py.File, name: str, values: np.ndarray, **options: Any
 
 def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
     """
-    Writes strings as UTF-8 bytes, each followed by a zero. Reading damaged ones of HDF5's own type may never
-    end.
+    Writes strings as UTF-8 bytes, each followed by a zero. Reading damaged ones of HDF5's own type
+    may never end.
     """
     content = b"".join(string.encode() + b"\0" for string in strings)
     write_dataset(file, name, np.frombuffer(content, np.uint8))
@@ -125,8 +133,9 @@ def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
 
 def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
-    Returns the dataset of this name, if there is one. Raises `BiLmError` unless it holds floating-point
-    numbers, all in this file (HDF5 reads zeros for others), and is not far larger than the file.
+    Returns the dataset of this name, if there is one. Raises `BiLmError` unless it holds
+    floating-point numbers, all in this file (HDF5 reads zeros for others), and is not far larger
+    than the file.
     """
     dataset = _find(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
@@ -135,7 +144,9 @@ def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
 
 
 def find_strings(file: h5py.File, name: str) -> h5py.Dataset | None:
-    """Returns the dataset that `write_strings` wrote. Raises `BiLmError` if it holds something else."""
+    """
+    Returns the dataset that `write_strings` wrote. Raises `BiLmError` if it holds something else.
+    """
     dataset = _find(file, name)
     if dataset is not None and (dataset.ndim != 1 or dataset.dtype != np.uint8):
         raise BiLmError(f"the dataset {name} is not a list of strings, but {dataset.dtype}")

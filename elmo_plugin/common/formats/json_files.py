@@ -17,8 +17,8 @@ def parse_json(
     text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False
 ) -> Any:
     """
-    Parses JSON. Raises `BiLmError`, beginning with `name` and, unless `is_line`, the line, also if it is
-    nested too deeply, repeats a key, has a number beyond float, or half of a surrogate pair.
+    Parses JSON. Raises `BiLmError`, beginning with `name` and, unless `is_line`, the line, also if
+    it is nested too deeply, repeats a key, has a number beyond float, or half of a surrogate pair.
     """
     pairs: Callable[..., Any] | None = None if repeated_keys else _unique
     try:
@@ -49,7 +49,10 @@ def check_characters(text: str, name: str) -> None:
 
 
 def read_json(path: Any, name: str) -> Any:
-    """Reads a JSON file. Raises `BiLmError`, beginning with `name`, if the file is missing or not JSON."""
+    """
+    Reads a JSON file. Raises `BiLmError`, beginning with `name`, if the file is missing or not
+    JSON.
+    """
     return parse_json(read_bytes(path, name), name)
 
 
@@ -59,7 +62,9 @@ def read_json_object(path: Any, name: str) -> dict[str, Any]:
 
 
 def as_object(content: Any, name: str) -> dict[str, Any]:
-    """Returns an object of JSON. Raises `BiLmError`, beginning with `name`, if it is something else."""
+    """
+    Returns an object of JSON. Raises `BiLmError`, beginning with `name`, if it is something else.
+    """
     if not isinstance(content, dict):
         raise BiLmError(f"{name}: expected a JSON object, found {type(content).__name__}")
     return content

@@ -44,8 +44,9 @@ def compression(path: str) -> str:
 
 def read_lines(path: str) -> Iterator[bytes]:
     """
-    Yields the lines of a file or URL, maybe in `.gz` or `.zst`, without a byte order mark. Raises `BiLmError`
-    if it cannot be read, or is not text, but binary, an endless line or a million blank lines.
+    Yields the lines of a file or URL, maybe in `.gz` or `.zst`, without a byte order mark. Raises
+    `BiLmError` if it cannot be read, or is not text, but binary, an endless line or a million blank
+    lines.
     """
     kind = compression(path)
     opener = gzip.open if kind == ".gz" else open
@@ -79,9 +80,9 @@ _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNO
 
 def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None) -> Iterator[bytes]:
     """
-    Yields the lines of a text with one sentence each; or, given the number of a `column`, the words in it, up
-    to each blank line, with "_" for white space within them. Raises `BiLmError` if the lines are plainly a
-    table or data instead, or a row lacks its word.
+    Yields the lines of a text with one sentence each; or, given the number of a `column`, the words
+    in it, up to each blank line, with "_" for white space within them. Raises `BiLmError` if the
+    lines are plainly a table or data instead, or a row lacks its word.
     """
     lines = iter(lines)
     if column is not None:
@@ -95,7 +96,9 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
 
 
 def _kind_of_data(lines: list[str]) -> str:
-    """Returns the format of the first lines of a file if they are plainly no sentences, or nothing."""
+    """
+    Returns the format of the first lines of a file if they are plainly no sentences, or nothing.
+    """
     texts = [line for line in lines if line.strip()]
     rows = [line for line in texts if not line.startswith(("#", "-DOCSTART-"))]
     if not texts:
@@ -150,7 +153,10 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
 
 
 def looks_raw(word: str) -> bool:
-    """Returns whether the last word of a sentence has its full stop, as in text that nobody has tokenized."""
+    """
+    Returns whether the last word of a sentence has its full stop, as in text that nobody has
+    tokenized.
+    """
     return len(word) > 1 and word.endswith(_SENTENCE_ENDS)
 
 
@@ -161,7 +167,9 @@ def warn_of_long_sentence(name: str, words: int) -> None:
 
 
 def standard_input_lines() -> Iterator[bytes]:
-    """Yields standard input's lines as `read_lines` does. Raises `BiLmError` if it is closed or empty."""
+    """
+    Yields standard input's lines as `read_lines` does. Raises `BiLmError` if it is closed or empty.
+    """
     if sys.stdin is None:
         raise BiLmError("standard input is closed")
     lines = _text_lines(_lines(sys.stdin.buffer), "standard input")
@@ -191,7 +199,10 @@ def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
 
 
 def _lines(file: BinaryIO | BufferedIOBase) -> Iterator[bytes]:
-    """Yields lines, cut after one byte more than `MAX_LINE_BYTES`: a small file may unpack to gigabytes."""
+    """
+    Yields lines, cut after one byte more than `MAX_LINE_BYTES`: a small file may unpack to
+    gigabytes.
+    """
     return iter(partial(file.readline, MAX_LINE_BYTES + 1), b"")
 
 
@@ -225,8 +236,8 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
 
 def decode(text: bytes, location: str, encoding: str = "utf-8", keep_marks: bool = False) -> str:
     """
-    Decodes text, and drops byte order marks unless `keep_marks`. Raises `BiLmError`, beginning with the
-    `location`, if it is not in this encoding or has the character NUL.
+    Decodes text, and drops byte order marks unless `keep_marks`. Raises `BiLmError`, beginning with
+    the `location`, if it is not in this encoding or has the character NUL.
     """
     if b"\0" in text:
         raise BiLmError(f"{location}: not text, as it has the character NUL")

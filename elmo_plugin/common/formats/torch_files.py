@@ -1,4 +1,6 @@
-"""Files of torch, `.th` or `.pkl`: read with checks and without running code, and written completely."""
+"""Files of torch, `.th` or `.pkl`: read with checks and without running code, and written
+completely.
+"""
 
 import io
 import json
@@ -22,9 +24,10 @@ _TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     """
-    Reads tensors and plain values of `torch.save` (a path, or its content) onto the CPU; no code is run.
-    Raises `BiLmError`, beginning with `name`, if it is missing, differs from its checksums, or has anything
-    else, or tensors that are sparse, quantized, of 8-bit floating point or far larger than the file.
+    Reads tensors and plain values of `torch.save` (a path, or its content) onto the CPU; no code is
+    run. Raises `BiLmError`, beginning with `name`, if it is missing, differs from its checksums, or
+    has anything else, or tensors that are sparse, quantized, of 8-bit floating point or far larger
+    than the file.
     """
     check_tensors(file, name)
     try:
@@ -38,7 +41,9 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
 
 
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
-    """Compares the checksums in a file of torch. Raises `BiLmError`, naming it, if it is damaged."""
+    """
+    Compares the checksums in a file of torch. Raises `BiLmError`, naming it, if it is damaged.
+    """
     opened = _opened(file)
     if isinstance(opened, Path) and not opened.exists():
         raise BiLmError(f"{name}: file not found")
@@ -63,8 +68,8 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
 
 def check_before_load(file: str | os.PathLike[str], name: str) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, if another library's `torch.load` should not read a file: for
-    its checksums or, before torch 2.6 (whose default runs code), if `load_plain` cannot.
+    Raises `BiLmError`, beginning with `name`, if another library's `torch.load` should not read a
+    file: for its checksums or, before torch 2.6 (whose default runs code), if `load_plain` cannot.
     """
     if _TORCH < (2, 6):
         load_plain(file, name)
@@ -73,7 +78,9 @@ def check_before_load(file: str | os.PathLike[str], name: str) -> None:
 
 
 def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
-    """Calls `torch.save`, completely or not at all. Raises `OSError` with the file and the reason."""
+    """
+    Calls `torch.save`, completely or not at all. Raises `OSError` with the file and the reason.
+    """
     try:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)
@@ -105,13 +112,17 @@ def check_finite(name: str, values: Any) -> Any:
 
 
 def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None:
-    """Calls `check_finite` for each tensor of a model, with the names of the file and the tensor."""
+    """
+    Calls `check_finite` for each tensor of a model, with the names of the file and the tensor.
+    """
     for tensor, values in tensors:
         check_finite(f"{name}: the tensor {tensor}" if name else f"the tensor {tensor}", values)
 
 
 class FiniteModule(nn.Module):
-    """A module that raises `BiLmError` when weights are loaded that are NaN, infinite or complex."""
+    """
+    A module that raises `BiLmError` when weights are loaded that are NaN, infinite or complex.
+    """
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
@@ -119,12 +130,17 @@ class FiniteModule(nn.Module):
 
 
 def json_to_tensor(content: Any) -> Tensor:
-    """Returns the bytes of JSON, shape (bytes,), in float32, as tools for weights compute with tensors."""
+    """
+    Returns the bytes of JSON, shape (bytes,), in float32, as tools for weights compute with
+    tensors.
+    """
     return torch.frombuffer(bytearray(json.dumps(content).encode()), dtype=torch.uint8).float()
 
 
 def json_from_tensor(tensor: Tensor, name: str) -> Any:
-    """Undoes `json_to_tensor`. Raises `BiLmError`, beginning with `name`, if the tensor is damaged."""
+    """
+    Undoes `json_to_tensor`. Raises `BiLmError`, beginning with `name`, if the tensor is damaged.
+    """
     content = tensor.to("cpu", torch.uint8) if isinstance(tensor, Tensor) else None
     if content is None or not torch.equal(content.double(), tensor.cpu().double()):
         raise BiLmError(f"{name}: it is damaged")
@@ -145,7 +161,9 @@ def _tensors_in(content: Any) -> Iterator[Tensor]:
 
 
 def _size_of_plain(tensor: Tensor) -> int:
-    """Returns the bytes of all elements (the file may have fewer); raises `ValueError` for others."""
+    """
+    Returns the bytes of all elements (the file may have fewer); raises `ValueError` for others.
+    """
     is_dense = tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_quantized
     if not is_dense or tensor.is_meta or (tensor.is_floating_point() and tensor.element_size() < 2):
         raise ValueError(f"a tensor of {tensor.dtype}, {tensor.layout}")

@@ -13,19 +13,21 @@ from elmo_plugin.tasks.task_model import grown
 
 logger = logging.getLogger(__name__)
 
-BLOCK = 8  # spans whose antecedents are scored together, so that their scaled weights fit into a CPU's cache
+# spans whose antecedents are scored together, so that their scaled weights fit into a CPU's cache
+BLOCK = 8
 FIRST_OF_BUCKET = [1, 2, 3, 4, 5, 8, 16, 32, 64]  # distances, in spans
 
 
 class AntecedentScorer(nn.Module):
     """
-    Scores each span with the spans before it, by feed-forward layers over the vectors of both, their product
-    and features of the pair: distance, in buckets, whether the speakers are the same, and the genre (Lee et
-    al., 2017, section 4).
+    Scores each span with the spans before it, by feed-forward layers over the vectors of both,
+    their product and features of the pair: distance, in buckets, whether the speakers are the same,
+    and the genre (Lee et al., 2017, section 4).
 
-    The first layer is a sum over these parts, so the vectors of pairs are never made: the parts of one span
-    are computed once for each span, and the product by `ProductLayer`. Only the features are specific to a
-    pair, with a dropout mask for each pair. Without `num_genres`, genre is no feature.
+    The first layer is a sum over these parts, so the vectors of pairs are never made: the parts of
+    one span are computed once for each span, and the product by `ProductLayer`. Only the features
+    are specific to a pair, with a dropout mask for each pair. Without `num_genres`, genre is no
+    feature.
     """
 
     def __init__(
@@ -65,9 +67,9 @@ class AntecedentScorer(nn.Module):
         Returns the scores of the spans before each span, the nearest one first, of shape
         (spans, max_antecedents) or less for fewer spans; `-inf` if there is none.
 
-        The vectors of the spans, in their order in the document, have the shape (spans, span_dim), the
-        numbers of their speakers (spans,), and the index of the genre (). An unknown genre, `num_genres`, has
-        a vector of zeros.
+        The vectors of the spans, in their order in the document, have the shape (spans, span_dim),
+        the numbers of their speakers (spans,), and the index of the genre (). An unknown genre,
+        `num_genres`, has a vector of zeros.
         """
         weights = self.first_layer.weight.split(self._sizes, dim=1)
         span_weight, antecedent_weight, product_weight, feature_weight = weights
@@ -105,14 +107,16 @@ def _genre_embedding(num_genres: int, dim: int) -> nn.Embedding:
 
 
 def bucket(distances: Tensor) -> Tensor:
-    """Returns the bucket of each distance: 1 to 4 have one each, then 5 to 7, 8 to 15, … 64 and more."""
+    """
+    Returns the bucket of each distance: 1 to 4 have one each, then 5 to 7, 8 to 15, … 64 and more.
+    """
     return torch.bucketize(distances, distances.new_tensor(FIRST_OF_BUCKET), right=True)
 
 
 def _nearest_first(pairs: Tensor, index: Tensor, nearest: int) -> Tensor:
     """
-    Returns the scores of the `nearest` candidates before each span of a block, from the scores of all pairs,
-    of shape (candidates, block), and the index of each span among the candidates.
+    Returns the scores of the `nearest` candidates before each span of a block, from the scores of
+    all pairs, of shape (candidates, block), and the index of each span among the candidates.
     """
     antecedents = index - 1 - torch.arange(nearest, device=index.device).unsqueeze(1)
     scores = pairs.gather(0, antecedents.clamp(min=0)).masked_fill(antecedents < 0, float("-inf"))
@@ -121,8 +125,9 @@ def _nearest_first(pairs: Tensor, index: Tensor, nearest: int) -> Tensor:
 
 class ProductLayer(torch.autograd.Function):
     """
-    A linear layer over the products of all pairs of two sets of vectors, as one matrix product: `weight` is
-    scaled by each vector on the right. Only the three arguments are saved for the gradient.
+    A linear layer over the products of all pairs of two sets of vectors, as one matrix product:
+    `weight` is scaled by each vector on the right. Only the three arguments are saved for the
+    gradient.
     """
 
     @staticmethod
@@ -145,8 +150,8 @@ class ProductLayer(torch.autograd.Function):
 
 def product_layer(left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
     """
-    Returns `ProductLayer` of vectors of shape (left, dim) and (right, dim), of shape
-    (left, right, hidden_dim); under autocast, of its type. The weight has the shape (hidden_dim, dim).
+    Returns `ProductLayer` of vectors of shape (left, dim) and (right, dim), of shape (left, right,
+    hidden_dim); under autocast, of its type. The weight has the shape (hidden_dim, dim).
     """
     dtype = autocast_dtype(left)
     return ProductLayer.apply(left.to(dtype), right.to(dtype), weight.to(dtype))

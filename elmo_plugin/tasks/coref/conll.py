@@ -73,10 +73,10 @@ def genre_in(name: str) -> str:
 
 def document_in(record: Record, needs_clusters: bool = True) -> CorefDocument:
     """
-    Returns the document of a record: `sentences`, lists of words, and `clusters` of mentions, as e2e-coref
-    and AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start": …, "end": …}`, the
-    end exclusive. It may have a name, `doc_key` or `name`, a `part`, or its `line` as `elmo predict`
-    writes it, and `speakers`.
+    Returns the document of a record: `sentences`, lists of words, and `clusters` of mentions, as
+    e2e-coref and AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start":
+    …, "end": …}`, the end exclusive. It may have a name, `doc_key` or `name`, a `part`, or its
+    `line` as `elmo predict` writes it, and `speakers`.
 
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
@@ -98,10 +98,14 @@ def document_in(record: Record, needs_clusters: bool = True) -> CorefDocument:
 
 
 def check_words(sentences: Any) -> list[list[str]]:
-    """Returns sentences of words. Raises `BiLmError` if they are no lists of texts, none of them empty."""
+    """
+    Returns sentences of words. Raises `BiLmError` if they are no lists of texts, none of them
+    empty.
+    """
     if not sentences or not _are_texts(sentences) or not all(sentences):
         raise BiLmError(
-            f'"sentences": expected a list of lists of words, none of them empty, got {sentences!s:.200}'
+            '"sentences": expected a list of lists of words, none of them empty, got '
+            f"{sentences!s:.200}"
         )
     return [[word.replace(BYTE_ORDER_MARK, "") for word in words] for words in sentences]
 
@@ -132,7 +136,8 @@ def _clusters(fields: dict[str, Any]) -> list[list[Any]]:
     pairs = [mention for cluster in clusters for mention in cluster if isinstance(mention, list)]
     if len(pairs) >= _ENOUGH and not any(len(pair) == 2 and pair[0] == pair[1] for pair in pairs):
         raise BiLmError(
-            f"expected the first and the last word of each mention, got {len(pairs)} mentions, none of one "
+            f"expected the first and the last word of each mention, got {len(pairs)} mentions, "
+            "none of one "
             'word; mentions such as {"start": 0, "end": 1} end before a word'
         )
     return clusters
@@ -165,17 +170,18 @@ def read_documents(
     path: str | os.PathLike[str], *, only_clusters: bool = False
 ) -> Iterator[CorefDocument]:
     """
-    Reads documents, one word per line, between `#begin document (NAME); part 000` and `#end document`. The
-    columns are document, part, word number, word, part of speech, parse, lemma and frameset of the predicate,
-    sense, speaker, named entity, then any number of others, and coreference; or only some before the word,
-    and coreference. Tabs or white space separate columns, blank lines sentences.
-    A file that begins with `{` has documents in JSON, see `document_in`.
+    Reads documents, one word per line, between `#begin document (NAME); part 000` and `#end
+    document`. The columns are document, part, word number, word, part of speech, parse, lemma and
+    frameset of the predicate, sense, speaker, named entity, then any number of others, and
+    coreference; or only some before the word, and coreference. Tabs or white space separate
+    columns, blank lines sentences. A file that begins with `{` has documents in JSON, see
+    `document_in`.
 
-    `only_clusters` is for files to score, and less strict, as the reference scorer is: lines may differ in
-    length, a document may be empty, and the last one of the file may lack its end.
+    `only_clusters` is for files to score, and less strict, as the reference scorer is: lines may
+    differ in length, a document may be empty, and the last one of the file may lack its end.
 
-    Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, brackets are
-    malformed or without their other half, or a document is empty or does not end.
+    Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, brackets
+    are malformed or without their other half, or a document is empty or does not end.
     """
     return parse_documents(read_text_lines(str(path)), only_clusters=only_clusters)
 
@@ -246,7 +252,9 @@ def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool
 
 
 def _word_column(sentences: list[list[Row]], name: str) -> int:
-    """Returns the usual column of words, or else the first one in which those of a sentence differ."""
+    """
+    Returns the usual column of words, or else the first one in which those of a sentence differ.
+    """
     width = min(max(len(rows[0][1]) for rows in sentences), FIXED_COLUMNS)
     wide = [
         [row for _, row in rows] for rows in sentences if min(len(row) for _, row in rows) >= width
@@ -273,7 +281,9 @@ def _word_column(sentences: list[list[Row]], name: str) -> int:
 
 
 def _speakers(sentence: ConllSentence, word: int) -> list[str]:
-    """Returns the speaker of each word. Raises `ConfigurationError` if names seem to have spaces."""
+    """
+    Returns the speaker of each word. Raises `ConfigurationError` if names seem to have spaces.
+    """
     width, speaker = len(sentence.rows[0][1]), word + 6
     if word < 3 or width < speaker + 2:
         return [NO_SPEAKER] * len(sentence.rows)
@@ -291,12 +301,13 @@ def _speakers(sentence: ConllSentence, word: int) -> list[str]:
 
 def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
     """
-    Reads the column of coreference, such as `(12`, `-`, `(3)|12)`, or without a bar, `(3)12)`. A closing
-    bracket ends the mention of its cluster that was opened last. As in the reference scorer, all brackets
-    that open at a word come before those that close there, so `3)|(3` is a mention of one word inside
-    another.
+    Reads the column of coreference, such as `(12`, `-`, `(3)|12)`, or without a bar, `(3)12)`. A
+    closing bracket ends the mention of its cluster that was opened last. As in the reference
+    scorer, all brackets that open at a word come before those that close there, so `3)|(3` is a
+    mention of one word inside another.
 
-    Returns the clusters in the order in which they begin, each from left to right, with any repeated mention.
+    Returns the clusters in the order in which they begin, each from left to right, with any
+    repeated mention.
 
     Raises `LabelError` if brackets are malformed or without their other half.
     """
@@ -323,7 +334,9 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
 
 
 def _brackets(row: int, label: str) -> list[tuple[bool, str, bool]]:
-    """Returns the brackets at a word: first mentions of one word, then opening, then closing brackets."""
+    """
+    Returns the brackets at a word: first mentions of one word, then opening, then closing brackets.
+    """
     if label in NO_ANNOTATION:
         return []
     if not _LABEL.fullmatch(label):

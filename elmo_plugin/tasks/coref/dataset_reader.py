@@ -21,7 +21,9 @@ GENRES = "genre_labels"  # the namespace in the vocabulary
 
 
 class GenreField(LabelField):
-    """The genre of a document. A genre that the vocabulary lacks has the index after the last genre."""
+    """
+    The genre of a document. A genre that the vocabulary lacks has the index after the last genre.
+    """
 
     @overrides
     def index(self, vocab: Vocabulary) -> None:
@@ -37,11 +39,12 @@ class GenreField(LabelField):
 @DatasetReader.register("coref_conll2012")
 class CorefReader(TaskDatasetReader):
     """
-    Makes an instance of each document, or part of a document, in the columns of CoNLL-2012 or in JSON lines
-    (see `read_documents`): a file, or all files below a folder whose names end in `gold_conll`, or else in
-    `auto_conll`, `.conll` or `.jsonl`. `TaskDatasetReader` describes encoding and compression. Brackets and
-    quotation marks escaped by the Penn Treebank become plain text, as in the training of biLMs. The model
-    trains on a window of the sentences, see `CorefSpanRanking`.
+    Makes an instance of each document, or part of a document, in the columns of CoNLL-2012 or in
+    JSON lines (see `read_documents`): a file, or all files below a folder whose names end in
+    `gold_conll`, or else in `auto_conll`, `.conll` or `.jsonl`. `TaskDatasetReader` describes
+    encoding and compression. Brackets and quotation marks escaped by the Penn Treebank become plain
+    text, as in the training of biLMs. The model trains on a window of the sentences, see
+    `CorefSpanRanking`.
 
     Registered as a `DatasetReader` with name "coref_conll2012".
 
@@ -49,12 +52,12 @@ class CorefReader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    genre_pattern : `str`, optional (default = `None`)
-        A regex whose first group, found in the name of a document, is the genre, such as "gum/([^_]+)" for
-        OntoGUM. By default the genre is the part of the name before the first "/", as in OntoNotes.
+    genre_pattern : `str`, optional (default = `None`) A regex whose first group, found in the name
+        of a document, is the genre, such as "gum/([^_]+)" for OntoGUM. By default the genre is the
+        part of the name before the first "/", as in OntoNotes.
 
-    Raises `ConfigurationError`, naming file and line, if a line is malformed, and if a file contains no
-    document. Warns of a file without clusters.
+    Raises `ConfigurationError`, naming file and line, if a line is malformed, and if a file
+    contains no document. Warns of a file without clusters.
     """
 
     example_names = "documents"
@@ -95,8 +98,9 @@ class CorefReader(TaskDatasetReader):
 
     def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:
         """
-        Makes an instance with the fields `sentences`, `genre`, `document` (metadata: the `CorefDocument`)
-        and, if the clusters of the document are the correct ones, `clusters` (metadata).
+        Makes an instance with the fields `sentences`, `genre`, `document` (metadata: the
+        `CorefDocument`) and, if the clusters of the document are the correct ones, `clusters`
+        (metadata).
         """
         sentences = [TextField([Token(word) for word in words]) for words in document.sentences]
         fields = {

@@ -13,11 +13,14 @@ from elmo_plugin.tasks.spans import Span
 
 
 class AntecedentLogits(NamedTuple):
-    """The spans of one document that may be mentions, from left to right, and logits of their antecedents."""
+    """
+    The spans of one document that may be mentions, from left to right, and logits of their
+    antecedents.
+    """
 
     spans: list[Span]
-    # Shape: (spans, 1 + antecedents), for no antecedent, then for the spans before it, the nearest one first;
-    # `-inf` if there is none.
+    # Shape: (spans, 1 + antecedents), for no antecedent, then for the spans before it, the nearest
+    # one first; `-inf` if there is none.
     logits: Tensor
 
 
@@ -31,8 +34,9 @@ class Link(NamedTuple):
 
 def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) -> Tensor:
     """
-    Computes the negative logarithm of the probability that each span has one of its correct antecedents, or
-    no antecedent if none is correct: the sum over spans (Lee et al., 2017, equation 1 and section 5).
+    Computes the negative logarithm of the probability that each span has one of its correct
+    antecedents, or no antecedent if none is correct: the sum over spans (Lee et al., 2017, equation
+    1 and section 5).
     """
     numbers = {
         mention: number for number, mentions in enumerate(clusters, 1) for mention in mentions
@@ -50,7 +54,8 @@ def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) 
 
 def antecedent_indices(scores: Tensor) -> Tensor:
     """
-    Returns the index of the span of each score, of shape (spans, antecedents); negative if there is none.
+    Returns the index of the span of each score, of shape (spans, antecedents); negative if there is
+    none.
     """
     spans, distances = (torch.arange(size, device=scores.device) for size in scores.shape)
     return spans.unsqueeze(1) - 1 - distances
@@ -82,8 +87,8 @@ def link_clusters(links: Sequence[Link]) -> list[list[Span]]:
 
 def average_antecedent_logits(members: Sequence[AntecedentLogits]) -> AntecedentLogits:
     """
-    Returns logits of the mean of the members' probabilities, for the union of their spans. A span that a
-    member lacks is without antecedent there, and is none.
+    Returns logits of the mean of the members' probabilities, for the union of their spans. A span
+    that a member lacks is without antecedent there, and is none.
     """
     union = sorted({span for member in members for span in member.spans})
     union_index = {span: index for index, span in enumerate(union)}
@@ -112,8 +117,8 @@ def describe(
     document: CorefDocument, clusters: Sequence[Sequence[Span]], links: Sequence[Link]
 ) -> dict[str, Any]:
     """
-    Returns `clusters` and `antecedents`, with the text and place of each mention, and the document `marked`
-    with its clusters.
+    Returns `clusters` and `antecedents`, with the text and place of each mention, and the document
+    `marked` with its clusters.
     """
     words = [word for sentence in document.typed_sentences for word in sentence]
     text, places = document.text, document.places
@@ -145,7 +150,10 @@ def describe(
 
 
 def mark(words: Sequence[str], clusters: Sequence[Sequence[Span]]) -> str:
-    """Returns the words with their mentions in brackets, and the number of the cluster, such as `[She]0`."""
+    """
+    Returns the words with their mentions in brackets, and the number of the cluster, such as
+    `[She]0`.
+    """
     marked = list(words)
     mentions = [
         (*mention[:2], number) for number, cluster in enumerate(clusters) for mention in cluster

@@ -1,4 +1,6 @@
-"""MUC, B-cubed, CEAF-e and mentions, counted as the reference scorer of CoNLL-2012 counts them (v8.01)."""
+"""MUC, B-cubed, CEAF-e and mentions, counted as the reference scorer of CoNLL-2012 counts them
+(v8.01).
+"""
 
 import logging
 from collections.abc import Hashable, Iterable, Sequence
@@ -21,7 +23,9 @@ Cluster = list[Hashable]  # its mentions, maybe repeated
 
 
 class CorefCounts(NamedTuple):
-    """The numerators and denominators of recall, over the key, and of precision, over the response."""
+    """
+    The numerators and denominators of recall, over the key, and of precision, over the response.
+    """
 
     recall_numerator: float = 0.0
     recall_denominator: float = 0.0
@@ -57,7 +61,10 @@ def _without_repeated(predicted: Sequence[Cluster], gold: set[Hashable]) -> list
 
 
 def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
-    """Counts links, one fewer in a cluster than mentions, and those within one cluster of the other side."""
+    """
+    Counts links, one fewer in a cluster than mentions, and those within one cluster of the other
+    side.
+    """
     correct = sum(len(indices) - len(set(indices)) for indices in _other_clusters(predicted, gold))
     gold_links, predicted_links = (
         sum(len(cluster) - 1 for cluster in side) for side in (gold, predicted)
@@ -67,8 +74,8 @@ def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
 
 def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """
-    Sums, over all mentions, the fraction of the mention's cluster that its cluster on the other side shares.
-    Mentions are added one at a time, as in the scorer, so that the last digits agree.
+    Sums, over all mentions, the fraction of the mention's cluster that its cluster on the other
+    side shares. Mentions are added one at a time, as in the scorer, so that the last digits agree.
     """
     members = [set(cluster) for cluster in gold]
     recall = precision = 0.0
@@ -106,8 +113,8 @@ def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Cor
 
 def _other_clusters(clusters: Sequence[Cluster], others: Sequence[Cluster]) -> list[list[int]]:
     """
-    Returns, for each cluster, the indices of the other side's clusters with its mentions; if several have a
-    mention, the last one's.
+    Returns, for each cluster, the indices of the other side's clusters with its mentions; if
+    several have a mention, the last one's.
     """
     index = {mention: number for number, cluster in enumerate(others) for mention in cluster}
     return [[index[mention] for mention in cluster if mention in index] for cluster in clusters]
@@ -119,8 +126,8 @@ COUNTERS = {"muc": muc, "bcub": b_cubed, "ceafe": ceaf_e, "mention": mention_cou
 @Metric.register("coref_conll")
 class CorefConll(CountingMetric):
     """
-    Precision, recall and F1 of clusters of mentions, as the reference scorer of CoNLL-2012 counts them, over
-    all processes.
+    Precision, recall and F1 of clusters of mentions, as the reference scorer of CoNLL-2012 counts
+    them, over all processes.
 
     Registered as a `Metric` with name "coref_conll".
     """
@@ -129,9 +136,9 @@ class CorefConll(CountingMetric):
         self, predicted: Iterable[Iterable[Hashable]], gold: Iterable[Iterable[Hashable]]
     ) -> None:
         """
-        Adds the predicted and the gold clusters of one document; lists of two numbers may stand for tuples.
-        Repeated mentions are treated as in the reference scorer: only the first of a correct mention is kept;
-        any other counts each time it occurs, but once as a mention.
+        Adds the predicted and the gold clusters of one document; lists of two numbers may stand for
+        tuples. Repeated mentions are treated as in the reference scorer: only the first of a
+        correct mention is kept; any other counts each time it occurs, but once as a mention.
         """
         gold_clusters, clusters = _without_empty(gold), _without_empty(predicted)
         unique = _without_repeated(
@@ -155,8 +162,8 @@ class CorefConll(CountingMetric):
     @overrides
     def metrics(self) -> dict[str, float]:
         """
-        Returns `precision`, `recall` and `f1`, from 0 to 1, each after `coref_` (the mean of the next three),
-        `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
+        Returns `precision`, `recall` and `f1`, from 0 to 1, each after `coref_` (the mean of the
+        next three), `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
         """
         groups = {"coref": self.average()}
         groups |= {name: counts.figures() for name, counts in self.numbers().items()}
@@ -174,14 +181,15 @@ class CorefConll(CountingMetric):
 
 def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
     """
-    Scores the clusters of a system, the response, against the gold clusters, the key, both in CoNLL-2012's
-    format. As in the reference scorer, a document that the response lacks counts as empty, and a document
-    that the key lacks is skipped, each with a warning. A key that repeats a mention has a warning as well.
-    Returns the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
+    Scores the clusters of a system, the response, against the gold clusters, the key, both in
+    CoNLL-2012's format. As in the reference scorer, a document that the response lacks counts as
+    empty, and a document that the key lacks is skipped, each with a warning. A key that repeats a
+    mention has a warning as well. Returns the counts and percentages of MUC, B-cubed and CEAF-e,
+    and the mean of their F1.
 
-    Raises `ConfigurationError`, naming file and line, if a file is malformed, a document occurs twice or has
-    another number of words in the other file, or the response repeats more than ten correct mentions: the
-    reference scorer refuses to score these.
+    Raises `ConfigurationError`, naming file and line, if a file is malformed, a document occurs
+    twice or has another number of words in the other file, or the response repeats more than ten
+    correct mentions: the reference scorer refuses to score these.
     """
     keys, responses = _by_title(key_path), _by_title(response_path)
     if not keys:
@@ -201,14 +209,14 @@ def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
             continue
         if key.length != response.length:
             raise ConfigurationError(
-                f"{response.location}: the document that begins here has {response.length} words, but "
-                f"{key.length} in {key.location}"
+                f"{response.location}: the document that begins here has {response.length} words, "
+                f"but {key.length} in {key.location}"
             )
         metric(response.clusters, key.clusters)
         if metric.counts["documents"]["repeated"] > MAX_REPEATED:
             raise ConfigurationError(
-                f"{response.location}: by the end of the document that begins here more than {MAX_REPEATED} "
-                "mentions are repeated; the reference scorer refuses to score them"
+                f"{response.location}: by the end of the document that begins here more than "
+                f"{MAX_REPEATED} mentions are repeated; the reference scorer refuses to score them"
             )
     for title, response in responses.items():
         logger.warning("%s: %s is not in %s; it is skipped", response.location, title, key_path)
@@ -222,7 +230,8 @@ def _by_title(path: str) -> dict[str, CorefDocument]:
         first = documents.setdefault(document.title, document)
         if first is not document:
             raise ConfigurationError(
-                f"{document.location}: {document.title} is also the document in line {first.first_line}"
+                f"{document.location}: {document.title} is also the document in line "
+                f"{first.first_line}"
             )
     return documents
 
@@ -234,5 +243,8 @@ def _as_printed(counts: CorefCounts) -> dict[str, float]:
 
 
 def _percent(figure: float) -> float:
-    """Returns percent with two decimals. The scorer cuts off all further digits, as in 66.63 for 66.637."""
+    """
+    Returns percent with two decimals. The scorer cuts off all further digits, as in 66.63 for
+    66.637.
+    """
     return int(figure * 10000) / 100

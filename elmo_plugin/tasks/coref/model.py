@@ -1,4 +1,6 @@
-"""The span ranking model of Lee et al. (2017), as Peters et al. (2018) use it, and its predictor."""
+"""The span ranking model of Lee et al. (2017), as Peters et al. (2018) use it, and its
+predictor.
+"""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -49,15 +51,16 @@ def average_documents(logits: Sequence[list[AntecedentLogits]]) -> list[Antecede
 @Model.register("coref_span_ranking")
 class CorefSpanRanking(TaskModel):
     """
-    Scores all spans of a document as mentions, and scores each of the best with those before it. Each
-    sentence is encoded separately. The best antecedents link mentions to clusters.
+    Scores all spans of a document as mentions, and scores each of the best with those before it.
+    Each sentence is encoded separately. The best antecedents link mentions to clusters.
 
-    The loss is the marginal log-likelihood of the correct antecedents: the sum over the spans of a document,
-    and the mean over documents. In training, a new random window of `max_training_sentences` stands for a
-    longer document each time. The metric counts like the reference scorer of CoNLL-2012.
+    The loss is the marginal log-likelihood of the correct antecedents: the sum over the spans of a
+    document, and the mean over documents. In training, a new random window of
+    `max_training_sentences` stands for a longer document each time. The metric counts like the
+    reference scorer of CoNLL-2012.
 
-    An ensemble averages the probabilities of antecedents, over the spans of all members. A span that a member
-    lacks is without antecedent there.
+    An ensemble averages the probabilities of antecedents, over the spans of all members. A span
+    that a member lacks is without antecedent there.
 
     Registered as a `Model` with name "coref_span_ranking".
 
@@ -65,8 +68,8 @@ class CorefSpanRanking(TaskModel):
 
     vocab : `Vocabulary`
         With the genres in the namespace "genre_labels".
-    contextual_encoder : `ContextualEncoder`
-        From the words of each sentence to vectors in context. The soft heads are means of its embedded words.
+    contextual_encoder : `ContextualEncoder` From the words of each sentence to vectors in context.
+        The soft heads are means of its embedded words.
     max_span_width : `int`, optional (default = `10`)
         The words of the longest spans.
     spans_per_word : `float`, optional (default = `0.4`)
@@ -79,9 +82,8 @@ class CorefSpanRanking(TaskModel):
         The size of the two feed-forward layers of each scorer.
     feature_dim : `int`, optional (default = `20`)
         The size of the vectors of width, distance, speaker and genre.
-    dropout : `float`, optional (default = `0.2`)
-        The rate of dropout on encoded words, on hidden layers, and on the vectors of features, with a mask
-        for each pair or span.
+    dropout : `float`, optional (default = `0.2`) The rate of dropout on encoded words, on hidden
+        layers, and on the vectors of features, with a mask for each pair or span.
     max_training_sentences : `int`, optional (default = `50`)
         The sentences of a window.
     use_speakers, use_genre : `bool`, optional (default = `True`)
@@ -161,8 +163,8 @@ class CorefSpanRanking(TaskModel):
         **_: Any,
     ) -> list[AntecedentLogits]:
         """
-        Returns the logits of the antecedents in each document, or in a window of it in training. The text
-        field has the shape (batch, sentences, time), `genre` (batch,).
+        Returns the logits of the antecedents in each document, or in a window of it in training.
+        The text field has the shape (batch, sentences, time), `genre` (batch,).
         """
         starts = [0] * len(document)
         if self.training:
@@ -190,8 +192,8 @@ class CorefSpanRanking(TaskModel):
         start: int,
     ) -> AntecedentLogits:
         """
-        Scores one document, from the sentence `start`. The words have the shape (sentences, time, dim), and
-        `mask` (sentences, time).
+        Scores one document, from the sentence `start`. The words have the shape (sentences, time,
+        dim), and `mask` (sentences, time).
         """
         sentence, time = mask.nonzero(as_tuple=True)
         encoded, embedded = encoded[sentence, time], embedded[sentence, time]  # Shape: (words, dim)
@@ -220,8 +222,8 @@ class CorefSpanRanking(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns `document`, except in training `clusters` of mentions and `links` of mentions and their
-        antecedents, and, if the batch has the correct clusters, `loss`.
+        Returns `document`, except in training `clusters` of mentions and `links` of mentions and
+        their antecedents, and, if the batch has the correct clusters, `loss`.
         """
         output: dict[str, Any] = {"document": document}
         if not self.training:
@@ -237,8 +239,8 @@ class CorefSpanRanking(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Returns `name`, `part`, `sentences` and `speakers` of each document, and the output of `describe`. In
-        training nothing is predicted, and nothing changes.
+        Returns `name`, `part`, `sentences` and `speakers` of each document, and the output of
+        `describe`. In training nothing is predicted, and nothing changes.
         """
         if "links" not in output_dict:
             return output_dict
@@ -266,10 +268,10 @@ def _speaker_ids(document: CorefDocument, start: int, length: int) -> Tensor:
 @Predictor.register("elmo_coref")
 class CorefPredictor(TaskPredictor):
     """
-    Finds the mentions of each person or thing in `{"document": "Anna waved. She laughed."}`, which spaCy's
-    rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."], …]}`, used unchanged.
-    Both may have a `"genre"` of the training data and, with sentences, the `"speakers"` of their words. A
-    prediction has the `sentences` and
+    Finds the mentions of each person or thing in `{"document": "Anna waved. She laughed."}`, which
+    spaCy's rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."],
+    …]}`, used unchanged. Both may have a `"genre"` of the training data and, with sentences, the
+    `"speakers"` of their words. A prediction has the `sentences` and
 
         {"clusters": [[{"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]},
                        {"text": "She", "start": 3, "end": 4, "characters": [12, 15]}]],
@@ -277,7 +279,8 @@ class CorefPredictor(TaskPredictor):
                           "probability": 0.97}],
          "marked": "[Anna]0 waved . [She]0 laughed ."}
 
-    Words and characters are counted from the beginning of the document, or of its words joined by spaces.
+    Words and characters are counted from the beginning of the document, or of its words joined by
+    spaces.
 
     Registered as a `Predictor` with name "elmo_coref". `max_words` is 20,000 by default.
     """

@@ -1,4 +1,6 @@
-"""All spans of a document: the best that do not cross, and their vectors (Lee et al., 2017, section 4)."""
+"""All spans of a document: the best that do not cross, and their vectors (Lee et al., 2017, section
+4).
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -32,16 +34,17 @@ class Spans(NamedTuple):
 
 def spans_in_sentences(sentence: Tensor, max_width: int) -> Tensor:
     """
-    Returns whether the span that begins at a word, and has this number of words less one, ends in the same
-    sentence, of shape (time, max_width), from the number of the sentence of each word, of shape (time,).
+    Returns whether the span that begins at a word, and has this number of words less one, ends in
+    the same sentence, of shape (time, max_width), from the number of the sentence of each word, of
+    shape (time,).
     """
     return shift_to_ends(sentence, max_width, fill=-1) == sentence.unsqueeze(1)
 
 
 def shift_to_ends(values: Tensor, max_width: int, fill: int = 0) -> Tensor:
     """
-    Returns the value at the last word of each span, of shape (time, max_width, ...), from values of words, of
-    shape (time, ...). Past the end of the document it is `fill`.
+    Returns the value at the last word of each span, of shape (time, max_width, ...), from values of
+    words, of shape (time, ...). Past the end of the document it is `fill`.
     """
     behind = values.new_full((max_width - 1, *values.shape[1:]), fill)
     return torch.cat([values, behind]).unfold(0, max_width, 1).movedim(-1, 1)
@@ -49,12 +52,13 @@ def shift_to_ends(values: Tensor, max_width: int, fill: int = 0) -> Tensor:
 
 class SpanEncoder(nn.Module):
     """
-    Represents a span by the encoded words at both ends, the mean of its embedded words under a learned
-    attention, and a vector of its width.
+    Represents a span by the encoded words at both ends, the mean of its embedded words under a
+    learned attention, and a vector of its width.
 
-    There are many more spans than words, so `project` never makes the vectors of all spans: a linear layer of
-    them is the sum of a linear layer of each part, and the parts of the ends and of the head are computed
-    once for each word. Only the vector of the width is specific to a span, with a dropout mask for each span.
+    There are many more spans than words, so `project` never makes the vectors of all spans: a
+    linear layer of them is the sum of a linear layer of each part, and the parts of the ends and of
+    the head are computed once for each word. Only the vector of the width is specific to a span,
+    with a dropout mask for each span.
     """
 
     def __init__(
@@ -80,8 +84,9 @@ class SpanEncoder(nn.Module):
 
     def forward(self, encoded: Tensor, embedded: Tensor, widths: Tensor, spans: Spans) -> Tensor:
         """
-        Returns start, end, head and width of spans, of shape (spans, output_dim), from the encoded words of a
-        document, (time, encoded_dim), its embedded words, (time, embedded_dim), and `width_vectors`.
+        Returns start, end, head and width of spans, of shape (spans, output_dim), from the encoded
+        words of a document, (time, encoded_dim), its embedded words, (time, embedded_dim), and
+        `width_vectors`.
         """
         attention = self._head_weights(encoded)[
             spans.starts, spans.widths
@@ -101,8 +106,8 @@ class SpanEncoder(nn.Module):
         self, encoded: Tensor, embedded: Tensor, widths: Tensor, linear: nn.Linear
     ) -> Iterator[Tensor]:
         """
-        Yields `linear` of the vectors of all spans, in consecutive blocks of shape
-        (words, max_width, out_features). The values of spans that end past the document have no meaning.
+        Yields `linear` of the vectors of all spans, in consecutive blocks of shape (words,
+        max_width, out_features). The values of spans that end past the document have no meaning.
         """
         start_weight, end_weight, head_weight, width_weight = linear.weight.split(
             self._sizes, dim=1
@@ -142,10 +147,10 @@ def further_layers(hidden_dim: int, dropout: float) -> nn.Sequential:
 
 def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = False) -> Spans:
     """
-    Selects at most `count` spans by their scores, the highest first, without those that cross a selected one:
-    two spans cross if they overlap, and neither is inside the other (Lee et al., 2017, section 5). Of equal
-    scores, the span that begins first, and then the shorter one, wins. Returns them from left to right,
-    shorter ones first.
+    Selects at most `count` spans by their scores, the highest first, without those that cross a
+    selected one: two spans cross if they overlap, and neither is inside the other (Lee et al.,
+    2017, section 5). Of equal scores, the span that begins first, and then the shorter one, wins.
+    Returns them from left to right, shorter ones first.
 
     `scores` and `valid` (which spans exist) have the shape (time, max_width).
     """

@@ -1,4 +1,6 @@
-"""Files of columns: the sentences in them, and which column has the words, and which one their tags."""
+"""Files of columns: the sentences in them, and which column has the words, and which one their
+tags.
+"""
 
 import csv
 import re
@@ -56,11 +58,16 @@ _NUMBER = re.compile(
 )  # of words in CoNLL-U; contracted words have two, and empty nodes
 
 NumberedFields = tuple[int, tuple[str, ...]]
-"""The number of a line and its fields. Python's garbage collector passes over tuples of text and numbers."""
+"""The number of a line and its fields. Python's garbage collector passes over tuples of text and
+numbers.
+"""
 
 
 class Table(NamedTuple):
-    """The rows of each sentence of a file, all of one length, and the names of the columns in its header."""
+    """
+    The rows of each sentence of a file, all of one length, and the names of the columns in its
+    header.
+    """
 
     file: str
     names: list[str]
@@ -82,9 +89,10 @@ def read_table(
     skip_bad: bool | None = None,
 ) -> Table:
     """
-    Splits the lines of a file into fields: as CSV if its name says so; else at tabs if all lines have
-    as many; else at spaces. A header has usual names, or the `chosen` ones. With `skip_bad` the fields
-    of a row of another length are blank; the error names the options unless it is `None`.
+    Splits the lines of a file into fields: as CSV if its name says so; else at tabs if all lines
+    have as many; else at spaces. A header has usual names, or the `chosen` ones. With `skip_bad`
+    the fields of a row of another length are blank; the error names the options unless it is
+    `None`.
 
     Raises `ConfigurationError`, naming file and line, if rows differ in their number of columns.
     """
@@ -108,10 +116,13 @@ def read_table(
         if row and len(row[1]) != len(first):
             expected = ", ".join(names) or f"as in line {first_number}"
             if not skip_bad:
-                hint = "; the option separator splits them otherwise, and skip_bad leaves the sentence out"
+                hint = (
+                    "; the option separator splits them otherwise, and skip_bad leaves the "
+                    "sentence out"
+                )
                 raise ConfigurationError(
-                    f"{file}, line {row[0]}: expected {len(first)} columns ({expected}), got {len(row[1])}"
-                    + hint * (skip_bad is not None)
+                    f"{file}, line {row[0]}: expected {len(first)} columns ({expected}), got "
+                    f"{len(row[1])}" + hint * (skip_bad is not None)
                 )
             rows[index] = (row[0], ("",) * len(first))
     names, rows = _with_entities_in_keys(names, rows)
@@ -187,7 +198,9 @@ def _without_comments(rows: list[NumberedFields | None]) -> list[NumberedFields 
 
 
 def _is_word(fields: Sequence[str], width: int, known: Sequence[set[str]]) -> bool:
-    """Returns whether a row that begins with "#" ends in a tag, or has what others have in a column."""
+    """
+    Returns whether a row that begins with "#" ends in a tag, or has what others have in a column.
+    """
     if len(fields) != width or " " in fields[0] or _KEY_AND_VALUE.match(" ".join(fields)):
         return False
     tag = parse_tag(fields[-1])
@@ -203,7 +216,9 @@ def _is_word(fields: Sequence[str], width: int, known: Sequence[set[str]]) -> bo
 def _with_entities_in_keys(
     names: list[str], rows: list[NumberedFields | None]
 ) -> tuple[list[str], list[NumberedFields | None]]:
-    """Adds a column for a key with tags of entities, such as `name` in CoNLL-U's `Gloss=x|name=B-PER`."""
+    """
+    Adds a column for a key with tags of entities, such as `name` in CoNLL-U's `Gloss=x|name=B-PER`.
+    """
     words = [row for row in rows if row]
     for column in range(len(words[0][1]) if words else 0):
         values = {row[1][column] for row in words}
@@ -225,8 +240,8 @@ def _separate(
     names: Sequence[str], rows: list[NumberedFields | None]
 ) -> Iterator[NumberedFields | None]:
     """
-    Separates sentences where a column that names them changes, and leaves out contracted words and empty
-    nodes of CoNLL-U.
+    Separates sentences where a column that names them changes, and leaves out contracted words and
+    empty nodes of CoNLL-U.
     """
     sentence_column = next(
         (n for n, name in enumerate(names) if name.lower() in _SENTENCE_NAMES), None
@@ -244,9 +259,9 @@ def _separate(
 
 class ColumnFinder:
     """
-    Finds the columns of the words and of the tags that were not chosen by their names, or else by the
-    distinct values of each. Its methods raise `ConfigurationError`, naming file, line and option, if more
-    than one column, or none, can have them.
+    Finds the columns of the words and of the tags that were not chosen by their names, or else by
+    the distinct values of each. Its methods raise `ConfigurationError`, naming file, line and
+    option, if more than one column, or none, can have them.
     """
 
     def __init__(self, table: Table) -> None:
@@ -268,7 +283,10 @@ class ColumnFinder:
         return self.error(f"{found}; the option {what}_column of the reader chooses one")
 
     def resolve(self, column: int | str, option: str) -> int:
-        """Returns the number of a column that was chosen by a number, also from the end, or by its name."""
+        """
+        Returns the number of a column that was chosen by a number, also from the end, or by its
+        name.
+        """
         width = len(self._columns)
         if column in self._table.names:
             return self._table.names.index(cast(str, column))
@@ -283,7 +301,9 @@ class ColumnFinder:
         return next((column for column in found if self._values[column] != {"_"}), None)
 
     def find_tags(self, word: int | None) -> int:
-        """Finds the tags: by the names of a header, else entities, else chunks, else tags of any kind."""
+        """
+        Finds the tags: by the names of a header, else entities, else chunks, else tags of any kind.
+        """
         if len(self._columns) < 2:
             raise self.error(
                 "expected a word and its tag, got one column; the option separator splits columns"
@@ -329,7 +349,10 @@ class ColumnFinder:
         return first
 
     def _repeats(self, column: int) -> bool:
-        """Returns whether a column has the same value in each sentence, such as the name of a document."""
+        """
+        Returns whether a column has the same value in each sentence, such as the name of a
+        document.
+        """
         sentences = self._table.sentences
         return len(self._values[column]) <= len(sentences) and all(
             len({fields[column] for _, fields in rows}) == 1 for rows in sentences

@@ -47,11 +47,12 @@ _PREFIX = re.compile(r"[^\W\d_][^\W_]{0,11}(?:[-_][^\W_]{2,8})?(?:\[\w+\])?[:=|/
 @DatasetReader.register("ner_conll2003")
 class Conll2003Reader(TaskDatasetReader):
     """
-    Reads sentences whose words have tags: named entities or chunks, in any usual encoding, or plain tags such
-    as parts of speech. Files have columns separated by tabs or spaces, as CoNLL-2000 to 2003, WNUT, Wikigold,
-    CoNLL-U and many others, with a blank line after each sentence; or they are CSV with a header; or JSON
-    with lists of words and of tags, or with texts and their entities as characters. The columns and the
-    encoding are found from the whole file, and logged. `TaskDatasetReader` describes compression.
+    Reads sentences whose words have tags: named entities or chunks, in any usual encoding, or plain
+    tags such as parts of speech. Files have columns separated by tabs or spaces, as CoNLL-2000 to
+    2003, WNUT, Wikigold, CoNLL-U and many others, with a blank line after each sentence; or they
+    are CSV with a header; or JSON with lists of words and of tags, or with texts and their entities
+    as characters. The columns and the encoding are found from the whole file, and logged.
+    `TaskDatasetReader` describes compression.
 
     Registered as a `DatasetReader` with name "ner_conll2003".
 
@@ -59,15 +60,14 @@ class Conll2003Reader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    source_encoding : `str`, optional (default = `"auto"`)
-        The tags in the files: "BIO", "IOB1" (the published CoNLL-2003, and Wikigold), "BIOUL", "BIOES" or
-        "BMES"; "mixed" for entities that begin with either B or I; "IO" for types without a letter; "plain"
-        for tags that mark no entities. By default one that fits all tags of a file: "IO" if most are "O".
+    source_encoding : `str`, optional (default = `"auto"`) The tags in the files: "BIO", "IOB1" (the
+        published CoNLL-2003, and Wikigold), "BIOUL", "BIOES" or "BMES"; "mixed" for entities that
+        begin with either B or I; "IO" for types without a letter; "plain" for tags that mark no
+        entities. By default one that fits all tags of a file: "IO" if most are "O".
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The tags of the instances, unless they are plain: "BIO" or "BIOUL".
-    word_column, tag_column : `int | str`, optional (default = `None`)
-        The number of a column, from 0, or from the end if it is negative; or its name in the header of a file
-        or in JSON lines.
+    word_column, tag_column : `int | str`, optional (default = `None`) The number of a column, from
+        0, or from the end if it is negative; or its name in the header of a file or in JSON lines.
     separator : `str`, optional (default = `None`)
         The separator of columns: a tab, a space, or the delimiter of CSV.
     label_names : `list[str]`, optional (default = `None`)
@@ -76,11 +76,12 @@ class Conll2003Reader(TaskDatasetReader):
         The character encoding of the files, as Python names it.
     tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
         How a text with entities as characters becomes words; the predictor's for plain sentences.
-    skip_bad : `bool`, optional (default = `False`)
-        Skip sentences that cannot be used, such as those with a blank word. The log has their number.
+    skip_bad : `bool`, optional (default = `False`) Skip sentences that cannot be used, such as
+        those with a blank word. The log has their number.
 
-    Raises `ConfigurationError`, naming file and line, if a file cannot be decoded, the number of columns
-    changes, columns of words and tags are not certain, or a tag is illegal, and if a file has no sentence.
+    Raises `ConfigurationError`, naming file and line, if a file cannot be decoded, the number of
+    columns changes, columns of words and tags are not certain, or a tag is illegal, and if a file
+    has no sentence.
     """
 
     def __init__(
@@ -264,9 +265,9 @@ class Conll2003Reader(TaskDatasetReader):
             wrong = next(filter(_NOT_ONE_TAG.fullmatch, tags), None)
             if wrong is not None:
                 raise ConfigurationError(
-                    f"{file}, line {lines[tags.index(wrong)]}: expected a word and its tag in each line, got "
-                    f"the tag {wrong!r:.50}; separator or tag_column chooses another, and JSON lines have "
-                    "all words and tags of a sentence"
+                    f"{file}, line {lines[tags.index(wrong)]}: expected a word and its tag in "
+                    f"each line, got the tag {wrong!r:.50}; separator or tag_column chooses "
+                    "another, and JSON lines have all words and tags of a sentence"
                 )
             if blank:
                 place = f"line {lines[blank[0]]}"
@@ -278,8 +279,8 @@ class Conll2003Reader(TaskDatasetReader):
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
         """
-        Makes an instance of the words of a sentence, with the fields `tokens`, `words` (as strings) and, if
-        there are tags, in `tag_encoding`, `tags` and, as strings, `gold_tags`.
+        Makes an instance of the words of a sentence, with the fields `tokens`, `words` (as strings)
+        and, if there are tags, in `tag_encoding`, `tags` and, as strings, `gold_tags`.
         """
         fields = sentence_fields(tokens)
         if tags is not None:
@@ -291,7 +292,10 @@ class Conll2003Reader(TaskDatasetReader):
 
 
 def _sentences_of_two_files(words: list[Line], tags: list[Line]) -> Iterator[TaggedSentence]:
-    """Yields the sentences of lines of words and, in another file, of tags, such as seq.in and seq.out."""
+    """
+    Yields the sentences of lines of words and, in another file, of tags, such as seq.in and
+    seq.out.
+    """
     tags = [line for line in tags if line.text.strip()]
     for line, other in zip_longest(words, tags, fillvalue=words[-1]):
         if len(line.columns) != len(other.columns) or len(words) != len(tags):

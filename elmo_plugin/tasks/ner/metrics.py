@@ -1,4 +1,6 @@
-"""Tags and whole entities, counted as conlleval.pl counts them, the scorer of CoNLL-2000 and CoNLL-2003."""
+"""Tags and whole entities, counted as conlleval.pl counts them, the scorer of CoNLL-2000 and
+CoNLL-2003.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -12,8 +14,8 @@ from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.ner.columns import read_table
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
-# The prefixes of a word and the next one between which a chunk of one type ends, and between which one
-# starts. conlleval.pl knows no others: in BIOES, "S-X S-X" and "E-X B-X" are one chunk.
+# The prefixes of a word and the next one between which a chunk of one type ends, and between which
+# one starts. conlleval.pl knows no others: in BIOES, "S-X S-X" and "E-X B-X" are one chunk.
 _ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 _STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
 _SINGLES = {"[", "]"}
@@ -38,10 +40,11 @@ def _edges(last: tuple[str, str], tag: tuple[str, str]) -> tuple[bool, bool]:
 @Metric.register("ner_f1")
 class NerF1(SpanF1):
     """
-    The accuracy over words, and precision, recall and F1 of whole entities, over all processes. An entity is
-    correct if its first word, its last word and its type are.
+    The accuracy over words, and precision, recall and F1 of whole entities, over all processes. An
+    entity is correct if its first word, its last word and its type are.
 
-    Registered as a `Metric` with name "ner_f1", for tags in BIO and BIOUL; of plain tags it has the accuracy.
+    Registered as a `Metric` with name "ner_f1", for tags in BIO and BIOUL; of plain tags it has the
+    accuracy.
     """
 
     def __init__(self, has_entities: bool = True) -> None:
@@ -103,11 +106,13 @@ class NerF1(SpanF1):
 
 def score_tagged(path: str) -> dict[str, Any]:
     """
-    Scores a file with one word per line; its last two columns are the gold tag and the predicted tag. Blank
-    lines separate sentences. Returns the lines that conlleval.pl prints as "raw"; the
-    percentages "overall", and of each type the percentages and the number of predicted chunks, "found".
+    Scores a file with one word per line; its last two columns are the gold tag and the predicted
+    tag. Blank lines separate sentences. Returns the lines that conlleval.pl prints as "raw"; the
+    percentages "overall", and of each type the percentages and the number of predicted chunks,
+    "found".
 
-    Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is malformed.
+    Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is
+    malformed.
     """
     metric = NerF1()
     metric.add(parse_tagged(read_text_lines(path)))
@@ -123,7 +128,9 @@ def score_tagged(path: str) -> dict[str, Any]:
 
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
-    """Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`."""
+    """
+    Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`.
+    """
     lines = list(lines)
     texts = ["" if line.columns[:1] == [BOUNDARY] else line.text for line in lines]
     table = read_table(lines[0].file if lines else "", texts, chosen=("gold", "predicted"))

@@ -32,7 +32,9 @@ ILLEGAL = (
 
 
 class CrfLogits(NamedTuple):
-    """The logits of each tag for each word, and a CRF with the logits of tags that follow one another."""
+    """
+    The logits of each tag for each word, and a CRF with the logits of tags that follow one another.
+    """
 
     emissions: Tensor  # Shape: (batch, time, tags)
     mask: BoolTensor  # Shape: (batch, time)
@@ -42,12 +44,13 @@ class CrfLogits(NamedTuple):
 @Model.register("ner_bilstm_crf")
 class NerBiLstmCrf(TaskModel):
     """
-    Tags words by a contextual encoder of words, their characters and ELMo, one linear layer to a logit for
-    each tag, and a CRF over the tags (Lample et al., 2016) that never predicts an illegal sequence of them.
-    Plain tags, such as parts of speech, may follow one another in any order; only their accuracy is measured.
+    Tags words by a contextual encoder of words, their characters and ELMo, one linear layer to a
+    logit for each tag, and a CRF over the tags (Lample et al., 2016) that never predicts an illegal
+    sequence of them. Plain tags, such as parts of speech, may follow one another in any order; only
+    their accuracy is measured.
 
-    The loss is the negative log-likelihood of the tags, summed over the sentences of the batch as in
-    AllenNLP's `crf_tagger`. The paper's λ of ELMo's mixing weights is relative to this sum.
+    The loss is the negative log-likelihood of the tags, summed over the sentences of the batch as
+    in AllenNLP's `crf_tagger`. The paper's λ of ELMo's mixing weights is relative to this sum.
 
     Registered as a `Model` with name "ner_bilstm_crf".
 
@@ -57,9 +60,8 @@ class NerBiLstmCrf(TaskModel):
         With the tags in the namespace "labels".
     contextual_encoder : `ContextualEncoder`
         From the words to vectors in context.
-    tag_encoding : `str`, optional (default = `"BIOUL"`)
-        The encoding of the tags: "BIO" or "BIOUL", as in the dataset reader; "plain" for tags of any kind, or
-        `None` to find it from `vocab`.
+    tag_encoding : `str`, optional (default = `"BIOUL"`) The encoding of the tags: "BIO" or "BIOUL",
+        as in the dataset reader; "plain" for tags of any kind, or `None` to find it from `vocab`.
 
     Raises `ConfigurationError` if the tags in `vocab` are in another encoding, or are plain.
     """
@@ -98,21 +100,26 @@ class NerBiLstmCrf(TaskModel):
             kinds = {letter: {tag[1:] for tag in labels if tag[0] == letter} for letter in "BL"}
             if unfinished := sorted(kinds["B"] - kinds["L"]):
                 raise ConfigurationError(
-                    f"ner_bilstm_crf: expected tags in BIOUL, as in training, but B{unfinished[0]} has no "
-                    f"L{unfinished[0]}: the dataset reader's tag_encoding is another"
+                    "ner_bilstm_crf: expected tags in BIOUL, as in training, but "
+                    f"B{unfinished[0]} has no L{unfinished[0]}: the dataset reader's tag_encoding "
+                    "is another"
                 )
         if (count := self.crf.num_tags) < len(labels):
             self.tag_projection = with_labels(self.tag_projection, vocab)
             self.crf = grown(self._make_crf(), self.crf, count)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:
-        """Returns the logits of tags and of their transitions, for sentences of shape (batch, time)."""
+        """
+        Returns the logits of tags and of their transitions, for sentences of shape (batch, time).
+        """
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
         return CrfLogits(self.tag_projection(encoded), mask, self.crf)
 
     @staticmethod
     def average_logits(logits: Sequence[CrfLogits]) -> CrfLogits:
-        """Returns the mean of the logits for a tag, two tags in a row, the first and the last tag."""
+        """
+        Returns the mean of the logits for a tag, two tags in a row, the first and the last tag.
+        """
         emissions, masks, crfs = zip(*logits, strict=True)
         crf = copy.deepcopy(crfs[0])
         states = [member.state_dict() for member in crfs]
@@ -130,10 +137,10 @@ class NerBiLstmCrf(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns the `words` of each sentence, the best `tags` and the `logits`, except in training, and, if
-        the batch has the indices of the correct tags, of shape (batch, time), `loss`. A sentence with a tag
-        that the vocabulary lacks is left out of the loss. The metric counts the `gold_tags`, as strings,
-        which are also returned.
+        Returns the `words` of each sentence, the best `tags` and the `logits`, except in training,
+        and, if the batch has the indices of the correct tags, of shape (batch, time), `loss`. A
+        sentence with a tag that the vocabulary lacks is left out of the loss. The metric counts the
+        `gold_tags`, as strings, which are also returned.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}
@@ -155,9 +162,9 @@ class NerBiLstmCrf(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `entities`, each with its `type`, its `text`, the index `start` of its first word and `end` of
-        the word after its last, and the `probability` of such an entity among all legal tags. In training,
-        without tags, and for plain tags nothing is added. `logits` go.
+        Adds `entities`, each with its `type`, its `text`, the index `start` of its first word and
+        `end` of the word after its last, and the `probability` of such an entity among all legal
+        tags. In training, without tags, and for plain tags nothing is added. `logits` go.
         """
         logits = output_dict.pop("logits", None)
         if "tags" not in output_dict or not self.has_entities:
@@ -180,7 +187,9 @@ class NerBiLstmCrf(TaskModel):
     def _probabilities(
         self, tags: Sequence[str], spans: Sequence[Span], emissions: Tensor, *logits: Tensor
     ) -> list[float]:
-        """Returns the part of each entity of a sentence in the sum of all legal sequences of tags."""
+        """
+        Returns the part of each entity of a sentence in the sum of all legal sequences of tags.
+        """
         indices = self.vocab.get_token_to_index_vocabulary("labels")
         transitions, first_tag, end = (each.double() for each in logits)
         # Shape: (1 + entities, time, tags), of all sequences and of those that have each entity.
@@ -200,7 +209,9 @@ class NerBiLstmCrf(TaskModel):
 
 
 def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the logits of two tags in a row, of the first and of the last tag, with its constraints."""
+    """
+    Returns the logits of two tags in a row, of the first and of the last tag, with its constraints.
+    """
     start, end = crf.num_tags, crf.num_tags + 1  # in the mask
     illegal = crf._constraint_mask == 0
     return (
@@ -220,14 +231,15 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     if tags is None:
         plain = next(label for label in labels if parse_tag(label) is None)
         raise ConfigurationError(
-            f"ner_bilstm_crf: expected tags of entities, got {plain!r}; metric='+accuracy' trains on tags of "
-            "any kind (tag_encoding: 'plain')"
+            f"ner_bilstm_crf: expected tags of entities, got {plain!r}; metric='+accuracy' trains "
+            "on tags of any kind (tag_encoding: 'plain')"
         )
     letters = {tag.letter for tag in tags.values()} - {"O"}
     encoding = "BIOUL" if letters & {"L", "U"} else "BIO"  # in BIOUL every entity has an L or a U
     if letters and tag_encoding not in (encoding, None):
         raise ConfigurationError(
-            f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is {encoding}"
+            f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is "
+            f"{encoding}"
         )
     return encoding if letters else tag_encoding or "plain"
 
@@ -238,10 +250,11 @@ _SPACES = re.compile(r"[ \t\n\r\f\v]+")
 @Predictor.register("elmo_ner")
 class NerPredictor(SentencePredictor):
     """
-    Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for English,
-    or of a list of `"words"`. A prediction has the `words`, their `tags`, the `gold_tags` of a file
-    (`--use-dataset-reader`), both in the encoding of the training data, and, unless the tags are plain, the
-    `entities`, with their places in the sentence as typed, or in the words joined by spaces:
+    Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for
+    English, or of a list of `"words"`. A prediction has the `words`, their `tags`, the `gold_tags`
+    of a file (`--use-dataset-reader`), both in the encoding of the training data, and, unless the
+    tags are plain, the `entities`, with their places in the sentence as typed, or in the words
+    joined by spaces:
 
         {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["B-PER", "O", "O", "B-LOC", "O"],
          "entities": [{"type": "PER", "text": "Ada", "start_char": 0, "end_char": 3,
@@ -251,10 +264,10 @@ class NerPredictor(SentencePredictor):
 
     # Parameters
 
-    output_format : `str`, optional (default = `"json"`)
-        The output of `allennlp predict`: "json", or "columns": a line for each word with its gold tag, if
-        there is one (`--use-dataset-reader`), and its predicted tag, in BIO, between spaces, as
-        `elmo score ner` and conlleval.pl read them. Spaces inside a word become "_".
+    output_format : `str`, optional (default = `"json"`) The output of `allennlp predict`: "json",
+        or "columns": a line for each word with its gold tag, if there is one
+        (`--use-dataset-reader`), and its predicted tag, in BIO, between spaces, as `elmo score ner`
+        and conlleval.pl read them. Spaces inside a word become "_".
     **kwargs
         Options of `SentencePredictor`.
     """

@@ -23,7 +23,8 @@ _SPAN_NAMES = (
     "ents",
     "result",
 )
-# Names of the parts of an entity, as doccano, Prodigy, spaCy, Label Studio, Rasa and Hugging Face have them.
+# Names of the parts of an entity, as doccano, Prodigy, spaCy, Label Studio, Rasa and Hugging Face
+# have them.
 _STARTS = ("start_char", "start", "start_offset", "begin", "from")
 _ENDS = ("end_char", "end", "end_offset", "stop", "to")
 _TYPES = ("label", "labels", "type", "entity", "entity_group", "entity_type", "tag", "category")
@@ -33,8 +34,8 @@ def find_keys(
     record: Record, word_key: Any, tag_key: Any, needs_tags: bool
 ) -> tuple[str, str | None]:
     """
-    Returns the keys of the words, or of the text, and of the tags or entities, if there are some. Raises
-    `ConfigurationError`, naming file, line and option, if one is missing.
+    Returns the keys of the words, or of the text, and of the tags or entities, if there are some.
+    Raises `ConfigurationError`, naming file, line and option, if one is missing.
     """
     fields = record[1]
     names = {name.lower(): name for name in reversed(fields)}
@@ -59,11 +60,11 @@ def sentence_in(
     tokenizer: Tokenizer,
 ) -> TaggedSentence:
     """
-    Returns the sentence of a record: lists of words and of tags, or a text with its entities as characters,
-    in BIO.
+    Returns the sentence of a record: lists of words and of tags, or a text with its entities as
+    characters, in BIO.
 
-    Raises `ConfigurationError`, naming file and line, if one is missing, and `UnusableExample` if it does not
-    fit the other.
+    Raises `ConfigurationError`, naming file and line, if one is missing, and `UnusableExample` if
+    it does not fit the other.
     """
     line, fields = record
     words = as_list(fields[find_field(record, (), "word_column", word_key)])
@@ -78,8 +79,8 @@ def sentence_in(
     if not is_list_of(words, str) or not isinstance(tags, list) or len(words) != len(tags):
         raise UnusableExample(
             "with lists that do not fit",
-            f"expected a list of words as {word_key!r} and of as many tags as {tag_key!r}, or a text and its "
-            f"entities, got {words!r:.50} and {tags!r:.50}",
+            f"expected a list of words as {word_key!r} and of as many tags as {tag_key!r}, or a "
+            f"text and its entities, got {words!r:.50} and {tags!r:.50}",
         )
     if label_names:
         is_number = [type(tag) is int and 0 <= tag < len(label_names) for tag in tags]
@@ -113,7 +114,8 @@ def _split_text(text: str, items: Any, tokenizer: Tokenizer, line: int) -> Tagge
         if first is None or last is None:
             raise UnusableExample(
                 "with entities that begin or end within a word",
-                f"{place} begins or ends within a word; the option tokenizer splits words otherwise",
+                f"{place} begins or ends within a word; the option tokenizer splits words "
+                "otherwise",
             )
         if spans and first < spans[-1].end:
             raise UnusableExample(

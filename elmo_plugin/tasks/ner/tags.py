@@ -18,7 +18,10 @@ _WITH_LETTER = re.compile(r"[BIESULM]\W.*|.*\W[BIESULM]")
 
 
 class TaggedSentence(NamedTuple):
-    """The words of a sentence, with the number of the line of each, and their tags, if the file has some."""
+    """
+    The words of a sentence, with the number of the line of each, and their tags, if the file has
+    some.
+    """
 
     lines: list[int]
     words: list[str]
@@ -42,8 +45,8 @@ def looks_like_entities(values: Sequence[str]) -> bool:
 
 def find_kind(tags: Sequence[str]) -> str:
     """
-    Returns the kind of the tags of a file: "auto", with letters, or in doubt; "IO", the types of entities; or
-    "plain". Most words are in no entity.
+    Returns the kind of the tags of a file: "auto", with letters, or in doubt; "IO", the types of
+    entities; or "plain". Most words are in no entity.
     """
     counts = Counter(tags)
     if parse_tags(counts.keys()) or looks_like_entities(tags):
@@ -57,10 +60,11 @@ def read_tags(
     file: str, sentences: Sequence[TaggedSentence], source: str
 ) -> tuple[dict[str, EntityTag] | None, str]:
     """
-    Returns the meaning of each tag, `None` if they are plain, and a description of their encoding, by default
-    that in which all are legal.
+    Returns the meaning of each tag, `None` if they are plain, and a description of their encoding,
+    by default that in which all are legal.
 
-    Raises `ConfigurationError`, naming file and line, for the first tag that is not of the encoding.
+    Raises `ConfigurationError`, naming file and line, for the first tag that is not of the
+    encoding.
     """
     pairs = {pair for sentence in sentences for pair in _pairs(sentence)}
     values = {tag for sentence in sentences for tag in sentence.tags}
@@ -119,7 +123,9 @@ def _pairs(sentence: TaggedSentence) -> Iterator[tuple[str, str]]:
 
 
 def is_legal(encoding: str, before: EntityTag, tag: EntityTag) -> bool:
-    """Returns whether a tag may follow another. The boundaries of a sentence are as words outside."""
+    """
+    Returns whether a tag may follow another. The boundaries of a sentence are as words outside.
+    """
     if tag.letter not in "O" + ENCODINGS[encoding]:
         return False
     if encoding == "IOB1":

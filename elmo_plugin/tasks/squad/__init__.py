@@ -1,4 +1,6 @@
-"""Question answering: BiDAF with self-attention on SQuAD 1.1, and the scores of its official script."""
+"""Question answering: BiDAF with self-attention on SQuAD 1.1, and the scores of its official
+script.
+"""
 
 from elmo_plugin.tasks.squad.articles import Answer, Paragraph, Question, read_squad
 from elmo_plugin.tasks.squad.dataset_reader import SquadReader, TokenizedParagraph

@@ -57,7 +57,8 @@ class Question(NamedTuple):
 class Paragraph(NamedTuple):
     """A paragraph and its questions."""
 
-    location: str  # the file, the title of the article, and the number of the paragraph in it; or the line
+    # the file, the title of the article, and the number of the paragraph in it; or the line
+    location: str
     text: str
     questions: list[Question]
 
@@ -66,14 +67,15 @@ def read_squad(
     path: str | os.PathLike[str], skipped: Skipped | None = None, skip_unanswerable: bool = False
 ) -> Iterator[Paragraph]:
     """
-    Reads the JSON of SQuAD 1.1: articles, their paragraphs, and questions with any answers; or JSON lines,
-    each a question with its `context`, as Hugging Face's data sets have them; or a table (CSV, TSV) with the
-    columns `context`, `question`, `answer`, `answer_start` and maybe `id`. An answer that is in its context
-    only once needs no `answer_start`. Questions that cannot be used may be `skipped`.
+    Reads the JSON of SQuAD 1.1: articles, their paragraphs, and questions with any answers; or JSON
+    lines, each a question with its `context`, as Hugging Face's data sets have them; or a table
+    (CSV, TSV) with the columns `context`, `question`, `answer`, `answer_start` and maybe `id`. An
+    answer that is in its context only once needs no `answer_start`. Questions that cannot be used
+    may be `skipped`.
 
-    Raises `ConfigurationError`, naming the file and, if known, the line, article and question, if the file is
-    not JSON or has another shape, an answer is not at its place, or a question is unanswerable or has the id
-    of an earlier one.
+    Raises `ConfigurationError`, naming the file and, if known, the line, article and question, if
+    the file is not JSON or has another shape, an answer is not at its place, or a question is
+    unanswerable or has the id of an earlier one.
     """
     yield from parse_squad(
         read_text_lines(str(path), keep_marks=True), skipped or Skipped(), skip_unanswerable
@@ -119,14 +121,17 @@ def _paragraphs(lines: Iterable[Line], skipped: Skipped) -> Iterator[tuple[str, 
         skipped.file = first.file
         if detect_format(first) not in ("jsonl", "csv", "tsv"):
             raise first.error(
-                "expected SQuAD's JSON, JSON lines or a table, got "
-                f"{first.text.strip()!r:.60}; write each question as a line {_SHAPE}"
+                f"expected SQuAD's JSON, JSON lines or a table, got {first.text.strip()!r:.60}; "
+                f"write each question as a line {_SHAPE}"
             )
         records = parse_records(chain([first], lines), keep_marks=True)
         for number, (line, fields) in enumerate(records, start=1):
             if isinstance(paragraphs := fields.get("paragraphs"), list):
                 title = fields.get("title")
-                place = f"{line.file}, {title if title and isinstance(title, str) else f'article {number}'}"
+                place = (
+                    f"{line.file}, "
+                    f"{title if title and isinstance(title, str) else f'article {number}'}"
+                )
                 yield from (
                     (f"{place}, paragraph {n}", each) for n, each in enumerate(paragraphs, start=1)
                 )
@@ -178,7 +183,10 @@ def _answers(question: dict[str, Any], paragraph: str) -> list[Any]:
         if start is None and text:
             start = paragraph.find(str(text))
             if (number := paragraph.count(str(text))) > 1:
-                message = f'the answer {text!r} is in the paragraph {number} times: expected "answer_start"'
+                message = (
+                    f"the answer {text!r} is in the paragraph {number} times: expected "
+                    '"answer_start"'
+                )
                 raise UnusableExample('without "answer_start"', message)
         if isinstance(start, str) and start.removesuffix(".0").isdecimal():
             start = int(start.removesuffix(".0"))

@@ -1,4 +1,6 @@
-"""Trilinear attention: from the words of a paragraph to the words of a question, and to one another."""
+"""Trilinear attention: from the words of a paragraph to the words of a question, and to one
+another.
+"""
 
 import torch
 from torch import BoolTensor, Tensor, nn
@@ -8,9 +10,9 @@ from elmo_plugin.encoders import masked_attention
 
 class TrilinearSimilarity(nn.Module):
     """
-    The similarity of two vectors x and y, `w1 · x + w2 · y + w3 · (x * y)` (Seo et al., 2017, section 2). The
-    bias that Clark and Gardner (2018) add is the same for all pairs. It would not change a softmax, and would
-    duplicate the logit of nothing, so it is omitted.
+    The similarity of two vectors x and y, `w1 · x + w2 · y + w3 · (x * y)` (Seo et al., 2017,
+    section 2). The bias that Clark and Gardner (2018) add is the same for all pairs. It would not
+    change a softmax, and would duplicate the logit of nothing, so it is omitted.
     """
 
     def __init__(self, dim: int) -> None:
@@ -29,7 +31,9 @@ class TrilinearSimilarity(nn.Module):
 
 
 class TrilinearBiattention(nn.Module):
-    """Attends from a paragraph to a question and back (Seo et al., 2017, "attention flow layer")."""
+    """
+    Attends from a paragraph to a question and back (Seo et al., 2017, "attention flow layer").
+    """
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -43,9 +47,10 @@ class TrilinearBiattention(nn.Module):
         question_mask: BoolTensor,
     ) -> Tensor:
         """
-        Returns, for each word x of the paragraph, [x ; q ; x * q ; x * p], of shape (batch, paragraph, 4 *
-        dim), where q is the attended part of the question, and p the mean of the words of the paragraph,
-        weighted by their similarity to the most similar word of the question.
+        Returns, for each word x of the paragraph, [x ; q ; x * q ; x * p], of shape (batch,
+        paragraph, 4 * dim), where q is the attended part of the question, and p the mean of the
+        words of the paragraph, weighted by their similarity to the most similar word of the
+        question.
         """
         similarity = self.similarity(paragraph, question)
         attended = masked_attention(similarity, question, question_mask)
@@ -59,9 +64,9 @@ class TrilinearBiattention(nn.Module):
 
 class TrilinearSelfAttention(nn.Module):
     """
-    Attends from each word to all others of the same text, but not to itself, by their trilinear similarity,
-    or to nothing, a vector of zeros with a learned logit (Clark and Gardner, 2018, section 3.1, and the code
-    that they released).
+    Attends from each word to all others of the same text, but not to itself, by their trilinear
+    similarity, or to nothing, a vector of zeros with a learned logit (Clark and Gardner, 2018,
+    section 3.1, and the code that they released).
     """
 
     def __init__(self, dim: int) -> None:
@@ -71,8 +76,8 @@ class TrilinearSelfAttention(nn.Module):
 
     def forward(self, words: Tensor, mask: BoolTensor) -> Tensor:
         """
-        Returns [x ; a ; x * a], of shape (batch, time, 3 * dim), for each word x and the part a of the text
-        that it attends to. A single word attends to nothing.
+        Returns [x ; a ; x * a], of shape (batch, time, 3 * dim), for each word x and the part a of
+        the text that it attends to. A single word attends to nothing.
         """
         others = mask.unsqueeze(1) & ~torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
         similarity = self.similarity(words, words).masked_fill(~others, -torch.inf)

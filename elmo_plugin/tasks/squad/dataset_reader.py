@@ -31,8 +31,8 @@ class TokenizedParagraph(NamedTuple):
 @DatasetReader.register("squad_v1")
 class SquadReader(TaskDatasetReader):
     """
-    Makes an instance of each question of a file (see `read_squad`). An answer is trained as the words that
-    its characters touch, and scored by its own text.
+    Makes an instance of each question of a file (see `read_squad`). An answer is trained as the
+    words that its characters touch, and scored by its own text.
 
     Registered as a `DatasetReader` with name "squad_v1".
 
@@ -40,14 +40,14 @@ class SquadReader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
-        How paragraphs and questions become words; it must set their places in the text. The default is for
-        languages with spaces between words, and makes each Han or Kana character a word.
+    tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`) How paragraphs and
+        questions become words; it must set their places in the text. The default is for languages
+        with spaces between words, and makes each Han or Kana character a word.
     max_paragraph_words : `int`, optional (default = `None`)
         Skip longer paragraphs, as is usual in training. The log has their number.
-    skip_unanswerable, skip_bad : `bool`, optional (default = `False`)
-        Skip the questions without an answer of SQuAD 2.0; skip the questions that cannot be used. The log has
-        their numbers and the first ids.
+    skip_unanswerable, skip_bad : `bool`, optional (default = `False`) Skip the questions without an
+        answer of SQuAD 2.0; skip the questions that cannot be used. The log has their numbers and
+        the first ids.
     answers_required : `bool`, optional (default = `False`)
         Raise an error for a question without an answer, as in training.
 
@@ -140,8 +140,9 @@ class SquadReader(TaskDatasetReader):
         self, paragraph: TokenizedParagraph, question: Question, words: list[Token] | None = None
     ) -> Instance:
         """
-        Makes an instance with the fields `paragraph`, `question`, `metadata` (the `TokenizedParagraph`, the
-        `Question` and its `words`) and, if there are answers, `answers`, the spans of their words.
+        Makes an instance with the fields `paragraph`, `question`, `metadata` (the
+        `TokenizedParagraph`, the `Question` and its `words`) and, if there are answers, `answers`,
+        the spans of their words.
         """
         text = TextField(paragraph.tokens)
         words = words or self._split(question.text, "question")
@@ -159,7 +160,10 @@ class SquadReader(TaskDatasetReader):
 
 
 def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
-    """Returns the first and the last word that an answer touches; `ConfigurationError` if there is none."""
+    """
+    Returns the first and the last word that an answer touches; `ConfigurationError` if there is
+    none.
+    """
     end = answer.start + len(answer.text)
     touched = [
         index

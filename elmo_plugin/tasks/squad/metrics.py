@@ -21,7 +21,9 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize(answer: str) -> str:
-    """Returns an answer in lower case, without ASCII punctuation and articles, and with single spaces."""
+    """
+    Returns an answer in lower case, without ASCII punctuation and articles, and with single spaces.
+    """
     words = _ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION))
     return " ".join(words.split())
 
@@ -44,13 +46,17 @@ def _f1(predicted: list[str], answer: list[str]) -> float:
 @Metric.register("squad_em_and_f1")
 class SquadEmAndF1(CountingMetric):
     """
-    Exact match and F1 of answers, as the official script of SQuAD 1.1 computes them, over all processes.
+    Exact match and F1 of answers, as the official script of SQuAD 1.1 computes them, over all
+    processes.
 
     Registered as a `Metric` with name "squad_em_and_f1".
     """
 
     def __call__(self, predicted: str | None, answers: Iterable[str]) -> None:  # type: ignore[override]
-        """Adds one question by its predicted answer, `None` without a prediction, and the correct ones."""
+        """
+        Adds one question by its predicted answer, `None` without a prediction, and the correct
+        ones.
+        """
         answers, sums = list(answers), self.counts["questions"]
         sums["total"] += 1
         if predicted is None:
@@ -73,9 +79,9 @@ class SquadEmAndF1(CountingMetric):
 
 def score_squad(data_path: str, predictions_path: str) -> dict[str, Any]:
     """
-    Scores a JSON object with the answer to each question, by its id, against the JSON of SQuAD 1.1. As in the
-    official script, a question without a prediction scores nothing. Returns `exact_match`, `f1`, `total` and
-    `missing`.
+    Scores a JSON object with the answer to each question, by its id, against the JSON of SQuAD 1.1.
+    As in the official script, a question without a prediction scores nothing. Returns
+    `exact_match`, `f1`, `total` and `missing`.
     """
     predictions = _read_predictions(predictions_path)
     metric = SquadEmAndF1()

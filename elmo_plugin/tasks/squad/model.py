@@ -1,4 +1,6 @@
-"""BiDAF with self-attention (Clark and Gardner, 2018), as Peters et al. (2018) use it; and its predictor."""
+"""BiDAF with self-attention (Clark and Gardner, 2018), as Peters et al. (2018) use it; and its
+predictor.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -38,13 +40,13 @@ _stem = lru_cache(100_000)(PorterStemmer().stem)
 @Model.register("squad_bidaf_self_attention")
 class SquadBidafSelfAttention(TaskModel):
     """
-    Finds the answer to a question in a paragraph: one encoder reads both, trilinear attention goes from one
-    to the other, a residual block attends from each word of the paragraph to all others, and two encoders,
-    the second on top of the first, compute the logits of each word as the first and as the last of the
-    answer.
+    Finds the answer to a question in a paragraph: one encoder reads both, trilinear attention goes
+    from one to the other, a residual block attends from each word of the paragraph to all others,
+    and two encoders, the second on top of the first, compute the logits of each word as the first
+    and as the last of the answer.
 
-    A paragraph with several questions in a batch is encoded once. The metric counts like the official script.
-    An ensemble averages the probabilities of the first and of the last word.
+    A paragraph with several questions in a batch is encoded once. The metric counts like the
+    official script. An ensemble averages the probabilities of the first and of the last word.
 
     Registered as a `Model` with name "squad_bidaf_self_attention".
 
@@ -56,18 +58,18 @@ class SquadBidafSelfAttention(TaskModel):
         From the words of paragraph and question to vectors in context.
     attention_projection, self_attention_projection : `Lazy[FeedForward]`
         The layers after attention and self-attention, of the same size.
-    self_attention_encoder : `Lazy[Seq2SeqEncoder]`
-        Encodes the words in the residual block. Without it and `self_attention_projection` the residual block
-        is left out. One of them alone is an error.
+    self_attention_encoder : `Lazy[Seq2SeqEncoder]` Encodes the words in the residual block. Without
+        it and `self_attention_projection` the residual block is left out. One of them alone is an
+        error.
     start_encoder, end_encoder : `Lazy[Seq2SeqEncoder]`
         Encode the words for the first and for the last word of the answer.
     dropout : `float`, optional (default = `0.2`)
         The rate of variational dropout on encoded words, and on the input of encoders.
     max_answer_words : `int`, optional (default = `17`)
         The most words of an answer in prediction; `null` for any number.
-    word_in_question : `bool`, optional (default = `False`)
-        Tell the layers after attention which words of the paragraph the question has (Weissenborn, Wiese and
-        Seiffe, 2017). The paper's model does not; with little data it learns much faster.
+    word_in_question : `bool`, optional (default = `False`) Tell the layers after attention which
+        words of the paragraph the question has (Weissenborn, Wiese and Seiffe, 2017). The paper's
+        model does not; with little data it learns much faster.
     train_on : `str`, optional (default = `"all"`)
         "all", the probability of all correct answers together, or "first", of the first one.
     """
@@ -95,8 +97,8 @@ class SquadBidafSelfAttention(TaskModel):
         check_choice("train_on", train_on, ("all", "first"), ConfigurationError)
         if (self_attention_encoder is None) != (self_attention_projection is None):
             raise ConfigurationError(
-                "squad_bidaf_self_attention: give both self_attention_encoder and self_attention_projection, "
-                "or neither for a model without self-attention"
+                "squad_bidaf_self_attention: give both self_attention_encoder and "
+                "self_attention_projection, or neither for a model without self-attention"
             )
         self.contextual_encoder = contextual_encoder
         encoded_dim = contextual_encoder.get_output_dim()
@@ -129,7 +131,10 @@ class SquadBidafSelfAttention(TaskModel):
         metadata: list[dict[str, Any]],
         **_: Any,
     ) -> BoundaryLogits:
-        """Returns the logits of the first and of the last word, for text fields of shape (batch, time)."""
+        """
+        Returns the logits of the first and of the last word, for text fields of shape (batch,
+        time).
+        """
         distinct, rows = _distinct([item["paragraph"].text for item in metadata])
         texts = [take_rows(paragraph, distinct), question]
         (p, p_mask), (q, q_mask) = self.contextual_encoder.encode_together(texts)
@@ -158,9 +163,10 @@ class SquadBidafSelfAttention(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns the `id` and the `paragraph` of each question, except in training the best `spans`, and, if
-        the batch has the first and the last word of each answer, of shape (batch, answers, 2), padded by -1,
-        `loss`. `metadata` has the `TokenizedParagraph` and the `Question` of each.
+        Returns the `id` and the `paragraph` of each question, except in training the best `spans`,
+        and, if the batch has the first and the last word of each answer, of shape (batch, answers,
+        2), padded by -1, `loss`. `metadata` has the `TokenizedParagraph` and the `Question` of
+        each.
         """
         output: dict[str, Any] = {
             "id": [item["question"].id for item in metadata],
@@ -181,9 +187,10 @@ class SquadBidafSelfAttention(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Returns the `id` of each question and its best `answer`, with the start and end of its `characters` in
-        the paragraph and the `probability` that both of its ends are correct; `others` are the next best,
-        each with its `text`. In training nothing is predicted, and nothing changes.
+        Returns the `id` of each question and its best `answer`, with the start and end of its
+        `characters` in the paragraph and the `probability` that both of its ends are correct;
+        `others` are the next best, each with its `text`. In training nothing is predicted, and
+        nothing changes.
         """
         if "spans" not in output_dict:
             return output_dict
@@ -220,8 +227,9 @@ class ResidualSelfAttention(nn.Module):
 
 def words_in_question(paragraph: list[Token], question: list[Token]) -> Tensor:
     """
-    Returns, for each word of a paragraph, 1 or 0 for whether the question has it, in upper or lower case, and
-    whether it has a word with the same stem, like "closed" and "closing". Shape: (time, 2).
+    Returns, for each word of a paragraph, 1 or 0 for whether the question has it, in upper or lower
+    case, and whether it has a word with the same stem, like "closed" and "closing". Shape: (time,
+    2).
     """
     asked = {word.ensure_text().lower() for word in question}
     stems = set(map(_stem, asked))
@@ -230,7 +238,9 @@ def words_in_question(paragraph: list[Token], question: list[Token]) -> Tensor:
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Returns the first row of each distinct text, and for each row the index of its text among them."""
+    """
+    Returns the first row of each distinct text, and for each row the index of its text among them.
+    """
     distinct = list(dict.fromkeys(texts))
     return [texts.index(text) for text in distinct], [distinct.index(text) for text in texts]
 
@@ -247,15 +257,15 @@ def _describe(paragraph: Any, first: int, last: int, probability: float) -> dict
 @Predictor.register("elmo_squad")
 class SquadPredictor(TaskPredictor):
     """
-    Answers the question of `{"passage": "Ansel was founded in 1887.", "question": "When was it founded?"}` by
-    words of the passage (its key may also be `"paragraph"` or `"context"`). The dataset reader tokenizes
-    both. A prediction has the best answer and the next best ones:
+    Answers the question of `{"passage": "Ansel was founded in 1887.", "question": "When was it
+    founded?"}` by words of the passage (its key may also be `"paragraph"` or `"context"`). The
+    dataset reader tokenizes both. A prediction has the best answer and the next best ones:
 
         {"answer": "1887", "characters": [21, 25], "probability": 0.87,
          "others": [{"text": "in 1887", "characters": [18, 25], "probability": 0.06}, …]}
 
-    with start and end in the passage and the probability that both are correct. The `id` is the input's, if
-    it has one. `elmo predict --squad` answers a whole file.
+    with start and end in the passage and the probability that both are correct. The `id` is the
+    input's, if it has one. `elmo predict --squad` answers a whole file.
 
     Registered as a `Predictor` with name "elmo_squad".
     """

@@ -9,7 +9,9 @@ from torch.nn import functional
 
 
 class BoundaryLogits(NamedTuple):
-    """The logits of each word as the first and as the last word of the answer. Shapes: (batch, time)."""
+    """
+    The logits of each word as the first and as the last word of the answer. Shapes: (batch, time).
+    """
 
     start: Tensor
     end: Tensor
@@ -26,8 +28,8 @@ def best_answers(
     logits: BoundaryLogits, max_words: int, count: int
 ) -> list[list[tuple[int, int, float]]]:
     """
-    Returns the `count` most probable answers of at most `max_words` to each question, the best first: their
-    first and last words, and the probability that both are correct.
+    Returns the `count` most probable answers of at most `max_words` to each question, the best
+    first: their first and last words, and the probability that both are correct.
     """
     start, end = logits.log_probabilities()
     widths = min(max_words, start.size(1))
@@ -46,9 +48,9 @@ def best_answers(
 
 def span_loss(logits: BoundaryLogits, answers: Tensor) -> Tensor:
     """
-    Computes the negative logarithm of the probability of all correct spans together, the mean over questions.
-    `answers` has the first and the last word of each correct span, of shape (batch, answers, 2), padded by
-    -1.
+    Computes the negative logarithm of the probability of all correct spans together, the mean over
+    questions. `answers` has the first and the last word of each correct span, of shape (batch,
+    answers, 2), padded by -1.
     """
     start, end = logits.log_probabilities()
     is_answer = answers[..., 0] >= 0

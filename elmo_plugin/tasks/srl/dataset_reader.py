@@ -32,15 +32,15 @@ from elmo_plugin.tasks.srl.sentences import (
 
 class SrlSentenceReader(TaskDatasetReader):
     """
-    The base of the two readers of PropBank annotation. They read a file, or all files below a folder, in one
-    of two formats, or a file of CoNLL-U Plus, see `parse_universal`:
+    The base of the two readers of PropBank annotation. They read a file, or all files below a
+    folder, in one of two formats, or a file of CoNLL-U Plus, see `parse_universal`:
 
-    conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`, or else in `auto_conll` or
-        `.conll`; see `parse_conll2012`
+    conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`, or else in
+        `auto_conll` or `.conll`; see `parse_conll2012`
     jsonl: words and frames in JSON lines, in files whose names end in `.jsonl`
 
-    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by the Penn
-    Treebank become plain text, as in the training of biLMs: `(` for `-LRB-`.
+    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by
+    the Penn Treebank become plain text, as in the training of biLMs: `(` for `-LRB-`.
 
     # Parameters
 
@@ -51,8 +51,8 @@ class SrlSentenceReader(TaskDatasetReader):
     verbs_only : `bool`, optional (default = `False`)
         Skip predicates that are not verbs: nouns, adjectives, auxiliaries and others in CoNLL-2012.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, and if a file or
-    folder contains no example.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, and if a
+    file or folder contains no example.
     """
 
     folder_patterns = FOLDER_PATTERNS
@@ -80,8 +80,8 @@ class SrlSentenceReader(TaskDatasetReader):
 
 def read_sentences(path: str) -> Iterator[SrlSentence]:
     """
-    Reads a file to score: propositions (see `parse_props`), columns of CoNLL-2012, or JSON lines. Raises
-    `ConfigurationError`, naming file and line, if a line is malformed.
+    Reads a file to score: propositions (see `parse_props`), columns of CoNLL-2012, or JSON lines.
+    Raises `ConfigurationError`, naming file and line, if a line is malformed.
     """
     return columns_or_json(
         read_text_lines(path), partial(_parse_columns, may_be_props=True), sentence_in
@@ -89,7 +89,9 @@ def read_sentences(path: str) -> Iterator[SrlSentence]:
 
 
 def _parse_columns(lines: Iterator[Line], may_be_props: bool = False) -> Iterator[SrlSentence]:
-    """Yields the sentences of CoNLL-U Plus, of CoNLL-2012 or of propositions, as the first line looks."""
+    """
+    Yields the sentences of CoNLL-U Plus, of CoNLL-2012 or of propositions, as the first line looks.
+    """
     first = next(lines)
     is_2012 = len(first.columns) >= FIXED_COLUMNS and first.columns[2].isdecimal()
     parse = parse_props if may_be_props and not is_2012 else parse_conll2012
@@ -99,7 +101,9 @@ def _parse_columns(lines: Iterator[Line], may_be_props: bool = False) -> Iterato
 
 
 def _sentence_to_predict(record: Record) -> SrlSentence:
-    """Returns the sentence of a record; one without frames has the predicates that it names, if any."""
+    """
+    Returns the sentence of a record; one without frames has the predicates that it names, if any.
+    """
     line, fields = record
     words = fields.get("words")
     if isinstance(words, list) and not {"frames", "verbs"} & fields.keys():
@@ -113,10 +117,12 @@ def _sentence_to_predict(record: Record) -> SrlSentence:
 @DatasetReader.register("srl_conll2012")
 class SrlReader(SrlSentenceReader):
     """
-    Makes an instance of each predicate of a sentence, with the BIO tags of its arguments: `B-V` at the
-    predicate, and roles as in the files, such as `B-ARG0`, `I-ARGM-TMP`, `B-C-ARG1` or `B-R-ARG0`.
+    Makes an instance of each predicate of a sentence, with the BIO tags of its arguments: `B-V` at
+    the predicate, and roles as in the files, such as `B-ARG0`, `I-ARGM-TMP`, `B-C-ARG1` or
+    `B-R-ARG0`.
 
-    Registered as a `DatasetReader` with name "srl_conll2012". It takes the parameters of `SrlSentenceReader`.
+    Registered as a `DatasetReader` with name "srl_conll2012". It takes the parameters of
+    `SrlSentenceReader`.
     """
 
     example_names = "predicates"
@@ -124,7 +130,9 @@ class SrlReader(SrlSentenceReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[list[Token], int, list[str], str]]:
-        """Yields, for each predicate, the words of its sentence, its index, the tags and its lemma."""
+        """
+        Yields, for each predicate, the words of its sentence, its index, the tags and its lemma.
+        """
         for words, predicates, _ in self.read_sentences(lines):
             tokens = [Token(word) for word in words]
             for word, lemma, arguments, _ in predicates:
@@ -138,9 +146,9 @@ class SrlReader(SrlSentenceReader):
         lemma: str | None = None,
     ) -> Instance:
         """
-        Makes an instance of the predicate at an index of a sentence, with the fields `tokens`, `words` (as
-        strings), `predicate`, `frame` (metadata: the `predicate`, its `lemma`, by default its word, and the
-        correct `tags`) and, if there are BIO tags, `tags`.
+        Makes an instance of the predicate at an index of a sentence, with the fields `tokens`,
+        `words` (as strings), `predicate`, `frame` (metadata: the `predicate`, its `lemma`, by
+        default its word, and the correct `tags`) and, if there are BIO tags, `tags`.
         """
         if not 0 <= predicate < len(tokens):
             raise ConfigurationError(
@@ -159,7 +167,8 @@ class SrlReader(SrlSentenceReader):
 @DatasetReader.register("srl_predicates")
 class SrlPredicatesReader(SrlSentenceReader):
     """
-    Makes an instance of each sentence, with or without predicates, and tags its words as predicates or not.
+    Makes an instance of each sentence, with or without predicates, and tags its words as predicates
+    or not.
 
     Registered as a `DatasetReader` with name "srl_predicates". It takes the parameters of
     `SrlSentenceReader`.
@@ -174,8 +183,8 @@ class SrlPredicatesReader(SrlSentenceReader):
         self, tokens: list[Token], predicates: list[int] | None = None
     ) -> Instance:
         """
-        Makes an instance of a sentence, with the fields `tokens`, `words` (as strings) and, if the indices of
-        its predicates are known, `tags`: 1 at predicates and 0 elsewhere.
+        Makes an instance of a sentence, with the fields `tokens`, `words` (as strings) and, if the
+        indices of its predicates are known, `tags`: 1 at predicates and 0 elsewhere.
         """
         fields = sentence_fields(tokens)
         if predicates is not None:

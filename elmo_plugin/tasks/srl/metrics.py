@@ -1,4 +1,6 @@
-"""Correct, excess and missed arguments, counted as srl-eval.pl counts them, the scorer of CoNLL-2005."""
+"""Correct, excess and missed arguments, counted as srl-eval.pl counts them, the scorer of
+CoNLL-2005.
+"""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -21,8 +23,8 @@ Pieces = tuple[tuple[int, int], ...]  # start and end of each part of an argumen
 
 def join_continuations(arguments: Iterable[Span]) -> list[tuple[str, Pieces]]:
     """
-    Joins each `C-ARG0` to the last `ARG0` before it. A `C-ARG0` without one is an `ARG0`. Returns the role
-    and the pieces of each argument of a predicate.
+    Joins each `C-ARG0` to the last `ARG0` before it. A `C-ARG0` without one is an `ARG0`. Returns
+    the role and the pieces of each argument of a predicate.
     """
     joined: list[tuple[str, list[tuple[int, int]]]] = []
     latest: dict[str, list[tuple[int, int]]] = {}  # the pieces of the last argument of each role
@@ -38,8 +40,9 @@ def join_continuations(arguments: Iterable[Span]) -> list[tuple[str, Pieces]]:
 @Metric.register("srl_f1")
 class SrlF1(SpanF1):
     """
-    Precision, recall and F1 of whole arguments, as srl-eval.pl counts them, over all processes. An argument
-    is correct if its role and all of its pieces are. `V` is counted as a role, but not overall.
+    Precision, recall and F1 of whole arguments, as srl-eval.pl counts them, over all processes. An
+    argument is correct if its role and all of its pieces are. `V` is counted as a role, but not
+    overall.
 
     Registered as a `Metric` with name "srl_f1".
     """
@@ -74,12 +77,13 @@ class SrlF1(SpanF1):
 
 def score_srl(gold_path: str, system_path: str) -> dict[str, Any]:
     """
-    Scores the propositions of a system against the gold propositions, both of the same sentences, see
-    `read_sentences`. As in srl-eval.pl, predicates that the gold file lacks are skipped with a warning. If
-    the system lacks a predicate, or has another lemma for it, all its arguments are missed, with a warning.
-    Returns the counts and percentages of "Overall" and of each role.
+    Scores the propositions of a system against the gold propositions, both of the same sentences,
+    see `read_sentences`. As in srl-eval.pl, predicates that the gold file lacks are skipped with a
+    warning. If the system lacks a predicate, or has another lemma for it, all its arguments are
+    missed, with a warning. Returns the counts and percentages of "Overall" and of each role.
 
-    Raises `ConfigurationError`, naming file and line, if a file is malformed or the sentences differ.
+    Raises `ConfigurationError`, naming file and line, if a file is malformed or the sentences
+    differ.
     """
     metric, sentences = SrlF1(), 0
     for gold, system in zip_longest(read_sentences(gold_path), read_sentences(system_path)):

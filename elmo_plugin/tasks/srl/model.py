@@ -44,12 +44,12 @@ def average_tag_logits(logits: Sequence[TagLogits]) -> TagLogits:
 @Model.register("srl_highway_lstm")
 class SrlHighwayLstm(TaskModel):
     """
-    Tags the arguments of one predicate at a time. The encoder sees the vector of each word next to a learned
-    vector that marks the predicate, and a linear layer computes a logit for each tag. A prediction is the
-    best sequence of BIO tags without an `I-X` that follows no `B-X`.
+    Tags the arguments of one predicate at a time. The encoder sees the vector of each word next to
+    a learned vector that marks the predicate, and a linear layer computes a logit for each tag. A
+    prediction is the best sequence of BIO tags without an `I-X` that follows no `B-X`.
 
-    The loss is the cross entropy of the tags, the mean over the words of each sentence and then over
-    sentences, as in AllenNLP's `srl`. The metric counts like srl-eval.pl, without perl.
+    The loss is the cross entropy of the tags, the mean over the words of each sentence and then
+    over sentences, as in AllenNLP's `srl`. The metric counts like srl-eval.pl, without perl.
 
     Registered as a `Model` with name "srl_highway_lstm".
 
@@ -57,9 +57,8 @@ class SrlHighwayLstm(TaskModel):
 
     vocab : `Vocabulary`
         With the tags in the namespace "labels".
-    contextual_encoder : `Lazy[ContextualEncoder]`
-        From the words, and the vectors of the predicate's indicator, to vectors in context. Its encoder is a
-        `highway_lstm` in the paper.
+    contextual_encoder : `Lazy[ContextualEncoder]` From the words, and the vectors of the
+        predicate's indicator, to vectors in context. Its encoder is a `highway_lstm` in the paper.
     predicate_dim : `int`, optional (default = `100`)
         The size of the vectors of the predicate's indicator.
     """
@@ -120,9 +119,9 @@ class SrlHighwayLstm(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns `words`, `predicate` (the index of the word), `lemma`, the best `tags`, except in training,
-        and, if the batch has the correct tags, of shape (batch, time), `loss`. `frame` is the metadata of
-        `SrlReader.text_to_instance`.
+        Returns `words`, `predicate` (the index of the word), `lemma`, the best `tags`, except in
+        training, and, if the batch has the correct tags, of shape (batch, time), `loss`. `frame` is
+        the metadata of `SrlReader.text_to_instance`.
         """
         output: dict[str, Any] = {"words": words}
         output |= {key: [f[key] for f in frame] for key in ("predicate", "lemma")}
@@ -138,9 +137,9 @@ class SrlHighwayLstm(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `roles`, each with its `role`, its `text`, the index `start` of its first word and `end` of the
-        word after its last; and `description`, the sentence with its arguments in brackets. In training,
-        without tags, nothing is added.
+        Adds `roles`, each with its `role`, its `text`, the index `start` of its first word and
+        `end` of the word after its last; and `description`, the sentence with its arguments in
+        brackets. In training, without tags, nothing is added.
         """
         if "tags" not in output_dict:
             return output_dict
@@ -153,7 +152,9 @@ class SrlHighwayLstm(TaskModel):
 
 
 def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
-    """Returns the words with their arguments in brackets, such as `[ARG0: The judge] [V: ordered] it`."""
+    """
+    Returns the words with their arguments in brackets, such as `[ARG0: The judge] [V: ordered] it`.
+    """
     parts, done = [], 0
     for start, end, role in tags_to_spans(tags):
         parts += [*words[done:start], f"[{role}: {' '.join(words[start:end])}]"]
@@ -171,8 +172,8 @@ def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tens
 @Model.register("srl_predicates")
 class SrlPredicates(TaskModel):
     """
-    Decides for each word, from its vector in context, whether it is a predicate. The loss is the cross
-    entropy, the mean over all words of a batch.
+    Decides for each word, from its vector in context, whether it is a predicate. The loss is the
+    cross entropy, the mean over all words of a batch.
 
     Registered as a `Model` with name "srl_predicates".
 
@@ -206,8 +207,8 @@ class SrlPredicates(TaskModel):
         self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None, **_: Any
     ) -> dict[str, Any]:
         """
-        Returns `words`, the `probabilities` of each to be a predicate, of shape (batch, time), `mask` and, if
-        the batch has the correct tags, of the same shape, `loss`.
+        Returns `words`, the `probabilities` of each to be a predicate, of shape (batch, time),
+        `mask` and, if the batch has the correct tags, of the same shape, `loss`.
         """
         tag_logits, mask = logits
         probabilities: Tensor = tag_logits.softmax(dim=-1)[..., PREDICATE]
@@ -245,12 +246,12 @@ MAX_BATCH_WORDS = 20_000  # of the frames predicted at a time, each with all wor
 @Predictor.register("elmo_srl")
 class SrlPredictor(SentencePredictor):
     """
-    Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of a list
-    of `"words"`. The input has the indices of the predicates, `"predicates": [2]`, or a tagger finds them. A
-    prediction has the `words` and a frame for each predicate:
+    Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of
+    a list of `"words"`. The input has the indices of the predicates, `"predicates": [2]`, or a
+    tagger finds them. A prediction has the `words` and a frame for each predicate:
 
-        {"words": ["The", "judge", "ordered", "a", "new", "trial", "."],
-         "frames": [{"predicate": "ordered", "index": 2, "lemma": "ordered", "tags": ["B-ARG0", "I-ARG0", …],
+        {"words": ["The", "judge", "ordered", "a", "new", "trial", "."], "frames": [{"predicate":
+         "ordered", "index": 2, "lemma": "ordered", "tags": ["B-ARG0", "I-ARG0", …],
                      "roles": [{"role": "ARG0", "start": 0, "end": 2, "text": "The judge"}, …],
                      "description": "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."}]}
 
@@ -325,8 +326,10 @@ class SrlPredictor(SentencePredictor):
         if unknown:
             if self._tagger is None:
                 raise ConfigurationError(
-                    f'{self.name}: expected "predicates", the indices of words, in the input; or give the '
-                    "predictor a tagger by predicates (--predicates), an archive such as srl_predicates"
+                    f'{self.name}: expected "predicates", the indices of words, in the input; or '
+                    "give the "
+                    "predictor a tagger by predicates (--predicates), an archive such as "
+                    "srl_predicates"
                 )
             found = iter(self._tagger.predict_batch_json(unknown))
         return [
@@ -342,7 +345,8 @@ class SrlPredictor(SentencePredictor):
             or len(set(indices)) < len(indices)
         ):
             raise ConfigurationError(
-                f'{self.name}: "predicates": expected a list of indices of different words, from 0 to '
+                f'{self.name}: "predicates": expected a list of indices of different words, from '
+                "0 to "
                 f"{length - 1}, got {indices!r}"
             )
         return list(indices)
@@ -360,9 +364,9 @@ def _frame(output: JsonDict) -> JsonDict:
 @Predictor.register("elmo_srl_predicates")
 class SrlPredicatesPredictor(SentencePredictor):
     """
-    Finds the predicates of `{"sentence": "She wants to leave."}`, or of a list of words as `"words"`. A
-    prediction has the `words`, the indices of the `predicates`, and the `probabilities` of all words to be
-    one.
+    Finds the predicates of `{"sentence": "She wants to leave."}`, or of a list of words as
+    `"words"`. A prediction has the `words`, the indices of the `predicates`, and the
+    `probabilities` of all words to be one.
 
     Registered as a `Predictor` with name "elmo_srl_predicates".
     """

@@ -46,7 +46,9 @@ class Predicate(NamedTuple):
 
 
 class SrlSentence(NamedTuple):
-    """Words as in plain text, or empty ones if the file has none, and predicates from left to right."""
+    """
+    Words as in plain text, or empty ones if the file has none, and predicates from left to right.
+    """
 
     words: list[str]
     predicates: list[Predicate]
@@ -55,12 +57,13 @@ class SrlSentence(NamedTuple):
 
 def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     """
-    Reads the columns of CoNLL-2012: document, part, word number, word, part of speech, parse, lemma and
-    frameset of the predicate, sense, speaker, named entity, then bracket labels for each predicate from left
-    to right, and coreference, unless it is missing. Blank lines and marks of documents separate sentences.
+    Reads the columns of CoNLL-2012: document, part, word number, word, part of speech, parse, lemma
+    and frameset of the predicate, sense, speaker, named entity, then bracket labels for each
+    predicate from left to right, and coreference, unless it is missing. Blank lines and marks of
+    documents separate sentences.
 
-    Raises `ConfigurationError`, naming file and line, if the columns are not those, brackets are malformed,
-    or a column belongs to no predicate.
+    Raises `ConfigurationError`, naming file and line, if the columns are not those, brackets are
+    malformed, or a column belongs to no predicate.
     """
     for kind, group in groupby(lines, key=line_kind):
         rows = split_sentence(list(group)) if kind == "word" else []
@@ -74,8 +77,8 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
     framed = framed_words(rows)
     if framed and not sentence.frames:
         raise ConfigurationError(
-            f"{sentence.location}: expected {len(framed)} columns of arguments in this sentence, one for "
-            "each lemma with a frameset, got none"
+            f"{sentence.location}: expected {len(framed)} columns of arguments in this sentence, "
+            "one for each lemma with a frameset, got none"
         )
     predicates = []
     for number, labels in enumerate(sentence.frames):
@@ -93,8 +96,8 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
                 )
         if not verbs:
             raise ConfigurationError(
-                f"{sentence.location}: {column} of the sentence that begins here lacks its predicate, (V*); "
-                f"{TAB_HINT}"
+                f"{sentence.location}: {column} of the sentence that begins here lacks its "
+                f"predicate, (V*); {TAB_HINT}"
             )
         word = verbs[0].start
         columns = rows[word][1]
@@ -114,7 +117,8 @@ def _check_format(rows: list[Row]) -> None:
     if len(first) < FIXED_COLUMNS or (is_shifted and not _are_counting(numbers)):
         raise line.error(
             "expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
-            f"{FIXED_COLUMNS} columns and those of predicates), got {len(first)}, {' '.join(first[:4])!r} …"
+            f"{FIXED_COLUMNS} columns and those of predicates), got {len(first)}, "
+            f"{' '.join(first[:4])!r} …"
         )
 
 
@@ -126,10 +130,12 @@ def _are_counting(numbers: Sequence[str]) -> bool:
 
 def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     """
-    Reads CoNLL-U Plus of Universal Propositions: the columns that its first line names, with arguments such
-    as `A0:1-1|A1:3-7`, by the numbers of their first and last words. All predicates are verbs.
+    Reads CoNLL-U Plus of Universal Propositions: the columns that its first line names, with
+    arguments such as `A0:1-1|A1:3-7`, by the numbers of their first and last words. All predicates
+    are verbs.
 
-    Raises `ConfigurationError`, naming file and line, if a column is missing or a line is malformed.
+    Raises `ConfigurationError`, naming file and line, if a column is missing or a line is
+    malformed.
     """
     first, *others = lines
     names = first.text.partition("=")[2].split()
@@ -166,12 +172,12 @@ def parse_universal(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     """
-    Reads propositions, one word per line: the lemma of a predicate or `-`, and then, for each predicate from
-    left to right, a bracket label. White space separates columns, blank lines separate sentences. The words
-    are empty, and all predicates are verbs.
+    Reads propositions, one word per line: the lemma of a predicate or `-`, and then, for each
+    predicate from left to right, a bracket label. White space separates columns, blank lines
+    separate sentences. The words are empty, and all predicates are verbs.
 
-    Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, or brackets are
-    malformed, nested or without their other half.
+    Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, or
+    brackets are malformed, nested or without their other half.
     """
     rows = ((line, line.columns) for line in lines)
     for have_words, sentence in groupby(rows, key=lambda row: bool(row[1])):
@@ -198,9 +204,9 @@ def _parse_proposition(rows: Sequence[Row]) -> SrlSentence:
 
 def sentence_in(record: Record) -> SrlSentence:
     """
-    Returns the sentence of a record: `words`, and for each predicate one of the `frames`, with the BIO `tags`
-    of its arguments, or with its `index` and `roles` such as `{"role": "ARG0", "start": 0, "end": 2}`, the
-    end exclusive. In AllenNLP's predictions the frames are `verbs`.
+    Returns the sentence of a record: `words`, and for each predicate one of the `frames`, with the
+    BIO `tags` of its arguments, or with its `index` and `roles` such as `{"role": "ARG0", "start":
+    0, "end": 2}`, the end exclusive. In AllenNLP's predictions the frames are `verbs`.
 
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
@@ -232,7 +238,8 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
         arguments = [_argument(role, words) for role in roles]
     else:
         raise BiLmError(
-            f'expected "frames" with {len(words)} "tags" or with "roles", got {tags or list(frame)!r:.100}'
+            f'expected "frames" with {len(words)} "tags" or with "roles", got '
+            f"{tags or list(frame)!r:.100}"
         )
     verbs = [argument for argument in arguments if argument.label == VERB]
     if index is None and verbs:
@@ -269,8 +276,8 @@ def _argument(role: Any, words: list[str]) -> Span:
 
 def parse_labels(labels: Sequence[str]) -> list[Span]:
     """
-    Reads one column of bracket labels, such as `(ARG0*`, `*`, `*)`, `(V*)`, from left to right. A closing
-    bracket may name its role again, `*ARG0)`, as in CoNLL-2004.
+    Reads one column of bracket labels, such as `(ARG0*`, `*`, `*)`, `(V*)`, from left to right. A
+    closing bracket may name its role again, `*ARG0)`, as in CoNLL-2004.
 
     Raises `LabelError` if brackets are malformed, nested, or without their other half.
     """

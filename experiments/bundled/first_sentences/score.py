@@ -18,7 +18,10 @@ def squeezed(text: str) -> str:
 
 
 def names_are_right(output: Output, names: list[list[str]]) -> bool:
-    """Returns whether all names of persons, places and organizations were found; other kinds do not count."""
+    """
+    Returns whether all names of persons, places and organizations were found; other kinds do not
+    count.
+    """
     found = [
         (each["type"], squeezed(each["text"]))
         for each in output["entities"]
@@ -41,7 +44,9 @@ def chains_are_right(output: Output, chains: list[list[str]]) -> bool:
 
 
 def frames_are_right(output: Output, frames: dict[str, dict[str, str]]) -> bool:
-    """Returns whether numbered roles are right, and there are no other predicates but auxiliaries."""
+    """
+    Returns whether numbered roles are right, and there are no other predicates but auxiliaries.
+    """
     found = {
         frame["predicate"]: {
             role["role"]: squeezed(role["text"])

@@ -27,7 +27,9 @@ FILES = ("options.json", "weights.hdf5")
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Tells the size of a file, and breaks off in the middle of those whose name begins with `broken`."""
+    """
+    Tells the size of a file, and breaks off in the middle of those whose name begins with `broken`.
+    """
 
     def copyfile(self, source: Any, outputfile: Any) -> None:
         content = source.read()
@@ -161,7 +163,10 @@ def test_other_addresses_are_left_to_the_library_that_knows_them(
 
 @pytest.fixture
 def hub(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """A hub that has `someone/elmo`, and the calls that it got: the model, the revision, the wanted files."""
+    """
+    A hub that has `someone/elmo`, and the calls that it got: the model, the revision, the wanted
+    files.
+    """
     calls: list[tuple[Any, ...]] = []
 
     def model_info(_: Any, model: str, revision: str | None, timeout: float) -> None:

@@ -1,4 +1,6 @@
-"""Random models in the layout of ELMoForManyLangs, and what they compute, written from its description."""
+"""Random models in the layout of ELMoForManyLangs, and what they compute, written from its
+description.
+"""
 
 import json
 from collections.abc import Sequence
@@ -134,7 +136,10 @@ def write_model(
 
 
 class Recomputation:
-    """A model by its formulas, in float64, one word and one window after the other, and AllenNLP's LSTM."""
+    """
+    A model by its formulas, in float64, one word and one window after the other, and AllenNLP's
+    LSTM.
+    """
 
     def __init__(self, folder: Path) -> None:
         config_path = json.loads((folder / "config.json").read_text())["config_path"]

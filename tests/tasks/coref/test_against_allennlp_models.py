@@ -1,11 +1,12 @@
 """
 The model against `coref` of allennlp-models with the same weights. On purpose the two differ here:
 
-- The weights of a soft head come from the encoded words, as in Lee et al. (2017); in `coref` from the
-  embedded ones. Here the attention is zero in both, so that all weights are equal.
+- The weights of a soft head come from the encoded words, as in Lee et al. (2017); in `coref` from
+  the embedded ones. Here the attention is zero in both, so that all weights are equal.
 - Spans that cross partially are not kept; in `coref` they are. `may_cross` is true here.
 - Speakers and genre are features of a pair; `coref` has neither. They are left out here.
-- Each sentence is encoded by itself; in `coref` the whole document at once. Nothing is encoded here.
+- Each sentence is encoded by itself; in `coref` the whole document at once. Nothing is encoded
+  here.
 - The parts of a span's vector are in another order, which the copied weights allow for.
 """
 
@@ -99,14 +100,20 @@ def copy_weights(ours: CorefSpanRanking, theirs: Any) -> None:
     first_of_pair = torch.cat([*map(in_their_order, of_pair[:3]), of_pair[3]], dim=1)
     for first, bias, further, feedforward, score in (
         (
-            in_their_order(ours.mention_first_layer.weight), ours.mention_first_layer.bias,
-            ours.mention_further_layers, theirs._mention_feedforward, theirs._mention_scorer,
+            in_their_order(ours.mention_first_layer.weight),
+            ours.mention_first_layer.bias,
+            ours.mention_further_layers,
+            theirs._mention_feedforward,
+            theirs._mention_scorer,
         ),
         (
-            first_of_pair, scorer.first_layer.bias,
-            scorer.further_layers, theirs._antecedent_feedforward, theirs._antecedent_scorer,
+            first_of_pair,
+            scorer.first_layer.bias,
+            scorer.further_layers,
+            theirs._antecedent_feedforward,
+            theirs._antecedent_scorer,
         ),
-    ):  # fmt: skip
+    ):
         one, two = feedforward._module._linear_layers
         one.weight.copy_(first)
         one.bias.copy_(bias)
@@ -151,8 +158,10 @@ def test_spans_scores_and_loss_are_those_of_the_same_weights(
         there = torch.cat([torch.ones_like(indices[:, :1]), indices + 1], dim=1) > 0
         width = min(there.size(1), scores[-1].size(2))
         torch.testing.assert_close(
-            scores[-1][0][:, :width][there[:, :width]], logits.logits[:, :width][there[:, :width]],
-            atol=1e-5, rtol=0,
-        )  # fmt: skip
+            scores[-1][0][:, :width][there[:, :width]],
+            logits.logits[:, :width][there[:, :width]],
+            atol=1e-5,
+            rtol=0,
+        )
         loss = ours(**tensors)["loss"]
         torch.testing.assert_close(loss, output["loss"], atol=1e-5, rtol=1e-5)

@@ -186,7 +186,9 @@ def places(clusters: list[list[Span]]) -> list[list[tuple[int, int]]]:
 
 
 def read_as_the_reference_scorer(labels: list[str]) -> dict[str, list[tuple[int, int]]]:
-    """The mentions of each cluster, their last words in them, by striking brackets off each label."""
+    """
+    The mentions of each cluster, their last words in them, by striking brackets off each label.
+    """
     found: dict[str, list[tuple[int, int]]] = {}
     starts: dict[str, list[int]] = {}
     for row, label in enumerate(labels):
@@ -202,7 +204,9 @@ def read_as_the_reference_scorer(labels: list[str]) -> dict[str, list[tuple[int,
 
 @given(st.lists(st.sampled_from(LABELS), max_size=9))
 def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:
-    """By counting brackets: never are more closed than open at the end of a word, and none is left."""
+    """
+    By counting brackets: never are more closed than open at the end of a word, and none is left.
+    """
     is_legal = True
     for cluster in "12":
         depths = [0]
@@ -327,11 +331,14 @@ FIXTURE = FIXTURES / "coref" / "documents.gold_conll"
 def test_each_document_is_an_instance_of_sentences_and_clusters() -> None:
     first, second, third = CorefReader(INDEXERS).read(FIXTURE)
     assert [[token.text for token in field] for field in first["sentences"]] == [
-        ["Anna", "met", "her", "brother", "."], ["He", "waved", "."], ["She", "laughed", "."],
-    ]  # fmt: skip
+        ["Anna", "met", "her", "brother", "."],
+        ["He", "waved", "."],
+        ["She", "laughed", "."],
+    ]
     assert first["clusters"].metadata == [
-        [Span(0, 1), Span(2, 3), Span(8, 9)], [Span(2, 4), Span(5, 6)],
-    ]  # fmt: skip
+        [Span(0, 1), Span(2, 3), Span(8, 9)],
+        [Span(2, 4), Span(5, 6)],
+    ]
     assert second["document"].metadata.speakers == [["Tom"] * 3, ["Eve"] * 4]
     assert third["clusters"].metadata == []
 

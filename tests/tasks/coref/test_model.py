@@ -100,9 +100,10 @@ def test_scores_are_counted_in_evaluation_and_not_in_training(instances: list[In
     expected = {"coref_f1", "muc_f1", "bcub_f1", "ceafe_f1", "mention_f1", "_mention_recall"}
     assert expected < model.get_metrics(reset=True).keys()
     gold = [instance["document"].metadata.clusters for instance in instances]
-    right = [_with_right_antecedents(each, clusters) for each, clusters in zip(
-        logits_of(model, tensors), gold, strict=True
-    )]  # fmt: skip
+    right = [
+        _with_right_antecedents(each, clusters)
+        for each, clusters in zip(logits_of(model, tensors), gold, strict=True)
+    ]
     output = model.decode(right, tensors["document"], tensors["clusters"])
     assert output["clusters"] == gold
     assert model.get_metrics()["coref_f1"] == pytest.approx(1.0)
@@ -112,7 +113,9 @@ def test_scores_are_counted_in_evaluation_and_not_in_training(instances: list[In
 def _with_right_antecedents(
     logits: AntecedentLogits, clusters: list[list[Span]]
 ) -> AntecedentLogits:
-    """Spans that are the mentions, and logits that link each to the one before it in its cluster."""
+    """
+    Spans that are the mentions, and logits that link each to the one before it in its cluster.
+    """
     spans = sorted(mention for cluster in clusters for mention in cluster) or logits.spans[:1]
     scores = torch.full((len(spans), len(spans) + 1), -50.0)
     scores[:, 0] = 0.0

@@ -39,8 +39,8 @@ def test_a_document_that_the_response_lacks_has_no_clusters(
     assert found["muc"]["precision"] == 100
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"{tmp_path / 'key.conll'}, line 9: (b); part 000 is missing in {tmp_path / 'response.conll'}; "
-        "it counts as empty"
+        f"{tmp_path / 'key.conll'}, line 9: (b); part 000 is missing in "
+        f"{tmp_path / 'response.conll'}; it counts as empty"
     )
 
 
@@ -134,13 +134,18 @@ def test_percentages_are_cut_off_and_not_rounded(tmp_path: Path) -> None:
     found = score(tmp_path, key + B, response + B)
     assert (found["muc"]["recall"], found["muc"]["f1"]) == (66.66, 80)
     assert found["ceafe"] == {
-        "recall_numerator": 1.8, "recall_denominator": 2, "precision_numerator": 1.8,
-        "precision_denominator": 3, "recall": 90, "precision": 60, "f1": 72,
-    }  # fmt: skip
+        "recall_numerator": 1.8,
+        "recall_denominator": 2,
+        "precision_numerator": 1.8,
+        "precision_denominator": 3,
+        "recall": 90,
+        "precision": 60,
+        "f1": 72,
+    }
 
 
-# The test cases of the reference scorer: a letter is a mention, and what is expected is recall and precision.
-# Where it gives no figure, there is none here.
+# The test cases of the reference scorer: a letter is a mention, and what is expected is recall and
+# precision. Where it gives no figure, there is none here.
 KEY = "a bc def"
 CASES = {
     "A-1": (KEY, "a bc def", (1, 1), (1, 1), (1, 1)),

@@ -90,7 +90,9 @@ def cross(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def in_turn(scores: Tensor, valid: Tensor, count: int, may_cross: bool) -> list[tuple[int, int]]:
-    """Lee et al. (2017) word for word: from the best span on, none that crosses one that was taken."""
+    """
+    Lee et al. (2017) word for word: from the best span on, none that crosses one that was taken.
+    """
     spans = [(start, width) for start, width in valid.nonzero().tolist()]
     taken: list[tuple[int, int]] = []
     for start, width in sorted(spans, key=lambda span: -scores[span].item()):

@@ -1,4 +1,6 @@
-"""Which columns are words and tags, which lines are comments, and what is refused by line and option."""
+"""Which columns are words and tags, which lines are comments, and what is refused by line and
+option.
+"""
 
 import logging
 from pathlib import Path

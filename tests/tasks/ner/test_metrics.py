@@ -58,7 +58,9 @@ def ends(before: str, tag: str, type_before: str, kind: str) -> bool:
 
 
 def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
-    """The types of all chunks, and of those that are correct, as the loop of conlleval.pl finds them."""
+    """
+    The types of all chunks, and of those that are correct, as the loop of conlleval.pl finds them.
+    """
     found: dict[str, list[str]] = {"gold": [], "predicted": [], "correct": []}
     last_correct = last_guessed = "O"
     last_correct_type = last_guessed_type = ""

@@ -1,4 +1,6 @@
-"""Entities as characters of a text, as annotation tools write them, and other shapes of public files."""
+"""Entities as characters of a text, as annotation tools write them, and other shapes of public
+files.
+"""
 
 import json
 import logging
@@ -43,15 +45,24 @@ def test_the_list_of_a_whole_object_is_read(tmp_path: Path, whole: Any, number: 
 @pytest.mark.parametrize(
     ("spans", "message"),
     [
-        ([[0, 2, "PER"]], "'Ol' .PER. at characters 0 to 2 begins or ends within a word; .* tokenizer"),
+        (
+            [[0, 2, "PER"]],
+            "'Ol' .PER. at characters 0 to 2 begins or ends within a word; .* tokenizer",
+        ),
         ([[9, 16, "PER"]], "begins or ends within a word; the option tokenizer .* skip_bad"),
-        ([[0, 3, "PER"], [0, 7, "X"]], "the entity 'Ola met' .X. .* overlaps with an earlier one; skip_bad"),
+        (
+            [[0, 3, "PER"], [0, 7, "X"]],
+            "the entity 'Ola met' .X. .* overlaps with an earlier one; skip_bad",
+        ),
         ([[20, 99, "LOC"]], "at characters 20 to 99 is not in the text"),
-        ([{"start": 1, "end": 4, "label": "PER", "text": "Ola"}], "'Ola' is not at characters 1 to 4"),
+        (
+            [{"start": 1, "end": 4, "label": "PER", "text": "Ola"}],
+            "'Ola' is not at characters 1 to 4",
+        ),
         (["PER"], "expected an entity such as .*, got 'PER'"),
         ([[0, 3]], "expected an entity such as"),
     ],
-)  # fmt: skip
+)
 def test_entities_that_are_no_words_of_the_text_are_refused_or_left_out(
     tmp_path: Path, spans: list[Any], message: str
 ) -> None:

@@ -74,7 +74,9 @@ def test_on_purpose_words_unlike_all_others_keep_their_attention() -> None:
 
 
 def test_on_purpose_dropout_is_where_the_elmo_paper_has_it() -> None:
-    """Theirs has none behind the attention, and leaves that of the hidden layer to `FeedForward`."""
+    """
+    Theirs has none behind the attention, and leaves that of the hidden layer to `FeedForward`.
+    """
     vocab = Vocabulary.from_instances(instances())
     dropped: tuple[list[int], list[int]] = ([], [])
     for model, widths in zip(with_the_same_weights(vocab), dropped, strict=True):

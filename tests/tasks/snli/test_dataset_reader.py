@@ -57,7 +57,8 @@ def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
         assert len(list(reader().read(path))) == 2
     assert caplog.messages == [
         f"{path}: texts and label are 'sentence1', 'sentence2', 'gold_label'",
-        f"{path}: skipped pairs without a gold label (11): {', '.join(f'line {n}' for n in range(2, 12))}, …",
+        f"{path}: skipped pairs without a gold label (11): "
+        f"{', '.join(f'line {n}' for n in range(2, 12))}, …",
         f"{path}: skipped pairs with a blank sentence (2): line 12, line 14",
     ]
 

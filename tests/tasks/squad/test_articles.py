@@ -176,7 +176,8 @@ def test_what_cannot_be_used_may_be_left_out_and_is_counted(
     assert [question.id for question in paragraph.questions] == ["q1"]
     place = f"{tmp_path / 'x.json'}, article 2, paragraph"
     assert [message.split(": ", 1)[1] for message in caplog.messages] == [
-        "skipped questions with an answer that is not in the paragraph (11): 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …",
+        "skipped questions with an answer that is not in the paragraph (11): 0, 1, 2, 3, 4, 5, "
+        "6, 7, 8, 9, …",
         "skipped questions with the id of an earlier one (1): q1",
         "skipped questions that are blank (1): q2",
         f"skipped questions about a blank paragraph (1): {place} 1",

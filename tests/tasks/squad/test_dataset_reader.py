@@ -60,8 +60,11 @@ def test_each_question_is_an_instance_with_the_words_of_its_answers() -> None:
         "?",
     ]
     assert [spans(instance) for instance in instances] == [
-        [(4, 4), (3, 4)], [(6, 7), (7, 7)], [(9, 9), (8, 9)], [(4, 4)],
-    ]  # fmt: skip
+        [(4, 4), (3, 4)],
+        [(6, 7), (7, 7)],
+        [(9, 9), (8, 9)],
+        [(4, 4)],
+    ]
 
 
 def test_a_paragraph_that_cannot_be_split_into_words_is_named(tmp_path: Path) -> None:

@@ -233,9 +233,11 @@ def probabilities(logits: BoundaryLogits, row: int) -> tuple[Tensor, Tensor]:
 
 
 @given(
-    st.integers(0, 1000), st.lists(st.integers(1, 9), min_size=1, max_size=3), st.integers(1, 12),
+    st.integers(0, 1000),
+    st.lists(st.integers(1, 9), min_size=1, max_size=3),
+    st.integers(1, 12),
     st.integers(1, 6),
-)  # fmt: skip
+)
 def test_the_best_spans_are_those_of_all_spans(
     seed: int, lengths: list[int], max_words: int, count: int
 ) -> None:

@@ -32,8 +32,16 @@ def test_each_predicate_is_an_instance_with_bio_tags() -> None:
     assert bark["tags"].labels[:4] == ["B-ARG0", "B-R-ARG0", "B-V", "O"]
     assert scare["words"].metadata == bark["words"].metadata
     assert say["tags"].labels == [
-        "B-ARG1", "I-ARG1", "O", "B-ARG0", "B-V", "O", "B-C-ARG1", "I-C-ARG1", "I-C-ARG1",
-    ]  # fmt: skip
+        "B-ARG1",
+        "I-ARG1",
+        "O",
+        "B-ARG0",
+        "B-V",
+        "O",
+        "B-C-ARG1",
+        "I-C-ARG1",
+        "I-C-ARG1",
+    ]
     assert say["frame"].metadata == {"predicate": 4, "lemma": "say", "tags": say["tags"].labels}
 
 
@@ -46,9 +54,14 @@ def test_each_sentence_is_an_instance_that_tells_its_predicates() -> None:
     instances = list(SrlPredicatesReader(INDEXERS).read(FIXTURE))
     assert [sum(instance["tags"].labels) for instance in instances] == [1, 0, 2, 3]
     assert instances[2]["tags"].labels == [0, 0, 1, 1, 0, 0, 0, 0, 0]
-    assert [sum(i["tags"].labels) for i in SrlPredicatesReader(INDEXERS, verbs_only=True).read(FIXTURE)] == [
-        1, 0, 2, 1,
-    ]  # fmt: skip
+    assert [
+        sum(i["tags"].labels) for i in SrlPredicatesReader(INDEXERS, verbs_only=True).read(FIXTURE)
+    ] == [
+        1,
+        0,
+        2,
+        1,
+    ]
 
 
 def test_a_folder_is_searched_recursively_and_its_files_without_predicates_are_counted(
@@ -91,9 +104,13 @@ def test_tags_that_the_vocabulary_lacks_are_unknown() -> None:
     order, *_, say, _, _ = SrlReader(INDEXERS).read(FIXTURE)
     say.index_fields(Vocabulary.from_instances([order]))
     indices = say["tags"].as_tensor({"num_tokens": 9})
-    assert [tag for tag, index in zip(say["tags"].labels, indices, strict=True) if index == UNKNOWN_TAG] == [
-        "B-C-ARG1", "I-C-ARG1", "I-C-ARG1",
-    ]  # fmt: skip
+    assert [
+        tag for tag, index in zip(say["tags"].labels, indices, strict=True) if index == UNKNOWN_TAG
+    ] == [
+        "B-C-ARG1",
+        "I-C-ARG1",
+        "I-C-ARG1",
+    ]
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
-"""The predictors: frames of plain and pre-tokenized sentences, and where their predicates come from."""
+"""The predictors: frames of plain and pre-tokenized sentences, and where their predicates come
+from.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,10 @@ JUDGE = {"words": ["The", "judge", "ordered", "a", "new", "trial", "."], "predic
 
 
 class SrlPredicates(TaskContract):
-    task = "srl_predicates(data='', words=words.learned(dim=5, min_count=1), dropout=0, hidden_sizes=[6])"
+    task = (
+        "srl_predicates(data='', words=words.learned(dim=5, min_count=1), dropout=0, "
+        "hidden_sizes=[6])"
+    )
     data = FIXTURES / "srl" / "sentences.gold_conll"
 
 

@@ -95,8 +95,11 @@ def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() ->
     assert predicate.word == 0
 
 
-GO = [row("She", "(A0*)", "*"), row("went", "(V*)", "*", lemma="go", frameset="01"),
-      row("home", "*", "(V*)", lemma="home", frameset="01")]  # fmt: skip
+GO = [
+    row("She", "(A0*)", "*"),
+    row("went", "(V*)", "*", lemma="go", frameset="01"),
+    row("home", "*", "(V*)", lemma="home", frameset="01"),
+]
 
 
 @pytest.mark.parametrize("coreference", [" -", " (0)", " _", " *", "", "\t", "\t_", "\t-\t"])
@@ -114,7 +117,10 @@ def test_the_column_of_coreference_may_be_blank_or_missing(coreference: str) -> 
 
 
 def test_the_end_of_a_document_ends_a_sentence() -> None:
-    text = f"#begin document (a)\n{row('A')}\n#end document\n#begin document (b)\n{row('B')}\n#end document"
+    text = (
+        f"#begin document (a)\n{row('A')}\n#end document\n#begin document "
+        f"(b)\n{row('B')}\n#end document"
+    )
     assert [sentence.words for sentence in sentences_in(text)] == [["A"], ["B"]]
 
 

@@ -1,12 +1,14 @@
 """
-The classifier against `bcn` of allennlp-models with the same weights. On purpose the two differ here:
+The classifier against `bcn` of allennlp-models with the same weights. On purpose the two differ
+here:
 
-- ELMo at the output stands beside what goes into the biattention, as in Peters et al. (2018); in `bcn`
-  beside what comes out of the integrator.
-- Padding never takes part in a weighted mean; in `bcn` it does where all scores are far below zero. Without
-  that the bias of its pooling scores does nothing: there is none here.
-- The parts of a pooled sentence are in the order of McCann et al. (2017), and a linear layer behind the
-  maxout layers gives the scores of the labels. The copied weights allow for both: the functions are the same.
+- ELMo at the output stands beside what goes into the biattention, as in Peters et al. (2018); in
+  `bcn` beside what comes out of the integrator.
+- Padding never takes part in a weighted mean; in `bcn` it does where all scores are far below zero.
+  Without that the bias of its pooling scores does nothing: there is none here.
+- The parts of a pooled sentence are in the order of McCann et al. (2017), and a linear layer behind
+  the maxout layers gives the scores of the labels. The copied weights allow for both: the functions
+  are the same.
 """
 
 from pathlib import Path
