@@ -82,12 +82,14 @@ def load_archive(
 
     # Parameters
 
-    path : `str | Path` The name of a trained model of this package; or a `model.tar.gz`, its URL,
-        or the directory of a training. A `Path` is never a name.
+    path : `str | Path`
+        The name of a trained model of this package; or a `model.tar.gz`, its URL, or the directory
+        of a training. A `Path` is never a name.
     cuda_device : `int`
         The number of a GPU; -1 for the CPU.
-    overrides : `str | dict` Changes of the configuration, in Jsonnet or as a dictionary. They may
-        name any class and file.
+    overrides : `str | dict`
+        Changes of the configuration, in Jsonnet or as a dictionary. They may name any class and
+        file.
     weights_file : `str | Path | None`
         Weights to load instead of the archive's own.
     trust : `bool`

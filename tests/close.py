@@ -28,10 +28,10 @@ def assert_near(actual: Nested, expected: Nested, roundings: float = ROUNDINGS) 
         What was computed; or tensors in tuples, lists or dictionaries, each of which is compared.
     expected : `Tensor`
         What it should be, in the same order and of the same shapes and types, or in float64.
-    roundings : `float`, optional (default = `ROUNDINGS`) The largest difference, in units of the
-        last place that the largest number of `expected` has in the type of `actual`. It is not
-        relative to each number: a sum has the rounding errors of its largest terms, however small
-        it is itself.
+    roundings : `float`, optional (default = `ROUNDINGS`)
+        The largest difference, in units of the last place that the largest number of `expected` has
+        in the type of `actual`. It is not relative to each number: a sum has the rounding errors of
+        its largest terms, however small it is itself.
     """
     if isinstance(expected, Tensor):
         assert isinstance(actual, Tensor) and expected.dtype in (actual.dtype, torch.double)

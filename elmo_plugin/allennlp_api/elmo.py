@@ -88,21 +88,25 @@ class Elmo(nn.Module):
         The number of mixes, each with its own weights.
     requires_grad : `bool`
         Whether the biLM is trained with the task.
-    do_layer_norm : `bool` Whether each layer is normalized before it is mixed, by the mean and the
-        variance of all its values in the batch, boundaries included. A word's vector then depends
-        on the rest of its batch.
+    do_layer_norm : `bool`
+        Whether each layer is normalized before it is mixed, by the mean and the variance of all its
+        values in the batch, boundaries included. A word's vector then depends on the rest of its
+        batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
-    vocab_to_cache : `Sequence[str] | None` The words to which `word_inputs` refer by number.
-        Vectors of words are also reused without it.
+    vocab_to_cache : `Sequence[str] | None`
+        The words to which `word_inputs` refer by number. Vectors of words are also reused without
+        it.
     keep_sentence_boundaries : `bool`
         Whether the output includes the vectors of the sentence boundaries.
     scalar_mix_parameters : `Sequence[float] | None`
         Fixed weights of the layers, before the softmax.
-    module : `nn.Module | None` Instead of a biLM: a module with the attribute `num_layers` that
-        returns `activations` and `mask`, such as AllenNLP's `_ElmoBiLm`.
-    bilm : `str | Mapping[str, str] | BiLm | None` Instead of the two files: a source of
-        `BiLm.from_pretrained`, such as "tiny", or a biLM (copied).
+    module : `nn.Module | None`
+        Instead of a biLM: a module with the attribute `num_layers` that returns `activations` and
+        `mask`, such as AllenNLP's `_ElmoBiLm`.
+    bilm : `str | Mapping[str, str] | BiLm | None`
+        Instead of the two files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM
+        (copied).
     stateful : `bool`
         Whether the LSTMs continue, row by row, from their state after the last batch.
     precision : `str | None`
@@ -210,8 +214,9 @@ class Elmo(nn.Module):
 
         inputs : `Tensor`
             Character ids, shape (batch, ..., time, characters), as `batch_to_ids` returns them.
-        word_inputs : `Tensor | None` Numbers of words of `vocab_to_cache`, shape (batch, ...,
-            time), in place of their characters. Words with greater numbers are read from `inputs`.
+        word_inputs : `Tensor | None`
+            Numbers of words of `vocab_to_cache`, shape (batch, ..., time), in place of their
+            characters. Words with greater numbers are read from `inputs`.
 
         # Returns
 

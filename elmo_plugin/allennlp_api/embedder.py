@@ -41,12 +41,14 @@ class ElmoEmbedder:
 
     # Parameters
 
-    options_file, weight_file : `str | PathLike` The biLM in the published layout: paths or URLs. By
-        default the original model, downloaded once.
+    options_file, weight_file : `str | PathLike`
+        The biLM in the published layout: paths or URLs. By default the original model, downloaded
+        once.
     cuda_device : `int`
         The number of a GPU, or -1 for the CPU.
-    bilm : `str | Mapping[str, str] | BiLm | None` Instead of the files: a source of
-        `BiLm.from_pretrained`, such as "tiny", or a biLM (copied).
+    bilm : `str | Mapping[str, str] | BiLm | None`
+        Instead of the files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM
+        (copied).
     precision : `str`, optional The precision of the biLM: "float32", "bfloat16" or "int8". By
         default as in `bilm`, or "float32".
 
@@ -126,10 +128,12 @@ class ElmoEmbedder:
             Whether to write "all" layers, the "top" layer, or their "average".
         batch_size : `int`
             The number of sentences that are computed together.
-        forget_sentences : `bool` Whether to leave out the dataset "sentence_to_index", a JSON
-            string with the key of each sentence.
-        use_sentence_keys : `bool` Whether the key of a sentence is the sentence itself, not its
-            number from 0. The index is then left out.
+        forget_sentences : `bool`
+            Whether to leave out the dataset "sentence_to_index", a JSON string with the key of each
+            sentence.
+        use_sentence_keys : `bool`
+            Whether the key of a sentence is the sentence itself, not its number from 0. The index
+            is then left out.
 
         Raises `BiLmError` if a sentence is empty, or cannot be the key.
         """

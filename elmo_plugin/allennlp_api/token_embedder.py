@@ -112,8 +112,9 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `RegisteredCache`, optional (default = `None`)
         Stores the output of a frozen biLM for each sentence. See `docs/faster.md`.
-    serialization_dir : `str`, optional (default = `None`) Passed by AllenNLP, not by a
-        configuration. If it contains the weights of a trained model, the biLM is made from them.
+    serialization_dir : `str`, optional (default = `None`)
+        Passed by AllenNLP, not by a configuration. If it contains the weights of a trained model,
+        the biLM is made from them.
 
     Raises `ConfigurationError` if the files are not a usable model, or the other parameters do not
     fit it.

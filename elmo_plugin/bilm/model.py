@@ -55,11 +55,13 @@ class BiLm(BiLmNetwork):
         All sizes.
     dropout : `float`
         In training, the rate of dropout in the language models.
-    precision : `str` The precision without gradients: one of `PRECISIONS`. Parameters and
-        activations are always float32. A machine without the instructions of a precision computes
-        in float32, with one warning.
-    max_batch_tokens : `int` Without gradients, a batch with more tokens than this, padding
-        included, is computed in chunks of whole sentences, to bound the memory.
+    precision : `str`
+        The precision without gradients: one of `PRECISIONS`. Parameters and activations are always
+        float32. A machine without the instructions of a precision computes in float32, with one
+        warning.
+    max_batch_tokens : `int`
+        Without gradients, a batch with more tokens than this, padding included, is computed in
+        chunks of whole sentences, to bound the memory.
     weights : `Iterable[tuple[str, Tensor]] | None`
         The items of a `state_dict()`. The biLM is then frozen and in evaluation mode.
 
@@ -84,9 +86,10 @@ class BiLm(BiLmNetwork):
 
         # Parameters
 
-        source : `str | Path | Mapping[str, str]` A name of `elmo_plugin.bilm.io.MODELS`, the path
-            of a folder or an archive, a URL, or `USER/MODEL` of the Hugging Face Hub, looked for in
-            this order; or `{"options": ..., "weights": ...}`. A `Path` is never a name.
+        source : `str | Path | Mapping[str, str]`
+            A name of `elmo_plugin.bilm.io.MODELS`, the path of a folder or an archive, a URL, or
+            `USER/MODEL` of the Hugging Face Hub, looked for in this order; or `{"options": ...,
+            "weights": ...}`. A `Path` is never a name.
         precision : `str`
             See `BiLm`; also "fp32" or "bf16".
         device : `str | torch.device | None`
@@ -128,8 +131,9 @@ class BiLm(BiLmNetwork):
 
         # Parameters
 
-        sentences : `Iterable[Iterable[str]]` The words of each sentence, or the documents of spaCy,
-            or other lists of tokens with a `text`.
+        sentences : `Iterable[Iterable[str]]`
+            The words of each sentence, or the documents of spaCy, or other lists of tokens with a
+            `text`.
         cache : `Cache | None`
             Stores the layers of sentences, if the biLM is frozen.
 
@@ -214,8 +218,9 @@ class BiLm(BiLmNetwork):
 
         # Parameters
 
-        texts : `str | Iterable` A text, read as one sentence, or several: a list, a column of a
-            table, an iterator. Each may also be a list of words, or a document of spaCy.
+        texts : `str | Iterable`
+            A text, read as one sentence, or several: a list, a column of a table, an iterator. Each
+            may also be a list of words, or a document of spaCy.
         layers : `str | int | Sequence[float]`
             "all", "mean", "sum", "top", "token", a layer's number or a weight for each layer.
         pooling : `str | None` "mean" or "max" over the words of a text, or the "first" word, for
@@ -224,9 +229,9 @@ class BiLm(BiLmNetwork):
             Whether vectors are tensors ("torch") or arrays ("numpy").
         batch_size : `int`
             The number of texts that are computed together.
-        tokenizer : `str | Callable` Splits a text: the rules of "spacy", "whitespace", the
-            "letters" of a protein, or a function such as `nltk.word_tokenize` or a pipeline of
-            spaCy.
+        tokenizer : `str | Callable`
+            Splits a text: the rules of "spacy", "whitespace", the "letters" of a protein, or a
+            function such as `nltk.word_tokenize` or a pipeline of spaCy.
         language : `str`
             The code of the language of spaCy's rules.
         show_progress_bar : `bool`

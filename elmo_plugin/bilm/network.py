@@ -168,11 +168,12 @@ class BiLmNetwork(DerivingModule):
         """
         # Parameters
 
-        character_ids : `Tensor` Shape (batch, time, characters), without sentence boundaries, see
-            `character_ids`. Rows of zeros after the last word are padding.
-        state : `LstmState | None` The state that an earlier call returned, to continue from as
-            published implementations do: row i of the batch starts where row i ended. `None` to
-            start from zero.
+        character_ids : `Tensor`
+            Shape (batch, time, characters), without sentence boundaries, see `character_ids`. Rows
+            of zeros after the last word are padding.
+        state : `LstmState | None`
+            The state that an earlier call returned, to continue from as published implementations
+            do: row i of the batch starts where row i ended. `None` to start from zero.
         keep_state : `bool`
             If true, also return the final state (one extra time step).
         boundaries : `bool`

@@ -133,8 +133,9 @@ class LstmOptions:
         LSTM layers in each direction.
     use_skip_connections : `bool`
         Whether each layer but the first adds its input to its output.
-    cell_clip, proj_clip : `float | None` Bounds on the absolute value of the cell and of the
-        projected state; `None` or 0 for no bound.
+    cell_clip, proj_clip : `float | None`
+        Bounds on the absolute value of the cell and of the projected state; `None` or 0 for no
+        bound.
     """
 
     projection_dim: int

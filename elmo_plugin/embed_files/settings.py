@@ -19,8 +19,9 @@ class EmbedSettings:
     """
     # Parameters
 
-    bilm : `str | dict[str, str]` See `BiLm.from_pretrained`; for the layers "mix" the archive of a
-        trained task model with ELMo.
+    bilm : `str | dict[str, str]`
+        See `BiLm.from_pretrained`; for the layers "mix" the archive of a trained task model with
+        ELMo.
     layers : `str`
         "all", "mean", "sum", "top", "token", or the "mix" that a task has learned.
     placement : `str`, optional For "mix": the place in the task model, as `elmo weights` names it.
@@ -39,8 +40,9 @@ class EmbedSettings:
         The type of the vectors in the output: "float32" or "float16".
     gzip : `int`, optional
         The level, 1 to 9, at which HDF5 compresses vectors.
-    keys : `str` The names of sentences in HDF5: the number of the "line", or the "sentence" itself;
-        the "name" of a record of FASTA.
+    keys : `str`
+        The names of sentences in HDF5: the number of the "line", or the "sentence" itself; the
+        "name" of a record of FASTA.
     pooling : `str`, optional
         "mean" for one vector per sentence, the mean over its words.
     keep_sentences : `bool`

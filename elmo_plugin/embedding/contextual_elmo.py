@@ -62,8 +62,9 @@ class ElmoPlacement(FromParams):
         Whether each vector is normalized over its own features before mixing.
     dropout : `float`, optional (default = `0.5`)
         The rate of dropout on the mixed vectors.
-    mixing_weights : `list[float]`, optional (default = `None`) Fixed weights of the mixed layers,
-        such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if not given.
+    mixing_weights : `list[float]`, optional (default = `None`)
+        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if
+        not given.
     """
 
     layers: str | int | list[int] = "all"
@@ -85,9 +86,10 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     # Parameters
 
-    bilm : `str | dict[str, str]` The name of a pretrained biLM ("tiny", …), an archive that was
-        trained with this package, the folder of a model of ELMoForManyLangs, or `{"options": …,
-        "weights": …}` with the paths or URLs of a model in the published layout.
+    bilm : `str | dict[str, str]`
+        The name of a pretrained biLM ("tiny", …), an archive that was trained with this package,
+        the folder of a model of ELMoForManyLangs, or `{"options": …, "weights": …}` with the paths
+        or URLs of a model in the published layout.
     input, output : `ElmoPlacement`, optional (default = `None`)
         The mix of each placement.
     requires_grad : `bool`, optional (default = `False`)
@@ -96,15 +98,15 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         Whether the biLM's state is carried from batch to batch, as in published implementations.
     precision : `str`, optional (default = `"float32"`)
         The precision of a frozen biLM: "float32", "bfloat16" or "int8", see `docs/faster.md`.
-    max_batch_tokens : `int`, optional (default = `8192`) A batch with more tokens than this,
-        padding included, is computed by a frozen biLM in chunks, to bound the memory with the same
-        vectors.
-    cache : `RegisteredCache`, optional (default = `None`) Stores the output of a frozen biLM, so
-        that it computes each sentence once: in all epochs, or in all trainings. See
-        `docs/faster.md`.
-    serialization_dir : `str`, optional (default = `None`) Given by AllenNLP, not by a
-        configuration. If the weights of a trained model are there, and contain this biLM, it is
-        made from them.
+    max_batch_tokens : `int`, optional (default = `8192`)
+        A batch with more tokens than this, padding included, is computed by a frozen biLM in
+        chunks, to bound the memory with the same vectors.
+    cache : `RegisteredCache`, optional (default = `None`)
+        Stores the output of a frozen biLM, so that it computes each sentence once: in all epochs,
+        or in all trainings. See `docs/faster.md`.
+    serialization_dir : `str`, optional (default = `None`)
+        Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and
+        contain this biLM, it is made from them.
 
     Raises `ConfigurationError` if `bilm` is not a usable model, or the other parameters do not fit
     it.

@@ -38,9 +38,9 @@ class ScalarMix(FiniteModule):
         The number of layers `h_j`.
     trainable : `bool`
         Whether `w` (the parameter `weights`) and `gamma` are learned.
-    initial_weights : `Sequence[float] | None` The initial `s_j`: one for each layer, not negative,
-        of sum one. Unlike the pre-softmax values that other implementations take, `[0, 1, 0]` means
-        the middle layer alone.
+    initial_weights : `Sequence[float] | None`
+        The initial `s_j`: one for each layer, not negative, of sum one. Unlike the pre-softmax
+        values that other implementations take, `[0, 1, 0]` means the middle layer alone.
 
     Raises `BiLmError` for other `initial_weights`, and if `load_state_dict` reads NaN or infinity.
     """
@@ -133,26 +133,30 @@ class ElmoRepresentations(nn.Module):
 
     bilm : `BiLm | str | Path | Mapping[str, str]`
         The language model, or a source of `BiLm.from_pretrained`, such as "base".
-    num_mixes : `int` The number of representations, each with its own weights, such as one for each
-        place in a model.
-    layers : `str | int | Sequence[int]` Which layers are mixed: `"all"`, `"top"`, `"token"`, a
-        layer's number or a list of numbers. Layer 0 is the token layer. A single layer is only
-        scaled by `gamma`.
-    layer_norm : `bool` Whether each vector of each layer is normalized over its own features to
-        mean 0 and variance 1 before mixing. Published implementations normalize over all words of
-        the batch, so a word's vector depends on the rest of its batch.
+    num_mixes : `int`
+        The number of representations, each with its own weights, such as one for each place in a
+        model.
+    layers : `str | int | Sequence[int]`
+        Which layers are mixed: `"all"`, `"top"`, `"token"`, a layer's number or a list of numbers.
+        Layer 0 is the token layer. A single layer is only scaled by `gamma`.
+    layer_norm : `bool`
+        Whether each vector of each layer is normalized over its own features to mean 0 and variance
+        1 before mixing. Published implementations normalize over all words of the batch, so a
+        word's vector depends on the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
     mixing_weights : `Sequence[float] | None`
         Fixed weights of the mixed layers, with a fixed `gamma` of 1; `None` to learn both.
-    requires_grad : `bool | None` Whether the biLM is trained with the task; `None` leaves it
-        unchanged. biLMs are loaded frozen.
-    stateful : `bool` Whether the LSTMs continue, row by row, from their state after the last batch,
-        as in published implementations, instead of starting from zero. Gradients do not flow into
-        earlier batches. The state is not in the `state_dict`, and copies of the module start
-        without it.
-    precision : `str | None` The precision of the frozen biLM: "float32", "bfloat16" or "int8";
-        `None` for the biLM's own. A biLM that is trained computes in "float32".
+    requires_grad : `bool | None`
+        Whether the biLM is trained with the task; `None` leaves it unchanged. biLMs are loaded
+        frozen.
+    stateful : `bool`
+        Whether the LSTMs continue, row by row, from their state after the last batch, as in
+        published implementations, instead of starting from zero. Gradients do not flow into earlier
+        batches. The state is not in the `state_dict`, and copies of the module start without it.
+    precision : `str | None`
+        The precision of the frozen biLM: "float32", "bfloat16" or "int8"; `None` for the biLM's
+        own. A biLM that is trained computes in "float32".
     cache : `Cache | None`
         Stores the layers of sentences between batches and epochs, such as a `MemoryCache` (see
         `docs/faster.md`). The biLM must be frozen and not stateful.

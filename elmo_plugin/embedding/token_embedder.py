@@ -34,9 +34,9 @@ class ElmoTokenIndexer(TextIndexer):
         `max_characters_per_token` of the biLM's options (50 in all published models).
     token_min_padding_length : `int`, optional (default = `0`)
         See `TokenIndexer`.
-    normalize : `bool`, optional (default = `False`) Read typographic characters as their ASCII
-        twins, see `normalize_text`, in text that is split already. Tokenizers of raw text always
-        do.
+    normalize : `bool`, optional (default = `False`)
+        Read typographic characters as their ASCII twins, see `normalize_text`, in text that is
+        split already. Tokenizers of raw text always do.
     """
 
     key = "elmo_tokens"
@@ -85,8 +85,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     # Parameters
 
-    bilm : `str | dict[str, str]` See `ContextualElmo`, also for `requires_grad`, `stateful`,
-        `precision`, `max_batch_tokens`, `cache` and `serialization_dir`.
+    bilm : `str | dict[str, str]`
+        See `ContextualElmo`, also for `requires_grad`, `stateful`, `precision`, `max_batch_tokens`,
+        `cache` and `serialization_dir`.
     layers : `str | int | list[int]`, optional (default = `"all"`)
         See `ElmoPlacement`, also for `layer_norm`, `dropout` and `mixing_weights`.
 

@@ -79,16 +79,17 @@ class WordVectorsEmbedder(TokenEmbedder):
 
     # Parameters
 
-    vectors : `str`, optional (default = `"english"`) A table of this package ("english"), or a text
-        file in the format of GloVe, word2vec or fastText, plain or compressed. An archive stores a
-        file's vectors; from a table of this package it stores the digest.
+    vectors : `str`, optional (default = `"english"`)
+        A table of this package ("english"), or a text file in the format of GloVe, word2vec or
+        fastText, plain or compressed. An archive stores a file's vectors; from a table of this
+        package it stores the digest.
     trainable : `bool`, optional (default = `False`)
         Whether the vectors are trained with the task.
     learn_unknown : `bool`, optional (default = `False`)
         Whether words that the table lacks share a vector, which is trained.
-    serialization_dir : `str`, optional (default = `None`) Given by AllenNLP, not by a
-        configuration. If the weights of a trained model are there, and contain these vectors, they
-        are used.
+    serialization_dir : `str`, optional (default = `None`)
+        Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and
+        contain these vectors, they are used.
 
     Raises `ConfigurationError` if the vectors cannot be read.
     """

@@ -28,9 +28,9 @@ class VariationalBiLstm(SizedEncoder):
         For each layer, from the bottom, the number of cells of each direction.
     dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the input of each layer.
-    recurrent_dropout : `float`, optional (default = `0.0`) The rate of dropout on the hidden state
-        that each time step takes from the one before, with one mask for all time steps of a
-        sentence, layer and direction.
+    recurrent_dropout : `float`, optional (default = `0.0`)
+        The rate of dropout on the hidden state that each time step takes from the one before, with
+        one mask for all time steps of a sentence, layer and direction.
     """
 
     def __init__(

@@ -42,10 +42,12 @@ class CharacterCnn(TokenEmbedder):
         The number of filters of each width.
     widths : `Sequence[int]`
         The numbers of characters that the filters see.
-    activation : `Activation`, optional (default=ReLU) Applied to the greatest values, so it should
-        be one that never decreases, such as `relu` and `tanh`.
-    dropout : `float`, optional (default=0.0) The rate of dropout on the characters' vectors. All
-        occurrences of a word in a batch have one mask.
+    activation : `Activation`, optional (default=ReLU)
+        Applied to the greatest values, so it should be one that never decreases, such as `relu` and
+        `tanh`.
+    dropout : `float`, optional (default=0.0)
+        The rate of dropout on the characters' vectors. All occurrences of a word in a batch have
+        one mask.
 
     Raises `ConfigurationError` if there are no filters, or a filter's width is below 1.
     """

@@ -49,9 +49,9 @@ class ContextualEncoder(nn.Module, Registrable):
         Use one dropout mask for all words of a sentence.
     feedforward : `Lazy[FeedForward]`, optional (default = `None`)
         Layers between the embedded words and the encoder.
-    feature_dim : `int`, optional (default = `0`) The size of the features of each word that
-        `forward` takes with the text. A model whose task has such features constructs its encoder
-        with their size; a configuration does not name it.
+    feature_dim : `int`, optional (default = `0`)
+        The size of the features of each word that `forward` takes with the text. A model whose task
+        has such features constructs its encoder with their size; a configuration does not name it.
 
     Raises `ConfigurationError` if nothing embeds the words.
     """

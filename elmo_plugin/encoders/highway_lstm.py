@@ -63,10 +63,10 @@ class HighwayLstm(SizedEncoder):
         The number of cells of each layer.
     num_layers : `int`
         The number of layers.
-    recurrent_dropout : `float`, optional (default = `0.0`) The rate of dropout on the output
-        vectors of each layer, with the same mask for all time steps of a sentence, for the next
-        time step and the next layer (He et al., 2017, equation 13). AllenNLP 2 drops only for the
-        next time step.
+    recurrent_dropout : `float`, optional (default = `0.0`)
+        The rate of dropout on the output vectors of each layer, with the same mask for all time
+        steps of a sentence, for the next time step and the next layer (He et al., 2017, equation
+        13). AllenNLP 2 drops only for the next time step.
 
     Raises `ConfigurationError` if there are no layers.
     """

@@ -31,9 +31,9 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         The number of texts that are embedded at once.
     pooling : `str`, optional (default = `"mean"`)
         How the vectors of a text's words become one, see `BiLm.encode`.
-    tokenizer : `str | Callable`, optional (default = `"spacy"`) How a text is split into words: the
-        rules of "spacy", "whitespace", or a function such as `str.split`. Texts that are lists of
-        words stay so.
+    tokenizer : `str | Callable`, optional (default = `"spacy"`)
+        How a text is split into words: the rules of "spacy", "whitespace", or a function such as
+        `str.split`. Texts that are lists of words stay so.
     device : `str`, optional (default = `"cpu"`)
         The device of torch on which the biLM computes, such as "cuda".
     """

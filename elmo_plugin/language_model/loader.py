@@ -75,8 +75,9 @@ class BiLmStreamLoader(DataLoader):
 
     # Parameters
 
-    data_path : `str` A file or a pattern such as `corpus/train-*.txt.gz`: UTF-8 text, plain, `.gz`
-        or `.zst`, with one sentence per line, its words separated by white space.
+    data_path : `str`
+        A file or a pattern such as `corpus/train-*.txt.gz`: UTF-8 text, plain, `.gz` or `.zst`,
+        with one sentence per line, its words separated by white space.
     batch_size : `int`
         The number of streams or blocks that are read in parallel.
     unroll_steps : `int`
@@ -85,8 +86,9 @@ class BiLmStreamLoader(DataLoader):
         Whether to train on streams, or to evaluate on blocks.
     seed : `int`
         The seed of the order in streams.
-    block_words : `int` A block is the fewest sentences that have at least this number of words.
-        With 1, it is a single sentence. Streams start from the zero state after this many words.
+    block_words : `int`
+        A block is the fewest sentences that have at least this number of words. With 1, it is a
+        single sentence. Streams start from the zero state after this many words.
     num_workers : `int`
         The number of processes that prepare batches; 0 for this one. The batches are the same.
     max_characters_per_token : `int`

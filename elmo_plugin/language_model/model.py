@@ -45,17 +45,19 @@ class BiLmLanguageModel(Model):
     initial : `str | dict`, optional Instead of `options`: the biLM to start from, see
         `BiLm.from_pretrained`. If it has a softmax, this is adapted to the words of `vocab`;
         otherwise the softmax is new.
-    warm_up_batches : `int` The number of batches, at the beginning of training, in which only the
-        softmax learns. (Distributed training then needs `ddp_accelerator: {type: "torch",
-        find_unused_parameters: true}`.)
+    warm_up_batches : `int`
+        The number of batches, at the beginning of training, in which only the softmax learns.
+        (Distributed training then needs `ddp_accelerator: {type: "torch", find_unused_parameters:
+        true}`.)
     dropout : `float`
         The rate of dropout on the input of every LSTM layer and on the output of the last.
     num_negatives : `int`, optional In training, the number of words that each target is scored
         against, at most a third of the vocabulary; by default all words, the full softmax.
         Evaluation always takes the full softmax. The words are drawn from a separate random state,
         the same in all processes of a distributed training.
-    loss_scale : `float` The factor of the loss. bilm-tf descends on `unroll_steps` times the mean
-        loss per token; this matters to Adagrad and to the clipping of gradients.
+    loss_scale : `float`
+        The factor of the loss. bilm-tf descends on `unroll_steps` times the mean loss per token;
+        this matters to Adagrad and to the clipping of gradients.
     precision : `str` `float32`, or `bfloat16`: in training, the factors of matrix products are
         rounded to bfloat16, on GPUs and on CPUs that have instructions for it. Weights, sums, cells
         and losses stay float32. (For float16 on a GPU, set `use_amp` of the trainer instead: it

@@ -45,12 +45,13 @@ class Predictor:
 
         # Parameters
 
-        texts : `str | Sequence[str] | Iterable[str | Sequence[str]]` A text; or the words of a
-            sentence: a list or tuple of strings without any space; or any iterable of texts and
-            lists of words, in any mixture. Models of questions and of pairs of sentences take two
-            texts, or one list of pairs.
-        named : `str` The same by name: `sentence`, `document`, `passage` and `question`, `premise`
-            and `hypothesis`.
+        texts : `str | Sequence[str] | Iterable[str | Sequence[str]]`
+            A text; or the words of a sentence: a list or tuple of strings without any space; or any
+            iterable of texts and lists of words, in any mixture. Models of questions and of pairs
+            of sentences take two texts, or one list of pairs.
+        named : `str`
+            The same by name: `sentence`, `document`, `passage` and `question`, `premise` and
+            `hypothesis`.
 
         Raises `BiLmError` or AllenNLP's `ConfigurationError`, naming the text, if one cannot be
         used.
@@ -147,8 +148,9 @@ def load_predictor(
 
     # Parameters
 
-    path : `str | Path` A name of this package, such as "ner", or another word for its task, such as
-        "sentiment"; or an archive, see `load_archive`.
+    path : `str | Path`
+        A name of this package, such as "ner", or another word for its task, such as "sentiment"; or
+        an archive, see `load_archive`.
     predictor : `str | None`
         The registered name of a predictor; `None` for the model's own.
     cuda_device, overrides, trust

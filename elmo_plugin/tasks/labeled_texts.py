@@ -43,20 +43,21 @@ class LabeledTextsReader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    tokenizer : `Tokenizer`, optional (default = `PennTreebankTokenizer()`) How texts become words.
-        The default splits them like the text that biLMs are trained on; it is for languages with
-        spaces between words, and makes each Han or Kana character a word.
+    tokenizer : `Tokenizer`, optional (default = `PennTreebankTokenizer()`)
+        How texts become words. The default splits them like the text that biLMs are trained on; it
+        is for languages with spaces between words, and makes each Han or Kana character a word.
     format : `str`, optional (default = `"auto"`) "jsonl" (or a list of objects), "csv", "tsv" or
         "fasttext"; by default it is found from the name and the first line.
-    label_column : `str`, optional (default = `"auto"`) The name of the column, or of the key, of
-        the label, by default one of the usual names; `null` for texts without labels. Any words and
-        numbers are labels.
+    label_column : `str`, optional (default = `"auto"`)
+        The name of the column, or of the key, of the label, by default one of the usual names;
+        `null` for texts without labels. Any words and numbers are labels.
     label_names : `list[str]`, optional (default = `None`)
         The names of labels that are numbers, from 0.
     columns : `list[str]`, optional (default = `None`)
         The names of the columns of a table without a header.
-    skip_bad : `bool`, optional (default = `False`) Skip texts that cannot be used, such as those
-        without a label. The log has their number for each reason, and the first lines.
+    skip_bad : `bool`, optional (default = `False`)
+        Skip texts that cannot be used, such as those without a label. The log has their number for
+        each reason, and the first lines.
     """
 
     def __init__(

@@ -130,9 +130,9 @@ class SentencePredictor(TaskPredictor):
         The model to predict with.
     dataset_reader : `DatasetReader`
         The reader of its training; its `text_to_instance` takes the tokens.
-    tokenizer : `Tokenizer | str | dict`, optional (default = `None`) How a plain sentence becomes
-        words: a tokenizer, or its configuration, as in `--predictor-args`; by default the dataset
-        reader's, or else `default_tokenizer()`.
+    tokenizer : `Tokenizer | str | dict`, optional (default = `None`)
+        How a plain sentence becomes words: a tokenizer, or its configuration, as in
+        `--predictor-args`; by default the dataset reader's, or else `default_tokenizer()`.
     max_words : `int`, optional (default = `5000`)
         The most words of a sentence.
     """

@@ -144,8 +144,9 @@ class SnliEsim(Classifier):
         Encodes the words and their attended vectors.
     classifier : `Lazy[FeedForward]`
         Hidden layers between the two sentences as one vector and the logits of the labels.
-    dropout : `float`, optional (default = `0.0`) The rate of dropout after the attention, and on
-        the input of the last two fully connected layers: `classifier` and the logits.
+    dropout : `float`, optional (default = `0.0`)
+        The rate of dropout after the attention, and on the input of the last two fully connected
+        layers: `classifier` and the logits.
     """
 
     default_predictor = "elmo_snli"

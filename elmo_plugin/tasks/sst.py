@@ -99,9 +99,9 @@ class SstTreesReader(LabeledTextsReader):
     binary : `bool`, optional (default = `False`)
         Use the labels "negative" and "positive", without neutral texts; otherwise "very negative",
         "negative", "neutral", "positive" and "very positive".
-    min_phrase_length : `int`, optional (default = `None`) Also make instances of phrases of this
-        number of words or more: of every subtree if it is 1. By default only whole sentences are
-        instances, which is right for validation and test data.
+    min_phrase_length : `int`, optional (default = `None`)
+        Also make instances of phrases of this number of words or more: of every subtree if it is 1.
+        By default only whole sentences are instances, which is right for validation and test data.
     text_column : `str`, optional (default = `"auto"`)
         The name of the column, or of the key, of the text; by default one of the usual names.
     format : `str`, optional (default = `"auto"`) "trees", "jsonl", "csv", "tsv" or "fasttext"; by
@@ -230,8 +230,9 @@ class SstBcn(Classifier):
         From the words to vectors in context.
     integrator : `Lazy[Seq2SeqEncoder]`
         Encodes the words and their attended vectors.
-    classifier : `Lazy[FeedForward]`, optional (default = `None`) Hidden layers between the sentence
-        as one vector and the logits of the labels, as in Peters et al. (2018).
+    classifier : `Lazy[FeedForward]`, optional (default = `None`)
+        Hidden layers between the sentence as one vector and the logits of the labels, as in Peters
+        et al. (2018).
     maxout : `Lazy[Maxout]`, optional (default = `None`)
         Maxout layers instead, as in McCann et al. (2017). Exactly one of the two is required.
     dropout : `float`, optional (default = `0.0`)

@@ -52,9 +52,10 @@ class CorefReader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    genre_pattern : `str`, optional (default = `None`) A regex whose first group, found in the name
-        of a document, is the genre, such as "gum/([^_]+)" for OntoGUM. By default the genre is the
-        part of the name before the first "/", as in OntoNotes.
+    genre_pattern : `str`, optional (default = `None`)
+        A regex whose first group, found in the name of a document, is the genre, such as
+        "gum/([^_]+)" for OntoGUM. By default the genre is the part of the name before the first
+        "/", as in OntoNotes.
 
     Raises `ConfigurationError`, naming file and line, if a line is malformed, and if a file
     contains no document. Warns of a file without clusters.

@@ -68,8 +68,9 @@ class CorefSpanRanking(TaskModel):
 
     vocab : `Vocabulary`
         With the genres in the namespace "genre_labels".
-    contextual_encoder : `ContextualEncoder` From the words of each sentence to vectors in context.
-        The soft heads are means of its embedded words.
+    contextual_encoder : `ContextualEncoder`
+        From the words of each sentence to vectors in context. The soft heads are means of its
+        embedded words.
     max_span_width : `int`, optional (default = `10`)
         The words of the longest spans.
     spans_per_word : `float`, optional (default = `0.4`)
@@ -82,8 +83,9 @@ class CorefSpanRanking(TaskModel):
         The size of the two feed-forward layers of each scorer.
     feature_dim : `int`, optional (default = `20`)
         The size of the vectors of width, distance, speaker and genre.
-    dropout : `float`, optional (default = `0.2`) The rate of dropout on encoded words, on hidden
-        layers, and on the vectors of features, with a mask for each pair or span.
+    dropout : `float`, optional (default = `0.2`)
+        The rate of dropout on encoded words, on hidden layers, and on the vectors of features, with
+        a mask for each pair or span.
     max_training_sentences : `int`, optional (default = `50`)
         The sentences of a window.
     use_speakers, use_genre : `bool`, optional (default = `True`)

@@ -60,14 +60,16 @@ class Conll2003Reader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    source_encoding : `str`, optional (default = `"auto"`) The tags in the files: "BIO", "IOB1" (the
-        published CoNLL-2003, and Wikigold), "BIOUL", "BIOES" or "BMES"; "mixed" for entities that
-        begin with either B or I; "IO" for types without a letter; "plain" for tags that mark no
-        entities. By default one that fits all tags of a file: "IO" if most are "O".
+    source_encoding : `str`, optional (default = `"auto"`)
+        The tags in the files: "BIO", "IOB1" (the published CoNLL-2003, and Wikigold), "BIOUL",
+        "BIOES" or "BMES"; "mixed" for entities that begin with either B or I; "IO" for types
+        without a letter; "plain" for tags that mark no entities. By default one that fits all tags
+        of a file: "IO" if most are "O".
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The tags of the instances, unless they are plain: "BIO" or "BIOUL".
-    word_column, tag_column : `int | str`, optional (default = `None`) The number of a column, from
-        0, or from the end if it is negative; or its name in the header of a file or in JSON lines.
+    word_column, tag_column : `int | str`, optional (default = `None`)
+        The number of a column, from 0, or from the end if it is negative; or its name in the header
+        of a file or in JSON lines.
     separator : `str`, optional (default = `None`)
         The separator of columns: a tab, a space, or the delimiter of CSV.
     label_names : `list[str]`, optional (default = `None`)
@@ -76,8 +78,9 @@ class Conll2003Reader(TaskDatasetReader):
         The character encoding of the files, as Python names it.
     tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
         How a text with entities as characters becomes words; the predictor's for plain sentences.
-    skip_bad : `bool`, optional (default = `False`) Skip sentences that cannot be used, such as
-        those with a blank word. The log has their number.
+    skip_bad : `bool`, optional (default = `False`)
+        Skip sentences that cannot be used, such as those with a blank word. The log has their
+        number.
 
     Raises `ConfigurationError`, naming file and line, if a file cannot be decoded, the number of
     columns changes, columns of words and tags are not certain, or a tag is illegal, and if a file

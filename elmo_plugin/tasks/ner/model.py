@@ -60,8 +60,9 @@ class NerBiLstmCrf(TaskModel):
         With the tags in the namespace "labels".
     contextual_encoder : `ContextualEncoder`
         From the words to vectors in context.
-    tag_encoding : `str`, optional (default = `"BIOUL"`) The encoding of the tags: "BIO" or "BIOUL",
-        as in the dataset reader; "plain" for tags of any kind, or `None` to find it from `vocab`.
+    tag_encoding : `str`, optional (default = `"BIOUL"`)
+        The encoding of the tags: "BIO" or "BIOUL", as in the dataset reader; "plain" for tags of
+        any kind, or `None` to find it from `vocab`.
 
     Raises `ConfigurationError` if the tags in `vocab` are in another encoding, or are plain.
     """
@@ -264,10 +265,10 @@ class NerPredictor(SentencePredictor):
 
     # Parameters
 
-    output_format : `str`, optional (default = `"json"`) The output of `allennlp predict`: "json",
-        or "columns": a line for each word with its gold tag, if there is one
-        (`--use-dataset-reader`), and its predicted tag, in BIO, between spaces, as `elmo score ner`
-        and conlleval.pl read them. Spaces inside a word become "_".
+    output_format : `str`, optional (default = `"json"`)
+        The output of `allennlp predict`: "json", or "columns": a line for each word with its gold
+        tag, if there is one (`--use-dataset-reader`), and its predicted tag, in BIO, between
+        spaces, as `elmo score ner` and conlleval.pl read them. Spaces inside a word become "_".
     **kwargs
         Options of `SentencePredictor`.
     """

@@ -40,14 +40,14 @@ class SquadReader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`) How paragraphs and
-        questions become words; it must set their places in the text. The default is for languages
-        with spaces between words, and makes each Han or Kana character a word.
+    tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
+        How paragraphs and questions become words; it must set their places in the text. The default
+        is for languages with spaces between words, and makes each Han or Kana character a word.
     max_paragraph_words : `int`, optional (default = `None`)
         Skip longer paragraphs, as is usual in training. The log has their number.
-    skip_unanswerable, skip_bad : `bool`, optional (default = `False`) Skip the questions without an
-        answer of SQuAD 2.0; skip the questions that cannot be used. The log has their numbers and
-        the first ids.
+    skip_unanswerable, skip_bad : `bool`, optional (default = `False`)
+        Skip the questions without an answer of SQuAD 2.0; skip the questions that cannot be used.
+        The log has their numbers and the first ids.
     answers_required : `bool`, optional (default = `False`)
         Raise an error for a question without an answer, as in training.
 

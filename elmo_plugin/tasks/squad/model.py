@@ -58,18 +58,18 @@ class SquadBidafSelfAttention(TaskModel):
         From the words of paragraph and question to vectors in context.
     attention_projection, self_attention_projection : `Lazy[FeedForward]`
         The layers after attention and self-attention, of the same size.
-    self_attention_encoder : `Lazy[Seq2SeqEncoder]` Encodes the words in the residual block. Without
-        it and `self_attention_projection` the residual block is left out. One of them alone is an
-        error.
+    self_attention_encoder : `Lazy[Seq2SeqEncoder]`
+        Encodes the words in the residual block. Without it and `self_attention_projection` the
+        residual block is left out. One of them alone is an error.
     start_encoder, end_encoder : `Lazy[Seq2SeqEncoder]`
         Encode the words for the first and for the last word of the answer.
     dropout : `float`, optional (default = `0.2`)
         The rate of variational dropout on encoded words, and on the input of encoders.
     max_answer_words : `int`, optional (default = `17`)
         The most words of an answer in prediction; `null` for any number.
-    word_in_question : `bool`, optional (default = `False`) Tell the layers after attention which
-        words of the paragraph the question has (Weissenborn, Wiese and Seiffe, 2017). The paper's
-        model does not; with little data it learns much faster.
+    word_in_question : `bool`, optional (default = `False`)
+        Tell the layers after attention which words of the paragraph the question has (Weissenborn,
+        Wiese and Seiffe, 2017). The paper's model does not; with little data it learns much faster.
     train_on : `str`, optional (default = `"all"`)
         "all", the probability of all correct answers together, or "first", of the first one.
     """

@@ -57,8 +57,9 @@ class SrlHighwayLstm(TaskModel):
 
     vocab : `Vocabulary`
         With the tags in the namespace "labels".
-    contextual_encoder : `Lazy[ContextualEncoder]` From the words, and the vectors of the
-        predicate's indicator, to vectors in context. Its encoder is a `highway_lstm` in the paper.
+    contextual_encoder : `Lazy[ContextualEncoder]`
+        From the words, and the vectors of the predicate's indicator, to vectors in context. Its
+        encoder is a `highway_lstm` in the paper.
     predicate_dim : `int`, optional (default = `100`)
         The size of the vectors of the predicate's indicator.
     """
