@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.characters import word_to_character_ids
+from elmo_plugin.bilm.characters import NUM_CHARACTERS, word_to_character_ids
 from elmo_plugin.common.errors import BiLmError
 
 MAX_PROJECTED_ROWS = 512  # of a direction: their gates take 32 MiB with 4096 cells in float32
@@ -137,9 +137,10 @@ def input_gates(
 
 class WordBatch(NamedTuple):
     """
-    Sentences as numbers of their distinct words.
+    Sentences as numbers of their distinct words. A word is its character ids: texts that are cut to
+    the same ids are one word.
 
-    character_ids: (words, characters), the distinct words
+    character_ids: (words, characters), the distinct words, int16
     word_ids: (batch, time), the row of each word; -1 after the end of a sentence
     lengths: (batch,), the number of words of each sentence, on the CPU
     """
@@ -153,16 +154,29 @@ def number_words(
     sentences: Sequence[Sequence[str]], max_characters: int, device: torch.device
 ) -> WordBatch:
     """Numbers the distinct words of sentences, in the order in which they come."""
-    numbers: dict[str, int] = {}
-    lengths = list(map(len, sentences))
+    number_of_text: dict[str, int] = {}
+    number_of_ids: dict[bytes, int] = {}
+    distinct: list[np.ndarray] = []
+    lengths = [len(sentence) for sentence in sentences]
     word_ids = np.full((len(sentences), max(lengths, default=0)), -1)
     for row, sentence in zip(word_ids, sentences, strict=True):
-        row[: len(sentence)] = [numbers.setdefault(word, len(numbers)) for word in sentence]
-    character_ids = np.empty((len(numbers), max_characters), dtype=np.int16)
-    for row, word in zip(character_ids, numbers, strict=True):
-        row[:] = word_to_character_ids(word, max_characters)
-    ids, words = (torch.from_numpy(array).to(device) for array in (word_ids, character_ids))
-    return WordBatch(words, ids, torch.tensor(lengths, dtype=torch.long))
+        for text in sentence:
+            if text in number_of_text:
+                continue
+            ids = word_to_character_ids(text, max_characters)
+            number = number_of_ids.setdefault(ids.tobytes(), len(distinct))
+            if number == len(distinct):
+                distinct.append(ids)
+            number_of_text[text] = number
+        row[: len(sentence)] = [number_of_text[text] for text in sentence]
+    character_ids = np.empty((len(distinct), max_characters), dtype=np.int16)
+    for number, ids in enumerate(distinct):
+        character_ids[number] = ids
+    return WordBatch(
+        torch.from_numpy(character_ids).to(device),
+        torch.from_numpy(word_ids).to(device),
+        torch.tensor(lengths, dtype=torch.long),
+    )
 
 
 def find_words(character_ids: Tensor, lengths: Tensor) -> WordBatch:
@@ -173,9 +187,21 @@ def find_words(character_ids: Tensor, lengths: Tensor) -> WordBatch:
     is_word = torch.arange(time) < lengths[:, None]
     positions = is_word.flatten().nonzero().squeeze(1).to(character_ids.device, non_blocking=True)
     words, group = unique_rows(character_ids.flatten(0, 1)[positions])
+    check_character_ids(words)
     word_ids = group.new_full((batch_size * time,), -1)
     word_ids[positions] = group
-    return WordBatch(words, word_ids.view(batch_size, time), lengths)
+    return WordBatch(words.to(torch.int16), word_ids.view(batch_size, time), lengths)
+
+
+def check_character_ids(character_ids: Tensor) -> None:
+    """Raises `BiLmError` if a number is not the id of a character."""
+    if character_ids.numel() == 0:
+        return
+    least, greatest = torch.stack(torch.aminmax(character_ids)).tolist()
+    if least < 0 or greatest >= NUM_CHARACTERS:
+        raise BiLmError(
+            f"character ids: expected 0 to {NUM_CHARACTERS - 1}, got {least} to {greatest}"
+        )
 
 
 def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
@@ -201,6 +227,22 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
             "character ids have rows of zeros before a word: padding must come after the words"
         )
     return mask.sum(dim=1)
+
+
+def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
+    """
+    Adds the words of `more`, shape (any, characters), to distinct words, unless they are there.
+    Returns all words, shape (words, characters), and the number among them of each added one.
+    """
+    numbers = []
+    for word in more.to(words.dtype):
+        same = (words == word).all(dim=1).nonzero().flatten().tolist()
+        if same:
+            numbers.append(same[0])
+        else:
+            numbers.append(len(words))
+            words = torch.cat([words, word[None]])
+    return words, numbers
 
 
 def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:

@@ -153,7 +153,7 @@ class DerivingModule(nn.Module):
 class WordCache:
     """
     A bounded table of words and their vectors, on the device of the vectors, tied to a single
-    encoder.
+    encoder. A word is its character ids.
 
     When full, it evicts everything and reuses the memory. Several threads may use it, in and out of
     `torch.inference_mode()`, and so may a process that is forked meanwhile: a word is added after
@@ -171,10 +171,16 @@ class WordCache:
 
     def look_up(self, words: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
         """
-        Returns the vectors of distinct words, shape (words, characters): stored ones, and those
-        that `encode` returns for the missing words. Shape (words, dim), not shared with the cache.
+        Returns the vectors of distinct words, shape (words, characters), int16: stored ones, and
+        those that `encode` returns for the missing words. Shape (words, dim), not shared with the
+        cache.
+
+        Raises `ValueError` if a word is there twice: it would get two rows, and later words would
+        overwrite rows that are in use.
         """
-        keys = [row.tobytes() for row in words.numpy(force=True)]
+        keys = [row.tobytes() for row in words.to(torch.int16).numpy(force=True)]
+        if len(set(keys)) < len(keys):
+            raise ValueError("WordCache.look_up: expected distinct words, got one of them twice")
         with self._lock:
             slots = [self._slots.get(key, -1) for key in keys]
             missing = [number for number, slot in enumerate(slots) if slot < 0]

@@ -14,6 +14,7 @@ from elmo_plugin.bilm.batching import (
     Packing,
     WordBatch,
     add_boundaries,
+    add_words,
     find_words,
     map_state,
     pack,
@@ -246,8 +247,7 @@ class BiLmNetwork(DerivingModule):
                 word_ids, lengths, copies = distinct, (distinct >= 0).sum(dim=1).cpu(), which
         reads_boundaries = settings.keep_state or boundaries or dropout or state is not None
         if reads_boundaries:
-            begin, end = len(words), len(words) + 1
-            words = torch.cat([words, self.boundaries.to(words.dtype)])
+            words, (begin, end) = add_words(words, self.boundaries)
             word_ids = add_boundaries(word_ids, lengths, begin, end)  # Shape: (batch, time + 2)
             lengths = lengths + 2
         else:

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 from elmo_plugin.bilm.autograd import first_derivative_only
+from elmo_plugin.bilm.batching import check_character_ids
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.derived import DerivedValues, WordCache, derive_once
 from elmo_plugin.bilm.options import CharCnnOptions, LexiconCnnOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision, autocast_dtype
-from elmo_plugin.common.errors import BiLmError
 
 # Words of similar length are encoded together, this many at a time: on a CPU their windows stay in
 # its cache.
@@ -137,7 +137,7 @@ class TokenEncoder(CachedTokenEncoder):
         derived: DerivedValues | None = None,
     ) -> Tensor:
         weight = self.projection.weight
-        _check_range(character_ids)
+        check_character_ids(character_ids)
         is_trainable = any(parameter.requires_grad for parameter in self.parameters())
         if is_trainable and (torch.is_grad_enabled() or precision.name == "float32"):
             maxima, order = convolve_by_length(
@@ -203,14 +203,6 @@ def _maxima(character_ids: Tensor, table: Tensor) -> Tensor:
     windows = character_ids.unfold(1, width, 1) + first_rows  # Shape: (words, windows, width)
     sums = F.embedding_bag(windows.flatten(0, 1), table.flatten(0, 1), mode="sum")
     return sums.view(*windows.shape[:2], filters).amax(dim=1)
-
-
-def _check_range(character_ids: Tensor) -> None:
-    least, greatest = torch.stack(torch.aminmax(character_ids)).tolist()
-    if least < 0 or greatest >= NUM_CHARACTERS:
-        raise BiLmError(
-            f"character ids: expected 0 to {NUM_CHARACTERS - 1}, got {least} to {greatest}"
-        )
 
 
 def by_length(

@@ -33,7 +33,7 @@ from elmo_plugin.embed_files.settings import (
     protein_settings,
 )
 
-VERSION = 1  # of chunks and outputs
+VERSION = 2  # of chunks and outputs; 1 could have the vectors of other words after long ones
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 NAME = "activations.sqlite"
-FORMAT = 1  # of the file, as its `user_version`
+FORMAT = 2  # of the file, as its `user_version`; 1 could have the vectors of other words
 PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sentence over many
 CHECKSUM_SIZE = 4
 BUSY_SECONDS = 60.0  # to wait while other processes write
@@ -123,30 +123,50 @@ class SqliteStore:
         file.touch()
         self._inode = file.stat().st_ino
         connection = sqlite3.connect(
-            file, BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             connection.execute("PRAGMA journal_mode = TRUNCATE")
             connection.execute(f"PRAGMA max_page_count = {max(self.max_bytes // PAGE_SIZE, 1)}")
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                connection.executescript(
-                    "BEGIN IMMEDIATE;CREATE TABLE IF NOT EXISTS records (id INTEGER PRIMARY KEY, "
-                    f"content BLOB);PRAGMA user_version = {FORMAT}; COMMIT"
-                )
-            elif version != FORMAT:
-                raise sqlite3.OperationalError(f"its format is {version}, not {FORMAT}")
+            self._prepare(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """
+        Makes the table of a new file, and empties a file of an earlier format. Raises
+        `sqlite3.OperationalError` if the format is a later one.
+        """
+        if _format_of(connection) == FORMAT:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        version = _format_of(connection)  # another process may have prepared it meanwhile
+        if version > FORMAT:
+            raise sqlite3.OperationalError(f"its format is {version}, not {FORMAT}")
+        if version < FORMAT:
+            if version > 0:
+                self._warn(
+                    f"has the format {version}, in which a word could get another word's vectors: "
+                    "it is emptied"
+                )
+            connection.execute("DROP TABLE IF EXISTS records")
+            connection.execute("CREATE TABLE records (id INTEGER PRIMARY KEY, content BLOB)")
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.folder, self.max_bytes)
 
     def _warn(self, what: str) -> None:
         logger.warning("the cache %s %s", self.folder, what)
+
+
+def _format_of(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return version
 
 
 def _row_id(key: bytes) -> int:

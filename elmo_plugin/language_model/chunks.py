@@ -94,11 +94,8 @@ class IndexedCorpus:
             for word in chunk.open().words:
                 self._types.setdefault(word, len(self._types))
         self.words = list(self._types)  # of each type, as all that follows
-        digests = [blake2b(word.encode(), digest_size=8).digest() for word in self.words]
-        self.hashes = np.frombuffer(
-            b"".join([bytes(8), *digests[1:]]), dtype="<i8"
-        )  # order a batch's words
         self.character_ids = _character_ids(self.words, max_characters)  # zeros for type 0
+        self.hashes = _hashes(self.words, self.character_ids)  # they order a batch's words
         # Only type 0 has the number 0: a word that looks like the vocabulary's padding is unknown.
         self.numbers = np.array([0, *(numbers.get(word) or unknown for word in self.words[1:])])
 
@@ -111,6 +108,22 @@ class IndexedCorpus:
         return np.fromiter(map(self._types.__getitem__, words), np.int32, len(words))[
             tokens
         ], starts
+
+
+def _hashes(words: Sequence[str], character_ids: np.ndarray) -> np.ndarray:
+    """
+    Returns a number for each type, shape (words,), int64, 0 for type 0: the same number for words
+    with the same character ids, which are one word to the biLM.
+    """
+    digests = [blake2b(word.encode(), digest_size=8).digest() for word in words[1:]]
+    hashes = np.frombuffer(bytes(8) + b"".join(digests), dtype="<i8").copy()
+    bytes_that_are_read = character_ids.shape[1] - 2
+    first_type: dict[bytes, int] = {}
+    for number, word in enumerate(words):
+        if len(word.encode()) >= bytes_that_are_read:  # shorter words differ in their ids
+            same = first_type.setdefault(character_ids[number].tobytes(), number)
+            hashes[number] = hashes[same]
+    return hashes
 
 
 def _character_ids(words: Sequence[str], max_characters: int) -> np.ndarray:

@@ -211,7 +211,22 @@ def test_a_damaged_file_is_begun_anew_which_a_warning_says(
     assert found(store, *range(100)) == set(range(100))
 
 
-def test_a_file_of_another_format_is_left_as_it_is(
+def test_a_file_of_an_earlier_format_is_emptied(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(begun(tmp_path), 1)
+    with sqlite3.connect(tmp_path / NAME) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    store = begun(tmp_path)
+    assert found(store, 1) == set()
+    assert "format 1, in which a word could get another word's vectors" in warnings(caplog)[0]
+    write(store, 1, 2)
+    assert found(begun(tmp_path), 1, 2) == {1, 2}
+    assert len(warnings(caplog)) == 1, "only once"
+
+
+def test_a_file_of_a_later_format_is_left_as_it_is(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = begun(tmp_path)
@@ -221,7 +236,7 @@ def test_a_file_of_another_format_is_left_as_it_is(
     connection.close()
     content = (tmp_path / NAME).read_bytes()
     assert_computes(begun(tmp_path), caplog)
-    assert "its format is 7, not 1" in warnings(caplog)[0]
+    assert "its format is 7, not 2" in warnings(caplog)[0]
     assert (tmp_path / NAME).read_bytes() == content
 
 

@@ -99,6 +99,17 @@ def test_scores_are_those_of_a_plain_loop_over_sentences(block_words: int) -> No
     _assert_equal(_scores(text, 3, 4, block_words), expected, rtol=2e-5)
 
 
+def test_words_that_are_cut_to_the_same_bytes_do_not_disturb_the_words_after_them() -> None:
+    sentences = [
+        [["abcdefghij1", "abcdefghij2", "cat"]],
+        [["dog", "abcdefghij"], ["cat", "abcdefghij2"]],
+        [["cat", "dog"]],
+    ]
+    text = in_memory(sentences)
+    expected = _plain_scores(text, list(chain.from_iterable(sentences)), 1)
+    _assert_equal(_scores(text, 1, 2, 1), expected, rtol=2e-5)
+
+
 @settings(max_examples=8)
 @given(LENGTHS, st.integers(2, 6), st.integers(1, 40), st.sampled_from([1, 5, 1000]))
 def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
