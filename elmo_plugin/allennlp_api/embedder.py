@@ -49,7 +49,8 @@ class ElmoEmbedder:
     bilm : `str | Mapping[str, str] | BiLm | None`
         Instead of the files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM
         (copied).
-    precision : `str`, optional The precision of the biLM: "float32", "bfloat16" or "int8". By
+    precision : `str`, optional
+        The precision of the biLM: "float32", "bfloat16" or "int8". By
         default as in `bilm`, or "float32".
 
     The attribute `elmo_bilm` is the biLM with the interface of AllenNLP's class.

@@ -40,9 +40,11 @@ class BiLmLanguageModel(Model):
 
     vocab : `Vocabulary`
         The model predicts the words of its namespace "words".
-    options : `dict`, optional The sizes of a biLM that starts from random weights, in the layout of
+    options : `dict`, optional
+        The sizes of a biLM that starts from random weights, in the layout of
         a published `options.json`.
-    initial : `str | dict`, optional Instead of `options`: the biLM to start from, see
+    initial : `str | dict`, optional
+        Instead of `options`: the biLM to start from, see
         `BiLm.from_pretrained`. If it has a softmax, this is adapted to the words of `vocab`;
         otherwise the softmax is new.
     warm_up_batches : `int`
@@ -51,7 +53,8 @@ class BiLmLanguageModel(Model):
         true}`.)
     dropout : `float`
         The rate of dropout on the input of every LSTM layer and on the output of the last.
-    num_negatives : `int`, optional In training, the number of words that each target is scored
+    num_negatives : `int`, optional
+        In training, the number of words that each target is scored
         against, at most a third of the vocabulary; by default all words, the full softmax.
         Evaluation always takes the full softmax. The words are drawn from a separate random state,
         the same in all processes of a distributed training.
