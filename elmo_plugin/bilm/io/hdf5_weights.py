@@ -22,7 +22,12 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.bilm.io.layouts import TensorMapping, default_projection, hdf5_mappings
+from elmo_plugin.bilm.io.layouts import (
+    TensorMapping,
+    default_projection,
+    hdf5_mappings,
+    is_lstm_bias,
+)
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.archives import AnyPath
@@ -143,9 +148,10 @@ def write_weights(
 ) -> None:
     """
     Writes a biLM's `state_dict()` so that every ELMo implementation can read it, as float32, or as
-    float16, compressed without loss. After an error the file is incomplete, so give a temporary
-    one. Raises `BiLmError` (without the file's name) if a value or a word cannot be written, and
-    `OSError` if the file cannot.
+    float16, compressed without loss. The biases of LSTMs are always float32, because AllenNLP adds
+    1 to those of the forget gates in the type of the file. After an error the file is incomplete,
+    so give a temporary one. Raises `BiLmError` (without the file's name) if a value or a word
+    cannot be written, and `OSError` if the file cannot.
     """
     is_half = dtype == "float16"
     compression = {"compression": "gzip", "compression_opts": 9, "shuffle": True} if is_half else {}
@@ -156,9 +162,10 @@ def write_weights(
                 raise target.error
             tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()
             values = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
-            if np.abs(values).max(initial=0.0) > np.finfo(dtype).max:
-                raise BiLmError(f"the dataset {name} has values beyond {dtype}")
-            write_dataset(file, name, values.astype(dtype, copy=False), **compression)
+            stored_type = "float32" if is_lstm_bias(name) else dtype
+            if np.abs(values).max(initial=0.0) > np.finfo(stored_type).max:
+                raise BiLmError(f"the dataset {name} has values beyond {stored_type}")
+            write_dataset(file, name, values.astype(stored_type, copy=False), **compression)
 
         file.attrs[_OPTIONS] = np.bytes_(json.dumps(options.to_dict()))
         for mapping in hdf5_mappings(options):

@@ -171,6 +171,11 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
             )
 
 
+def is_lstm_bias(name: str) -> bool:
+    """Returns whether this dataset of a published file is the bias of an LSTM layer."""
+    return name.endswith("/LSTMCell/B")
+
+
 def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:
     """
     Returns the identity for a projection that bilm-tf leaves out because it does not change the
