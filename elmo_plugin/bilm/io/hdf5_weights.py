@@ -12,7 +12,7 @@ the attribute `options`. So damage is noticed, and options that do not belong to
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +46,7 @@ from elmo_plugin.common.formats.torch_files import check_finite
 
 DTYPES = ("float32", "float16")  # in which numbers are stored, in any file
 UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of published ones
+PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
 _OPTIONS = "options"  # an attribute of the file
 _BILM_DATASET = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 _LONGEST_WORD = 100  # bytes for each number of a softmax, far more than words take
@@ -64,13 +65,33 @@ class SoftmaxWeights(NamedTuple):
     bias: Tensor
     words: list[str]
 
+    @property
+    def has_padding(self) -> bool:
+        """Whether row 0 is no word, but the padding of AllenNLP's vocabularies."""
+        return self.words[:1] == [PADDING_WORD]
+
+    def numbers(self) -> dict[str, int]:
+        """Returns the number of each word, without the padding."""
+        first = 1 if self.has_padding else 0
+        return {word: number for number, word in enumerate(self.words[first:], start=first)}
+
+    def unknown_number(self, names: Sequence[str] = UNKNOWN_WORDS) -> int | None:
+        """
+        Returns the number of the word that stands for unknown words, the first of these `names` in
+        the vocabulary; `None` if there is none.
+        """
+        numbers = self.numbers()
+        for name in names:
+            if name in numbers:
+                return numbers[name]
+        return None
+
     def vocabulary(self) -> tuple[dict[str, int], int] | None:
         """
         Returns the number of each word, and the number of unknown words; `None` if text cannot be
         scored, because the unknown word or a sentence boundary is missing.
         """
-        numbers = {word: number for number, word in enumerate(self.words)}
-        unknown = next((numbers[word] for word in UNKNOWN_WORDS if word in numbers), None)
+        numbers, unknown = self.numbers(), self.unknown_number()
         if unknown is None or not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= numbers.keys():
             return None
         return numbers, unknown
