@@ -176,8 +176,8 @@ def score_sentences(
 ) -> Iterator[SentenceScores]:
     """
     Scores each sentence of a text with the full softmax, without its row 0, in the order of the
-    text. Only the blocks
-    that are read in parallel are in memory. The biLM is in evaluation mode, faster if frozen.
+    text. Only the blocks that are read in parallel are in memory. The biLM is in evaluation mode,
+    faster if frozen.
     """
     state: LstmState | None = None
     read: list[tuple[np.ndarray, np.ndarray]] = []  # losses and sentence numbers of these blocks

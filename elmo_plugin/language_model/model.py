@@ -56,8 +56,8 @@ class BiLmLanguageModel(Model):
     num_negatives : `int`, optional
         In training, the number of words that each target is scored
         against, at most a third of the vocabulary; by default all words, the full softmax.
-        Evaluation always takes the full softmax, without the padding. The words are drawn from a separate random state,
-        the same in all processes of a distributed training.
+        Evaluation always takes the full softmax, without the padding. The words are drawn from a
+        separate random state, the same in all processes of a distributed training.
     loss_scale : `float`
         The factor of the loss. bilm-tf descends on `unroll_steps` times the mean loss per token;
         this matters to Adagrad and to the clipping of gradients.

@@ -88,8 +88,8 @@ class BilmTfVocabulary(Vocabulary):
 
 def check_vocabulary(vocabulary: Vocabulary) -> None:
     """
-    Raises `ConfigurationError` if the vocabulary lacks a special word, or has a word in the place of
-    padding, which is never predicted.
+    Raises `ConfigurationError` if the vocabulary lacks a special word, or has a word in the place
+    of padding, which is never predicted.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
@@ -141,8 +141,8 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
     Adapts a softmax to another vocabulary. Known words keep their row and bias. All others were the
     unknown word until now, so the new words and the unknown word share its row, and its probability
     in equal parts: their bias is lower by `log(number of new words + 1)`. If all known words are in
-    the new vocabulary, they are as probable as before. If the source has no padding, it gets the row
-    of the unknown word, too, but next to no probability.
+    the new vocabulary, they are as probable as before. If the source has no padding, this gets the
+    row of the unknown word, too, but next to no probability.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
     Raises `ConfigurationError` if the source has no unknown word.

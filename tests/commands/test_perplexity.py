@@ -14,6 +14,7 @@ from elmo_plugin.language_model import measure_perplexity
 from elmo_plugin.language_model.loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from tests.commands.run import run
+from tests.conftest import REPOSITORY
 from tests.language_model.small_models import evaluate
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
@@ -25,6 +26,7 @@ SENTENCES = [
     "cat",
     "the the the @@PADDING@@",
 ]
+BILM_TF = REPOSITORY / "tests" / "fixtures" / "bilm_tf"
 PERPLEXITIES = ("forward_perplexity", "backward_perplexity", "perplexity")
 TOKENS, UNKNOWN = 17, 3  # of them: a, dog, @@PADDING@@
 
@@ -158,6 +160,18 @@ def test_a_gpu_gives_the_same(archive: str, text: str) -> None:
     expected = _numbers(measure_perplexity(archive, [text]))
     found = _numbers(measure_perplexity(archive, [text], device="cuda"))
     assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_bilm_that_bilm_tf_trained_has_the_losses_that_bilm_tf_computes(tmp_path: Path) -> None:
+    expected = json.loads((BILM_TF / "losses.json").read_text(encoding="utf-8"))
+    text, out = tmp_path / "text.txt", tmp_path / "scores.jsonl"
+    sentences = [" ".join(sentence["words"]) for sentence in expected]
+    text.write_text("\n".join(sentences) + "\n", encoding="utf-8")
+    run("perplexity", BILM_TF, text, "--state", "reset", "--per-sentence", out)
+    found = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    for scores, losses in zip(found, expected, strict=True):
+        assert scores["forward"] == pytest.approx(losses["forward"], rel=1e-6)
+        assert scores["backward"] == pytest.approx(losses["backward"], rel=1e-6)
 
 
 def test_a_bilm_without_its_softmax_is_refused(archive: str, text: str, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking:
 def test_a_vocabulary_with_a_word_in_the_place_of_padding_is_refused() -> None:
     words = ["a", "@@UNKNOWN@@", "<S>", "</S>"]
     made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
-    with pytest.raises(ConfigurationError, match="has 'a' as number 0 .* needs @@PADDING@@; .*"):
+    with pytest.raises(ConfigurationError, match=r"has 'a' as number 0 .* needs @@PADDING@@; .*"):
         check_vocabulary(made)
 
 

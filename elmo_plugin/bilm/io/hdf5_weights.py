@@ -27,6 +27,7 @@ from elmo_plugin.bilm.io.layouts import (
     default_projection,
     hdf5_mappings,
     is_lstm_bias,
+    only_layer_name,
 )
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
@@ -121,9 +122,12 @@ def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
     name = f"weight file {path}"
     with open_hdf5(path, name) as file:
         _check_options(file, options)
-        datasets = {
-            each.theirs: _find_dataset(file, each, options) for each in hdf5_mappings(options)
-        }
+        datasets = {}
+        for mapping in hdf5_mappings(options):
+            dataset = _find_dataset(file, mapping, options)
+            datasets[mapping.theirs] = dataset
+            if options.lstm.n_layers == 1:
+                datasets[only_layer_name(mapping.theirs)] = dataset
         found: list[str] = []
         file.visititems(
             lambda key, each: found.append(key) if isinstance(each, h5py.Dataset) else None
@@ -235,6 +239,8 @@ def _find_dataset(
     """Returns a dataset of the right shape, or the identity that stands for one."""
     name = mapping.theirs
     found = find_numbers(file, name)
+    if found is None and options.lstm.n_layers == 1:
+        found = find_numbers(file, only_layer_name(name))
     if found is None:
         if name == "char_embed" and "embedding" in file:
             raise BiLmError(

@@ -11,7 +11,12 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import Checkpoint, write_files
-from elmo_plugin.bilm.io.hdf5_weights import read_softmax, read_weights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import (
+    check_weights_file,
+    read_softmax,
+    read_weights,
+    write_weights,
+)
 from elmo_plugin.bilm.io.layouts import hdf5_mappings
 from tests.bilm.conftest import BiLmMaker
 from tests.trained_bilm import random_bilm, random_softmax
@@ -107,6 +112,27 @@ def test_projections_that_bilm_tf_leaves_out_are_the_identity(
     assert torch.equal(read["token_encoder.projection.weight"], torch.eye(6))
     assert not read["token_encoder.projection.bias"].any()
     assert torch.equal(read["backward_lm.layers.0.projection_weight"], torch.eye(6))
+
+
+def test_the_only_layer_of_an_lstm_has_another_name_in_bilm_tf(
+    make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.hdf5"
+    for num_layers in (1, 2):
+        bilm = make_bilm(lstm={"n_layers": num_layers})
+        write_weights(path, bilm.state_dict(), bilm.options)
+        with h5py.File(path, "a") as file:
+            for direction in ("RNN_0", "RNN_1"):
+                file.move(
+                    f"{direction}/RNN/MultiRNNCell/Cell0/LSTMCell", f"{direction}/RNN/LSTMCell"
+                )
+        if num_layers == 1:
+            assert check_weights_file(path, bilm.options) == "float32"
+            for name, tensor in read_weights(path, bilm.options):
+                assert torch.equal(tensor, bilm.state_dict()[name]), name
+        else:
+            with pytest.raises(BiLmError, match=r"RNN_0/RNN/MultiRNNCell/Cell0/.* is missing"):
+                check_weights_file(path, bilm.options)
 
 
 def test_a_damaged_dataset_is_named(make_bilm: BiLmMaker, tmp_path: Path) -> None:
