@@ -4,9 +4,9 @@ Runs in bilm-tf's environment (TensorFlow 1.15, Python 3.7, h5py), without this 
 
     python bilm_tf_softmax.py SAVE_DIR VOCABULARY WEIGHTS
 
-SAVE_DIR is the training's folder of checkpoints, of which the last is read, VOCABULARY its file of
-words, and WEIGHTS the file to be completed. `elmo perplexity` and further trainings then take the
-folder with WEIGHTS and the training's options.json.
+SAVE_DIR is the training's folder of checkpoints (the last is read), VOCABULARY its file of words,
+and WEIGHTS the file to be completed. `elmo perplexity` and further trainings then take the folder
+with WEIGHTS and the training's options.json.
 """
 
 import os
@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 import tensorflow as tf
 
-NOT_A_WORD = "!!!MAXTERMID"  # a line of the 1 Billion Word Benchmark's file, which bilm-tf skips
+NOT_A_WORD = "!!!MAXTERMID"  # bilm-tf skips this line of the 1 Billion Word Benchmark's file
 
 
 def read_words(vocabulary):
@@ -29,13 +29,13 @@ def read_words(vocabulary):
 
 
 def write_dataset(file, name, values):
-    """Writes an array with its checksum, which elmo_plugin checks."""
+    """Writes an array, and its checksum for elmo_plugin to check."""
     dataset = file.create_dataset(name, data=values)
     dataset.attrs["crc32"] = np.uint32(zlib.crc32(values.tobytes()))
 
 
 def add_softmax(save_dir, vocabulary, weights):
-    """Writes the group `softmax` into a copy of the weights, which takes their place when whole."""
+    """Writes the group `softmax` into a copy of the weights; a whole copy replaces them."""
     words = read_words(vocabulary)
     checkpoint = tf.train.load_checkpoint(save_dir)
     weight = checkpoint.get_tensor("lm/softmax/W")

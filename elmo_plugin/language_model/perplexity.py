@@ -50,8 +50,8 @@ def measure_perplexity(
     """
     Measures the perplexity: `exp` of the mean `-log p` over all targets of the text, of each
     direction and of both. The targets are the words of each sentence and one of its boundaries,
-    `</S>` forward and `<S>` backward. The padding of AllenNLP's vocabularies cannot occur, so it has
-    no probability, and does not count as a word of the vocabulary. Neither `batch_size` nor the
+    `</S>` forward and `<S>` backward. The padding of AllenNLP's vocabularies cannot occur, so it
+    has no probability, and does not count as a word of the vocabulary. Neither `batch_size` nor the
     division of the text into files changes the perplexity.
 
     The archive is whatever `BiLm.from_pretrained` takes, the texts are files or patterns. `reset`

@@ -89,7 +89,7 @@ class BilmTfVocabulary(Vocabulary):
 def check_vocabulary(vocabulary: Vocabulary) -> None:
     """
     Raises `ConfigurationError` if the vocabulary lacks a special word, or has a word in the place
-    of padding, which is never predicted.
+    of padding, where it would never be predicted.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):

@@ -174,7 +174,7 @@ def write_weights(
     """
     Writes a biLM's `state_dict()` so that every ELMo implementation can read it, as float32, or as
     float16, compressed without loss. The biases of LSTMs are always float32, because AllenNLP adds
-    1 to those of the forget gates in the type of the file. After an error the file is incomplete,
+    1 to the forget gates' biases in the type of the file. After an error the file is incomplete,
     so give a temporary one. Raises `BiLmError` (without the file's name) if a value or a word
     cannot be written, and `OSError` if the file cannot.
     """
