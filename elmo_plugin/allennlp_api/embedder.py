@@ -94,7 +94,7 @@ class ElmoEmbedder:
 
     @torch.no_grad()
     def _run(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Does what `batch_to_embeddings` does, for characters."""
+        """Returns what `batch_to_embeddings` returns, from character ids."""
         layers, mask = self.elmo_bilm.run(character_ids)
         return layers.transpose(0, 1).clone(), mask
 
@@ -107,8 +107,8 @@ class ElmoEmbedder:
 
     def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
         """
-        Returns the vectors of each sentence. Sentences may be empty; a batch of these alone leaves
-        the state as it is.
+        Returns the vectors of each sentence. Sentences may be empty. A batch without any word
+        leaves the state of a stateful biLM unchanged.
         """
         if not self.elmo_bilm.elmo.stateful:
             return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]

@@ -56,11 +56,10 @@ class VocabularySoftmax(nn.Module):
             self.bias[targets],
         )
         if without_padding:
-            # The target of a place without a word is 0: its column is -1, which is none.
-            weight, bias, columns = self.weight[1:], self.bias[1:], targets - 1
+            # A place without a word has the target 0, so its column is -1: no candidate.
+            candidates = (self.weight[1:], self.bias[1:], target_weight, target_bias, targets - 1)
         else:
-            weight, bias, columns = self.weight, self.bias, targets
-        candidates = (weight, bias, target_weight, target_bias, columns)
+            candidates = (self.weight, self.bias, target_weight, target_bias, targets)
         return self._loss(hidden, token_weights, *candidates)
 
     def sampled(

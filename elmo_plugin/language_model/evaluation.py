@@ -215,8 +215,8 @@ def _read(
     rows = types.to(device).unbind()
     settings = bilm.settings(keep_state=True)._replace(dropout=False)
     output = bilm.forward_packed(character_ids, rows, packing, settings, state)
-    hidden, words = torch.cat(output.layers[-1]), targets.flatten().to(device)
-    _, target_losses = softmax(hidden, words, without_padding=True)
+    hidden = torch.cat(output.layers[-1])
+    _, target_losses = softmax(hidden, targets.flatten().to(device), without_padding=True)
     losses = np.zeros((2, *has_target.shape))
     losses[:, places[0], places[1]] = target_losses.view(2, -1).cpu().numpy()
     return losses, output.state

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from elmo_plugin import ElmoEmbedder, batch_to_ids
 from elmo_plugin.bilm import BiLmError
 from tests.allennlp_api.conftest import Files, write_bilm
+from tests.small_bilm import loud_bilm
 
 SENTENCES = [["The", "play", "ended", "."], [], ["Wörterbuch"], ["A", "play", "by", "a", "child"]]
 WORDS = st.lists(st.text(max_size=60), max_size=4)
@@ -50,7 +51,8 @@ def test_stateful_has_the_published_activations_of_batch_after_batch(shared: Pat
     batches = [[texts[row][number].split() for row in range(3)] for number in range(10)]
     published = [h5py.File(folder / f"lm_embeddings_{row}.hdf5", "r") for row in range(3)]
     pair = folder / "options.json", folder / "lm_weights.hdf5"
-    embedder, stateless = ElmoEmbedder(*pair, stateful=True), ElmoEmbedder(*pair)
+    embedder = ElmoEmbedder(*pair, stateful=True)
+    stateless = ElmoEmbedder(*pair)
     sentences = chain.from_iterable(batches)
     streamed = ElmoEmbedder(*pair, stateful=True).embed_sentences(sentences, batch_size=3)
     for number, batch in enumerate(batches):
@@ -94,12 +96,26 @@ def test_stateful_is_allennlp_0_9_for_any_batches(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[list[str]]]
 ) -> None:
     files = write_bilm(tmp_path_factory.mktemp("bilm"))
-    embedder, old = ElmoEmbedder(*files, stateful=True), peer._ElmoBiLm(*files)
+    embedder = ElmoEmbedder(*files, stateful=True)
+    old = peer._ElmoBiLm(*files)
     for batch in batches:
         expected = _embed_as_in_0_9(old, batch)
         for vectors, old_vectors in zip(embedder.embed_batch(batch), expected, strict=True):
             assert vectors.dtype == np.float32
             np.testing.assert_allclose(vectors, old_vectors, atol=1e-5)
+
+
+def test_a_bilm_reads_words_to_the_length_that_it_was_made_for() -> None:
+    bilm = loud_bilm(char_cnn={"max_characters_per_token": 90})
+    batch = [["x" * 70 + "a"], ["x" * 70 + "b"]]
+    expected = [layers.numpy() for layers in bilm.embed(batch)]
+    assert np.abs(expected[0] - expected[1]).max() > 0.1
+    for stateful in (False, True):
+        embedder = ElmoEmbedder(bilm=bilm, stateful=stateful)
+        padded, _ = embedder.batch_to_embeddings(batch)
+        np.testing.assert_allclose(padded.numpy(), expected, atol=1e-6)
+        embedder.reset_state()
+        np.testing.assert_allclose(embedder.embed_batch(batch), expected, atol=1e-6)
 
 
 def test_a_batch_of_empty_sentences_leaves_the_state_as_it_is(files: Files) -> None:
