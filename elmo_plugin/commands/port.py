@@ -1,5 +1,6 @@
-"""Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1. Each change, and
-each part that is left to do, is printed; the output is standard output by default.
+"""Change a configuration or archive of AllenNLP 0.x or 1.x so that it fits AllenNLP 2.10.1. It
+prints each change, and what is left for you to do. A configuration goes to standard output by
+default.
 
     elmo port old.jsonnet -o new.json
     elmo port model.tar.gz -o new.tar.gz
@@ -13,7 +14,7 @@ import traceback
 from copy import deepcopy
 from typing import Any
 
-from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add, add_shared
+from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
@@ -22,21 +23,31 @@ NEEDS = "allennlp"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = "configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz"
-    add(parser, "source OLD", about, StreamPath)
+    parser.add_argument(
+        "source",
+        metavar="OLD",
+        type=StreamPath,
+        help="configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz",
+    )
     add_shared(parser, "--output", default="-")
-    add(
-        parser,
-        "--ext-var NAME=VALUE",
-        "value of std.extVar(NAME); others stay",
+    parser.add_argument(
+        "--ext-var",
+        metavar="NAME=VALUE",
         action="append",
         default=[],
+        help="value of std.extVar(NAME); variables without a value stay in the configuration",
     )
-    trust = (
-        "let Jsonnet import files that are not in the folder of OLD; for an archive as elsewhere"
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="let Jsonnet import files that are not in the folder of OLD; for an archive, as in "
+        "other commands",
     )
-    add(parser, "--trust", trust)
-    add(parser, "--dry-run", "also make reader, vocabulary, model and trainer, and run one batch")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="also make reader, vocabulary, model and trainer, and run one batch",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -67,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         _print(f"wrote {args.output}")
     if args.dry_run:
         if left:
-            raise BiLmError(f"dry run: {'; '.join(left)}")
+            raise BiLmError("dry run: do first what is listed above as to be done")
         _dry_run(with_values(config, {**os.environ, **given}))
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
 
