@@ -31,15 +31,16 @@ REFERENCE = """
 ## All options
 
 Each option means the same in all commands that have it. `-q`, `-v` and `-V` may also stand before
-the command's name. `--json` and `--dask` take the next word only if it can be their value (a name
-that ends in .json or .jsonl, an address); `--json=FILE` takes any name.
+the command's name.
 """
 
 
 def pages() -> dict[str, str]:
     """Returns the text of each page by the name of its file."""
     parsers = {name: make_parser(command) for name, command in COMMANDS.items()}
-    index = INDEX + "".join(map("".join, (group_table(*group) for group in GROUPS.items())))
+    index = INDEX
+    for title, names in GROUPS.items():
+        index += "".join(group_table(title, names))
     index += REFERENCE + "".join(options_table(parsers))
     written = {
         f"{name}.md": "".join(page(COMMANDS[name], parser)) for name, parser in parsers.items()
@@ -50,7 +51,8 @@ def pages() -> dict[str, str]:
 def group_table(title: str, names: tuple[str, ...]) -> Iterator[str]:
     """Yields the rows of a group of commands."""
     yield f"\n## {title}\n\n| command | purpose | needs AllenNLP |\n| --- | --- | --- |\n"
-    for command in map(COMMANDS.__getitem__, names):
+    for name in names:
+        command = COMMANDS[name]
         needs = "yes" if command.needs_allennlp else "no"
         yield f"| [`elmo {command.name}`]({command.name}.md) | {command.summary}. | {needs} |\n"
 
@@ -97,13 +99,18 @@ def meaning(action: argparse.Action, values: dict[str, object]) -> str:
 
 
 def usage(action: argparse.Action) -> str:
-    """Returns how an argument is given: `FILE`, `--json [FILE]`."""
-    choices = ",".join(map(str, action.choices or []))
-    value = str(action.metavar or (f"{{{choices}}}" if choices else action.dest.upper()))
-    values = {"0": "", "?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}
-    return " ".join(
-        filter(None, [*action.option_strings[-1:], values.get(str(action.nargs), value)])
-    )
+    """Returns how an argument is given: `[FILE]`, `--json FILE`."""
+    value = action.dest.upper()
+    if action.metavar:
+        value = str(action.metavar)
+    elif action.choices:
+        choices = ",".join(str(choice) for choice in action.choices)
+        value = f"{{{choices}}}"
+    by_number = {"?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}
+    given = action.option_strings[-1:]
+    if action.nargs != 0:
+        given.append(by_number.get(str(action.nargs), value))
+    return " ".join(given)
 
 
 if __name__ == "__main__":

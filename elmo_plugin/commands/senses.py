@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         wordnet_first_senses,
     )
 
-    first_sense: Callable[["LemmaKey"], str | None]
+    first_sense: Callable[[LemmaKey], str | None]
     if args.first_senses:
         first_sense = read_first_senses(args.first_senses).get
     else:

@@ -38,7 +38,7 @@ def fits(target: str, options: Collection[str], arguments: Collection[str]) -> b
         return True
     if target.isupper():
         return target in arguments
-    named = re.findall(r"--?[a-z][a-z-]*", target)
+    named = re.findall(r"(?<!\S)--?[a-z][a-z-]*", target)
     return all(option in options for option in named)
 
 
