@@ -22,7 +22,7 @@ class Command:
     `--json`, and raises `BiLmError` for a mistake of the user. It imports torch and AllenNLP
     itself, because `--help` and errors in the arguments must not wait for them.
 
-    The file may also have `NEEDS`, which is "torch" or "allennlp", and three functions of the
+    The file may also have `NEEDS`, either "torch" or "allennlp", and three functions of the
     arguments: `outputs` returns the files to write, if they are not the arguments of the type
     `OutputPath`; `check_arguments` raises `BiLmError` for arguments that do not go together; and
     `resume_path` returns the file or folder from which the same command resumes.

@@ -32,7 +32,7 @@ class Remedy(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command has no arguments of its own."""
+    """The command takes no arguments."""
 
 
 def run(args: argparse.Namespace) -> None:

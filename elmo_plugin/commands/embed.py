@@ -30,7 +30,7 @@ LAYERS = {
     "mean": "the mean of the layers: (words, dim); the default",
     "sum": "the sum of the layers: (words, dim), as SeqVec's",
 }
-"""The options that choose layers, and what each writes for a sentence."""
+"""The options that choose layers, and the result of each for a sentence."""
 GZIP_LEVEL = 4
 
 
@@ -89,7 +89,7 @@ def _add_text(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--input-format",
         choices=("text", "fasta"),
-        help="what TEXT is (default: by its suffix)",
+        help="format of TEXT (default: by its suffix)",
     )
     group.add_argument(
         "--max-words",
@@ -234,12 +234,12 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _output(args: argparse.Namespace) -> str:
-    """Returns the file to write, which may be an argument or an option."""
+    """Returns the file to write, given as an argument or as an option."""
     return args.output or args.named_output
 
 
 def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
-    """Returns where the biLM is: `check_arguments` has seen that at most one place is given."""
+    """Returns the source of the biLM: `check_arguments` has seen that at most one place is given."""
     if args.options_file is not None:
         return {"options": args.options_file, "weights": args.weight_file}
     return args.bilm or args.mix or "base"

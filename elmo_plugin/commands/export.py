@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-softmax",
         action="store_true",
-        help="leave out the softmax, which only training needs",
+        help="leave out the softmax; only training needs it",
     )
     parser.add_argument(
         "--hf",
@@ -57,7 +57,7 @@ def export(
     with_card: bool = False,
 ) -> None:
     """
-    Writes both files or neither: on an error, earlier files stay as they were. The numbers keep
+    Writes both files or neither: after an error, earlier files are unchanged. The numbers keep
     the source's type by default. `with_card` adds a `README.md` for a model hub, unless there is
     one. Raises `BiLmError` if the source contains no biLM.
     """

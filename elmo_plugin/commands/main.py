@@ -47,7 +47,7 @@ class Stop:
                 raise KeyboardInterrupt
             name = " ".join(["elmo", *sys.argv[1:2]])
             os.write(2, f"\n{name}: stopped\n".encode(errors="replace"))
-        os._exit(128 + number)  # also a forked worker, whose parent prints the message
+        os._exit(128 + number)  # also a forked worker; its parent prints the message
 
     def __enter__(self) -> None:
         self._raises = True
@@ -91,7 +91,7 @@ def _end(command: "Command", error: BaseException, signal_number: int, hint: str
     from elmo_plugin.common.errors import BiLmError
 
     name = f"elmo {command.name}"
-    # Some libraries turn the interrupt into an error of their own, so the signal counts, too.
+    # Some libraries replace the interrupt with another error, so the signal counts as well.
     if signal_number or isinstance(error, KeyboardInterrupt):
         status = 128 + (signal_number or signal.SIGINT)
         # On a new line, because a terminal shows ^C at the cursor, as in a progress bar.

@@ -1,6 +1,6 @@
 """List the biLMs, the word vectors and the trained models of this package. Every command takes the
-name of a trained model as its ARCHIVE. For AllenNLP's own commands, --path prints where the archive
-is: allennlp predict "$(elmo models --path ner)" FILE --include-package elmo_plugin.plugin.
+name of a trained model as its ARCHIVE. For AllenNLP's own commands, --path prints the path of its
+archive: allennlp predict "$(elmo models --path ner)" FILE --include-package elmo_plugin.plugin.
 
     elmo models
     elmo models --path ner

@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         metavar="WORD",
         nargs="+",
-        help="a word in brackets in its sentence, as in 'They saw a Broadway [play].'; or a word "
-        "by itself",
+        help="a word in brackets in its sentence, as in 'They saw a Broadway [play].'; or a "
+        "single word",
     )
     parser.add_argument(
         "-k",
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _query(text: str, split: Callable[[str], list["Word"]]) -> "Occurrence":
     """
-    Reads a sentence with one word in brackets, or a word by itself. Raises `BiLmError` if the
+    Reads a sentence with one word in brackets, or a single word. Raises `BiLmError` if the
     brackets do not hold exactly one of the words that `split` finds.
     """
     from elmo_plugin.analysis.neighbors import Occurrence

@@ -170,7 +170,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     },
     "--cache": {
         "metavar": "DIR",
-        "help": "folder for prepared text and vectors, which later calls reuse "
+        "help": "folder for prepared text and vectors that later calls reuse "
         "(default: $ELMO_PLUGIN_CACHE)",
     },
     "--mix": {

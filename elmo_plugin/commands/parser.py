@@ -25,7 +25,7 @@ EPILOG = (
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that answers a mistake in two lines: what is wrong, and what to type instead."""
+    """A parser that answers a mistake in two lines: the mistake, and what to type instead."""
 
     def __init__(self, prog: str, description: str, epilog: str, advice: str) -> None:
         super().__init__(
@@ -115,7 +115,7 @@ def parse_arguments(
 def _find_unknown_option(words: Sequence[str], options: Sequence[str]) -> str | None:
     """
     Returns the first word that is meant as an option, but is none of these. `-output FILE` is meant
-    as an option, too, though argparse would take it for `-o utput`.
+    as an option, though argparse would take it for `-o utput`.
     """
     for word in words:
         if word == "--":
@@ -130,7 +130,7 @@ def _find_unknown_option(words: Sequence[str], options: Sequence[str]) -> str | 
 
 
 def _elmo_parser() -> CommandParser:
-    """Returns the parser for what stands before and after the name of a command."""
+    """Returns the parser for the words before and after the name of a command."""
     parser = CommandParser(
         prog="elmo",
         description="ELMo on files of text.",

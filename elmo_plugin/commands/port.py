@@ -1,5 +1,5 @@
 """Change a configuration or archive of AllenNLP 0.x or 1.x so that it fits AllenNLP 2.10.1. It
-prints each change, and what is left for you to do. A configuration goes to standard output by
+prints each change, and each point that is left for you. A configuration goes to standard output by
 default.
 
     elmo port old.jsonnet -o new.json
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         _print(f"wrote {args.output}")
     if args.dry_run:
         if left:
-            raise BiLmError("dry run: do first what is listed above as to be done")
+            raise BiLmError("dry run: first do the points that are listed above as to be done")
         _dry_run(with_values(config, {**os.environ, **given}))
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
 

@@ -1,8 +1,8 @@
 """Show the predictions of a trained model for a text, or for each line of a file. A terminal shows
 them in colour; --json writes JSON lines; --output writes .jsonl, .html, .csv with a row for each
 entity, role, mention, answer or label, or .conll with each word of a sentence and its tag. --squad
-answers all questions of a file, and --output then writes {"id": "answer", …}, which `elmo score
-squad` reads; it reports and skips questions without a text or an answer, or too long for the model.
+answers all questions of a file, and --output then writes {"id": "answer", …} for `elmo score
+squad`; it reports and skips questions without a text or an answer, or too long for the model.
 
     elmo predict ner 'Ada moved to Lisbon.'
     elmo predict sentiment reviews.txt -o sentiment.csv
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "texts",
         metavar="TEXT",
         nargs="*",
-        help="what the task reads, in its order: a sentence or a document; a passage and a "
+        help="the input of the task, in its order: a sentence or a document; a passage and a "
         "question; a premise and a hypothesis; or a JSON object. Or a file, or - for standard "
         "input: each line is a text, two texts with a tab between them, or a JSON object. A file "
         "beside a question is its passage",

@@ -20,9 +20,7 @@ NEEDS = "allennlp"
 
 
 class Scorer(NamedTuple):
-    """
-    The name of a task's function from files to figures, and what the files are.
-    """
+    """The name of a task's function from files to figures, and the names of these files."""
 
     function: str
     files: str
@@ -39,7 +37,7 @@ SCORERS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     files = "; ".join(f"{task} {scorer.files}" for task, scorer in SCORERS.items())
     parser.add_argument(
-        "task", metavar="TASK", choices=SCORERS, help=f"the task, which has these files: {files}"
+        "task", metavar="TASK", choices=SCORERS, help=f"the task and its files: {files}"
     )
     parser.add_argument(
         "files",

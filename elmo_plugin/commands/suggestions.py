@@ -31,8 +31,8 @@ def advice_for_option(name: str, options: Collection[str], arguments: Collection
 
 def fits(target: str, options: Collection[str], arguments: Collection[str]) -> bool:
     """
-    Returns whether a command has what a target of the table "options" names: an argument, such as
-    TEXT, or options. A target that is a sentence fits every command.
+    Returns whether a command has the argument, such as TEXT, or the options that a target of the
+    table "options" names. A target that is a sentence fits every command.
     """
     if target.endswith("."):
         return True
@@ -43,7 +43,7 @@ def fits(target: str, options: Collection[str], arguments: Collection[str]) -> b
 
 
 def advice_for_too_many_arguments(program: str) -> str:
-    """Returns a sentence on where the arguments of `elmo NAME` belong, or an empty string."""
+    """Returns a sentence on the arguments of `elmo NAME`, or an empty string."""
     name = program.split()[-1].removeprefix("elmo-")
     return meanings()["too many arguments"].get(name, "")
 
@@ -61,7 +61,7 @@ def project_task(text: str, tasks: Collection[str]) -> str:
 
 
 def _sentence(meant: str) -> str:
-    """Returns advice for a target of a table, which is either a sentence or what to type."""
+    """Returns advice for a target of a table: a sentence, or something to type."""
     if not meant or meant.endswith("."):
         return meant
     if meant.isupper():

@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _command_line() -> str:
-    """Returns what was typed to start this process."""
+    """Returns the command line that started this process."""
     program = "elmo"
     if sys.argv[1:2] == ["elmo-sweep"]:
         program = "allennlp"

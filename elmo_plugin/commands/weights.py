@@ -1,5 +1,5 @@
 """Show how much each layer of the biLM counts in trained models. It prints gamma and the normalized
-weights for each place where a model has ELMo, and skips models without ELMo.
+weights for each placement of ELMo, and skips models without ELMo.
 
     elmo weights run/model.tar.gz
     elmo weights runs/*/model.tar.gz --plot weights.png

@@ -92,7 +92,7 @@ def test_only_trusted_archives_run_code(
     [
         (
             ["a text", "--squad", "texts.txt"],
-            r"expected TEXT \(- for standard input\), or --squad FILE",
+            "expected TEXT or --squad FILE, got both",
         ),
         ([], r"expected TEXT \(- for standard input\), or --squad FILE"),
         (
