@@ -239,7 +239,7 @@ def _output(args: argparse.Namespace) -> str:
 
 
 def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
-    """Returns the source of the biLM: `check_arguments` has seen that at most one place is given."""
+    """Returns the source of the biLM. At most one is given, as `check_arguments` has seen."""
     if args.options_file is not None:
         return {"options": args.options_file, "weights": args.weight_file}
     return args.bilm or args.mix or "base"

@@ -25,9 +25,14 @@ EPILOG = (
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that answers a mistake in two lines: the mistake, and what to type instead."""
+    """
+    A parser that answers a mistake in two lines: the mistake, and what to type instead. `advice` is
+    the second line where nothing better is known.
+    """
 
-    def __init__(self, prog: str, description: str, epilog: str, advice: str) -> None:
+    def __init__(
+        self, prog: str, description: str, epilog: str, advice: str, command: str = ""
+    ) -> None:
         super().__init__(
             prog=prog,
             description=description,
@@ -36,13 +41,15 @@ class CommandParser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
         self.advice = advice
+        self.command = command
 
     def error(self, message: str) -> NoReturn:
-        """Is called by argparse for a mistake. Exits with status 2."""
-        self.refuse(message, self.advice)
+        """Ends the process with status 2. argparse calls it for each mistake that it finds."""
+        self.refuse(message)
 
-    def refuse(self, message: str, advice: str) -> NoReturn:
-        fail(f"{self.prog}: {message}\n{advice}", 2)
+    def refuse(self, message: str, advice: str = "") -> NoReturn:
+        """Ends the process with status 2, with special advice if there is some."""
+        fail(f"{self.prog}: {message}\n{advice or self.advice}", 2)
 
     @property
     def options(self) -> list[str]:
@@ -65,6 +72,7 @@ def make_parser(command: Command, program: str = "") -> CommandParser:
         description=_filled(command.description),
         epilog="\n  ".join(["examples:", *command.examples]),
         advice=advice,
+        command=command.name,
     )
     command.module.add_arguments(parser)
     add_loudness(parser)
@@ -79,12 +87,12 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
     parser = _elmo_parser()
     line, unknown = parser.parse_known_args(words)
     if unknown:
-        advice = advice_for_option(unknown[0], parser.options, [])
-        refused = advice or "The options of a command stand after its name."
-        parser.refuse(f"unknown option {unknown[0]}", refused)
+        advice = advice_for_option(unknown[0], parser.options, arguments=[])
+        if not advice:
+            advice = "The options of a command stand after its name."
+        parser.refuse(f"unknown option {unknown[0]}", advice)
     if line.command == "help" and line.words:
-        _find(line.words[0], parser)
-        make_parser(COMMANDS[line.words[0]]).print_help()
+        make_parser(_find(line.words[0], parser)).print_help()
         sys.exit()
     if line.command in (None, "help"):
         parser.print_help()
@@ -104,11 +112,11 @@ def parse_arguments(
     mistyped = _find_unknown_option(words, parser.options)
     if mistyped is not None:
         advice = advice_for_option(mistyped, parser.options, parser.argument_names)
-        parser.refuse(f"unknown option {mistyped}", advice or parser.advice)
+        parser.refuse(f"unknown option {mistyped}", advice)
     args, too_many = parser.parse_known_intermixed_args(words, namespace)
     if too_many:
-        advice = advice_for_too_many_arguments(parser.prog)
-        parser.refuse(f"too many arguments: {' '.join(too_many)}", advice or parser.advice)
+        advice = advice_for_too_many_arguments(parser.command)
+        parser.refuse(f"too many arguments: {' '.join(too_many)}", advice)
     return args
 
 
@@ -123,7 +131,7 @@ def _find_unknown_option(words: Sequence[str], options: Sequence[str]) -> str | 
         name = word.partition("=")[0]
         if name in options or not re.fullmatch(r"--?[A-Za-z]\S*", name):
             continue
-        is_short_with_value = name[:2] in options and f"-{name}" not in options
+        is_short_with_value = name[:2] in options and f"-{name}" not in options  # such as -k20
         if name.startswith("--") or not is_short_with_value:
             return name
     return None
@@ -147,9 +155,7 @@ def _elmo_parser() -> CommandParser:
 def _find(name: str, parser: CommandParser) -> Command:
     """Returns the command of a name, or exits with what may have been meant."""
     if name not in COMMANDS:
-        parser.refuse(
-            f"unknown command {name}", advice_for_command(name, COMMANDS) or parser.advice
-        )
+        parser.refuse(f"unknown command {name}", advice_for_command(name, COMMANDS))
     return COMMANDS[name]
 
 

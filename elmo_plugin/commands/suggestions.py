@@ -42,10 +42,9 @@ def fits(target: str, options: Collection[str], arguments: Collection[str]) -> b
     return all(option in options for option in named)
 
 
-def advice_for_too_many_arguments(program: str) -> str:
-    """Returns a sentence on the arguments of `elmo NAME`, or an empty string."""
-    name = program.split()[-1].removeprefix("elmo-")
-    return meanings()["too many arguments"].get(name, "")
+def advice_for_too_many_arguments(command: str) -> str:
+    """Returns a sentence on the arguments that a command takes, or an empty string."""
+    return meanings()["too many arguments"].get(command, "")
 
 
 def project_task(text: str, tasks: Collection[str]) -> str:

@@ -166,7 +166,7 @@ def test_a_dry_run_of_an_unfinished_configuration_prints_each_finding_once(
     old = make() | {"dataset_reader": reader}
     (tmp_path / "old.json").write_text(json.dumps(old))
     with pytest.raises(
-        ConfigurationError, match="^dry run: first do the points that are listed above"
+        ConfigurationError, match=r"^dry run: first do the points that are listed above"
     ):
         run("port", tmp_path / "old.json", "-o", tmp_path / "new.json", "--dry-run")
     printed = capfd.readouterr().err
