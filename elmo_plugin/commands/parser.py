@@ -87,10 +87,11 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
     parser = _elmo_parser()
     line, unknown = parser.parse_known_args(words)
     if unknown:
-        advice = advice_for_option(unknown[0], parser.options, arguments=[])
+        name = unknown[0].partition("=")[0]
+        advice = advice_for_option(name, parser.options, arguments=[])
         if not advice:
             advice = "The options of a command stand after its name."
-        parser.refuse(f"unknown option {unknown[0]}", advice)
+        parser.refuse(f"unknown option {name}", advice)
     if line.command == "help" and line.words:
         make_parser(_find(line.words[0], parser)).print_help()
         sys.exit()

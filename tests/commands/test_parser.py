@@ -71,6 +71,10 @@ WRONG_LINES = {
         "elmo: unknown option --bilm",
         "The options of a command stand after its name.",
     ),
+    "--bilm=base embed": (
+        "elmo: unknown option --bilm",
+        "The options of a command stand after its name.",
+    ),
     "embed a b --gpu": ("elmo embed: unknown option --gpu", "Did you mean --device cuda?"),
     "embed a b -gpu": ("elmo embed: unknown option -gpu", "Did you mean --device cuda?"),
     "embed --layers mean": (
@@ -103,6 +107,10 @@ WRONG_LINES = {
     "predict ner a --language de": (
         "elmo predict: unknown option --language",
         "A trained model knows its language: ",
+    ),
+    "sweep c.jsonnet -s runs --metric -loss": (
+        "elmo sweep: unknown option -loss",
+        "Did you mean --metric=-loss?",
     ),
     "score --gpu": (
         "elmo score: unknown option --gpu",
