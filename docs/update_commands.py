@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from elmo_plugin.commands.command import COMMANDS, GROUPS, Command
-from elmo_plugin.commands.parser import make_parser
+from elmo_plugin.commands.parser import how_to_give, make_parser
 
 FOLDER = Path(__file__).parent / "commands"
 INDEX = """# Commands
@@ -76,8 +76,7 @@ def options_table(parsers: Mapping[str, argparse.ArgumentParser]) -> Iterator[st
 def page(command: Command, parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yields the parts of a command's page: its purpose, how it is called, and its arguments."""
     yield f"# elmo {command.name}\n\n{command.description}\n"
-    needed = [each for each in parser._actions if each.required or not each.option_strings]
-    yield f"\n    {' '.join([parser.prog, *map(usage, needed), '[options]'])}\n"
+    yield f"\n    {parser.usage}\n"
     yield "\nExamples:\n\n" + "".join(f"    {example}\n" for example in command.examples)
     parser._optionals._group_actions.pop(0)  # --help
     for group in parser._action_groups:
@@ -90,27 +89,12 @@ def page(command: Command, parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def spelling(action: argparse.Action) -> str:
     """Returns all names of an argument, the last with its value."""
-    return ", ".join([*action.option_strings[:-1], usage(action)])
+    return ", ".join([*action.option_strings[:-1], how_to_give(action)])
 
 
 def meaning(action: argparse.Action, values: dict[str, object]) -> str:
     """Returns the help of an argument for a table."""
     return ((action.help or "") % values).replace("|", "\\|").replace("{", "&#123;")
-
-
-def usage(action: argparse.Action) -> str:
-    """Returns how an argument is given: `[FILE]`, `--json FILE`."""
-    value = action.dest.upper()
-    if action.metavar:
-        value = str(action.metavar)
-    elif action.choices:
-        choices = ",".join(str(choice) for choice in action.choices)
-        value = f"{{{choices}}}"
-    by_number = {"?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}
-    given = action.option_strings[-1:]
-    if action.nargs != 0:
-        given.append(by_number.get(str(action.nargs), value))
-    return " ".join(given)
 
 
 if __name__ == "__main__":

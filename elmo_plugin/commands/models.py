@@ -37,6 +37,6 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         show_table(rows)
         show(f"\nIn {BUNDLED}; the README.md beside each model is its card.")
     return [
-        {**model._asdict(), "path": str(model.file), "bytes": model.size}
+        model._asdict() | {"path": str(model.file), "bytes": model.size}
         for model in models.values()
     ]

@@ -93,8 +93,9 @@ class OutputPath(str):
     """The `type` of an argument that names a file to write; `-` is standard output."""
 
     def __new__(cls, path: str) -> "OutputPath":
-        # Shells do not expand --json=~/FILE.
-        return super().__new__(cls, STANDARD_OUTPUT if path == "-" else os.path.expanduser(path))
+        if path == "-":
+            return super().__new__(cls, STANDARD_OUTPUT)
+        return super().__new__(cls, os.path.expanduser(path))  # as shells do not for --json=~/FILE
 
 
 def output_paths(args: argparse.Namespace) -> list[OutputPath]:

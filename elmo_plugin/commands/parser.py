@@ -76,7 +76,25 @@ def make_parser(command: Command, program: str = "") -> CommandParser:
     )
     command.module.add_arguments(parser)
     add_loudness(parser)
+    needed = [action for action in parser._actions if action.required or not action.option_strings]
+    arguments = [how_to_give(action) for action in needed]
+    parser.usage = " ".join([parser.prog, *arguments, "[options]"])
     return parser
+
+
+def how_to_give(action: argparse.Action) -> str:
+    """Returns how an argument is typed: `[FILE]`, `--json FILE`."""
+    value = action.dest.upper()
+    if action.metavar:
+        value = str(action.metavar)
+    elif action.choices:
+        choices = ",".join(str(choice) for choice in action.choices)
+        value = f"{{{choices}}}"
+    by_number = {"?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}
+    words = list(action.option_strings[-1:])
+    if action.nargs != 0:
+        words.append(by_number.get(str(action.nargs), value))
+    return " ".join(words)
 
 
 def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:

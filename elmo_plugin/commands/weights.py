@@ -51,8 +51,13 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     rows[0] += [layer_name(layer) for layer in layers]
     for archive, mix in found:
         weights = dict(zip(mix.layers, mix.normalized_weights, strict=True))
-        cells = [f"{weights[layer]:.3f}" if layer in weights else "-" for layer in layers]
-        rows.append([archive, mix.placement, f"{mix.gamma:.3f}", *cells])
+        row = [archive, mix.placement, f"{mix.gamma:.3f}"]
+        for layer in layers:
+            if layer in weights:
+                row.append(f"{weights[layer]:.3f}")
+            else:
+                row.append("-")
+        rows.append(row)
     show_table(rows)
     if args.plot is not None:
         named = [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]
