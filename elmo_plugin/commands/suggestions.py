@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable
 
 from elmo_plugin.common.meanings import meanings, meant_name
 
+_SHORTEST_ABBREVIATION = len("--pre")
+
 
 def advice_for_command(name: str, commands: Iterable[str]) -> str:
     """Returns a sentence on the command that an unknown one means, or an empty string."""
@@ -22,6 +24,10 @@ def advice_for_option(name: str, options: Collection[str], arguments: Collection
     Returns a sentence on the option or argument of a command that an unknown option means, or an
     empty string.
     """
+
+    abbreviated = [option for option in options if option.startswith(name)]
+    if len(name) >= _SHORTEST_ABBREVIATION and len(abbreviated) == 1:
+        return _sentence(abbreviated[0])
 
     def exists(target: str) -> bool:
         return fits(target, options, arguments)

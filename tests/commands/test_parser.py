@@ -144,6 +144,16 @@ def test_a_wrong_command_line_is_answered_by_what_is_wrong_and_what_to_type(
 
 
 @pytest.mark.parametrize(
+    ("command", "option"),
+    [("embed", "--threshold"), ("embed", "--resume"), ("predict", "--update"), ("probe", "--pos")],
+)
+def test_an_unlike_option_is_not_proposed(
+    command: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(capsys, command, "a", "b", option)[2].splitlines()[1].startswith("An example is ")
+
+
+@pytest.mark.parametrize(
     ("typed", "meant"), [("pos", "tag"), ("sentiment", "sst"), ("language-model", "bilm")]
 )
 def test_a_task_of_other_programs_names_the_project_that_is_meant(
