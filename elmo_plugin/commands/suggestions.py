@@ -25,14 +25,15 @@ def advice_for_option(name: str, options: Collection[str], arguments: Collection
     empty string.
     """
 
-    abbreviated = [option for option in options if option.startswith(name)]
-    if len(name) >= _SHORTEST_ABBREVIATION and len(abbreviated) == 1:
-        return _sentence(abbreviated[0])
-
     def exists(target: str) -> bool:
         return fits(target, options, arguments)
 
-    return _sentence(meant_name(name, options, "options", exists))
+    meant = meant_name(name, options, "options", exists)
+    if not meant and len(name) >= _SHORTEST_ABBREVIATION:
+        abbreviated = [option for option in options if option.startswith(name)]
+        if len(abbreviated) == 1:
+            meant = abbreviated[0]
+    return _sentence(meant)
 
 
 def fits(target: str, options: Collection[str], arguments: Collection[str]) -> bool:
