@@ -58,9 +58,13 @@ def project_task(text: str, tasks: Collection[str]) -> str:
     """Returns a task of `elmo new`. Raises `ArgumentTypeError`, with the task that is meant."""
     if text in tasks:
         return text
+
+    def exists(target: str) -> bool:
+        return target in tasks
+
     message = f"expected one of {', '.join(tasks)}, got {text}"
     for table in ("projects", "models"):
-        meant = meant_name(text, tasks, table, exists=tasks.__contains__)
+        meant = meant_name(text, tasks, table, exists)
         if meant:
             raise argparse.ArgumentTypeError(f"{message}; did you mean {meant}?")
     raise argparse.ArgumentTypeError(message)
