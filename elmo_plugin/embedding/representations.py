@@ -18,7 +18,6 @@ from elmo_plugin.bilm import (
     check_cache,
     get_precision,
     layer_numbers,
-    map_state,
     mixing_weights,
 )
 from elmo_plugin.bilm.io import Source
@@ -232,16 +231,14 @@ class ElmoRepresentations(nn.Module):
         if self.cache is not None and not boundaries:
             output = self.bilm.forward_cached(character_ids, cache=self.cache, **options)
         else:
-            state, weight = (
-                self._state if self.stateful else None,
-                self.bilm.token_encoder.projection.weight,
-            )
-            state = state and map_state(lambda part: part.to(weight), state)
+            state = None
+            if self.stateful and self._state is not None:
+                state = self._state.to(self.bilm.token_encoder.projection.weight)
             output = self.bilm(
                 character_ids, state, keep_state=self.stateful, boundaries=boundaries, **options
             )
             if output.state is not None:
-                self._state = map_state(Tensor.detach, output.state)
+                self._state = output.state.detach()
         return output.layers, output.mask
 
     def reset_state(self) -> None:
