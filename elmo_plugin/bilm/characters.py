@@ -15,7 +15,8 @@ from elmo_plugin.bilm.inputs import as_sentences
 from elmo_plugin.common.errors import BiLmError
 
 MAX_CHARACTERS_PER_TOKEN = 50
-NUM_CHARACTERS = 262  # 256 bytes, the five below, and 0 for "no token here"
+# 256 bytes, the five below, and 0 for "no token here".
+NUM_CHARACTERS = 262
 
 BEGIN_SENTENCE = 257
 END_SENTENCE = 258
@@ -51,7 +52,8 @@ def check_no_boundaries(words: Iterable[str], location: str) -> None:
     """
     Raises `BiLmError`, beginning with `location`, if a sentence of a text contains `<S>` or `</S>`.
     """
-    if boundaries := _SPECIAL_TOKENS.keys() & words:
+    boundaries = _SPECIAL_TOKENS.keys() & words
+    if boundaries:
         raise BiLmError(
             f"{location}: the sentence contains {' and '.join(sorted(boundaries, reverse=True))}: "
             "remove it from the text, because the biLM adds the boundaries of sentences itself"
@@ -68,7 +70,7 @@ def sentences_to_character_ids(
     Raises `BiLmError` if a sentence is not a list of words.
     """
     sentences = as_sentences(sentences)
-    longest = max(map(len, sentences), default=0)
+    longest = max([len(sentence) for sentence in sentences], default=0)
     ids = np.zeros((len(sentences), longest, max_characters), dtype=np.int16)
     for row, sentence in enumerate(sentences):
         for column, word in enumerate(sentence):
