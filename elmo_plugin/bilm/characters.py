@@ -38,12 +38,16 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
     UTF-8 bytes beyond `max_characters - 2` are dropped, as the published models do. `<S>` and
     `</S>` stand for the sentence boundaries.
     """
-    if word in _SPECIAL_TOKENS:
-        inside = [_SPECIAL_TOKENS[word]]
-    else:
-        inside = [byte + 1 for byte in word.encode("utf-8", "ignore")[: max_characters - 2]]
     ids = np.full(max_characters, PADDING, dtype=np.int16)
-    ids[: len(inside) + 2] = [BEGIN_WORD, *inside, END_WORD]
+    if word in _SPECIAL_TOKENS:
+        ids[:3] = [BEGIN_WORD, _SPECIAL_TOKENS[word], END_WORD]
+    else:
+        content = word.encode("utf-8", "ignore")[: max_characters - 2]
+        end = len(content) + 1
+        ids[0] = BEGIN_WORD
+        ids[1:end] = np.frombuffer(content, dtype=np.uint8)
+        ids[1:end] += 1
+        ids[end] = END_WORD
     ids.flags.writeable = False
     return ids
 

@@ -18,10 +18,12 @@ from elmo_plugin.bilm.token_encoder import (
     word_features,
 )
 
-UNKNOWN, PADDING = "<oov>", "<pad>"
+UNKNOWN = "<oov>"
+PADDING = "<pad>"
 BOUNDARIES = {BEGIN_SENTENCE: "<bos>", END_SENTENCE: "<eos>"}
 # The released models were trained with these two marks swapped, so this is right.
-FIRST_MARK, LAST_MARK = "<eow>", "<bow>"
+FIRST_MARK = "<eow>"
+LAST_MARK = "<bow>"
 
 
 def num_rows(lexicon: Lexicon) -> int:

@@ -127,9 +127,11 @@ class _ProjectedLstm(Function):
         hiddens = inputs.new_empty(*rows, first_hidden.size(-1))
         hidden = first_hidden
         cell = first_cell
-        from_inputs = input_gates(
-            lambda start, stop: input_linear(inputs[:, start:stop]).add_(bias), batch_sizes
-        )
+
+        def gates_from_inputs(start: int, stop: int) -> Tensor:
+            return input_linear(inputs[:, start:stop]).add_(bias)
+
+        from_inputs = input_gates(gates_from_inputs, batch_sizes)
         for step, size, added in zip(_steps(batch_sizes), batch_sizes, from_inputs, strict=True):
             gates = all_gates[:, step]  # Shape: (directions, size, 4 * dim)
             cell_sigmoid = cell_sigmoids[:, step]

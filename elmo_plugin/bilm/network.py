@@ -242,10 +242,10 @@ class BiLmNetwork(DerivingModule):
         boundaries or a state are needed, all sentences start after one common boundary, instead of
         reading their own.
         """
-        row_of_sentence = None
-        if state is None and not settings.dropout and not torch.is_grad_enabled():
-            batch, row_of_sentence = batch.distinct_sentences()
         starts_alike = state is None and not settings.dropout
+        row_of_sentence = None
+        if starts_alike and not torch.is_grad_enabled():
+            batch, row_of_sentence = batch.distinct_sentences()
         reads_boundaries = settings.keep_state or boundaries or not starts_alike
         if reads_boundaries:
             batch = batch.with_boundaries(self.boundaries)  # time is longer by 2
@@ -253,9 +253,8 @@ class BiLmNetwork(DerivingModule):
             state = self.state_after_boundary(settings).expanded(len(batch.lengths))
         words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
         packing = pack(lengths)
-        positions = [
-            places.to(word_ids.device) for places in packing.positions(lengths, word_ids.size(1))
-        ]
+        onward, backward = packing.positions(lengths, word_ids.size(1))  # Shapes: (rows,)
+        positions = [onward.to(word_ids.device), backward.to(word_ids.device)]
         rows = [word_ids.flatten()[places] for places in positions]  # Shapes: (rows,)
         output = self.forward_packed(words, rows, packing, settings, state)
         # Shape: (num_layers, batch, time, output_dim)
@@ -266,7 +265,9 @@ class BiLmNetwork(DerivingModule):
             mask = mask[:, 2:]
             layers = layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
         result = BiLmOutput(layers, mask, output.state)
-        return result if row_of_sentence is None else result.rows(row_of_sentence)
+        if row_of_sentence is not None:
+            result = result.rows(row_of_sentence)
+        return result
 
     def forward_packed(
         self,

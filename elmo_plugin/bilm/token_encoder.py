@@ -47,8 +47,8 @@ class Highway(nn.Module):
         nn.init.constant_(self.carry.bias, -2.0)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        transformed = self.transform(inputs)
         gate = self.carry(inputs)
+        transformed = self.transform(inputs)
         return highway(inputs, transformed, gate)
 
 

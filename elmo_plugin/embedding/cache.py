@@ -181,7 +181,8 @@ def sentence_keys(
     """
     ids = character_ids.to("cpu", torch.int32).contiguous().numpy()
     bytes_per_word = ids.shape[-1] * ids.itemsize
-    keys, lengths = [], []
+    keys = []
+    lengths = []
     for sentence in ids:
         content = sentence.tobytes().rstrip(b"\0")
         key = blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE)

@@ -28,7 +28,8 @@ from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.torch_files import load_plain
 
 CONFIG = "config.json"
-TOKEN_EMBEDDER, ENCODER = "token_embedder.pkl", "encoder.pkl"
+TOKEN_EMBEDDER = "token_embedder.pkl"
+ENCODER = "encoder.pkl"
 
 _NEEDED_CHARACTERS = (UNKNOWN, PADDING, *BOUNDARIES.values(), FIRST_MARK, LAST_MARK)
 _MAX_ROW_DIGITS = 9

@@ -35,10 +35,13 @@ def read_archive(
     if this is not the archive of a `bilm` model, or its parts do not match.
     """
     name = _name(path)
-    files = _read(
-        path, lambda file: file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY))
-    )
-    config, state = _config(files, name), _state(files, name)
+
+    def is_wanted(file: str) -> bool:
+        return file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY))
+
+    files = _read(path, is_wanted)
+    config = _config(files, name)
+    state = _state(files, name)
     sizes = BiLmOptions.from_dict(options_from_state(state, name), name)
     options = config["model"].get("options")
     if options:
@@ -57,7 +60,11 @@ def read_state(archive: str | Path) -> dict[str, Any]:
     cannot.
     """
     path = archive_path(archive)
-    return _state(_read(path, lambda file: False), _name(path))
+
+    def is_wanted(file: str) -> bool:
+        return False  # the weights alone
+
+    return _state(_read(path, is_wanted), _name(path))
 
 
 def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
