@@ -28,9 +28,9 @@ class Dropout(nn.Dropout):
         draws = torch.empty(ceil_div(count, NUMBERS_A_DRAW), dtype=torch.int64)
         draws.random_(-(2**63), None)
         drawn = draws.view(torch.int16)[:count].view(input.shape)
-        # The rate among the 2 ** BITS numbers, of which the least is negative.
-        rate = min(round(self.p * 2**BITS), 2**BITS - 1)
-        is_kept = drawn >= rate - 2 ** (BITS - 1)
+        # The drawn numbers begin at -(2 ** (BITS - 1)); this many of them are dropped.
+        num_dropped = min(round(self.p * 2**BITS), 2**BITS - 1)
+        is_kept = drawn >= num_dropped - 2 ** (BITS - 1)
         return (input * is_kept).mul_(1 / (1 - self.p))
 
 

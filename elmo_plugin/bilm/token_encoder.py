@@ -27,8 +27,8 @@ WORDS_AT_A_TIME = 1024
 def highway(inputs: Tensor, transformed: Tensor, gate: Tensor) -> Tensor:
     """
     Computes a highway layer, `g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_c x + b_c)`
-    (Srivastava et al., 2015), from its inputs x and the two products, which are changed in place.
-    The sign of the gate is that of the published weight files.
+    (Srivastava et al., 2015), from its inputs x and the two products. Changes the products in
+    place. The sign of the gate is that of the published weight files.
     """
     weight = gate.sigmoid_().to(inputs.dtype)
     return torch.lerp(inputs, transformed.relu_().to(inputs.dtype), weight)

@@ -202,7 +202,7 @@ def map_text_fields(
 ) -> TextFieldTensors:
     """
     Applies `function` to each tensor of a text field, together with the tensors of the same name of
-    the others, which have the same token indexers.
+    the others. All have the same token indexers.
     """
     result: TextFieldTensors = {}
     for indexer, tensors in first.items():

@@ -211,7 +211,7 @@ class HighwayLstm(SizedEncoder):
         return outputs
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        """Loads the weights of AllenNLP's `alternating_lstm` too, which have other names."""
+        """Loads the weights of AllenNLP's `alternating_lstm` too: their names are converted."""
         theirs = f"{prefix}_module.layer_"
         for name in list(state_dict):
             if name.startswith(theirs):
