@@ -77,12 +77,12 @@ def as_words(
     Returns words: strings, or tokens with a `text`. Raises `BiLmError`, beginning with `place`.
     """
     words = list(in_order(sentence, place, expected))
-    are_texts = [isinstance(word, str) for word in words]
-    if not all(are_texts):
-        words = [getattr(word, "text", word) for word in words]
-        for number, word in enumerate(words):
-            if not isinstance(word, str):
-                raise BiLmError(f"{place}[{number}]: expected a word, got {word!r:.60}")
+    for number, word in enumerate(words):
+        if not isinstance(word, str):
+            text = getattr(word, "text", word)
+            if not isinstance(text, str):
+                raise BiLmError(f"{place}[{number}]: expected a word, got {text!r:.60}")
+            words[number] = text
     return words
 
 

@@ -4,7 +4,6 @@ The backward language model is the same layers over reversed sentences; `BiLm` r
 """
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -125,9 +124,7 @@ def _choose_recurrence(
     """
     name = settings.recurrence
     if name == "auto":
-        parameters = chain.from_iterable(lstm.parameters() for lstm in directions)
-        tensors = chain(inputs, state, parameters)
-        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        if torch.is_grad_enabled() and _needs_gradients(directions, inputs, state):
             name = "training"
         elif _prefers_batched_directions(directions[0].options, inputs, batch_sizes, settings):
             name = "batched_directions"
@@ -138,6 +135,15 @@ def _choose_recurrence(
             f"LSTMs with gradients are computed in float32, not in {settings.precision.name}"
         )
     return name
+
+
+def _needs_gradients(
+    directions: Sequence[DirectionalLstm], inputs: Sequence[Tensor], state: LstmState
+) -> bool:
+    tensors = [*inputs, *state]
+    for lstm in directions:
+        tensors += lstm.parameters()
+    return any(tensor.requires_grad for tensor in tensors)
 
 
 def _prefers_batched_directions(
