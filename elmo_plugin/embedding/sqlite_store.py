@@ -94,7 +94,8 @@ class SqliteStore:
                 _of_parents.append(self._connection)
                 self._connection = None
             if self._connection is None:
-                self._connection, self._process = self._connect(), os.getpid()
+                self._connection = self._connect()
+                self._process = os.getpid()
             with self._connection as connection:  # commits, or rolls back
                 connection.execute(begin)
                 return work(connection)
