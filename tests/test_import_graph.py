@@ -25,8 +25,11 @@ ALLOWED["archives"] = ALLOWED["embedding"] | {"embedding", "register", "shims", 
 ALLOWED["porting"] = ALLOWED["archives"] | {"archives", "config_check", "dropin"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["register"] | {"archives"})
 ALLOWED["predictions"] = ALLOWED["sweeps"]
+ALLOWED["importers"] = ALLOWED["tasks"] | {"tasks"}
 ALLOWED["demo"] = ALLOWED["predictions"] | {"analysis", "predictions"}
-ALLOWED["commands"] = ALLOWED["demo"] | APPLICATIONS | {"config_check", "demo", "porting"}
+ALLOWED["commands"] = (
+    ALLOWED["demo"] | APPLICATIONS | {"config_check", "demo", "importers", "porting"}
+)
 ALLOWED["commands"] |= {"elmo_plugin"}  # for its version
 ALLOWED["shims"] = {"common"}
 ALLOWED["quiet"] = set()
