@@ -37,6 +37,16 @@ _VOCABULARY = (
     "oov_token",
 )  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
+GONE_READER_OPTIONS = {
+    "squad_v1": ("skip_bad", "skip_unanswerable"),
+    "srl_conll2012": ("format",),
+    "srl_predicates": ("format",),
+}
+"""
+Options of dataset readers that said how files are read, and went with version 1.0.0. Predictions
+need none of them, so archives that were made before have them taken away.
+"""
+
 _spacy_lock = RLock()
 TRUST = "use --trust (trust=True) if you trust this archive"
 
@@ -262,6 +272,10 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     for key in ("data_loader", "validation_data_loader"):
         if isinstance(config.get(key), dict):
             for option in ("cache_directory", "num_workers"):
+                config[key].pop(option, None)
+    for key in ("dataset_reader", "validation_dataset_reader"):
+        if isinstance(config.get(key), dict):
+            for option in GONE_READER_OPTIONS.get(config[key].get("type"), ()):
                 config[key].pop(option, None)
     for _, part in [("", model), *_values(model)]:
         if isinstance(part, dict):

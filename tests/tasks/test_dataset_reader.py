@@ -81,21 +81,6 @@ OF_PAIRS = {"premise_column": "a", "hypothesis_column": "b"}
 @pytest.mark.parametrize(
     ("kind", "name", "text", "missing", "options"),
     [
-        (
-            "coref_conll2012",
-            "f.jsonl",
-            '{"sentences": [["Ada", "ran"], ["She"]]}\n' * 2,
-            "clusters",
-            {},
-        ),
-        (
-            "srl_conll2012",
-            "f.jsonl",
-            '{"words": ["Dogs", "bark"], "predicates": [0, 1]}\n',
-            "frames",
-            {},
-        ),
-        ("srl_predicates", "f.jsonl", DOGS, "frames", {}),
         ("ner_conll2003", "f.jsonl", DOGS, "tag_column", {}),
         ("ner_conll2003", "f.jsonl", '{"text": "Dogs bark"}\n{"text": "Yes"}\n', "tag_column", {}),
         ("ner_conll2003", "f.txt", "Dogs\nbark\n\nYes\n", "got one column", {}),
