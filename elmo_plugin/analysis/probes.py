@@ -22,11 +22,14 @@ class TaggedSentence(NamedTuple):
 
 
 def read_tagged(*paths: str | os.PathLike[str]) -> list[list[TaggedSentence]]:
-    """Reads the sentences of each file, in any format of `ner_conll2003`, with unchanged tags."""
-    reader = Conll2003Reader({}, source_encoding="plain")
+    """
+    Reads the sentences of each file: the words are in its first column, the tags in its last, and
+    stay as they are.
+    """
+    reader = Conll2003Reader({}, source_encoding="plain", word_column=0, tag_column=-1)
     return [
         [
-            TaggedSentence([str(token) for token in tokens], tags or [])
+            TaggedSentence([str(token) for token in tokens], tags)
             for tokens, tags in reader.read_examples(reader.read_lines(str(path)))
         ]
         for path in paths

@@ -1,17 +1,15 @@
 """The world's files, turned into the one form of a task. It is the only place that guesses."""
 
+from elmo_plugin.common.parts import find_parts
 from elmo_plugin.importers.import_data import ImportedData, read_data, write_data
 from elmo_plugin.importers.options import ImportOptions, options_of
-from elmo_plugin.importers.parts import PART_IN_NAME, find_parts, list_names
 from elmo_plugin.importers.registry import IMPORTERS
 
 __all__ = [
     "IMPORTERS",
-    "PART_IN_NAME",
     "ImportOptions",
     "ImportedData",
     "find_parts",
-    "list_names",
     "options_of",
     "read_data",
     "write_data",

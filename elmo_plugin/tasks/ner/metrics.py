@@ -11,7 +11,7 @@ from overrides import overrides
 
 from elmo_plugin.tasks.counting import Figures, SpanF1
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.ner.columns import read_table
+from elmo_plugin.tasks.ner.dataset_reader import sentence_rows
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and between which
@@ -131,17 +131,28 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     """
     Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`.
     """
-    lines = list(lines)
-    texts = ["" if line.columns[:1] == [BOUNDARY] else line.text for line in lines]
-    table = read_table(lines[0].file if lines else "", texts, chosen=("gold", "predicted"))
-    for sentence in table.sentences:
-        for number, fields in sentence:
-            for text in fields[-2:]:
-                if len(fields) < 2 or _split(text)[0] not in _PREFIXES:
-                    got = f"got {text!r}" if len(fields) > 2 else f"got {len(fields)} columns"
-                    columns = "the gold tag and the predicted tag, which begin with B, I, E, S or O"
-                    raise table.error(number, f"expected at the end {columns}, {got}")
-        yield [(fields[-2], fields[-1]) for _, fields in sentence]
+    width = None
+    for rows in sentence_rows(lines, BOUNDARY):
+        sentence = []
+        for line, fields in rows:
+            width = width or len(fields)
+            if len(fields) != width:
+                raise line.error(
+                    f"expected {width} columns as in the first line, got {len(fields)}"
+                )
+            _check_tags(line, fields)
+            sentence.append((fields[-2], fields[-1]))
+        yield sentence
+
+
+def _check_tags(line: Line, fields: Sequence[str]) -> None:
+    """Raises `ConfigurationError` if the last two columns are no tags that conlleval.pl knows."""
+    expected = "the gold tag and the predicted tag, which begin with B, I, E, S or O"
+    if len(fields) < 2:
+        raise line.error(f"expected at the end {expected}, got {len(fields)} columns")
+    for text in fields[-2:]:
+        if _split(text)[0] not in _PREFIXES:
+            raise line.error(f"expected at the end {expected}, got {text!r}")
 
 
 def _table(metric: NerF1, rows: dict[str, Figures]) -> list[str]:
