@@ -21,7 +21,7 @@ from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag, spans_to_tags
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
 PLAIN = "plain"
-_DOCUMENT = "-DOCSTART-"
+DOCUMENT = "-DOCSTART-"
 _OTHER_FILES = "`elmo import ner` (or tag) reads other files"
 
 
@@ -144,14 +144,17 @@ class Conll2003Reader(TaskDatasetReader):
         return Instance(fields)
 
 
-def sentence_rows(lines: Iterable[Line], boundary: str = _DOCUMENT) -> Iterator[list[Row]]:
+def sentence_rows(
+    lines: Iterable[Line], boundaries: Sequence[str] = (DOCUMENT,)
+) -> Iterator[list[Row]]:
     """
     Yields the rows of each sentence: its lines and their fields, between tabs if a line has some,
-    else between spaces. A blank line, or one that begins with the `boundary`, ends a sentence.
+    else between spaces. A blank line, or one whose first field is a boundary, ends a sentence.
     """
     rows: list[Row] = []
     for line in lines:
-        if line.text.strip() and not line.text.startswith(boundary):
+        columns = line.columns
+        if columns and columns[0] not in boundaries:
             rows.append((line, _fields(line)))
         elif rows:
             yield rows

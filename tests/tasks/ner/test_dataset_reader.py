@@ -41,7 +41,7 @@ def test_options_declare_columns_and_tags(tmp_path: Path) -> None:
 
 
 def test_tags_are_bioul_by_default() -> None:
-    first, _, third = Conll2003Reader({}, tag_column=3).read(SENTENCES)
+    first, _, third = Conll2003Reader({}).read(SENTENCES)
     assert first["words"].metadata == ["Ada", "Lovelace", "met", "Charles", "in", "London", "."]
     assert first["tags"].labels == ["B-PER", "L-PER", "O", "U-PER", "O", "U-LOC", "O"]
     assert third["tags"].labels == ["U-LOC", "U-LOC", "O", "B-LOC", "I-LOC", "L-LOC"]
