@@ -39,8 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def read_tagged(path: str) -> "list[TaggedSentence]":
     """Reads the sentences of a file as `elmo import tag` does; their tags stay as they are."""
     from elmo_plugin.analysis.probes import TaggedSentence
-    from elmo_plugin.importers import IMPORTERS, ImportOptions
-    from elmo_plugin.importers.report import Report
+    from elmo_plugin.importers import IMPORTERS, ImportOptions, Report
 
     examples = IMPORTERS["tag"].read(path, ImportOptions(), Report(path))
     return [TaggedSentence(list(each.words), list(each.tags)) for each in examples]

@@ -4,11 +4,13 @@ from elmo_plugin.common.parts import find_parts
 from elmo_plugin.importers.import_data import ImportedData, read_data, write_data
 from elmo_plugin.importers.options import ImportOptions, options_of
 from elmo_plugin.importers.registry import IMPORTERS
+from elmo_plugin.importers.report import Report
 
 __all__ = [
     "IMPORTERS",
     "ImportOptions",
     "ImportedData",
+    "Report",
     "find_parts",
     "options_of",
     "read_data",
