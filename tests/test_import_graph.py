@@ -112,8 +112,8 @@ def test_imports_only_from_rooms_below_and_through_their_public_face(name: str) 
         is_face = imported in PACKAGES or other in SEPARATE
         is_face |= imported == f"elmo_plugin.{other}"
         is_face |= room == "register"
-        # An importer makes what the file of a task's form reads.
-        is_face |= room == "importers" and other == "tasks"
+        # Importers make what the reader of each task reads, of the parts of its form.
+        is_face |= (room, other) == ("importers", "tasks")
         assert is_face, (
             f"{name} imports {imported}, an inner file of {other}: import it from a package"
         )

@@ -10,7 +10,7 @@ out and why. What it cannot decide is a question that names the option.
 import argparse
 from pathlib import Path
 
-from elmo_plugin.commands.options import InputPath, OutputPath, add
+from elmo_plugin.commands.options import InputPath, add
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
@@ -21,11 +21,11 @@ TASKS = ("ner", "tag", "srl", "coref", "squad", "snli", "sst", "classify")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "task TASK", f"the task: {', '.join(TASKS)}", choices=TASKS)
     about = (
-        "a folder with files called train…, dev… (or valid…) and maybe test…, or such files; others "
-        "are taken in this order"
+        "a folder with files called train…, dev… (or valid…) and maybe test…, or such files; "
+        "others are taken in this order"
     )
     add(parser, "files FILE", about, InputPath, nargs="+")
-    add(parser, "-o/--output FOLDER", "the folder to write; must not exist yet", OutputPath)
+    add(parser, "-o/--output FOLDER", "the folder to write; must not exist yet", Path)
     add(parser, "--dry-run", "print what would be imported, and write nothing")
     add_import_options(parser)
 
@@ -62,7 +62,7 @@ def share(text: str) -> float:
 def check_arguments(args: argparse.Namespace) -> None:
     if not args.output and not args.dry_run:
         raise BiLmError("expected --output FOLDER, or --dry-run")
-    if args.output and Path(args.output).exists():
+    if args.output and args.output.exists():
         raise BiLmError(f"{args.output} already exists; name a new folder")
 
 
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         show(line)
     if args.dry_run:
         return
-    written = write_data(importer, data.parts, Path(args.output))
+    written = write_data(importer, data.parts, args.output)
     show(f"wrote {', '.join(map(str, written.values()))}")
     if "dev" not in written:
         show("There is no dev file: --split 0.1 makes one of a tenth of the training data.")

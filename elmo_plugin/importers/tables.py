@@ -76,9 +76,15 @@ def read_text_table(file: str, text: str, options: ImportOptions, report: Report
     """Reads a table of text, as `read_table` describes it."""
     if not text.strip():
         raise ConfigurationError(f"{file}: no rows in this file")
-    separator = options.separator or find_separator(text)
+    separator = options.separator or _separator_in_name(file) or find_separator(text)
     report.took(f"a table separated by {_SEPARATORS.get(separator, repr(separator))}")
     return _of_frame(file, _parse(file, text, separator), report)
+
+
+def _separator_in_name(file: str) -> str | None:
+    """Returns a tab if the name of a file says that tabs separate its columns."""
+    name = file.lower().removesuffix(".gz").removesuffix(".zst")
+    return "\t" if name.endswith((".tsv", ".tab")) else None
 
 
 def find_separator(text: str) -> str:
@@ -98,8 +104,10 @@ def find_separator(text: str) -> str:
 
 def _parse(file: str, text: str, separator: str) -> pandas.DataFrame:
     """Returns the frame of a text. Fields that a row lacks are missing in it."""
+    first, second, *_ = [*text.split("\n", 2), ""]
+    quote = "'" if _is_in_apostrophes(first) or _is_in_apostrophes(second) else '"'
     quoting = csv.QUOTE_MINIMAL
-    if separator == "\t" and '""' not in text:
+    if separator == "\t" and '""' not in text and not first.startswith(quote):
         quoting = csv.QUOTE_NONE  # a quotation mark at the beginning of a field is the text's
     most_fields = max(line.count(separator) for line in text.split("\n")) + 1
     try:
@@ -111,6 +119,7 @@ def _parse(file: str, text: str, separator: str) -> pandas.DataFrame:
             dtype=str,
             keep_default_na=False,
             quoting=quoting,
+            quotechar=quote,
             skipinitialspace=separator != "\t",
             skip_blank_lines=False,
             index_col=False,
@@ -120,6 +129,10 @@ def _parse(file: str, text: str, separator: str) -> pandas.DataFrame:
         raise ConfigurationError(
             f"{file}: not a table ({error}); --separator names what separates its columns"
         ) from None
+
+
+def _is_in_apostrophes(line: str) -> bool:
+    return len(line) > 1 and line.startswith("'") and line.endswith("'")
 
 
 def _read_spreadsheet(file: str, report: Report) -> pandas.DataFrame:
@@ -137,7 +150,9 @@ def _read_spreadsheet(file: str, report: Report) -> pandas.DataFrame:
             f"{file}: reading a spreadsheet needs openpyxl ({error})"
         ) from None
     except (ValueError, KeyError, OSError, BadZipFile) as error:
-        raise ConfigurationError(f"{file}: not a spreadsheet that can be read ({error})") from None
+        raise ConfigurationError(
+            f"{file}: not a spreadsheet that can be read ({error}); save it as CSV"
+        ) from None
     for name, frame in sheets.items():
         if not frame.empty:
             report.took(f"the sheet {name!r} of a spreadsheet")
@@ -169,7 +184,7 @@ def _usual_width(frame: pandas.DataFrame) -> int:
     """Returns the number of fields that most rows have."""
     counts = frame.notna().sum(axis=1)
     counts = counts[counts > 0]
-    return int(counts.mode().iloc[-1]) if len(counts) else 0
+    return int(counts.mode().iloc[0]) if len(counts) else 0
 
 
 def _of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:

@@ -2,6 +2,7 @@
 
 import codecs
 import gzip
+import re
 import zlib
 from collections.abc import Sequence
 
@@ -16,7 +17,16 @@ from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 
-_WESTERN = "cp1252"  # includes latin-1; preferred where a text is legal in several encodings
+_WESTERN = "cp1252"  # what programs of Western languages wrote, and the letters of latin-1
+_NOT_WESTERN = re.compile(
+    r"[^\x00-\x7fÀ-ÖØ-öø-ÿŠšŽžŒœŸ€‚„…‘’“”•–—™§«»°·ºª¿¡®©\u00a0´£]"  # noqa: RUF001
+    r"|(?<=\w)[¿¡]|[À-ÿ]{4}"
+)
+_OTHERS = [
+    *("cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874", "koi8_r"),
+    *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
+]
+"""The encodings among which charset-normalizer chooses for texts that are not Western."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _NOT_TEXT = {
@@ -104,9 +114,11 @@ def _known_encoding(file: str, content: bytes) -> str | None:
 
 
 def _guess(file: str, content: bytes) -> str:
-    best = from_bytes(content).best()
+    """Returns the encoding of a text that is not UTF-8."""
+    western = content.decode(_WESTERN, "replace")
+    if not _NOT_WESTERN.search(western):
+        return _WESTERN
+    best = from_bytes(content, cp_isolation=_OTHERS).best()
     if best is None:
         raise ConfigurationError(f"{file}: not UTF-8 text; --encoding names another, as cp1252")
-    if _WESTERN in best.could_be_from_charset:
-        return _WESTERN
     return best.encoding
