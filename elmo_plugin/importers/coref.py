@@ -82,18 +82,23 @@ def _cleaned(document: CorefDocument) -> CorefDocument:
     Raises `Unusable` if they cannot: a word is blank, or mentions of a cluster cross.
     """
     sentences = [[_one_line(word) for word in words] for words in document.sentences]
-    if not all(word for words in sentences for word in words):
+    speakers = [[_one_line(name) or NO_SPEAKER for name in row] for row in document.speakers]
+    if any("" in words for words in sentences):
         raise Unusable("with a blank word")
+    if _has_crossing_mentions(document):
+        raise Unusable("in which mentions of one cluster cross")
+    part = document.part
+    if not part.isdecimal():
+        part = ""
+    name = _one_line(document.name)
+    return document._replace(name=name, part=part, sentences=sentences, speakers=speakers)
+
+
+def _has_crossing_mentions(document: CorefDocument) -> bool:
+    """Returns whether the brackets of a column would stand for other mentions."""
     labels = format_clusters(document.clusters, document.length)
     expected = sorted(sorted(cluster) for cluster in document.clusters if cluster)
-    if sorted(parse_clusters(labels)) != expected:
-        raise Unusable("in which mentions of one cluster cross")
-    return document._replace(
-        name=_one_line(document.name),
-        part=document.part if document.part.isdecimal() else "",
-        sentences=sentences,
-        speakers=[[_one_line(name) or NO_SPEAKER for name in row] for row in document.speakers],
-    )
+    return sorted(parse_clusters(labels)) != expected
 
 
 def _one_line(text: str) -> str:

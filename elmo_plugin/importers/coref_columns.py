@@ -95,14 +95,12 @@ def _find_words(sentences: Sequence[list[Row]], name: str) -> int:
     """
     width = min(max(len(rows[0].columns) for rows in sentences), FIXED_COLUMNS)
     whole = [rows for rows in sentences if min(len(row.columns) for row in rows) >= width]
-    texts = []
-    for column in range(max(width - 1, 1)):
-        if not _has_names_or_numbers(whole, column, name):
-            texts.append(column)
-    if width == FIXED_COLUMNS and not {1, 2} & set(texts):
+    candidates = range(max(width - 1, 1))
+    texts = [column for column in candidates if not _has_names_or_numbers(whole, column, name)]
+    if width == FIXED_COLUMNS and 1 not in texts and 2 not in texts:
         return 3
     for column in texts:
-        if any(len({row.columns[column] for row in rows}) > 1 for rows in whole):
+        if _differs(whole, column):
             return column
     if len(texts) == 1:
         return texts[0]
@@ -111,6 +109,11 @@ def _find_words(sentences: Sequence[list[Row]], name: str) -> int:
         "expected a word, alone or after document, part or number, then coreference, got "
         f"{' '.join(first.columns)!r}"
     )
+
+
+def _differs(sentences: Sequence[list[Row]], column: int) -> bool:
+    """Returns whether a column has different texts in a sentence."""
+    return any(len({row.columns[column] for row in rows}) > 1 for rows in sentences)
 
 
 def _has_names_or_numbers(sentences: Sequence[list[Row]], column: int, name: str) -> bool:

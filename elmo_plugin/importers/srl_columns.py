@@ -96,20 +96,30 @@ def _with_one_verb_each(words: list[ConllWord], report: Report) -> list[ConllWor
     lemmas with framesets: the first column belongs to the first of them, and so on.
     """
     framed = [index for index, word in enumerate(words) if word.is_predicate]
-    columns = [list(labels) for labels in zip(*(word.frames for word in words), strict=True)]
+    columns = list(zip(*(word.frames for word in words), strict=True))
     if not columns or len(framed) != len(columns):
         return words
+    mended = []
     for own, labels in zip(framed, columns, strict=True):
-        verbs = {index for index, label in enumerate(labels) if label.startswith("(V*")}
-        if not verbs and labels[own] == "*":
-            labels[own] = _VERB
-            report.took("predicates without (V*) are the words with a lemma and a frameset")
-        if len(verbs) > 1 and own in verbs and verbs <= set(framed):
-            for other in verbs - {own}:
-                labels[other] = labels[other].replace("(V*)", "*")
-            report.took(
-                "each column of arguments has (V*) at all predicates of a sentence, as WebAnno "
-                "writes it; the first column is of the first lemma, and so on"
-            )
-    rows = zip(*columns, strict=True)
+        mended.append(_with_one_verb(labels, own, framed, report))
+    rows = zip(*mended, strict=True)
     return [word._replace(frames=labels) for word, labels in zip(words, rows, strict=True)]
+
+
+def _with_one_verb(
+    labels: Sequence[str], own: int, framed: Sequence[int], report: Report
+) -> list[str]:
+    """Returns a column with `(V*)` at its `own` predicate, and at no other of the sentence."""
+    mended = list(labels)
+    verbs = {index for index, label in enumerate(labels) if label.startswith("(V*")}
+    if not verbs and labels[own] == "*":
+        mended[own] = _VERB
+        report.took("predicates without (V*) are the words with a lemma and a frameset")
+    elif len(verbs) > 1 and own in verbs and verbs <= set(framed):
+        for other in verbs - {own}:
+            mended[other] = labels[other].replace(_VERB, "*")
+        report.took(
+            "each column of arguments has (V*) at all predicates of a sentence, as WebAnno "
+            "writes it; the first column is of the first lemma, and so on"
+        )
+    return mended
