@@ -239,7 +239,7 @@ def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> 
 def test_reader_options_that_went_are_taken_away_from_old_archives(
     kind: str, gone: dict[str, Any], tmp_path: Path
 ) -> None:
-    readers = dict.fromkeys(("dataset_reader", "validation_dataset_reader"), {"type": kind})
+    readers = {"dataset_reader": {"type": kind}, "validation_dataset_reader": {"type": kind}}
     old = {name: reader | gone for name, reader in readers.items()}
     (tmp_path / "config.json").write_text(json.dumps({"model": {}, **old}))
     assert archives._read_config(tmp_path, "it") == {"model": {}, **readers}
