@@ -37,7 +37,7 @@ def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:
 class ElmoEmbedder:
     """
     Takes the arguments of AllenNLP 0.9's class of this name. A sentence has the same vectors each
-    time.
+    time, unless `stateful` is true: then they depend on the batches before it, as in AllenNLP 0.9.
 
     # Parameters
 
@@ -49,8 +49,12 @@ class ElmoEmbedder:
     bilm : `str | Mapping[str, str] | BiLm | None`
         Instead of the files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM
         (copied).
-    precision : `str`, optional The precision of the biLM: "float32", "bfloat16" or "int8". By
+    precision : `str`, optional
+        The precision of the biLM: "float32", "bfloat16" or "int8". By
         default as in `bilm`, or "float32".
+    stateful : `bool`
+        Whether the LSTMs continue, row by row, from their state after the last batch, so that the
+        same batches in the same order have the vectors of an old run.
 
     The attribute `elmo_bilm` is the biLM with the interface of AllenNLP's class.
 
@@ -65,10 +69,11 @@ class ElmoEmbedder:
         *,
         bilm: str | Mapping[str, str] | BiLm | None = None,
         precision: str | None = None,
+        stateful: bool = False,
     ) -> None:
         if bilm is None:
             bilm = {"options": str(options_file), "weights": str(weight_file)}
-        self.elmo_bilm = ElmoBiLm(bilm, precision=precision)
+        self.elmo_bilm = ElmoBiLm(bilm, precision=precision, stateful=stateful)
         self.cuda_device = cuda_device
         if cuda_device >= 0:
             self.elmo_bilm.to(get_device(f"cuda:{cuda_device}"))
@@ -77,12 +82,20 @@ class ElmoEmbedder:
     def bilm(self) -> BiLm:
         return self.elmo_bilm.bilm
 
+    def reset_state(self) -> None:
+        """Makes a stateful biLM start the next batch from zero."""
+        self.elmo_bilm.elmo.reset_state()
+
     def batch_to_embeddings(self, batch: Sequence[Sequence[Word]]) -> tuple[Tensor, Tensor]:
         """
         Returns vectors, (batch, num_layers, time, output_dim), zeros at padding, and the mask.
         """
-        with torch.no_grad():
-            layers, mask = self.elmo_bilm.run(batch_to_ids(batch).to(self.bilm.boundaries.device))
+        return self._run(self.bilm.character_ids(batch))
+
+    @torch.no_grad()
+    def _run(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns what `batch_to_embeddings` returns, from character ids."""
+        layers, mask = self.elmo_bilm.run(character_ids)
         return layers.transpose(0, 1).clone(), mask
 
     def embed_sentence(self, sentence: Sequence[Word]) -> np.ndarray:
@@ -93,8 +106,23 @@ class ElmoEmbedder:
         return self.embed_batch([sentence])[0]
 
     def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
-        """Returns the vectors of each sentence. Sentences may be empty."""
-        return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
+        """
+        Returns the vectors of each sentence. Sentences may be empty. A batch without any word
+        leaves the state of a stateful biLM unchanged.
+        """
+        if not self.elmo_bilm.elmo.stateful:
+            return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
+        character_ids = self.bilm.character_ids(batch)
+        sentences, longest, _ = character_ids.shape
+        if longest == 0:
+            shape = (self.elmo_bilm.num_layers, 0, self.bilm.output_dim)
+            return [np.zeros(shape, np.float32) for _ in range(sentences)]
+        padded, mask = self._run(character_ids)
+        embedded = []
+        for vectors, length in zip(padded, mask.sum(dim=1).tolist(), strict=True):
+            # A copy: a short sentence would keep its whole batch in memory.
+            embedded.append(vectors[:, :length].clone().cpu().numpy())
+        return embedded
 
     def embed_sentences(
         self, sentences: Iterable[Sequence[Word]], batch_size: int = 64

@@ -24,6 +24,7 @@ _TRAINING_KEYS = (
     "all_clip_norm_val",
     "batch_size",
     "dropout",
+    "learning_rate",
     "n_epochs",
     "n_negative_samples_batch",
     "n_tokens_vocab",
@@ -174,7 +175,8 @@ class BiLmOptions:
     def from_dict(cls, options: dict[str, Any], source: str = "options") -> "BiLmOptions":
         """
         Reads the published nested layout, with `char_cnn` and `lstm`, or `lexicon_cnn` and `lstm`
-        as `to_dict` returns them.
+        as `to_dict` returns them. A key that bilm-tf does without has its default: one layer, no
+        highway layers, no clipping, no skip connections.
 
         Raises `BiLmError`, naming the `source`, if a key is missing or has an impossible value, and
         for bilm-tf's language models of whole words or one direction.
@@ -187,13 +189,7 @@ class BiLmOptions:
                 if is_lexicon
                 else _char_cnn(options["char_cnn"])
             )
-            lstm = {
-                "cell_clip": None,
-                "proj_clip": None,
-                "use_skip_connections": False,
-                **options["lstm"],
-            }
-            return cls(cnn, LstmOptions(**{name: lstm[name] for name in _KEYS["lstm"]}))
+            return cls(cnn, _lstm(options["lstm"]))
         except BiLmError as error:
             raise BiLmError(f"{source}: {error}") from None
         except KeyError as error:
@@ -238,12 +234,29 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
         NUM_CHARACTERS - 1,
     ):  # bilm-tf trains without the padding
         raise BiLmError(f"char_cnn.n_characters: expected {NUM_CHARACTERS}, got {n_characters!r}")
+    n_highway = options.get("n_highway")
+    if n_highway is None:
+        n_highway = 0
     return CharCnnOptions(
         filters=tuple((width, number) for width, number in options["filters"]),
         embedding_dim=options["embedding"]["dim"],
-        n_highway=options["n_highway"],
+        n_highway=n_highway,
         activation=options["activation"],
         max_characters_per_token=options.get("max_characters_per_token", 50),
+    )
+
+
+def _lstm(options: dict[str, Any]) -> LstmOptions:
+    use_skip_connections = options.get("use_skip_connections")
+    if use_skip_connections is None:
+        use_skip_connections = False
+    return LstmOptions(
+        projection_dim=options["projection_dim"],
+        dim=options["dim"],
+        n_layers=options.get("n_layers", 1),
+        use_skip_connections=use_skip_connections,
+        cell_clip=options.get("cell_clip"),
+        proj_clip=options.get("proj_clip"),
     )
 
 

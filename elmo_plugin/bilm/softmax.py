@@ -23,6 +23,8 @@ LOGITS_IN_CACHE = defaultdict(lambda: 1 << 26, cpu=1 << 18)
 class VocabularySoftmax(nn.Module):
     """
     A softmax over a vocabulary in the order of descending frequency, shared by both directions.
+    Row 0 is the padding of AllenNLP's vocabularies, a word that never occurs: training takes it for
+    a word, so that it becomes improbable, and scoring leaves it out.
 
     Losses and their gradients are computed for some tokens at a time: the logits of all tokens are
     never in memory at once, however large the vocabulary.
@@ -35,11 +37,16 @@ class VocabularySoftmax(nn.Module):
         nn.init.normal_(self.weight, std=dim**-0.5)
 
     def forward(
-        self, hidden: Tensor, targets: Tensor, token_weights: Tensor | None = None
+        self,
+        hidden: Tensor,
+        targets: Tensor,
+        token_weights: Tensor | None = None,
+        *,
+        without_padding: bool = False,
     ) -> tuple[Tensor, Tensor]:
         """
         Computes the full softmax of hidden states, shape (tokens, dim), for the words `targets`,
-        shape (tokens,).
+        shape (tokens,). `without_padding` leaves row 0 out of the distribution.
 
         Returns the loss, `sum(token_weights * losses)`, by default the mean, and, without gradient,
         the losses, `-log p(target | hidden)` in nats, shape (tokens,).
@@ -48,7 +55,11 @@ class VocabularySoftmax(nn.Module):
             nn.functional.embedding(targets, self.weight),
             self.bias[targets],
         )
-        candidates = (self.weight, self.bias, target_weight, target_bias, targets)
+        if without_padding:
+            # A place without a word has the target 0, so its column is -1: no candidate.
+            candidates = (self.weight[1:], self.bias[1:], target_weight, target_bias, targets - 1)
+        else:
+            candidates = (self.weight, self.bias, target_weight, target_bias, targets)
         return self._loss(hidden, token_weights, *candidates)
 
     def sampled(

@@ -1,6 +1,7 @@
 """Measure how well a biLM predicts a text. Both language models score each word, and the end of
 each sentence, by their full softmax; names such as base have none. Perplexities are comparable only
-over the same vocabulary; unknown words count as one word.
+over the same vocabulary; unknown words count as one word. Padding is no word, and has no
+probability.
 
     elmo perplexity run/model.tar.gz test.txt
     elmo perplexity run/model.tar.gz 'test/*.txt' --per-sentence scores.jsonl

@@ -24,10 +24,12 @@ class EmbedSettings:
         ELMo.
     layers : `str`
         "all", "mean", "sum", "top", "token", or the "mix" that a task has learned.
-    placement : `str`, optional For "mix": the place in the task model, as `elmo weights` names it.
+    placement : `str`, optional
+        For "mix": the place in the task model, as `elmo weights` names it.
         Not needed if ELMo is at one place.
-    tokenizer : `str` "whitespace" for tokenized text, "spacy" for the rules of a language,
-        "letters" for proteins.
+    tokenizer : `str`
+        "whitespace" for tokenized text, "spacy" for the rules of a language, "letters" for
+        proteins.
     language : `str`
         The language code of spaCy's rules.
     precision : `str`

@@ -112,8 +112,8 @@ class IndexedCorpus:
 
 def _hashes(words: Sequence[str], character_ids: np.ndarray) -> np.ndarray:
     """
-    Returns a number for each type, shape (words,), int64, 0 for type 0: the same number for words
-    with the same character ids, which are one word to the biLM.
+    Returns a number for each type, shape (words,), int64, 0 for type 0. Words with the same
+    character ids are one word to the biLM, and have the same number.
     """
     digests = [blake2b(word.encode(), digest_size=8).digest() for word in words[1:]]
     hashes = np.frombuffer(bytes(8) + b"".join(digests), dtype="<i8").copy()

@@ -175,8 +175,9 @@ def score_sentences(
     block_words: int,
 ) -> Iterator[SentenceScores]:
     """
-    Scores each sentence of a text with the full softmax, in the order of the text. Only the blocks
-    that are read in parallel are in memory. The biLM is in evaluation mode, faster if frozen.
+    Scores each sentence of a text with the full softmax, without its row 0, in the order of the
+    text. Only the blocks that are read in parallel are in memory. The biLM is in evaluation mode,
+    faster if frozen.
     """
     state: LstmState | None = None
     read: list[tuple[np.ndarray, np.ndarray]] = []  # losses and sentence numbers of these blocks
@@ -214,7 +215,8 @@ def _read(
     rows = types.to(device).unbind()
     settings = bilm.settings(keep_state=True)._replace(dropout=False)
     output = bilm.forward_packed(character_ids, rows, packing, settings, state)
-    _, target_losses = softmax(torch.cat(output.layers[-1]), targets.flatten().to(device))
+    hidden = torch.cat(output.layers[-1])
+    _, target_losses = softmax(hidden, targets.flatten().to(device), without_padding=True)
     losses = np.zeros((2, *has_target.shape))
     losses[:, places[0], places[1]] = target_losses.view(2, -1).cpu().numpy()
     return losses, output.state

@@ -40,9 +40,11 @@ class BiLmLanguageModel(Model):
 
     vocab : `Vocabulary`
         The model predicts the words of its namespace "words".
-    options : `dict`, optional The sizes of a biLM that starts from random weights, in the layout of
+    options : `dict`, optional
+        The sizes of a biLM that starts from random weights, in the layout of
         a published `options.json`.
-    initial : `str | dict`, optional Instead of `options`: the biLM to start from, see
+    initial : `str | dict`, optional
+        Instead of `options`: the biLM to start from, see
         `BiLm.from_pretrained`. If it has a softmax, this is adapted to the words of `vocab`;
         otherwise the softmax is new.
     warm_up_batches : `int`
@@ -51,10 +53,11 @@ class BiLmLanguageModel(Model):
         true}`.)
     dropout : `float`
         The rate of dropout on the input of every LSTM layer and on the output of the last.
-    num_negatives : `int`, optional In training, the number of words that each target is scored
+    num_negatives : `int`, optional
+        In training, the number of words that each target is scored
         against, at most a third of the vocabulary; by default all words, the full softmax.
-        Evaluation always takes the full softmax. The words are drawn from a separate random state,
-        the same in all processes of a distributed training.
+        Evaluation always takes the full softmax, without the padding. The words are drawn from a
+        separate random state, the same in all processes of a distributed training.
     loss_scale : `float`
         The factor of the loss. bilm-tf descends on `unroll_steps` times the mean loss per token;
         this matters to Adagrad and to the clipping of gradients.
@@ -182,7 +185,9 @@ class BiLmLanguageModel(Model):
         least = targets.size(1) / 2 if self.training else 1
         token_weights = (0.5 * is_target / counts.clamp(min=least)).flatten()
         arguments = (hidden.flatten(0, 1), targets.flatten())
-        if self.num_negatives is None or not self.training:
+        if not self.training:
+            loss, losses = self.softmax(*arguments, token_weights, without_padding=True)
+        elif self.num_negatives is None:
             loss, losses = self.softmax(*arguments, token_weights)
         else:
             if self._sampler is None:

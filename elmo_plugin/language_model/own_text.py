@@ -90,7 +90,8 @@ def write_text(
         The files of each role, or all of one text as "", which is split.
     folder : `Path`
         Gets the files.
-    language : `str`, optional The text is raw, a paragraph or more per line: spaCy's rules for this
+    language : `str`, optional
+        The text is raw, a paragraph or more per line: spaCy's rules for this
         language find sentences and words. By default each line is a sentence whose words stand
         between spaces.
     column : `int`, optional

@@ -1,7 +1,6 @@
 """The perplexity of text under any biLM that has a softmax."""
 
 import json
-import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,7 +34,6 @@ from elmo_plugin.language_model.windows import StreamLayout
 STATES = ("carry", "reset")
 UNROLL_STEPS = 64  # the words of each block that are read at a time; changes no score
 DECIMALS = 6  # of the scores of single words
-PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
 
 
 def measure_perplexity(
@@ -52,8 +50,9 @@ def measure_perplexity(
     """
     Measures the perplexity: `exp` of the mean `-log p` over all targets of the text, of each
     direction and of both. The targets are the words of each sentence and one of its boundaries,
-    `</S>` forward and `<S>` backward. Neither `batch_size` nor the division of the text into files
-    changes it.
+    `</S>` forward and `<S>` backward. The padding of AllenNLP's vocabularies cannot occur, so it
+    has no probability, and does not count as a word of the vocabulary. Neither `batch_size` nor the
+    division of the text into files changes the perplexity.
 
     The archive is whatever `BiLm.from_pretrained` takes, the texts are files or patterns. `reset`
     reads each sentence from the zero state. `carry` carries the state from sentence to sentence
@@ -122,7 +121,7 @@ def _load(
             f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "
             "export made of one"
         )
-    weight, bias, words = stored.softmax
+    weight, bias, _ = stored.softmax
     vocabulary = stored.softmax.vocabulary()
     if vocabulary is None:
         raise BiLmError(
@@ -130,11 +129,12 @@ def _load(
             f"word for unknown ones ({' or '.join(UNKNOWN_WORDS)})"
         )
     numbers, unknown = vocabulary
-    if (
-        words[0] != PADDING_WORD
-    ):  # number 0 means "no target": a row without a probability becomes row 0
-        weight, bias = F.pad(weight, (0, 0, 1, 0)), F.pad(bias, (1, 0), value=-math.inf)
-        numbers, unknown = {word: number + 1 for word, number in numbers.items()}, unknown + 1
+    if not stored.softmax.has_padding:
+        # Number 0 means that there is no word to predict, so a row that is no word becomes row 0.
+        weight = F.pad(weight, (0, 0, 1, 0))
+        bias = F.pad(bias, (1, 0))
+        numbers = {word: number + 1 for word, number in numbers.items()}
+        unknown += 1
     bilm = BiLm(stored.options, precision=precision, weights=stored.weights).to(device)
     softmax = VocabularySoftmax(*weight.shape)
     softmax.load_state_dict({"weight": weight, "bias": bias})

@@ -25,6 +25,7 @@ from elmo_plugin.language_model.corpus import Corpus
 WORDS = "words"  # the namespace of the vocabulary
 _MAKE = "make one with `allennlp build-vocab`"
 _MIN_DIFFERENCE = 0.1  # nats; a few words, or equally frequent ones, may be in any order
+_PADDING_HANDICAP = 20.0  # nats by which padding is less probable than the unknown word
 _LAST_WORD = "!!!MAXTERMID"  # of the 1 Billion Word Benchmark's vocabulary, not a word
 
 
@@ -86,13 +87,22 @@ class BilmTfVocabulary(Vocabulary):
 
 
 def check_vocabulary(vocabulary: Vocabulary) -> None:
-    """Raises `ConfigurationError` if the vocabulary lacks a special word."""
+    """
+    Raises `ConfigurationError` if the vocabulary lacks a special word, or has a word in the place
+    of padding, where it would never be predicted.
+    """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
         if word not in numbers:
             raise ConfigurationError(
                 f"the vocabulary lacks {word} in its namespace {WORDS}; {_MAKE}"
             )
+    first = vocabulary.get_token_from_index(0, WORDS)
+    if first != vocabulary._padding_token:
+        raise ConfigurationError(
+            f"the vocabulary has {first!r} as number 0 of its namespace {WORDS}, where it needs "
+            f"{vocabulary._padding_token}; {_MAKE}"
+        )
 
 
 def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
@@ -131,25 +141,39 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
     Adapts a softmax to another vocabulary. Known words keep their row and bias. All others were the
     unknown word until now, so the new words and the unknown word share its row, and its probability
     in equal parts: their bias is lower by `log(number of new words + 1)`. If all known words are in
-    the new vocabulary, they are as probable as before.
+    the new vocabulary, they are as probable as before. If the source has no padding, this gets the
+    row of the unknown word, too, but next to no probability.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
-    Raises `ConfigurationError` if there are new words, but the source lacks the unknown word.
+    Raises `ConfigurationError` if the source has no unknown word.
     """
-    numbers = {word: number for number, word in enumerate(known.words)}
-    unknown = numbers.get(vocab._oov_token)
-    words = [vocab.get_token_from_index(i, WORDS) for i in range(vocab.get_vocab_size(WORDS))]
-    new = [i for i, word in enumerate(words) if word not in numbers]
-    if new and unknown is None:
+    names = (vocab._oov_token, *UNKNOWN_WORDS)
+    unknown = known.unknown_number(names)
+    if unknown is None:
         raise ConfigurationError(
-            f"model.initial: {len(new)} words of the vocabulary are new to the softmax of the "
-            f"source, which lacks {vocab._oov_token}"
+            "model.initial: the softmax of the source has no row for unknown words "
+            f"({' or '.join(dict.fromkeys(names))})"
         )
-    rows = torch.tensor([numbers.get(word, unknown) for word in words])
+    known_numbers = known.numbers()
+    del known_numbers[known.words[unknown]]
+    words = [vocab.get_token_from_index(i, WORDS) for i in range(vocab.get_vocab_size(WORDS))]
+    rows: list[int] = []
+    new_words = 0
+    for word in words:
+        if word == vocab._padding_token:
+            rows.append(0 if known.has_padding else unknown)
+        elif word == vocab._oov_token:
+            rows.append(unknown)
+        elif word in known_numbers:
+            rows.append(known_numbers[word])
+        else:
+            rows.append(unknown)
+            new_words += 1
     weight, bias = known.weight[rows], known.bias[rows]
-    if new:
-        bias[rows == unknown] -= math.log(len(new) + 1)
-    return weight, bias, len(new)
+    bias[torch.tensor(rows) == unknown] -= math.log(new_words + 1)
+    if not known.has_padding and words[0] == vocab._padding_token:
+        bias[0] -= _PADDING_HANDICAP
+    return weight, bias, new_words
 
 
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:

@@ -4,15 +4,23 @@ from pathlib import Path
 import pytest
 
 from elmo_plugin.bilm import BiLmError, BiLmOptions
+from elmo_plugin.bilm.options import CharCnnOptions, LstmOptions
 from tests.small_bilm import small_options
 
 
-def test_missing_clips_and_skip_connections_mean_none_as_in_bilm_tf() -> None:
-    options = small_options()
-    for key in ("cell_clip", "proj_clip", "use_skip_connections"):
-        del options["lstm"][key]
-    lstm = BiLmOptions.from_dict(options).lstm
-    assert (lstm.cell_clip, lstm.proj_clip, lstm.use_skip_connections) == (None, None, False)
+def test_a_key_that_bilm_tf_does_without_has_its_default() -> None:
+    plain = CharCnnOptions(filters=((1, 4),), embedding_dim=5, n_highway=0)
+    expected = BiLmOptions(plain, LstmOptions(6, 10, 1, False, None, None))
+    char_cnn = {"activation": "relu", "filters": [[1, 4]], "embedding": {"dim": 5}}
+    lstm = {"projection_dim": 6, "dim": 10}
+    found = BiLmOptions.from_dict({"char_cnn": char_cnn, "lstm": lstm})
+    assert found == expected
+    char_cnn["n_highway"] = None
+    lstm |= {"cell_clip": None, "proj_clip": None, "use_skip_connections": None}
+    assert BiLmOptions.from_dict({"char_cnn": char_cnn, "lstm": lstm}) == expected
+    assert BiLmOptions.from_dict(found.to_dict()) == expected
+    with pytest.raises(BiLmError, match=r"lstm\.n_layers: expected a whole number.* got None"):
+        BiLmOptions.from_dict({"char_cnn": char_cnn, "lstm": {**lstm, "n_layers": None}})
 
 
 @pytest.mark.parametrize(
@@ -105,6 +113,7 @@ def test_keys_beside_the_sizes_are_known_misspelt_or_warned_of(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     of_training = {"n_train_tokens": 7, "batch_size": 128, "dropout": 0.1, "bidirectional": True}
+    of_training["learning_rate"] = 0.2
     expected = BiLmOptions.from_dict(small_options())
     assert BiLmOptions.from_dict({**small_options(), **of_training}) == expected
     assert not caplog.records

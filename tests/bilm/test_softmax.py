@@ -37,18 +37,24 @@ def _zipf(num_words: int) -> Tensor:
 
 
 def _by_the_book(
-    softmax: VocabularySoftmax, hidden: Tensor, targets: Tensor, sample: Sample | None = None
+    softmax: VocabularySoftmax,
+    hidden: Tensor,
+    targets: Tensor,
+    sample: Sample | None = None,
+    without_padding: bool = False,
 ) -> Tensor:
     """
-    The losses, of plain differentiable operations. With a sample, the candidates are its words
-    without the target, and the target; their logits are less by the logarithm of the expected
-    counts.
+    The losses, of plain differentiable operations. Without padding, word 0 is a candidate only
+    where it is the target. With a sample, the candidates are its words without the target, and the
+    target; their logits are less by the logarithm of the expected counts.
     """
     num_words = len(softmax.weight)
     losses = []
     for vector, target in zip(hidden, targets.tolist(), strict=True):
         logits = softmax.weight @ vector + softmax.bias
         candidates = list(range(num_words))
+        if without_padding and target != 0:
+            candidates.remove(0)
         if sample is not None:
             words, draws = sample
             logits = logits - torch.log(1 - torch.exp(-draws * _zipf(num_words)))
@@ -68,16 +74,21 @@ def _sampled_with(
 
 
 def _check(
-    softmax: VocabularySoftmax, targets: Tensor, token_weights: Tensor | None, sample: Sample | None
+    softmax: VocabularySoftmax,
+    targets: Tensor,
+    token_weights: Tensor | None,
+    sample: Sample | None,
+    without_padding: bool = False,
 ) -> None:
     """Loss, losses and all gradients of twice the loss."""
     hidden = _hidden(len(targets))
     leaves = [hidden, softmax.weight, softmax.bias]
     arguments = (hidden, targets, token_weights)
-    loss, losses = (
-        softmax(*arguments) if sample is None else _sampled_with(softmax, sample, *arguments)
-    )
-    expected_losses = _by_the_book(softmax, hidden, targets, sample)
+    if sample is None:
+        loss, losses = softmax(*arguments, without_padding=without_padding)
+    else:
+        loss, losses = _sampled_with(softmax, sample, *arguments)
+    expected_losses = _by_the_book(softmax, hidden, targets, sample, without_padding)
     parts = (
         token_weights
         if token_weights is not None
@@ -116,6 +127,25 @@ def test_losses_and_gradients_are_those_of_the_formulas(
         _check(
             _softmax(num_words=12), torch.tensor(targets, dtype=torch.long), token_weights, sample
         )
+
+
+@settings(max_examples=20)
+@given(
+    targets=st.lists(st.integers(0, 11), max_size=7),
+    padding_bias=st.sampled_from([-1.0, 30.0]),
+    with_weights=st.booleans(),
+    logits_at_a_time=st.integers(1, 60),
+)
+def test_without_padding_word_0_takes_no_probability_from_the_others(
+    targets: list[int], padding_bias: float, with_weights: bool, logits_at_a_time: int
+) -> None:
+    softmax = _softmax(num_words=12)
+    softmax.bias.data[0] = padding_bias
+    token_weights = torch.rand(len(targets)).double() if with_weights else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(softmax_module.LOGITS_AT_A_TIME, "cpu", logits_at_a_time)
+        as_tensor = torch.tensor(targets, dtype=torch.long)
+        _check(softmax, as_tensor, token_weights, sample=None, without_padding=True)
 
 
 @pytest.mark.parametrize("num_negatives", [None, 9])

@@ -2,6 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import numpy as np
 import pytest
 import torch
 import yaml
@@ -75,17 +76,26 @@ def test_without_the_softmax_only_the_published_datasets_are_written(
     assert without == {name: with_softmax[name] for name in without}
 
 
-@pytest.mark.parametrize("name", ["elmo", "tiny"])
-def test_an_imported_model_is_exported_to_the_same_bytes(
-    name: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    if name == "tiny":
-        source, weights = name, Path(MODELS["tiny"][1])
-    else:
-        source = str(request.getfixturevalue("shared") / "parity" / name)
-        weights = Path(source) / "lm_weights.hdf5"
+def test_an_imported_model_is_exported_to_the_same_bytes(shared: Path, tmp_path: Path) -> None:
+    source = shared / "parity" / "elmo"
     run("export", source, tmp_path / "out")
-    assert _datasets(tmp_path / "out" / "weights.hdf5") == _datasets(weights)
+    assert _datasets(tmp_path / "out" / "weights.hdf5") == _datasets(source / "lm_weights.hdf5")
+
+
+def test_a_half_precision_model_is_exported_to_the_same_bytes_but_for_the_biases_of_lstms(
+    tmp_path: Path,
+) -> None:
+    run("export", "tiny", tmp_path / "out")
+    weights = Path(MODELS["tiny"][1])
+    found, expected = _datasets(tmp_path / "out" / "weights.hdf5"), _datasets(weights)
+    biases = {name for name in expected if name.endswith("LSTMCell/B")}
+    assert len(biases) == 4
+    assert {name for name in expected if found[name] != expected[name]} == biases
+    assert set(found) == set(expected)
+    with h5py.File(weights) as before, h5py.File(tmp_path / "out" / "weights.hdf5") as after:
+        for name in biases:
+            assert after[name].dtype == np.float32
+            np.testing.assert_array_equal(after[name][()], before[name][()])
 
 
 @pytest.fixture

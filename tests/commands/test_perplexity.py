@@ -14,8 +14,9 @@ from elmo_plugin.language_model import measure_perplexity
 from elmo_plugin.language_model.loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from tests.commands.run import run
+from tests.conftest import REPOSITORY
 from tests.language_model.small_models import evaluate
-from tests.trained_bilm import COUNTS, random_bilm, random_softmax, write_training
+from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
 SENTENCES = [
     "the cat sat",
@@ -25,6 +26,7 @@ SENTENCES = [
     "cat",
     "the the the @@PADDING@@",
 ]
+BILM_TF = REPOSITORY / "tests" / "fixtures" / "bilm_tf"
 PERPLEXITIES = ("forward_perplexity", "backward_perplexity", "perplexity")
 TOKENS, UNKNOWN = 17, 3  # of them: a, dog, @@PADDING@@
 
@@ -70,25 +72,60 @@ def test_the_command_prints_and_writes_what_it_measures(
         "unknown_tokens": UNKNOWN,
     }
     assert figures["unknown_percent"] == pytest.approx(100 * UNKNOWN / TOKENS)
-    assert (figures["vocabulary_size"], figures["block_words"]) == (len(COUNTS) + 2, 5)
+    assert (figures["vocabulary_size"], figures["block_words"]) == (len(COUNTS) + 1, 5)
 
 
 def test_the_order_of_the_rows_of_the_softmax_changes_nothing(text: str, tmp_path: Path) -> None:
     """Also if it has no row for padding: files of other programs may have any word in row 0."""
-    bilm = random_bilm()
     softmax = random_softmax(["the", "<S>", "</S>", "<UNK>", "cat", "sat"])
     figures = []
     for number, order in enumerate(([0, 1, 2, 3, 4, 5], [5, 3, 1, 2, 4, 0], [3, 1, 2, 0, 4, 5])):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        bilm.options.to_file(folder / "options.json")
         words = [softmax.words[row] for row in order]
         reordered = SoftmaxWeights(softmax.weight[order], softmax.bias[order], words)
-        write_weights(folder / "weights.hdf5", bilm.state_dict(), bilm.options, softmax=reordered)
-        figures.append(_numbers(measure_perplexity(str(folder), [text])))
+        figures.append(_measure_with(reordered, tmp_path / str(number), text))
     assert figures[0]["vocabulary_size"] == 6
     assert figures[1] == pytest.approx(figures[0], rel=1e-5)
     assert figures[2] == pytest.approx(figures[0], rel=1e-5)
+
+
+def _measure_with(softmax: SoftmaxWeights, folder: Path, text: str) -> dict[str, float]:
+    """The figures of a biLM with this softmax in its weight file."""
+    bilm = random_bilm()
+    folder.mkdir()
+    bilm.options.to_file(folder / "options.json")
+    write_weights(folder / "weights.hdf5", bilm.state_dict(), bilm.options, softmax=softmax)
+    return _numbers(measure_perplexity(str(folder), [text]))
+
+
+@pytest.mark.parametrize("padding_bias", [-30.0, 0.0, 30.0])
+def test_padding_has_no_probability(text: str, tmp_path: Path, padding_bias: float) -> None:
+    """A word that cannot occur changes nothing, however probable its row makes it."""
+    words = ["<UNK>", "<S>", "</S>", "the", "cat", "sat"]
+    plain, padded = random_softmax(words), random_softmax(["@@PADDING@@", *words])
+    padded.weight[1:] = plain.weight
+    padded.bias[1:] = plain.bias
+    padded.bias[0] = padding_bias
+    expected = _measure_with(plain, tmp_path / "plain", text)
+    assert expected["unknown_tokens"] == UNKNOWN + 2  # Wörterbuch and 辞書 are not among the words
+    assert _measure_with(padded, tmp_path / "padded", text) == pytest.approx(expected, rel=1e-5)
+
+
+def test_padding_that_a_configuration_calls_otherwise_has_no_probability(
+    text: str, tmp_path: Path
+) -> None:
+    vocab = Vocabulary({"words": dict(COUNTS)})
+    softmax = random_softmax(words_of(vocab))
+    softmax.bias[0] = 30.0
+    expected = write_training(tmp_path / "a", random_bilm(), vocab, softmax)
+    renamed = Vocabulary({"words": dict(COUNTS)}, padding_token="<pad>")
+    folder = write_training(tmp_path / "b", random_bilm(), renamed, softmax).parent
+    config = json.loads((folder / "config.json").read_text())
+    config["vocabulary"] = {"padding_token": "<pad>"}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "model.tar.gz").unlink()
+    assert _numbers(measure_perplexity(str(folder), [text])) == pytest.approx(
+        _numbers(measure_perplexity(str(expected), [text]))
+    )
 
 
 @pytest.mark.parametrize("state", ["carry", "reset"])
@@ -123,6 +160,18 @@ def test_a_gpu_gives_the_same(archive: str, text: str) -> None:
     expected = _numbers(measure_perplexity(archive, [text]))
     found = _numbers(measure_perplexity(archive, [text], device="cuda"))
     assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_bilm_that_bilm_tf_trained_has_the_losses_that_bilm_tf_computes(tmp_path: Path) -> None:
+    expected = json.loads((BILM_TF / "losses.json").read_text(encoding="utf-8"))
+    text, out = tmp_path / "text.txt", tmp_path / "scores.jsonl"
+    sentences = [" ".join(sentence["words"]) for sentence in expected]
+    text.write_text("\n".join(sentences) + "\n", encoding="utf-8")
+    run("perplexity", BILM_TF, text, "--state", "reset", "--per-sentence", out)
+    found = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    for scores, losses in zip(found, expected, strict=True):
+        assert scores["forward"] == pytest.approx(losses["forward"], rel=1e-6)
+        assert scores["backward"] == pytest.approx(losses["backward"], rel=1e-6)
 
 
 def test_a_bilm_without_its_softmax_is_refused(archive: str, text: str, tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def _model(num_words: int) -> tuple[BiLm, VocabularySoftmax]:
     softmax.bias.data.normal_()
     for parameter in (*bilm.parameters(), *softmax.parameters()):
         parameter.data.mul_(3.0)  # so that clips and contexts matter
+    softmax.bias.data[0] = 20.0  # row 0 would have most of the probability if it were a word
     return bilm.double().eval().requires_grad_(False), softmax.double().requires_grad_(False)
 
 
@@ -44,7 +45,7 @@ def _scores(text: IndexedCorpus, batch_size: int, steps: int, block_words: int) 
 
 
 def _plain_scores(text: IndexedCorpus, sentences: list[Sentence], block_words: int) -> Scores:
-    """In float64, one sentence after the other, by the formulas."""
+    """In float64, one sentence after the other, by the formulas, without row 0 of the softmax."""
     bilm, softmax = _model(len(text.words) + 2)
     forward = _plain_direction(bilm, softmax, text, sentences, block_words, reverse=False)
     backward = _plain_direction(bilm, softmax, text, sentences, block_words, reverse=True)
@@ -77,7 +78,7 @@ def _plain_direction(
             logits = layers[-1] @ weight.t() + bias
             numbers = [text.numbers[text.words.index(word)] for word in words[1:]]
             nats = [
-                -math.log(math.exp(row[number]) / math.fsum(map(math.exp, row)))
+                -math.log(math.exp(row[number]) / math.fsum(map(math.exp, row[1:])))
                 for row, number in zip(logits.tolist(), numbers, strict=True)
             ]
             of_block.append(np.array([*nats[-2::-1], nats[-1]] if reverse else nats))

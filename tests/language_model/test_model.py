@@ -84,6 +84,21 @@ def test_only_training_is_sampled_and_a_sampled_loss_is_never_called_a_perplexit
     assert sampled.eval()(**batch)["loss"].item() == full.eval()(**batch)["loss"].item()
 
 
+@pytest.mark.parametrize("is_training", [False, True])
+def test_padding_takes_a_share_of_the_probability_only_in_training(
+    bilm_config: dict[str, Any], is_training: bool
+) -> None:
+    """Bias 100 makes it certain, so that no word has any probability."""
+    model, vocab = make_model(bilm_config, num_negatives=None, dropout=0.0)
+    model.train(is_training)
+    batch = random_batch(vocab)
+    before = model(**batch)["loss"].item()
+    with torch.no_grad():
+        model.softmax.bias[0] = 100.0
+    after = model(**batch)["loss"].item()
+    assert after > 50 if is_training else after == before
+
+
 def test_an_empty_row_counts_for_nothing(bilm_config: dict[str, Any]) -> None:
     model, vocab = make_model(bilm_config, num_negatives=None, dropout=0.0)
     batch = random_batch(vocab)

@@ -78,6 +78,13 @@ def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking:
     check_order(vocabulary_of(["b", "</S>", "a", "<S>"]), corpus)  # too small for an order
 
 
+def test_a_vocabulary_with_a_word_in_the_place_of_padding_is_refused() -> None:
+    words = ["a", "@@UNKNOWN@@", "<S>", "</S>"]
+    made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
+    with pytest.raises(ConfigurationError, match=r"has 'a' as number 0 .* needs @@PADDING@@; .*"):
+        check_vocabulary(made)
+
+
 def test_the_vocabulary_of_bilm_tf_is_one_file(tmp_path: Path) -> None:
     file = tmp_path / "vocab.txt"
     file.write_text("\ufeff</S>\n<S>\n<UNK>\nthe\nplay\n!!!MAXTERMID\n")

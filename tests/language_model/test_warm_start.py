@@ -14,8 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
-from elmo_plugin.language_model.vocabulary import adapt_softmax
+from elmo_plugin.bilm.io import Checkpoint, write_files
+from elmo_plugin.language_model import measure_perplexity
+from elmo_plugin.language_model.loader import BiLmStreamLoader
+from elmo_plugin.language_model.model import BiLmLanguageModel
+from elmo_plugin.language_model.vocabulary import BilmTfVocabulary, adapt_softmax
+from tests.language_model.small_models import evaluate
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
 WORDS = ["the", "cat", "sat", "Wörterbuch", "辞書", "<S>", "</S>"]
@@ -56,10 +60,49 @@ def test_new_words_share_the_probability_of_the_unknown_word_and_leave_the_other
         torch.testing.assert_close(probability, was.get(word, share), rtol=1e-5, atol=0)
 
 
+@settings(max_examples=30)
+@given(
+    before=st.permutations(["<UNK>", "<S>", "</S>", "the", "cat", "辞書"]),
+    new=st.sets(st.sampled_from(["xx", "xy", "zz", "<UNK>"])),
+)
+def test_a_softmax_of_bilm_tf_has_another_name_for_the_unknown_word_and_no_padding(
+    before: list[str], new: set[str]
+) -> None:
+    """Its unknown word may also be a word of the text: that is new, too."""
+    known = random_softmax(before)
+    vocab = _vocabulary(set(before) - {"<UNK>"} | new)
+    weight, bias, number_new = adapt_softmax(known, vocab)
+    assert number_new == len(new)
+    hidden = torch.randn(5, 6, dtype=torch.float64)
+    probabilities = _log_probabilities(known.weight, known.bias, hidden).exp().t()
+    was = dict(zip(known.words, probabilities, strict=True))
+    share = was.pop("<UNK>") / (len(new) + 1)
+    padding, *probabilities = _log_probabilities(weight, bias, hidden).exp().t()
+    assert (padding < 1e-8).all()
+    for word, probability in zip(words_of(vocab)[1:], probabilities, strict=True):
+        torch.testing.assert_close(probability, was.get(word, share), rtol=1e-5, atol=0)
+
+
 def test_new_words_need_an_unknown_word_to_be_made_from() -> None:
     known = random_softmax(["the", "cat"])
-    with pytest.raises(ConfigurationError, match=r"9 words .* lacks @@UNKNOWN@@"):
-        adapt_softmax(SoftmaxWeights(known.weight, known.bias, ["a", "b"]), _vocabulary(COUNTS))
+    with pytest.raises(ConfigurationError, match=r"no row for unknown .* \(@@UNKNOWN@@ or <UNK>\)"):
+        adapt_softmax(known, _vocabulary(COUNTS))
+
+
+def test_a_training_starts_from_a_softmax_that_elmo_perplexity_takes(tmp_path: Path) -> None:
+    """The biLM is bilm-tf's, whose vocabulary has <UNK> and no padding."""
+    bilm, text = random_bilm(), tmp_path / "text.txt"
+    text.write_text("the cat sat\nsat the Wörterbuch dog\n", encoding="utf-8")
+    words = ["</S>", "<S>", "<UNK>", "the", "cat", "sat", "Wörterbuch"]
+    checkpoint = Checkpoint(bilm.options, bilm.state_dict().items(), random_softmax(words))
+    write_files(tmp_path / "bilm", checkpoint)
+    (tmp_path / "vocabulary.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+    vocab = BilmTfVocabulary.from_file(str(tmp_path / "vocabulary.txt"))
+    model = BiLmLanguageModel(vocab, initial=str(tmp_path / "bilm"))
+    loader = BiLmStreamLoader(str(text), batch_size=1, unroll_steps=3, shuffle=False)
+    found = evaluate(model, vocab, loader)
+    expected = measure_perplexity(str(tmp_path / "bilm"), [str(text)])
+    assert found == pytest.approx({name: expected[name] for name in found}, rel=1e-5)
 
 
 def _fine_tuned(folder: Path) -> Path:

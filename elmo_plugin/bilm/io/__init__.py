@@ -2,7 +2,12 @@
 from.
 """
 
-from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights
+from elmo_plugin.bilm.io.hdf5_weights import (
+    DTYPES,
+    PADDING_WORD,
+    UNKNOWN_WORDS,
+    SoftmaxWeights,
+)
 from elmo_plugin.bilm.io.layouts import TensorMapping, highway_mappings, lstm_mappings
 from elmo_plugin.bilm.io.sources import (
     BUNDLED_MODELS,

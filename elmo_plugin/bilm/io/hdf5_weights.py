@@ -12,7 +12,7 @@ the attribute `options`. So damage is noticed, and options that do not belong to
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +22,13 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.bilm.io.layouts import TensorMapping, default_projection, hdf5_mappings
+from elmo_plugin.bilm.io.layouts import (
+    TensorMapping,
+    default_projection,
+    hdf5_mappings,
+    is_lstm_bias,
+    only_layer_name,
+)
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.archives import AnyPath
@@ -41,6 +47,7 @@ from elmo_plugin.common.formats.torch_files import check_finite
 
 DTYPES = ("float32", "float16")  # in which numbers are stored, in any file
 UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of published ones
+PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
 _OPTIONS = "options"  # an attribute of the file
 _BILM_DATASET = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 _LONGEST_WORD = 100  # bytes for each number of a softmax, far more than words take
@@ -59,13 +66,33 @@ class SoftmaxWeights(NamedTuple):
     bias: Tensor
     words: list[str]
 
+    @property
+    def has_padding(self) -> bool:
+        """Whether row 0 is no word, but the padding of AllenNLP's vocabularies."""
+        return self.words[:1] == [PADDING_WORD]
+
+    def numbers(self) -> dict[str, int]:
+        """Returns the number of each word, without the padding."""
+        first = 1 if self.has_padding else 0
+        return {word: number for number, word in enumerate(self.words[first:], start=first)}
+
+    def unknown_number(self, names: Sequence[str] = UNKNOWN_WORDS) -> int | None:
+        """
+        Returns the number of the word that stands for unknown words, the first of these `names` in
+        the vocabulary; `None` if there is none.
+        """
+        numbers = self.numbers()
+        for name in names:
+            if name in numbers:
+                return numbers[name]
+        return None
+
     def vocabulary(self) -> tuple[dict[str, int], int] | None:
         """
         Returns the number of each word, and the number of unknown words; `None` if text cannot be
         scored, because the unknown word or a sentence boundary is missing.
         """
-        numbers = {word: number for number, word in enumerate(self.words)}
-        unknown = next((numbers[word] for word in UNKNOWN_WORDS if word in numbers), None)
+        numbers, unknown = self.numbers(), self.unknown_number()
         if unknown is None or not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= numbers.keys():
             return None
         return numbers, unknown
@@ -95,9 +122,12 @@ def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
     name = f"weight file {path}"
     with open_hdf5(path, name) as file:
         _check_options(file, options)
-        datasets = {
-            each.theirs: _find_dataset(file, each, options) for each in hdf5_mappings(options)
-        }
+        datasets = {}
+        for mapping in hdf5_mappings(options):
+            dataset = _find_dataset(file, mapping, options)
+            datasets[mapping.theirs] = dataset
+            if options.lstm.n_layers == 1:
+                datasets[only_layer_name(mapping.theirs)] = dataset
         found: list[str] = []
         file.visititems(
             lambda key, each: found.append(key) if isinstance(each, h5py.Dataset) else None
@@ -143,9 +173,10 @@ def write_weights(
 ) -> None:
     """
     Writes a biLM's `state_dict()` so that every ELMo implementation can read it, as float32, or as
-    float16, compressed without loss. After an error the file is incomplete, so give a temporary
-    one. Raises `BiLmError` (without the file's name) if a value or a word cannot be written, and
-    `OSError` if the file cannot.
+    float16, compressed without loss. The biases of LSTMs are always float32, because AllenNLP adds
+    1 to the forget gates' biases in the type of the file. After an error the file is incomplete,
+    so give a temporary one. Raises `BiLmError` (without the file's name) if a value or a word
+    cannot be written, and `OSError` if the file cannot.
     """
     is_half = dtype == "float16"
     compression = {"compression": "gzip", "compression_opts": 9, "shuffle": True} if is_half else {}
@@ -156,9 +187,10 @@ def write_weights(
                 raise target.error
             tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()
             values = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
-            if np.abs(values).max(initial=0.0) > np.finfo(dtype).max:
-                raise BiLmError(f"the dataset {name} has values beyond {dtype}")
-            write_dataset(file, name, values.astype(dtype, copy=False), **compression)
+            stored_type = "float32" if is_lstm_bias(name) else dtype
+            if np.abs(values).max(initial=0.0) > np.finfo(stored_type).max:
+                raise BiLmError(f"the dataset {name} has values beyond {stored_type}")
+            write_dataset(file, name, values.astype(stored_type, copy=False), **compression)
 
         file.attrs[_OPTIONS] = np.bytes_(json.dumps(options.to_dict()))
         for mapping in hdf5_mappings(options):
@@ -207,6 +239,8 @@ def _find_dataset(
     """Returns a dataset of the right shape, or the identity that stands for one."""
     name = mapping.theirs
     found = find_numbers(file, name)
+    if found is None and options.lstm.n_layers == 1:
+        found = find_numbers(file, only_layer_name(name))
     if found is None:
         if name == "char_embed" and "embedding" in file:
             raise BiLmError(

@@ -9,10 +9,13 @@ The published HDF5 files:
 
 token_encoder.character_embedding.weight      char_embed, without the row of the padding
 token_encoder.convolutions.{i}.weight, .bias  CNN/W_cnn_{i}, CNN/b_cnn_{i}
-token_encoder.highways.{k}.transform, .carry  CNN_high_{k}/W_transform, b_transform, W_carry,
-b_carry token_encoder.projection.weight, .bias        CNN_proj/W_proj, b_proj
-{forward,backward}_lm.layers.{l}.*            RNN_{0,1}/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B,
-W_P_0
+token_encoder.highways.{k}.transform          CNN_high_{k}/W_transform, b_transform
+token_encoder.highways.{k}.carry              CNN_high_{k}/W_carry, b_carry
+token_encoder.projection.weight, .bias        CNN_proj/W_proj, b_proj
+forward_lm.layers.{l}.*                       RNN_0/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B, W_P_0
+backward_lm.layers.{l}.*                      RNN_1/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B, W_P_0
+
+bilm-tf writes the only layer of an LSTM as RNN_0/RNN/LSTMCell/W_0, B and W_P_0.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -169,6 +172,19 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
             yield TensorMapping(
                 f"{cell}/W_P_0", (f"{layer}.projection_weight",), shape, torch.t, torch.t
             )
+
+
+def only_layer_name(name: str) -> str:
+    """
+    Returns what bilm-tf calls a dataset if the LSTM is the only layer of its direction. Names of
+    other datasets stay the same.
+    """
+    return name.replace("/MultiRNNCell/Cell0/", "/")
+
+
+def is_lstm_bias(name: str) -> bool:
+    """Returns whether this dataset of a published file is the bias of an LSTM layer."""
+    return name.endswith("/LSTMCell/B")
 
 
 def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
+from elmo_plugin.bilm.io.hdf5_weights import PADDING_WORD, SoftmaxWeights
 from elmo_plugin.bilm.io.layouts import TensorMapping, convert
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
 from elmo_plugin.bilm.lstm import DirectionalLstm
@@ -109,7 +109,7 @@ def _softmax(
             f"{name}: its softmax.bias is missing, or not of the size of softmax.weight"
         )
     if len(words) == len(weight) - 1:  # AllenNLP leaves out the padding, number 0
-        words.insert(0, (config.get("vocabulary") or {}).get("padding_token") or "@@PADDING@@")
+        words.insert(0, PADDING_WORD)
     if len(words) != len(weight):
         raise BiLmError(f"{name}: its softmax has {len(weight)} words, but {file} has {len(words)}")
     check_all_finite({"softmax.weight": weight, "softmax.bias": bias}.items(), name)

@@ -4,12 +4,20 @@ import h5py
 import numpy as np
 import pytest
 import torch
+from allennlp.modules.elmo_lstm import ElmoLstm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import Checkpoint, write_files
-from elmo_plugin.bilm.io.hdf5_weights import read_softmax, read_weights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import (
+    check_weights_file,
+    read_softmax,
+    read_weights,
+    write_weights,
+)
+from elmo_plugin.bilm.io.layouts import hdf5_mappings
 from tests.bilm.conftest import BiLmMaker
 from tests.trained_bilm import random_bilm, random_softmax
 
@@ -43,7 +51,42 @@ def test_half_precision_is_read_as_the_nearest_single_precision(
     write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype="float16")
     read = dict(read_weights(tmp_path / "weights.hdf5", bilm.options))
     for name, tensor in bilm.state_dict().items():
-        assert torch.equal(read[name], tensor.half().float()), name
+        is_lstm_bias = name.endswith("_lm.layers.0.bias") or name.endswith("_lm.layers.1.bias")
+        expected = tensor if is_lstm_bias else tensor.half().float()
+        assert torch.equal(read[name], expected), name
+
+
+def _forget_gates_in_allennlp(weights_file: Path, bilm: BiLm) -> Tensor:
+    """Returns the biases of all forget gates as AllenNLP's own class loads them from a file."""
+    sizes = bilm.options.lstm
+    peer = ElmoLstm(sizes.projection_dim, sizes.projection_dim, sizes.dim, sizes.n_layers)
+    peer.load_weights(str(weights_file))
+    layers = [*peer.forward_layers, *peer.backward_layers]
+    return torch.cat([layer.state_linearity.bias.detach().chunk(4)[1] for layer in layers])
+
+
+def test_allennlp_adds_1_to_the_forget_gates_of_a_half_precision_file_without_rounding(
+    make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
+    bilm, path = make_bilm(), tmp_path / "weights.hdf5"
+    with torch.no_grad():
+        for parameter in bilm.parameters():
+            parameter.copy_(parameter.half())
+    ours = [*bilm.forward_lm.layers, *bilm.backward_lm.layers]
+    forget_gates = torch.cat([layer.bias.detach().chunk(4)[2] for layer in ours])
+    exact = forget_gates.double() + 1
+    write_weights(path, bilm.state_dict(), bilm.options, dtype="float16")
+    loaded = _forget_gates_in_allennlp(path, bilm).double()
+    assert (loaded - exact).abs().max() < 1e-7
+    with h5py.File(path, "a") as file:  # as it would be with biases of the file's type
+        for mapping in hdf5_mappings(bilm.options):
+            if mapping.theirs.endswith("/B"):
+                rounded = file[mapping.theirs][()].astype(np.float16)
+                del file[mapping.theirs]
+                file[mapping.theirs] = rounded
+    loaded = _forget_gates_in_allennlp(path, bilm).double()
+    assert torch.equal(loaded, (forget_gates.half() + torch.ones((), dtype=torch.half)).double())
+    assert 1e-4 < (loaded - exact).abs().max() < 1e-3
 
 
 def test_weights_that_half_precision_cannot_hold_are_refused(
@@ -69,6 +112,27 @@ def test_projections_that_bilm_tf_leaves_out_are_the_identity(
     assert torch.equal(read["token_encoder.projection.weight"], torch.eye(6))
     assert not read["token_encoder.projection.bias"].any()
     assert torch.equal(read["backward_lm.layers.0.projection_weight"], torch.eye(6))
+
+
+def test_the_only_layer_of_an_lstm_has_another_name_in_bilm_tf(
+    make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.hdf5"
+    for num_layers in (1, 2):
+        bilm = make_bilm(lstm={"n_layers": num_layers})
+        write_weights(path, bilm.state_dict(), bilm.options)
+        with h5py.File(path, "a") as file:
+            for direction in ("RNN_0", "RNN_1"):
+                file.move(
+                    f"{direction}/RNN/MultiRNNCell/Cell0/LSTMCell", f"{direction}/RNN/LSTMCell"
+                )
+        if num_layers == 1:
+            assert check_weights_file(path, bilm.options) == "float32"
+            for name, tensor in read_weights(path, bilm.options):
+                assert torch.equal(tensor, bilm.state_dict()[name]), name
+        else:
+            with pytest.raises(BiLmError, match=r"RNN_0/RNN/MultiRNNCell/Cell0/.* is missing"):
+                check_weights_file(path, bilm.options)
 
 
 def test_a_damaged_dataset_is_named(make_bilm: BiLmMaker, tmp_path: Path) -> None:
