@@ -46,6 +46,9 @@ GONE_READER_OPTIONS = {
     "sst_trees": (
         *("format", "text_column", "label_column", "label_names", "columns", "skip_bad"),
     ),
+    "squad_v1": ("skip_bad", "skip_unanswerable"),
+    "srl_conll2012": ("format",),
+    "srl_predicates": ("format",),
 }
 """
 Options of dataset readers that said how files are read, and went with version 1.0.0. Predictions

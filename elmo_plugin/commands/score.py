@@ -9,7 +9,7 @@ columns, like conlleval.pl.
 """
 
 import argparse
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
 
 from elmo_plugin.commands.options import TextPath, add, add_shared
@@ -17,31 +17,70 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
 NEEDS = "allennlp"
-SCORERS = {
-    "coref": ("score_coref", "KEY RESPONSE"),
-    "squad": ("score_squad", "DATA PREDICTIONS"),
-    "srl": ("score_srl", "GOLD SYSTEM"),
-    "ner": ("score_tagged", "TAGGED"),
+FILES = {
+    "coref": ("KEY", "RESPONSE"),
+    "squad": ("DATA", "PREDICTIONS"),
+    "srl": ("GOLD", "SYSTEM"),
+    "ner": ("TAGGED",),
 }
-"""A function of each task, from these files to figures."""
+"""The files that are scored for each task."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = "; ".join(f"{task} {names}" for task, (_, names) in SCORERS.items())
-    add(parser, "task TASK", f"and its files: {about}", choices=SCORERS)
+    about = "; ".join(f"{task} {' '.join(names)}" for task, names in FILES.items())
+    add(parser, "task TASK", f"and its files: {about}", choices=FILES)
     about = "the gold data and the output of the system, for ner in one file (plain, .gz or .zst)"
     add(parser, "files FILE", about, TextPath, nargs="+")
     add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    scorer, names = SCORERS[args.task]
-    if len(args.files) != len(names.split()):
-        raise BiLmError(f"{args.task}: expected {names}, got {len(args.files)} files")
+    names = FILES[args.task]
+    if len(args.files) != len(names):
+        raise BiLmError(f"{args.task}: expected {' '.join(names)}, got {len(args.files)} files")
     from elmo_plugin.tasks import figures_table
+    from elmo_plugin.tasks.ner import score_tagged
 
-    figures: dict[str, Any] = getattr(import_module(f"elmo_plugin.tasks.{args.task}"), scorer)(
-        *args.files
-    )
+    scorers: dict[str, Callable[..., dict[str, Any]]] = {
+        "coref": score_coref_files,
+        "squad": score_squad_files,
+        "srl": score_srl_files,
+        "ner": score_tagged,
+    }
+    figures = scorers[args.task](*args.files)
     show("\n".join(figures.get("raw") or figures_table(figures)))
     return figures
+
+
+def score_coref_files(key: str, response: str) -> dict[str, Any]:
+    """Scores the clusters of a system."""
+    from elmo_plugin.importers import read_scored_coref
+    from elmo_plugin.tasks.coref import score_coref
+
+    keys = list(read_scored_coref(key))
+    if not keys:
+        raise BiLmError(f"{key}: no documents in this file")
+    return score_coref(keys, read_scored_coref(response))
+
+
+def score_squad_files(data: str, predictions: str) -> dict[str, Any]:
+    """Scores the answers of a system."""
+    from elmo_plugin.importers import read_scored_squad
+    from elmo_plugin.tasks.squad import read_predictions, score_squad
+
+    answers = read_predictions(predictions)
+    paragraphs = list(read_scored_squad(data))
+    if not paragraphs:
+        raise BiLmError(f"{data}: no questions in this file")
+    return score_squad(paragraphs, answers)
+
+
+def score_srl_files(gold: str, system: str) -> dict[str, Any]:
+    """Scores the propositions of a system."""
+    from elmo_plugin.importers import read_scored_srl
+    from elmo_plugin.tasks.srl import score_srl
+
+    sentences = list(read_scored_srl(gold))
+    if not sentences and not any(read_scored_srl(system)):
+        raise BiLmError(f"{gold}: no sentences in this file")
+    return score_srl(sentences, read_scored_srl(system))

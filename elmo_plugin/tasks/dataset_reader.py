@@ -83,7 +83,6 @@ class TaskDatasetReader(DatasetReader):
     """
 
     example_names = "sentences"
-    needs_labels = True  # else files may lack them, as predictors set it
     folder_patterns: tuple[str, ...] = ()
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:

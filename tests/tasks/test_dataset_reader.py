@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token
@@ -70,38 +69,3 @@ def test_an_unknown_option_is_an_error_that_names_it_and_those_that_there_are() 
         ConfigurationError, match=r"there is no option 'delimiter'; it has .*min_phrase_length"
     ):
         SstTreesReader({}, delimiter=";")
-
-
-DOGS = '{"words": ["Dogs", "bark"]}\n{"words": ["Yes"]}\n'
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "text", "missing", "options"),
-    [
-        (
-            "coref_conll2012",
-            "f.jsonl",
-            '{"sentences": [["Ada", "ran"], ["She"]]}\n' * 2,
-            "clusters",
-            {},
-        ),
-        (
-            "srl_conll2012",
-            "f.jsonl",
-            '{"words": ["Dogs", "bark"], "predicates": [0, 1]}\n',
-            "frames",
-            {},
-        ),
-        ("srl_predicates", "f.jsonl", DOGS, "frames", {}),
-    ],
-)
-def test_a_reader_of_a_predictor_takes_files_without_labels(
-    tmp_path: Path, kind: str, name: str, text: str, missing: str, options: dict[str, Any]
-) -> None:
-    (tmp_path / name).write_text(text)
-    reader: Any = DatasetReader.by_name(kind)({}, **options)
-    with pytest.raises(ConfigurationError, match=rf"{name}(, line \d)?: .*({missing})"):
-        list(reader.read(tmp_path / name))
-    reader.needs_labels = False
-    instances = list(reader.read(tmp_path / name))
-    assert len(instances) == 2
