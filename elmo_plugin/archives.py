@@ -38,17 +38,27 @@ _VOCABULARY = (
 )  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 GONE_READER_OPTIONS = {
-    "ner_conll2003": ("separator", "label_names", "file_encoding", "skip_bad"),
-    "snli_jsonl": (
-        *("format", "premise_column", "hypothesis_column", "label_column", "label_names"),
-        *("columns", "skip_bad"),
-    ),
-    "sst_trees": (
-        *("format", "text_column", "label_column", "label_names", "columns", "skip_bad"),
-    ),
     "squad_v1": ("skip_bad", "skip_unanswerable"),
     "srl_conll2012": ("format",),
     "srl_predicates": ("format",),
+    "ner_conll2003": ("separator", "label_names", "file_encoding", "skip_bad"),
+    "snli_jsonl": (
+        "format",
+        "premise_column",
+        "hypothesis_column",
+        "label_column",
+        "label_names",
+        "columns",
+        "skip_bad",
+    ),
+    "sst_trees": (
+        "format",
+        "text_column",
+        "label_column",
+        "label_names",
+        "columns",
+        "skip_bad",
+    ),
 }
 """
 Options of dataset readers that said how files are read, and went with version 1.0.0. Predictions
