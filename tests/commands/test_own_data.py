@@ -31,9 +31,8 @@ def new(task: str, name: str, text: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "name", "text", "message"),
     [
-        ("squad", "train.json", json.dumps(SQUAD_2), "skip_unanswerable"),
-        ("srl", "train.conllu", CONLLU, "train.conllu, line "),
-        ("coref", "train.conllu", CONLLU, "train.conllu, line "),
+        ("squad", "train.json", json.dumps(SQUAD_2), "train.json: no questions in this file"),
+        ("srl", "train.conllu", CONLLU, "train.conllu"),
         ("ner", "train.conllu", CONLLU, "mark no entities: `elmo import tag`"),
     ],
 )
