@@ -83,6 +83,8 @@ def _cleaned(document: CorefDocument) -> CorefDocument:
     """
     sentences = [[_one_line(word) for word in words] for words in document.sentences]
     speakers = [[_one_line(name) or NO_SPEAKER for name in row] for row in document.speakers]
+    if not sentences:
+        raise Unusable("without a word")
     if any("" in words for words in sentences):
         raise Unusable("with a blank word")
     if _has_crossing_mentions(document):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.squad_question import RawQuestion
 
@@ -31,10 +32,13 @@ def questions_of_mrqa(record: Record) -> Iterator[RawQuestion]:
 def _detected(question: dict[str, Any]) -> Any:
     """Returns the detected answers at all their places, or the texts of answers without places."""
     detected = question.get("detected_answers")
-    if not isinstance(detected, list) or not detected:
+    if not is_list_of(detected, dict) or not detected:
         return question.get("answers")
     answers = []
     for answer in detected:
-        for span in answer.get("char_spans") or [[None]]:
+        spans = answer.get("char_spans")
+        if not is_list_of(spans, list) or not spans or not all(spans):
+            spans = [[None]]
+        for span in spans:
             answers.append({"text": answer.get("text"), "answer_start": span[0]})
     return answers

@@ -91,7 +91,7 @@ class TaskDatasetReader(DatasetReader):
             own = infer_constructor_params(type(self)).keys() - known - {"kwargs"}
             raise ConfigurationError(
                 f"dataset_reader: there is no option {unknown[0]!r}; it has "
-                f"{', '.join(sorted(own))}"
+                f"{', '.join(sorted(own))}; `elmo import` reads files of other forms"
             )
         super().__init__(**kwargs)
         self._token_indexers = token_indexers

@@ -85,6 +85,19 @@ def test_a_question_that_cannot_be_used_is_left_out_and_said(
     assert reason in said
 
 
+@pytest.mark.parametrize("detected", [3, [3], [{"text": "rained", "char_spans": [3, 8]}], [{}]])
+def test_detected_answers_of_another_shape_are_no_places(tmp_path: Path, detected: Any) -> None:
+    questions = [
+        {"qid": "a", "question": "What?", "answers": ["rained"], "detected_answers": detected},
+        {"qid": "b", "question": "What?", "answers": ["It"], "detected_answers": []},
+    ]
+    found, _ = imported(tmp_path, {"context": "It rained.", "qas": questions})
+    assert [question.id for question in found][-1] == "b"
+    assert all(
+        answer in (Answer("rained", 3), Answer("It", 0)) for q in found for answer in q.answers
+    )
+
+
 @pytest.mark.parametrize("flag", [False, None, "false", "False", "", 0])
 def test_a_question_with_an_answer_is_not_impossible(tmp_path: Path, flag: Any) -> None:
     content = {"data": [{"paragraphs": [{"context": "It rained.", "qas": [record()]}]}]}
