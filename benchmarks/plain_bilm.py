@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, map_state, pack
+from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, pack
 
 
 class PlainBiLm(nn.Module):
@@ -42,7 +42,7 @@ class PlainBiLm(nn.Module):
                 self.bilm.settings(keep_state=True),
                 None if stream_starts else self._state,
             )
-            self._state = output.state and map_state(Tensor.detach, output.state)
+            self._state = None if output.state is None else output.state.detach()
             targets = torch.cat(
                 [part.t().flatten() for part in (forward_targets, backward_targets)]
             )

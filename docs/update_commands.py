@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from elmo_plugin.commands.command import COMMANDS, GROUPS, Command
-from elmo_plugin.commands.parser import make_parser
+from elmo_plugin.commands.parser import how_to_give, make_parser
 
 FOLDER = Path(__file__).parent / "commands"
 INDEX = """# Commands
@@ -31,15 +31,16 @@ REFERENCE = """
 ## All options
 
 Each option means the same in all commands that have it. `-q`, `-v` and `-V` may also stand before
-the command's name. `--json` and `--dask` take the next word only if it can be their value (a name
-that ends in .json or .jsonl, an address); `--json=FILE` takes any name.
+the command's name.
 """
 
 
 def pages() -> dict[str, str]:
     """Returns the text of each page by the name of its file."""
     parsers = {name: make_parser(command) for name, command in COMMANDS.items()}
-    index = INDEX + "".join(map("".join, (group_table(*group) for group in GROUPS.items())))
+    index = INDEX
+    for title, names in GROUPS.items():
+        index += "".join(group_table(title, names))
     index += REFERENCE + "".join(options_table(parsers))
     written = {
         f"{name}.md": "".join(page(COMMANDS[name], parser)) for name, parser in parsers.items()
@@ -50,7 +51,8 @@ def pages() -> dict[str, str]:
 def group_table(title: str, names: tuple[str, ...]) -> Iterator[str]:
     """Yields the rows of a group of commands."""
     yield f"\n## {title}\n\n| command | purpose | needs AllenNLP |\n| --- | --- | --- |\n"
-    for command in map(COMMANDS.__getitem__, names):
+    for name in names:
+        command = COMMANDS[name]
         needs = "yes" if command.needs_allennlp else "no"
         yield f"| [`elmo {command.name}`]({command.name}.md) | {command.summary}. | {needs} |\n"
 
@@ -74,8 +76,7 @@ def options_table(parsers: Mapping[str, argparse.ArgumentParser]) -> Iterator[st
 def page(command: Command, parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yields the parts of a command's page: its purpose, how it is called, and its arguments."""
     yield f"# elmo {command.name}\n\n{command.description}\n"
-    needed = [each for each in parser._actions if each.required or not each.option_strings]
-    yield f"\n    {' '.join([parser.prog, *map(usage, needed), '[options]'])}\n"
+    yield f"\n    {parser.usage}\n"
     yield "\nExamples:\n\n" + "".join(f"    {example}\n" for example in command.examples)
     parser._optionals._group_actions.pop(0)  # --help
     for group in parser._action_groups:
@@ -88,22 +89,12 @@ def page(command: Command, parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def spelling(action: argparse.Action) -> str:
     """Returns all names of an argument, the last with its value."""
-    return ", ".join([*action.option_strings[:-1], usage(action)])
+    return ", ".join([*action.option_strings[:-1], how_to_give(action)])
 
 
 def meaning(action: argparse.Action, values: dict[str, object]) -> str:
     """Returns the help of an argument for a table."""
     return ((action.help or "") % values).replace("|", "\\|").replace("{", "&#123;")
-
-
-def usage(action: argparse.Action) -> str:
-    """Returns how an argument is given: `FILE`, `--json [FILE]`."""
-    choices = ",".join(map(str, action.choices or []))
-    value = str(action.metavar or (f"{{{choices}}}" if choices else action.dest.upper()))
-    values = {"0": "", "?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}
-    return " ".join(
-        filter(None, [*action.option_strings[-1:], values.get(str(action.nargs), value)])
-    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 import argparse
 from collections.abc import Sequence
 from functools import partial
-from types import SimpleNamespace
+from typing import Any
 
 from elmo_plugin import (
     register,
@@ -18,9 +18,23 @@ from allennlp.training import Checkpointer, Trainer
 from overrides import overrides
 
 from elmo_plugin.commands.command import COMMANDS, Command
-from elmo_plugin.commands.parser import make_parser
+from elmo_plugin.commands.parser import CommandParser, make_parser, parse_arguments
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import ending_unread, escape_unencodable_characters, visible
+
+
+class _Subparser(argparse.ArgumentParser):
+    """What `allennlp` calls with the arguments of a command: they are parsed as `elmo` does it."""
+
+    def __init__(self, parser: CommandParser) -> None:
+        super().__init__()
+        self._parser = parser
+
+    @overrides
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        return parse_arguments(self._parser, args or []), []
 
 
 def _register(command: Command) -> None:
@@ -33,12 +47,7 @@ def _register(command: Command) -> None:
             ours = make_parser(command, program=f"allennlp {self.name}")
             ours.set_defaults(func=partial(_run, command))
             parser.add_parser(self.name, help=command.summary)
-
-            def parse(words: Sequence[str], _: None) -> tuple[argparse.Namespace, list[str]]:
-                """Parses as `elmo` does, with its answers to mistakes."""
-                return ours.parse_words(words, argparse.Namespace()), []
-
-            parser._name_parser_map[self.name] = SimpleNamespace(parse_known_args=parse)
+            parser._name_parser_map[self.name] = _Subparser(ours)
             escape_unencodable_characters()  # before --help
             return ours
 

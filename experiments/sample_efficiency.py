@@ -10,6 +10,7 @@ Prints how much data, and how many updates with the largest part, each configura
 the other's best score. `docs/draw_fractions.py` draws what `--json` has.
 """
 
+import argparse
 import itertools
 import json
 import math
@@ -98,6 +99,7 @@ class UpdatesCallback(TrainerCallback):
 def main() -> None:
     parser = make_parser(COMMANDS["sweep"])
     parser.description = __doc__
+    parser.usage = None  # made from the arguments, with the one that is added here
     parser.add_argument("--fractions", type=float, nargs="+", required=True, metavar="PART")
     args = parser.parse_args()
     import_all_plugins("this program")
@@ -113,11 +115,15 @@ def main() -> None:
         for fraction in sorted({*args.fractions})
     }
     write_json(folder / "configs.json", variants)
-    args.configs, args.overrides = [f"{folder}/configs.json:*"], ""
-    args.json = args.json or str(folder / "scores.json")
-    args.include_package = ["sample_efficiency"]  # for the processes of --workers
-    COMMANDS["sweep"].execute(args)
-    results = json.loads(Path(args.json).read_text(encoding="utf-8"))
+    scores_file = args.json or str(folder / "scores.json")
+    arguments_of_sweep = vars(args) | {
+        "configs": [f"{folder}/configs.json:*"],
+        "overrides": "",
+        "json": scores_file,
+        "include_package": ["sample_efficiency"],  # for the processes of --workers
+    }
+    COMMANDS["sweep"].execute(argparse.Namespace(**arguments_of_sweep))
+    results = json.loads(Path(scores_file).read_text(encoding="utf-8"))
     config = next(iter(configs.values()))
     metric = Metric.parse(
         args.metric or config.get("trainer", {}).get("validation_metric", "-loss")
@@ -140,7 +146,7 @@ def main() -> None:
         print(f"  with {100 * most:g} % of the data, after this many updates: {updates}")
     for name in variants:
         results[name]["command"] = f"python {shlex.join(sys.argv)}"
-    write_json(args.json, results)
+    write_json(scores_file, results)
 
 
 def with_fraction(config: dict[str, Any], fraction: float) -> dict[str, Any]:

@@ -7,7 +7,27 @@ from torch import Tensor
 
 from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.lstm import RECURRENCES
-from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer, check_float32
+from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer
+from elmo_plugin.bilm.precision import Precision
+
+
+class ReferenceRecurrence:
+    """Runs the formulas in plain, differentiable operations."""
+
+    has_gradients = True
+
+    def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> Sequence[LstmLayer]:
+        return layers
+
+    def run(
+        self,
+        packed: Sequence[LstmLayer],
+        inputs: Sequence[Tensor],
+        batch_sizes: Sequence[int],
+        state: LstmState,
+        keep_state: bool,
+    ) -> LayerOutput:
+        return run_reference(packed, inputs, batch_sizes, state)
 
 
 def run_reference(
@@ -15,9 +35,7 @@ def run_reference(
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     state: LstmState,
-    _: bool,
 ) -> LayerOutput:
-    """Runs the formulas in plain, differentiable operations."""
     outputs, states = [], []
     for layer, rows, hidden, cell in zip(layers, inputs, *state, strict=True):
         direction_outputs = [rows.new_zeros(0, hidden.size(1))]
@@ -40,4 +58,4 @@ def run_reference(
     return outputs, LstmState(*map(torch.stack, zip(*states, strict=True)))
 
 
-RECURRENCES["reference"] = (check_float32, run_reference)
+RECURRENCES["reference"] = ReferenceRecurrence()

@@ -40,7 +40,10 @@ def test_each_command_has_a_page_with_what_its_help_shows() -> None:
     assert written == program["pages"]()
     navigation = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
     assert [name for name in written if f"commands/{name}" not in navigation] == []
-    assert "| `--seeds N` | seeds 1 to N, or these: 3,7 (default: 3) |" in written["sweep.md"]
+    assert (
+        "| `--seeds N` | seeds 1 to N, or a list of seeds: 3,7 (default: 3) |"
+        in written["sweep.md"]
+    )
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))

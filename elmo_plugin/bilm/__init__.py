@@ -5,7 +5,6 @@ installed.
 from elmo_plugin.bilm.autograd import Dropout, first_derivative_only
 from elmo_plugin.bilm.batching import (
     LstmState,
-    map_state,
     pack,
     rows_before,
     rows_in_reverse,

@@ -7,7 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-BITS = 16  # of a random number: a rate is rounded to multiples of 2 ** -16
+from elmo_plugin.common.integers import ceil_div
+
+# Bits of a random number: a rate is rounded to multiples of 2 ** -16.
+BITS = 16
+NUMBERS_A_DRAW = 64 // BITS  # of 64 random bits
 
 
 class Dropout(nn.Dropout):
@@ -21,9 +25,12 @@ class Dropout(nn.Dropout):
         if not self.training or input.device.type != "cpu" or not 0 < self.p < 1:
             return super().forward(input)
         count = input.numel()
-        numbers = torch.empty(-(-count * BITS // 64), dtype=torch.int64).random_(-(2**63), None)
-        drawn = numbers.view(torch.int16)[:count].view(input.shape)
-        is_kept = drawn >= min(round(self.p * 2**BITS), 2**BITS - 1) - 2 ** (BITS - 1)
+        draws = torch.empty(ceil_div(count, NUMBERS_A_DRAW), dtype=torch.int64)
+        draws.random_(-(2**63), None)
+        drawn = draws.view(torch.int16)[:count].view(input.shape)
+        # The drawn numbers begin at -(2 ** (BITS - 1)); this many of them are dropped.
+        num_dropped = min(round(self.p * 2**BITS), 2**BITS - 1)
+        is_kept = drawn >= num_dropped - 2 ** (BITS - 1)
         return (input * is_kept).mul_(1 / (1 - self.p))
 
 

@@ -9,30 +9,76 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS, word_to_character_ids
 from elmo_plugin.common.errors import BiLmError
 
-MAX_PROJECTED_ROWS = 512  # of a direction: their gates take 32 MiB with 4096 cells in float32
+# So many rows of a direction are projected at once: their gates take 32 MiB with 4096 cells in
+# float32.
+MAX_PROJECTED_ROWS = 512
 _ID_TYPES = (torch.uint8, torch.int16, torch.int32, torch.int64)
 
 
 class LstmState(NamedTuple):
     """
-    The states of both directions.
+    The states of both directions after some tokens of each sentence.
 
-    hidden: (layers, directions, sentences, projection_dim), or the state of one layer without the
-    first cell: (layers, directions, sentences, dim)
+    hidden: (layers, directions, sentences, projection_dim)
+    cell: (layers, directions, sentences, dim)
+
+    The state of a single layer has the same shapes without the first dimension.
     """
 
     hidden: Tensor
     cell: Tensor
 
+    def layer(self, number: int) -> "LstmState":
+        """Returns the state of one layer."""
+        return LstmState(self.hidden[number], self.cell[number])
 
-def map_state(function: Callable[..., Tensor], *states: LstmState) -> LstmState:
-    """Applies `function` to the tensors of the given states."""
-    return LstmState(*map(function, *states))
+    def rows(self, sentences: slice | Tensor) -> "LstmState":
+        """Returns the states of these sentences, in this order."""
+        return LstmState(self.hidden[:, :, sentences], self.cell[:, :, sentences])
+
+    def padded(self, num_sentences: int) -> "LstmState":
+        """Adds zeros for further sentences, so that there are at least `num_sentences`."""
+        missing = num_sentences - self.cell.size(2)
+        if missing <= 0:
+            return self
+        extent = (0, 0, 0, missing)
+        return LstmState(
+            nn.functional.pad(self.hidden, extent), nn.functional.pad(self.cell, extent)
+        )
+
+    def expanded(self, num_sentences: int) -> "LstmState":
+        """Repeats the state of a single sentence, without a copy."""
+        shape = (-1, -1, num_sentences, -1)
+        return LstmState(self.hidden.expand(shape), self.cell.expand(shape))
+
+    def to(self, like: Tensor) -> "LstmState":
+        """Moves the state to the device and the type of `like`."""
+        return LstmState(self.hidden.to(like), self.cell.to(like))
+
+    def detach(self) -> "LstmState":
+        """Returns the state without its history: gradients do not flow into earlier batches."""
+        return LstmState(self.hidden.detach(), self.cell.detach())
+
+    @staticmethod
+    def stacked(layers: Sequence["LstmState"]) -> "LstmState":
+        """Stacks the states of single layers."""
+        hidden = torch.stack([state.hidden for state in layers])
+        cell = torch.stack([state.cell for state in layers])
+        return LstmState(hidden, cell)
+
+    @staticmethod
+    def concatenated(states: Sequence["LstmState"]) -> "LstmState":
+        """Puts the sentences of several states one after the other."""
+        if len(states) == 1:
+            return states[0]
+        hidden = torch.cat([state.hidden for state in states], dim=2)
+        cell = torch.cat([state.cell for state in states], dim=2)
+        return LstmState(hidden, cell)
 
 
 class Packing(NamedTuple):
@@ -51,6 +97,14 @@ class Packing(NamedTuple):
     sentence: Tensor
     time: Tensor
 
+    def positions(self, lengths: Tensor, time: int) -> tuple[Tensor, Tensor]:
+        """
+        Returns the place of each row in a batch of shape (batch * time, ...), for a direction that
+        reads onward, and for one that reads each sentence from its end.
+        """
+        starts = self.sentence * time  # Shape: (rows,)
+        return starts + self.time, starts + lengths[self.sentence] - 1 - self.time
+
 
 def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
@@ -60,13 +114,15 @@ def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
     device = device or lengths.device
     ordered, sentences = lengths.cpu().sort(descending=True, stable=True)
-    steps = torch.arange(int(ordered[0]) if len(ordered) else 0)
-    is_active = steps[:, None] < ordered  # Shape: (time, batch)
-    time, batch_index = is_active.nonzero(as_tuple=True)
-    tensors = [
-        part.to(device, non_blocking=True) for part in (sentences, sentences[batch_index], time)
-    ]
-    return Packing(is_active.sum(dim=1).tolist(), *tensors)
+    longest = int(ordered[0]) if len(ordered) else 0
+    is_active = torch.arange(longest)[:, None] < ordered  # Shape: (time, batch)
+    time, column = is_active.nonzero(as_tuple=True)  # Shapes: (rows,)
+    return Packing(
+        batch_sizes=is_active.sum(dim=1).tolist(),
+        sentences=sentences.to(device, non_blocking=True),
+        sentence=sentences[column].to(device, non_blocking=True),
+        time=time.to(device, non_blocking=True),
+    )
 
 
 def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
@@ -110,13 +166,19 @@ def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     Cuts a batch into runs with at most `max_tokens` tokens, padding included, or one longer
     sentence.
     """
-    runs, start, longest = [], 0, 0
+    if not lengths:
+        return []
+    runs = []
+    start = 0
+    longest = 0
     for stop, length in enumerate(lengths):
         longest = max(longest, length)
         if stop > start and longest * (stop - start + 1) > max_tokens:
             runs.append(slice(start, stop))
-            start, longest = stop, length
-    return [*runs, slice(start, len(lengths))] if lengths else []
+            start = stop
+            longest = length
+    runs.append(slice(start, len(lengths)))
+    return runs
 
 
 def input_gates(
@@ -127,12 +189,16 @@ def input_gates(
     computes it for the packed rows `start:stop`: one product covers as many steps as
     `MAX_PROJECTED_ROWS` allows.
     """
-    start, run = 0, 0  # the first row of the next product, and the first of its time steps
-    ends = list(accumulate(batch_sizes))
+    ends = list(accumulate(batch_sizes))  # the row after the last one of each time step
+    first_row = 0
+    first_step = 0
     for step, end in enumerate(ends):
-        if step == len(ends) - 1 or ends[step + 1] - start > MAX_PROJECTED_ROWS:
-            yield from project(start, end).split(list(batch_sizes[run : step + 1]), dim=-2)
-            start, run = end, step + 1
+        is_last = step == len(ends) - 1
+        if is_last or ends[step + 1] - first_row > MAX_PROJECTED_ROWS:
+            sizes = list(batch_sizes[first_step : step + 1])
+            yield from project(first_row, end).split(sizes, dim=-2)
+            first_row = end
+            first_step = step + 1
 
 
 class WordBatch(NamedTuple):
@@ -148,6 +214,25 @@ class WordBatch(NamedTuple):
     character_ids: Tensor
     word_ids: Tensor
     lengths: Tensor
+
+    def with_boundaries(self, boundaries: Tensor) -> "WordBatch":
+        """Puts each sentence between two boundaries, words of the shape (2, characters)."""
+        words, (begin, end) = add_words(self.character_ids, boundaries)
+        word_ids = add_boundaries(self.word_ids, self.lengths, begin, end)
+        return WordBatch(words, word_ids, self.lengths + 2)
+
+    def distinct_sentences(self) -> tuple["WordBatch", Tensor | None]:
+        """
+        Returns a batch with each of these sentences once, and the row in it of each sentence, shape
+        (batch,); `None` if all differ.
+        """
+        if len(self.lengths) < 2:
+            return self, None
+        distinct, row_of_sentence = unique_rows(self.word_ids)
+        if len(distinct) == len(self.lengths):
+            return self, None
+        lengths = (distinct >= 0).sum(dim=1).cpu()
+        return WordBatch(self.character_ids, distinct, lengths), row_of_sentence
 
 
 def number_words(

@@ -15,7 +15,8 @@ from elmo_plugin.bilm.inputs import as_sentences
 from elmo_plugin.common.errors import BiLmError
 
 MAX_CHARACTERS_PER_TOKEN = 50
-NUM_CHARACTERS = 262  # 256 bytes, the five below, and 0 for "no token here"
+# 256 bytes, the five below, and 0 for "no token here".
+NUM_CHARACTERS = 262
 
 BEGIN_SENTENCE = 257
 END_SENTENCE = 258
@@ -37,12 +38,16 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
     UTF-8 bytes beyond `max_characters - 2` are dropped, as the published models do. `<S>` and
     `</S>` stand for the sentence boundaries.
     """
-    if word in _SPECIAL_TOKENS:
-        inside = [_SPECIAL_TOKENS[word]]
-    else:
-        inside = [byte + 1 for byte in word.encode("utf-8", "ignore")[: max_characters - 2]]
     ids = np.full(max_characters, PADDING, dtype=np.int16)
-    ids[: len(inside) + 2] = [BEGIN_WORD, *inside, END_WORD]
+    if word in _SPECIAL_TOKENS:
+        ids[:3] = [BEGIN_WORD, _SPECIAL_TOKENS[word], END_WORD]
+    else:
+        content = word.encode("utf-8", "ignore")[: max_characters - 2]
+        end = len(content) + 1
+        ids[0] = BEGIN_WORD
+        ids[1:end] = np.frombuffer(content, dtype=np.uint8)
+        ids[1:end] += 1
+        ids[end] = END_WORD
     ids.flags.writeable = False
     return ids
 
@@ -51,7 +56,8 @@ def check_no_boundaries(words: Iterable[str], location: str) -> None:
     """
     Raises `BiLmError`, beginning with `location`, if a sentence of a text contains `<S>` or `</S>`.
     """
-    if boundaries := _SPECIAL_TOKENS.keys() & words:
+    boundaries = _SPECIAL_TOKENS.keys() & words
+    if boundaries:
         raise BiLmError(
             f"{location}: the sentence contains {' and '.join(sorted(boundaries, reverse=True))}: "
             "remove it from the text, because the biLM adds the boundaries of sentences itself"
@@ -68,7 +74,7 @@ def sentences_to_character_ids(
     Raises `BiLmError` if a sentence is not a list of words.
     """
     sentences = as_sentences(sentences)
-    longest = max(map(len, sentences), default=0)
+    longest = max([len(sentence) for sentence in sentences], default=0)
     ids = np.zeros((len(sentences), longest, max_characters), dtype=np.int16)
     for row, sentence in enumerate(sentences):
         for column, word in enumerate(sentence):

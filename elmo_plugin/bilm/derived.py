@@ -3,9 +3,9 @@ words.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -26,28 +26,27 @@ class DerivedValues:
     """
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
-        self._state = _state(parameters)
-        self._kept = [
-            weight.detach() for weight in parameters
-        ]  # no other weight can get their addresses
-        middles = [weight.flatten()[weight.numel() // 2 :][:1] for weight in self._kept]
-        self._views = [
-            value.view(torch.uint8).numpy() for value in middles if value.device.type == "cpu"
-        ]
+        self._identities = _identities(parameters)
+        # Held, so that no other weight can get their addresses.
+        self._kept = [weight.detach() for weight in parameters]
+        on_cpu = [weight for weight in self._kept if weight.device.type == "cpu"]
+        self._views = [_middle_value(weight) for weight in on_cpu]
         self._middles = [view.tobytes() for view in self._views]
         self._values: dict[tuple[Hashable, ...], Any] = {}
 
     def match(self, parameters: Sequence[Tensor]) -> bool:
         """
         Returns whether these are the parameters, and unchanged as far as can be seen without
-        reading them: by their addresses and layouts, torch's counters of writes, their `grad` (an
-        optimizer changes what has one, and a fused one counts no write), and, on a CPU, the middle
-        value of each.
+        reading them: by their addresses and layouts, torch's counters of writes, and, on a CPU, the
+        middle value of each. A weight with a `grad` counts as changed: an optimizer changes it, and
+        a fused one counts no write.
         """
-        return (
-            _state(parameters) == self._state
-            and [v.tobytes() for v in self._views] == self._middles
-        )
+        for weight in parameters:
+            if weight.grad is not None:
+                return False
+        if _identities(parameters) != self._identities:
+            return False
+        return [view.tobytes() for view in self._views] == self._middles
 
     def get(
         self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any
@@ -62,22 +61,24 @@ class DerivedValues:
 
     def drop(self, *kinds: str) -> None:
         """Drops the values whose keys begin with one of `kinds`."""
-        self._values = {
-            key: value for key, value in self._values.copy().items() if key[0] not in kinds
-        }
+        values = self._values.copy()  # another thread may add some
+        self._values = {key: value for key, value in values.items() if key[0] not in kinds}
 
 
-def _state(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
-    """
-    Returns each one's address, layout, number of writes, and an object of its own if it has a
-    `grad`.
-    """
-    state: list[tuple[object, ...]] = []
+def _identities(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
+    """Returns the address, the layout and the number of writes of each weight."""
+    identities: list[tuple[object, ...]] = []
     for weight in parameters:
-        layout = weight.data_ptr(), weight.shape, weight.stride(), weight.dtype
         writes = 0 if weight.is_inference() else weight._version
-        state.append((layout, writes, weight.grad is None or object()))
-    return state
+        address = weight.data_ptr()
+        identities.append((address, weight.shape, weight.stride(), weight.dtype, writes))
+    return identities
+
+
+def _middle_value(weight: Tensor) -> np.ndarray:
+    """Returns a view of the bytes of the middle value of a weight on a CPU."""
+    middle = weight.numel() // 2
+    return weight.flatten()[middle : middle + 1].view(torch.uint8).numpy()
 
 
 def derive_once(
@@ -100,7 +101,7 @@ class DerivingModule(nn.Module):
     @property
     def is_trainable(self) -> bool:
         """Whether any weight requires gradients; if not, the biLM is frozen."""
-        return any(map(attrgetter("requires_grad"), self.parameters()))
+        return any(weight.requires_grad for weight in self.parameters())
 
     def derived_values(self) -> DerivedValues | None:
         """
@@ -108,7 +109,8 @@ class DerivingModule(nn.Module):
         """
         parameters = list(self.parameters())
         derived = self._derived
-        if any(map(attrgetter("requires_grad"), parameters)):
+        requires_grad = [weight.requires_grad for weight in parameters]
+        if any(requires_grad):
             derived = None
         elif derived is None or not derived.match(parameters):
             derived = DerivedValues(parameters)
@@ -190,7 +192,8 @@ class WordCache:
                 return vectors
             vectors = self._vectors[slots]
             if missing:
-                vectors[missing] = encoded = encode(words[missing])
+                encoded = encode(words[missing])
+                vectors[missing] = encoded
                 self._insert([keys[number] for number in missing], encoded)
             return vectors
 
@@ -202,6 +205,8 @@ class WordCache:
                 self._vectors = vectors.new_empty(self.capacity, vectors.size(1))
             if len(self._slots) + len(keys) > self.capacity:
                 self._slots = {}
-            start, keys = len(self._slots), keys[: self.capacity]
-            self._vectors[start : start + len(keys)] = vectors[: len(keys)]
-            self._slots |= zip(keys, range(start, start + len(keys)), strict=True)
+            kept = keys[: self.capacity]
+            start = len(self._slots)
+            stop = start + len(kept)
+            self._vectors[start:stop] = vectors[: len(kept)]
+            self._slots |= zip(kept, range(start, stop), strict=True)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count, islice
+from itertools import islice
 from numbers import Integral, Real
-from typing import Any, Generic, TypedDict, TypeGuard, TypeVar
+from typing import Any, Generic, TypedDict, TypeGuard, TypeVar, cast
 
 import numpy as np
 import torch
@@ -23,10 +23,25 @@ from elmo_plugin.common.typography import Word
 Layers = str | int | Sequence[float]
 LAYER_NAMES = ("all", "mean", "sum", "top", "token")
 _ROUNDING = 0.01  # tolerance for the sum of weights, such as three times 0.333
+
+
+def _mean_of_words(vectors: Tensor) -> Tensor:
+    return vectors.mean(dim=-2)
+
+
+def _max_of_words(vectors: Tensor) -> Tensor:
+    return vectors.amax(dim=-2)
+
+
+def _first_word(vectors: Tensor) -> Tensor:
+    return vectors[..., 0, :]
+
+
+# From the words of a text, shape (..., words, dim), to one vector, shape (..., dim).
 POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
-    "mean": lambda vectors: vectors.mean(dim=-2),
-    "max": lambda vectors: vectors.amax(dim=-2),
-    "first": lambda vectors: vectors[..., 0, :],
+    "mean": _mean_of_words,
+    "max": _max_of_words,
+    "first": _first_word,
 }
 TOKENIZERS = ("whitespace", "spacy", "letters")
 OUTPUTS = ("torch", "numpy")
@@ -38,9 +53,9 @@ Vectors = TypeVar("Vectors", Tensor, np.ndarray)
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedText(Generic[Vectors]):
     """
-    words: the text's words, as the biLM reads them offsets: the first character of each word in the
-    text as typed, and the one after its last; `None` for a
-        list of words, and with a `tokenizer` of the caller's
+    words: the text's words, as the biLM reads them
+    offsets: the first character of each word in the text as typed, and the one after its last;
+        `None` for a list of words, and with a `tokenizer` of the caller's
     vectors: shape (words, dim), or (num_layers, words, dim) for all layers
     """
 
@@ -92,12 +107,16 @@ def encode_texts(
     """
     Yields each text with what `select` returns for the layers of its words; one batch is in memory.
     """
-    rest, numbers = iter(texts), count()
-    while batch := list(islice(rest, batch_size)):
-        split = [split_text(text, f"texts[{next(numbers)}]", tokenizer, language) for text in batch]
-        for (words, offsets), vectors in zip(
-            split, embed([words for words, _ in split]), strict=True
-        ):
+    numbered = enumerate(texts)
+    while True:
+        split = [
+            split_text(text, f"texts[{number}]", tokenizer, language)
+            for number, text in islice(numbered, batch_size)
+        ]
+        if not split:
+            return
+        embedded = embed([words for words, _ in split])
+        for (words, offsets), vectors in zip(split, embedded, strict=True):
             yield EncodedText(words, offsets, select(vectors))
 
 
@@ -131,35 +150,43 @@ def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
         return SpacyRules(language).words
     if name == "letters":
         return residues
-    return lambda text: [Word(match[0], *match.span()) for match in re.finditer(r"\S+", text)]
+    return _between_spaces
+
+
+def _between_spaces(text: str) -> list[Word]:
+    return [Word(match[0], match.start(), match.end()) for match in re.finditer(r"\S+", text)]
 
 
 def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output: str) -> Any:
     """Selects layers and pools words. Without words, the pooled vector is zeros."""
     selected = select_layers(vectors, layers)
     if pooling is not None:
-        selected = POOLINGS[pooling](selected) if selected.size(-2) else selected.sum(dim=-2)
+        has_words = selected.size(-2) > 0
+        selected = POOLINGS[pooling](selected) if has_words else selected.sum(dim=-2)
     return selected.numpy(force=True) if output == "numpy" else selected
 
 
 def cosine_similarities(first: Any, second: Any) -> Any:
     """Returns the cosines of two lists of vectors."""
     try:
-        one, other = map(_rows, (first, second))
+        one = _rows(first)
+        other = _rows(second)
         cosines = nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T
     except (TypeError, ValueError, RuntimeError, IndexError):
-        shown = [
-            getattr(vectors, "shape", None) or f"{vectors!r:.40}" for vectors in (first, second)
-        ]
+        got = f"{_shape_or_text(first)} and {_shape_or_text(second)}"
         raise BiLmError(
             'similarity: expected vectors of one size, as encode(texts, pooling="mean") returns, '
-            "got "
-            f"{shown[0]} and {shown[1]}"
+            f"got {got}"
         ) from None
     if not cosines.isfinite().all():
         raise BiLmError("similarity: a vector has NaN or an infinite number in it")
     are_arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
     return cosines.numpy(force=True) if are_arrays else cosines
+
+
+def _shape_or_text(vectors: Any) -> str:
+    """Returns what an error shows of them."""
+    return str(getattr(vectors, "shape", None) or f"{vectors!r:.40}")
 
 
 def _rows(vectors: Any) -> Tensor:
@@ -187,8 +214,7 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     if not are_layers or not numbers or len(set(numbers)) < len(numbers):
         raise BiLmError(
             f'layers: expected "all", "top", "token", a layer from 0 to {num_layers - 1} or a '
-            "list of "
-            f"different such layers, got {layers!r}"
+            f"list of different such layers, got {layers!r}"
         )
     return numbers
 
@@ -226,15 +252,19 @@ def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
     """
     check_layers(layers, len(vectors))
     if _are_weights(layers):
-        return torch.tensordot(
-            vectors.new_tensor(mixing_weights(layers, len(vectors))), vectors, dims=1
-        )
-    if layers in ("mean", "sum"):
-        return vectors.mean(dim=0) if layers == "mean" else vectors.sum(dim=0)
+        weights = vectors.new_tensor(mixing_weights(layers, len(vectors)))
+        return torch.tensordot(weights, vectors, dims=1)
     if layers == "all":
         return vectors
-    numbers: dict[Any, Any] = {"top": -1, "token": 0}
-    return vectors[numbers.get(layers, layers)]
+    if layers == "mean":
+        return vectors.mean(dim=0)
+    if layers == "sum":
+        return vectors.sum(dim=0)
+    if layers == "top":
+        return vectors[-1]
+    if layers == "token":
+        return vectors[0]
+    return vectors[cast(int, layers)]
 
 
 def _are_weights(layers: Any) -> TypeGuard[Sequence[float]]:
@@ -248,13 +278,11 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
     Raises `BiLmError` unless there is one for each layer, none is negative, and their sum is 1 but
     for rounding.
     """
-    weights = weights.tolist() if isinstance(weights, np.ndarray | Tensor) else weights
+    if isinstance(weights, np.ndarray | Tensor):
+        weights = weights.tolist()
     are_weights = all(isinstance(weight, Real) and weight >= 0 for weight in weights)
-    if (
-        not are_weights
-        or len(weights) != (num_layers or len(weights))
-        or abs(sum(weights) - 1) > _ROUNDING
-    ):
+    is_one_per_layer = num_layers is None or len(weights) == num_layers
+    if not are_weights or not is_one_per_layer or abs(sum(weights) - 1) > _ROUNDING:
         number = "" if num_layers is None else f"{num_layers} "
         raise BiLmError(
             f"mixing weights: expected {number}numbers, one for each layer, not negative and of "

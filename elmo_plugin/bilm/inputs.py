@@ -1,10 +1,9 @@
 """Checks the arguments and the words that users give a `BiLm`."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import wraps
 from inspect import signature
-from itertools import repeat
 from typing import Any, TypeVar, cast
 
 import torch
@@ -24,14 +23,25 @@ def explained(method: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         for name in kwargs:
             if name not in names:
-                meant = meant_name(name, names, "arguments", lambda target: fits(target, names))
-                hint = f"the arguments are {', '.join(names)}"
-                if meant:
-                    hint = meant[:-1] if meant.endswith(".") else f"did you mean {meant}?"
+                hint = _argument_hint(name, names)
                 raise TypeError(f"{method.__name__}: unknown argument {name!r}; {hint}")
         return method(*args, **kwargs)
 
     return cast(Function, call)
+
+
+def _argument_hint(name: str, names: Sequence[str]) -> str:
+    """Returns which argument is probably meant by an unknown name, or all that there are."""
+
+    def exists(target: str) -> bool:
+        return fits(target, names)
+
+    meant = meant_name(name, names, "arguments", exists)
+    if not meant:
+        return f"the arguments are {', '.join(names)}"
+    if meant.endswith("."):
+        return meant.removesuffix(".")
+    return f"did you mean {meant}?"
 
 
 def untraced(method: Function) -> Function:
@@ -67,11 +77,12 @@ def as_words(
     Returns words: strings, or tokens with a `text`. Raises `BiLmError`, beginning with `place`.
     """
     words = list(in_order(sentence, place, expected))
-    if not all(map(isinstance, words, repeat(str))):
-        words = [getattr(word, "text", word) for word in words]
-        for number, word in enumerate(words):
-            if not isinstance(word, str):
-                raise BiLmError(f"{place}[{number}]: expected a word, got {word!r:.60}")
+    for number, word in enumerate(words):
+        if not isinstance(word, str):
+            text = getattr(word, "text", word)
+            if not isinstance(text, str):
+                raise BiLmError(f"{place}[{number}]: expected a word, got {text!r:.60}")
+            words[number] = text
     return words
 
 
@@ -82,10 +93,11 @@ def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     is_iterable = isinstance(values, Iterable) and getattr(values, "ndim", 1) != 0
     if is_iterable and not isinstance(values, _NOT_LISTS) and not hasattr(values, "columns"):
         return values
-    text, hint = getattr(values, "text", values), ""
+    text = getattr(values, "text", values)
+    hint = ""
     if isinstance(text, str):
-        hint = "split it" if " " in text else "put the words of a sentence in a list"
-        hint = f": {hint}, or use BiLm.encode"
+        way_out = "split it" if " " in text else "put the words of a sentence in a list"
+        hint = f": {way_out}, or use BiLm.encode"
     got = f"{values!r:.60}" if hint or not is_iterable else type(values).__name__
     raise BiLmError(f"{place}: expected {expected}, got {got}{hint}")
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-ZERO_POINT = 128  # of the inputs: the instructions expect unsigned ones
+ZERO_POINT = 128  # added to the inputs, because the instructions expect unsigned ones
 MAX_INTEGER = 127
 
 
@@ -42,11 +42,9 @@ class Int8Linear:
             "",
         )
         summand = self._bias if added is None else added
-        return (
-            result.mul_(steps)
-            if summand is None
-            else torch.addcmul(summand, result, steps, out=result)
-        )
+        if summand is None:
+            return result.mul_(steps)
+        return torch.addcmul(summand, result, steps, out=result)
 
 
 class Int8Directions:
@@ -56,11 +54,14 @@ class Int8Directions:
     """
 
     def __init__(self, weights: Sequence[Tensor]) -> None:
-        integers, steps = zip(
-            *(to_integers(weight.detach().float()) for weight in weights), strict=True
-        )
-        self._weights = [direction.to(torch.int8).t() for direction in integers]
-        self._scales = torch.stack(steps).transpose(1, 2)  # Shape: (directions, 1, outputs)
+        self._weights = []
+        steps_of_directions = []
+        for weight in weights:
+            integers, steps = to_integers(weight.detach().float())
+            self._weights.append(integers.to(torch.int8).t())
+            steps_of_directions.append(steps)
+        # Shape: (directions, 1, outputs)
+        self._scales = torch.stack(steps_of_directions).transpose(1, 2)
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
         integers, steps = to_integers(inputs.float())
@@ -70,9 +71,9 @@ class Int8Directions:
         ):
             torch._int_mm(rows, weight, out=products)
         scaled = torch.mul(sums, self._scales)
-        return (
-            scaled.mul_(steps) if added is None else torch.addcmul(added, scaled, steps, out=scaled)
-        )
+        if added is None:
+            return scaled.mul_(steps)
+        return torch.addcmul(added, scaled, steps, out=scaled)
 
 
 def to_integers(values: Tensor) -> tuple[Tensor, Tensor]:

@@ -11,12 +11,19 @@ from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo_plugin.bilm.derived import DerivedValues
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, Lexicon, LexiconCnnOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
-from elmo_plugin.bilm.token_encoder import CachedTokenEncoder, TokenEncoder, by_length
+from elmo_plugin.bilm.token_encoder import (
+    CachedTokenEncoder,
+    TokenEncoder,
+    by_length,
+    word_features,
+)
 
-UNKNOWN, PADDING = "<oov>", "<pad>"
+UNKNOWN = "<oov>"
+PADDING = "<pad>"
 BOUNDARIES = {BEGIN_SENTENCE: "<bos>", END_SENTENCE: "<eos>"}
 # The released models were trained with these two marks swapped, so this is right.
-FIRST_MARK, LAST_MARK = "<eow>", "<bow>"
+FIRST_MARK = "<eow>"
+LAST_MARK = "<bow>"
 
 
 def num_rows(lexicon: Lexicon) -> int:
@@ -67,7 +74,8 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         if hasattr(self, "character_embedding"):
             ids = torch.tensor([self.character_rows(word) for word in words], device=weight.device)
             maxima, order = by_length(ids, self.widest_filter, self._maxima)
-            features.append(self.highways(self.activation(maxima[order.argsort()])))
+            maxima = maxima[order.argsort()]  # Shape: (words, filters)
+            features.append(word_features(maxima, self.activation, self.highways))
         return self.projection(torch.cat(features, dim=1)).to(weight.dtype)
 
     def _maxima(self, ids: Tensor) -> Tensor:
@@ -88,11 +96,11 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         """
         Returns rows of the character embedding, between the marks, as many as there are slots.
         """
-        rows, unknown = self._characters, self._characters[UNKNOWN]
-        characters = [word] if word in BOUNDARIES.values() else word
-        ids = [
-            rows[FIRST_MARK],
-            *(rows.get(character, unknown) for character in characters),
-            rows[LAST_MARK],
-        ]
-        return ids + [rows[PADDING]] * (self._slots - len(ids))
+        row_of = self._characters
+        characters = [word] if word in BOUNDARIES.values() else list(word)
+        rows = [row_of[FIRST_MARK]]
+        for character in characters:
+            rows.append(row_of.get(character, row_of[UNKNOWN]))
+        rows.append(row_of[LAST_MARK])
+        padding = [row_of[PADDING]] * (self._slots - len(rows))
+        return rows + padding

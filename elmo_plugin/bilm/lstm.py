@@ -3,8 +3,7 @@
 The backward language model is the same layers over reversed sentences; `BiLm` reverses them.
 """
 
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -13,29 +12,30 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.autograd import Dropout
 from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
-from elmo_plugin.bilm.lstm_cell import LayerOutput, LstmLayer, check_float32
-from elmo_plugin.bilm.lstm_frozen import pack_batched, pack_sequential, run_frozen
-from elmo_plugin.bilm.lstm_training import run_training
+from elmo_plugin.bilm.lstm_cell import LstmLayer, Recurrence
+from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, SequentialRecurrence
+from elmo_plugin.bilm.lstm_training import TrainingRecurrence
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
+from elmo_plugin.common.errors import BiLmError
 
-# Each way to run a layer of all directions over packed rows: a function that prepares the layers
-# for a precision, and one that runs them. The training's alone has gradients.
-RECURRENCES: dict[str, tuple[Callable[..., Any], Callable[..., LayerOutput]]] = {
-    "training": (check_float32, run_training),
-    "batched_directions": (pack_batched, run_frozen),
-    "sequential": (pack_sequential, run_frozen),
+RECURRENCES: dict[str, Recurrence[Any]] = {
+    "training": TrainingRecurrence(),
+    "batched_directions": BatchedRecurrence(),
+    "sequential": SequentialRecurrence(),
 }
 
 
-class Pass(NamedTuple):
+class ForwardSettings(NamedTuple):
     """
-    The settings of a pass through the network.
+    How one batch goes through the network.
 
-    precision: of products without gradients derived: stores packed weights and vectors of words, if
-    the weights are frozen recurrence: a key of `RECURRENCES`, or "auto" for the fastest on this
-    device, with gradients if needed keep_state: whether the final state is needed dropout: whether
-    dropout acts
+    precision: of products without gradients
+    derived: stores packed weights and vectors of words, if the weights are frozen
+    recurrence: a key of `RECURRENCES`, or "auto" for the fastest on this device, with gradients if
+        needed
+    keep_state: whether the final state is needed
+    dropout: whether dropout acts
     """
 
     precision: Precision = FLOAT32
@@ -77,44 +77,89 @@ def lstm_layers(
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     state: LstmState,
-    settings: Pass,
+    settings: ForwardSettings,
 ) -> tuple[list[list[Tensor]], LstmState | None]:
     """
     Runs the layers one after the other over packed rows, of shape (rows, projection_dim) for each
     direction. Returns the outputs of each layer, and in it of each direction, and the final state
     if it is needed.
     """
-    precision, derived, recurrence, keep_state, dropout = settings
     options = directions[0].options
-    needs_gradient = torch.is_grad_enabled() and any(
-        tensor.requires_grad
-        for tensor in chain(inputs, state, *(lstm.parameters() for lstm in directions))
-    )
-    if recurrence == "auto":
-        rows = len(inputs[0]) / max(len(batch_sizes), 1)  # the mean of a time step
-        products = rows * 4 * options.dim * options.projection_dim
-        batched = inputs[0].is_cuda or precision.prefers_batched_directions(rows, products)
-        recurrence = (
-            "training" if needs_gradient else "batched_directions" if batched else "sequential"
-        )
-    pack, run = RECURRENCES[recurrence]
-    outputs, final_states = [], []
+    name = _choose_recurrence(directions, inputs, batch_sizes, state, settings)
+    recurrence = RECURRENCES[name]
+    outputs = []
+    final_states = []
     for number in range(options.n_layers):
-        if dropout:
-            inputs = [lstm.dropout(rows) for lstm, rows in zip(directions, inputs, strict=True)]
+        if settings.dropout:
+            inputs = _drop(directions, inputs)
         layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
-        packed = derive_once(
-            derived, ("lstm", number, recurrence, precision.name), pack, layers, precision
-        )
-        before = LstmState(state.hidden[number], state.cell[number])
-        hidden, final = run(packed, inputs, batch_sizes, before, keep_state)
+        key = ("lstm", number, name, settings.precision.name)
+        packed = derive_once(settings.derived, key, recurrence.pack, layers, settings.precision)
+        before = state.layer(number)
+        hidden, final = recurrence.run(packed, inputs, batch_sizes, before, settings.keep_state)
         if number > 0 and options.use_skip_connections:
             hidden = [output + rows for output, rows in zip(hidden, inputs, strict=True)]
-        inputs = hidden
-        if dropout and number == options.n_layers - 1:
-            hidden = [lstm.dropout(rows) for lstm, rows in zip(directions, hidden, strict=True)]
+        inputs = hidden  # Shapes: (rows, projection_dim)
+        if settings.dropout and number == options.n_layers - 1:
+            hidden = _drop(directions, hidden)
         outputs.append(hidden)
-        final_states.append(final)
-    return outputs, LstmState(
-        *map(torch.stack, zip(*final_states, strict=True))
-    ) if keep_state else None
+        if final is not None:
+            final_states.append(final)
+    if not settings.keep_state:
+        return outputs, None
+    return outputs, LstmState.stacked(final_states)
+
+
+def _choose_recurrence(
+    directions: Sequence[DirectionalLstm],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    state: LstmState,
+    settings: ForwardSettings,
+) -> str:
+    """
+    Returns the name of the recurrence that the settings name, or the fastest one that can compute
+    this batch. Raises `BiLmError` if gradients are to be computed in another precision than
+    float32.
+    """
+    name = settings.recurrence
+    if name == "auto":
+        if torch.is_grad_enabled() and _needs_gradients(directions, inputs, state):
+            name = "training"
+        elif _prefers_batched_directions(directions[0].options, inputs, batch_sizes, settings):
+            name = "batched_directions"
+        else:
+            name = "sequential"
+    if RECURRENCES[name].has_gradients and settings.precision.name != "float32":
+        raise BiLmError(
+            f"LSTMs with gradients are computed in float32, not in {settings.precision.name}"
+        )
+    return name
+
+
+def _needs_gradients(
+    directions: Sequence[DirectionalLstm], inputs: Sequence[Tensor], state: LstmState
+) -> bool:
+    tensors = [*inputs, *state]
+    for lstm in directions:
+        tensors += lstm.parameters()
+    return any(tensor.requires_grad for tensor in tensors)
+
+
+def _prefers_batched_directions(
+    options: LstmOptions,
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    settings: ForwardSettings,
+) -> bool:
+    """Returns whether one batched product for both directions is faster than one product each."""
+    if inputs[0].is_cuda:
+        return True
+    rows_of_a_step = len(inputs[0]) / max(len(batch_sizes), 1)
+    multiplications = rows_of_a_step * 4 * options.dim * options.projection_dim
+    return settings.precision.prefers_batched_directions(rows_of_a_step, multiplications)
+
+
+def _drop(directions: Sequence[DirectionalLstm], inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Applies the dropout of each direction to its rows."""
+    return [lstm.dropout(rows) for lstm, rows in zip(directions, inputs, strict=True)]

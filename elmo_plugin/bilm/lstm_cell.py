@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import Precision
-from elmo_plugin.common.errors import BiLmError
 
 FORGET_BIAS = 1.0  # added to the forget gate at run time; not part of the weights
 
@@ -62,21 +61,44 @@ class LstmLayer(nn.Module):
         Returns copies with the forget bias added and the new values doubled, as `update_cell_`
         expects.
         """
-        *gates, projection_weight = self.weights
-        dim = projection_weight.size(1)
-        input_weight, recurrent_weight, bias = (tensor.clone() for tensor in gates)
+        dim = self.projection_weight.size(1)
+        input_weight = self.input_weight.clone()
+        recurrent_weight = self.recurrent_weight.clone()
+        bias = self.bias.clone()
         bias[2 * dim : 3 * dim] += FORGET_BIAS
         for tensor in (input_weight, recurrent_weight, bias):
             tensor[dim : 2 * dim] *= 2
-        return LstmWeights(input_weight, recurrent_weight, bias, projection_weight)
+        return LstmWeights(input_weight, recurrent_weight, bias, self.projection_weight)
 
 
 # The rows of each direction, shape (rows, projection_dim), and the final state, if it is needed.
 LayerOutput = tuple[list[Tensor], LstmState | None]
+Packed = TypeVar("Packed")
 
 
-def check_float32(layers: Sequence[LstmLayer], precision: Precision) -> Sequence[LstmLayer]:
-    """Is the `pack` of a recurrence with gradients: computes with the parameters themselves."""
-    if precision.name != "float32":
-        raise BiLmError(f"LSTMs with gradients are computed in float32, not in {precision.name}")
-    return layers
+class Recurrence(Protocol[Packed]):
+    """
+    A way to run one layer of all directions over packed rows.
+
+    has_gradients: whether it computes gradients; it then multiplies in float32 only
+    """
+
+    has_gradients: bool
+
+    def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> Packed:
+        """Prepares the layers of all directions for `run`."""
+        ...
+
+    def run(
+        self,
+        packed: Packed,
+        inputs: Sequence[Tensor],
+        batch_sizes: Sequence[int],
+        state: LstmState,
+        keep_state: bool,
+    ) -> LayerOutput:
+        """
+        Runs what `pack` returned over the packed rows of each direction, shape (rows, input_dim),
+        from the state before them. Returns the final state if `keep_state`.
+        """
+        ...

@@ -15,40 +15,61 @@ from torch.autograd import Function
 from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.batching import LstmState, input_gates, last_rows, rows_before
 from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer
-from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training, torch_linear
+from elmo_plugin.bilm.precision import (
+    PackedLinear,
+    Precision,
+    autocast_dtype,
+    pack_for_training,
+    torch_linear,
+)
 
 
-def run_training(
-    layers: Sequence[LstmLayer],
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    state: LstmState,
-    keep_state: bool,
-) -> LayerOutput:
+class TrainingRecurrence:
     """
     Computes gradients of inputs, state and parameters. On a GPU, where starting an operation is
     slow, all directions run as one batch; on a CPU they run one after the other, to fit into its
     cache.
     """
-    size = len(layers) if _run_as_one_batch(inputs) else 1
-    outputs: list[Tensor] = []
-    final_states: list[tuple[Tensor, Tensor]] = []
-    for start in range(0, len(layers), size):
-        some = slice(start, start + size)
-        weights = map(_stack, zip(*(layer.weights for layer in layers[some]), strict=True))
-        clips = layers[start].cell_clip, layers[start].proj_clip
-        output, *final = _ProjectedLstm.apply(
-            _stack(inputs[some]),
-            *(part[some] for part in state),
-            *weights,
-            list(batch_sizes),
-            *clips,
-        )
-        outputs += output
-        final_states.append(tuple(final))
-    return outputs, LstmState(
-        *map(torch.cat, zip(*final_states, strict=True))
-    ) if keep_state else None
+
+    has_gradients = True
+
+    def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> Sequence[LstmLayer]:
+        """Returns the layers unchanged: with gradients, the parameters themselves are used."""
+        return layers
+
+    def run(
+        self,
+        packed: Sequence[LstmLayer],
+        inputs: Sequence[Tensor],
+        batch_sizes: Sequence[int],
+        state: LstmState,
+        keep_state: bool,
+    ) -> LayerOutput:
+        directions_at_a_time = len(packed) if _run_as_one_batch(inputs) else 1
+        outputs: list[Tensor] = []
+        final_hidden = []
+        final_cell = []
+        for start in range(0, len(packed), directions_at_a_time):
+            some = slice(start, start + directions_at_a_time)
+            layers = packed[some]
+            hidden, last_hidden, last_cell = _ProjectedLstm.apply(
+                _stack(inputs[some]),
+                state.hidden[some],
+                state.cell[some],
+                _stack([layer.input_weight for layer in layers]),
+                _stack([layer.recurrent_weight for layer in layers]),
+                _stack([layer.bias for layer in layers]),
+                _stack([layer.projection_weight for layer in layers]),
+                list(batch_sizes),
+                layers[0].cell_clip,
+                layers[0].proj_clip,
+            )
+            outputs += hidden
+            final_hidden.append(last_hidden)
+            final_cell.append(last_cell)
+        if not keep_state:
+            return outputs, None
+        return outputs, LstmState(torch.cat(final_hidden), torch.cat(final_cell))
 
 
 def _run_as_one_batch(inputs: Sequence[Tensor]) -> bool:
@@ -89,26 +110,31 @@ class _ProjectedLstm(Function):
         sentence, given packed inputs, shape (directions, N, input_dim), and the weights of
         `LstmLayer`, the directions first.
         """
-        dim, dtype = first_cell.size(-1), autocast_dtype(input_weight)
-        input_weight, recurrent_weight, bias = map(
-            _double_candidate_gate, (input_weight, recurrent_weight, bias)
-        )
+        dim = first_cell.size(-1)
+        dtype = autocast_dtype(input_weight)
+        input_weight = _double_candidate_gate(input_weight)
+        recurrent_weight = _double_candidate_gate(recurrent_weight)
+        bias = _double_candidate_gate(bias)
         bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
-        input_linear, recurrent_linear, project = (
-            _prepare(weight, dtype)
-            for weight in (input_weight, recurrent_weight, projection_weight)
-        )
-        bias = bias[:, None].to(dtype)
-        packed = inputs.shape[:2]
-        all_gates = inputs.new_empty(*packed, 4 * dim)
-        cells, cell_sigmoids = (inputs.new_empty(*packed, dim) for _ in range(2))
-        hiddens = inputs.new_empty(*packed, first_hidden.size(-1))
-        hidden, cell = first_hidden, first_cell
-        from_inputs = input_gates(
-            lambda start, stop: input_linear(inputs[:, start:stop]).add_(bias), batch_sizes
-        )
+        bias = bias[:, None].to(dtype)  # Shape: (directions, 1, 4 * dim)
+        input_linear = _prepare(input_weight, dtype)
+        recurrent_linear = _prepare(recurrent_weight, dtype)
+        project = _prepare(projection_weight, dtype)
+        rows = inputs.shape[:2]
+        all_gates = inputs.new_empty(*rows, 4 * dim)
+        cells = inputs.new_empty(*rows, dim)
+        cell_sigmoids = inputs.new_empty(*rows, dim)
+        hiddens = inputs.new_empty(*rows, first_hidden.size(-1))
+        hidden = first_hidden
+        cell = first_cell
+
+        def gates_from_inputs(start: int, stop: int) -> Tensor:
+            return input_linear(inputs[:, start:stop]).add_(bias)
+
+        from_inputs = input_gates(gates_from_inputs, batch_sizes)
         for step, size, added in zip(_steps(batch_sizes), batch_sizes, from_inputs, strict=True):
-            gates, cell_sigmoid = all_gates[:, step], cell_sigmoids[:, step]
+            gates = all_gates[:, step]  # Shape: (directions, size, 4 * dim)
+            cell_sigmoid = cell_sigmoids[:, step]
             torch.sigmoid(recurrent_linear(hidden[:, :size], added).to(gates.dtype), out=gates)
             i, j, f, o = gates.chunk(4, dim=-1)
             cell = torch.mul(cell[:, :size], f, out=cells[:, step])
@@ -128,17 +154,13 @@ class _ProjectedLstm(Function):
             cell_sigmoids,
             hiddens,
         )
-        ctx.batch_sizes, ctx.cell_clip, ctx.proj_clip, ctx.dtype = (
-            batch_sizes,
-            cell_clip,
-            proj_clip,
-            dtype,
-        )
-        final = (
-            last_rows(hiddens, batch_sizes, first_hidden),
-            last_rows(cells, batch_sizes, first_cell),
-        )
-        return hiddens, *final
+        ctx.batch_sizes = batch_sizes
+        ctx.cell_clip = cell_clip
+        ctx.proj_clip = proj_clip
+        ctx.dtype = dtype
+        final_hidden = last_rows(hiddens, batch_sizes, first_hidden)
+        final_cell = last_rows(cells, batch_sizes, first_cell)
+        return hiddens, final_hidden, final_cell
 
     @staticmethod
     @first_derivative_only
@@ -157,25 +179,21 @@ class _ProjectedLstm(Function):
             cell_sigmoids,
             hiddens,
         ) = ctx.saved_tensors
-        recurrent_linear, project = (
-            _prepare(weight.transpose(1, 2), ctx.dtype)
-            for weight in (recurrent_weight, projection_weight)
-        )
-        d_hidden, d_cell = d_hidden.clone(), d_cell.clone()
-        d_all_gates, activated, d_hiddens = (
-            values.new_empty(values.shape, dtype=ctx.dtype)
-            for values in (all_gates, cells, hiddens)
-        )
+        recurrent_linear = _prepare(recurrent_weight.transpose(1, 2), ctx.dtype)
+        project = _prepare(projection_weight.transpose(1, 2), ctx.dtype)
+        d_hidden = d_hidden.clone()
+        d_cell = d_cell.clone()
+        d_all_gates = torch.empty_like(all_gates, dtype=ctx.dtype)
+        activated = torch.empty_like(cells, dtype=ctx.dtype)
+        d_hiddens = torch.empty_like(hiddens, dtype=ctx.dtype)
         d_step_gates = torch.empty_like(all_gates[:, : max(ctx.batch_sizes, default=0)])
         d_bias = all_gates.new_zeros(len(all_gates), all_gates.size(-1))
         steps = _steps(ctx.batch_sizes)
         for step, before in reversed(list(zip(steps, [None, *steps], strict=False))):
             size = step.stop - step.start
-            gates, cell_sigmoid, d_gates = (
-                all_gates[:, step],
-                cell_sigmoids[:, step],
-                d_step_gates[:, :size],
-            )
+            gates = all_gates[:, step]  # Shape: (directions, size, 4 * dim)
+            cell_sigmoid = cell_sigmoids[:, step]
+            d_gates = d_step_gates[:, :size]
             cell_before = first_cell if before is None else cells[:, before]
             i, j, f, o = gates.chunk(4, dim=-1)
             d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
@@ -198,9 +216,8 @@ class _ProjectedLstm(Function):
         needs_inputs, _, _, *need_parameters, _, _, _ = ctx.needs_input_grad
         d_inputs = d_input_weight = d_recurrent_weight = d_projection_weight = None
         if needs_inputs:
-            d_inputs = _prepare(input_weight.transpose(1, 2), ctx.dtype)(d_all_gates).to(
-                inputs.dtype
-            )
+            to_inputs = _prepare(input_weight.transpose(1, 2), ctx.dtype)
+            d_inputs = to_inputs(d_all_gates).to(inputs.dtype)
         if any(need_parameters):
             hiddens_before = rows_before(hiddens, ctx.batch_sizes, first_hidden)
             factors = torch.cat([inputs.to(ctx.dtype), hiddens_before.to(ctx.dtype)], dim=-1)
@@ -225,12 +242,15 @@ class _ProjectedLstm(Function):
 
 def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     """Returns the product with a weight per direction, shape (directions, outputs, inputs)."""
-    if len(weights) == 1:
-        product = pack_for_training(weights[0], dtype)
-        return lambda rows, added=None: product(
-            rows[0], None if added is None else added[0]
-        ).unsqueeze(0)
-    return torch_linear(weights.to(dtype).transpose(1, 2).contiguous())
+    if len(weights) > 1:
+        return torch_linear(weights.to(dtype).transpose(1, 2).contiguous())
+    product = pack_for_training(weights[0], dtype)
+
+    def product_of_one_direction(rows: Tensor, added: Tensor | None = None) -> Tensor:
+        summand = None if added is None else added[0]
+        return product(rows[0], summand).unsqueeze(0)
+
+    return product_of_one_direction
 
 
 def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
@@ -244,9 +264,9 @@ def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
 
 def _double_candidate_gate(tensor: Tensor) -> Tensor:
     """Returns a copy with the rows of the new values, the second of four parts, doubled."""
-    tensor = tensor.clone()
-    tensor.chunk(4, dim=1)[1].mul_(2)
-    return tensor
+    doubled = tensor.clone()
+    doubled.chunk(4, dim=1)[1].mul_(2)
+    return doubled
 
 
 def _steps(batch_sizes: Sequence[int]) -> list[slice]:

@@ -37,12 +37,12 @@ class BiLm(BiLmNetwork):
     """
     A bidirectional language model (biLM) that gives each word a vector for its context.
 
-        bilm = BiLm.from_pretrained("base") text = bilm.encode("The play ended.")         #
-        text.words; text.vectors, shape (words, dim) vectors = bilm.encode(["One text.", "Two."],
-        pooling="mean")           # shape (texts, dim) bilm.similarity(vectors, vectors)
-        # cosines bilm.embed([["The", "play", "ended", "."]])   # all layers, shape (num_layers,
-        words, dim) bilm(bilm.character_ids([["The", "play"]]))   # a batch, with gradients if the
-        biLM is trained
+        bilm = BiLm.from_pretrained("base")
+        text = bilm.encode("The play ended.")         # text.words; text.vectors, shape (words, dim)
+        vectors = bilm.encode(["One text.", "Two."], pooling="mean")           # shape (texts, dim)
+        bilm.similarity(vectors, vectors)             # cosines
+        bilm.embed([["The", "play", "ended", "."]])   # all layers, shape (num_layers, words, dim)
+        bilm(bilm.character_ids([["The", "play"]]))   # a batch, with gradients if it is trained
 
     `BiLm(options)` has random weights: the biLM of Peters et al. (2018), section 3.1. A sentence's
     activations depend only on the sentence, unless a `state` is given. A frozen biLM
@@ -147,24 +147,23 @@ class BiLm(BiLmNetwork):
         check_cache(cache)
         sentences = as_sentences(sentences)
         settings = self.settings()._replace(dropout=False)
-        lengths = list(map(len, sentences))
-        by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
+        lengths = [len(sentence) for sentence in sentences]
+        shortest_first = sorted(range(len(sentences)), key=lengths.__getitem__)
+        sorted_lengths = [lengths[number] for number in shortest_first]
+        slots = self.options.char_cnn.max_characters_per_token
         device = self.boundaries.device
         vectors: list[Any] = [None] * len(sentences)
-        for chunk in split_by_tokens(
-            [lengths[number] for number in by_length], self.max_batch_tokens
-        ):
-            some = [sentences[number] for number in by_length[chunk]]
+        for chunk in split_by_tokens(sorted_lengths, self.max_batch_tokens):
+            some = [sentences[number] for number in shortest_first[chunk]]
             if cache is not None and settings.derived is not None:
                 name = settings.precision.name
                 layers = self.forward_cached(self.character_ids(some), name, cache=cache).layers
             else:
                 with without_gradients(device):
-                    batch = number_words(
-                        some, self.options.char_cnn.max_characters_per_token, device
-                    )
+                    batch = number_words(some, slots, device)
                     layers = self.forward_batch(batch, settings).layers
-            for row, number in enumerate(by_length[chunk]):
+            # Shape of the layers: (num_layers, batch, time, output_dim)
+            for row, number in enumerate(shortest_first[chunk]):
                 vectors[number] = layers[:, row, : lengths[number]].clone()
         return vectors
 
@@ -223,8 +222,9 @@ class BiLm(BiLmNetwork):
             may also be a list of words, or a document of spaCy.
         layers : `str | int | Sequence[float]`
             "all", "mean", "sum", "top", "token", a layer's number or a weight for each layer.
-        pooling : `str | None` "mean" or "max" over the words of a text, or the "first" word, for
-            one vector per text; zeros for a text without words. `None` for one vector per word.
+        pooling : `str | None`
+            "mean" or "max" over the words of a text, or the "first" word, for one vector per text;
+            zeros for a text without words. `None` for one vector per word.
         output : `str`
             Whether vectors are tensors ("torch") or arrays ("numpy").
         batch_size : `int`
@@ -239,9 +239,9 @@ class BiLm(BiLmNetwork):
 
         # Returns
 
-        `EncodedText | list[EncodedText] | Iterator[EncodedText]` For a text its words, offsets and
-            vectors, for several a list of these, and for an iterator an iterator, with one batch in
-            memory.
+        `EncodedText | list[EncodedText] | Iterator[EncodedText]`
+            For a text its words, offsets and vectors, for several a list of these, and for an
+            iterator an iterator, with one batch in memory.
         `Tensor | np.ndarray`
             With `pooling`, shape (dim,) for a text and (texts, dim) for several; for all layers
             (num_layers, dim) and (texts, num_layers, dim).
@@ -252,9 +252,9 @@ class BiLm(BiLmNetwork):
         check_layers(layers, self.num_layers)
         check_encoding(pooling, output, tokenizer, batch_size)
         is_one = isinstance(getattr(texts, "text", texts), str)  # also if it is a document
-        several = (
-            [texts] if is_one else in_order(texts, "texts", "a text, or a list or column of texts")
-        )
+        several: Iterable[Any] = [texts]
+        if not is_one:
+            several = in_order(texts, "texts", "a text, or a list or column of texts")
         bar = progress_bar(iterable=several, disable=not show_progress_bar, unit=" texts")
         select = partial(select_vectors, layers=layers, pooling=pooling, output=output)
         encoded = encode_texts(self.embed, select, bar, tokenizer, language, batch_size)
@@ -265,9 +265,10 @@ class BiLm(BiLmNetwork):
         vectors = [text.vectors for text in encoded]
         if is_one:
             return vectors[0]
-        stack: Any = np.stack if output == "numpy" else torch.stack
-        no_words = torch.zeros(self.num_layers, 0, self.output_dim)
-        return stack(vectors) if vectors else select(no_words)[None][:0]
+        if not vectors:
+            no_words = torch.zeros(self.num_layers, 0, self.output_dim)
+            return select(no_words)[None][:0]  # no text, in the shape and type of one
+        return np.stack(vectors) if output == "numpy" else torch.stack(vectors)
 
     @staticmethod
     @explained

@@ -4,7 +4,7 @@ out.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -13,14 +13,10 @@ from elmo_plugin.bilm.batching import (
     LstmState,
     Packing,
     WordBatch,
-    add_boundaries,
-    add_words,
     find_words,
-    map_state,
     pack,
     sentence_lengths,
     split_by_tokens,
-    unique_rows,
 )
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
@@ -31,7 +27,7 @@ from elmo_plugin.bilm.derived import DerivingModule, derive_once
 from elmo_plugin.bilm.inputs import untraced
 from elmo_plugin.bilm.io import weights_digest
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
-from elmo_plugin.bilm.lstm import DirectionalLstm, Pass, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.precision import Precision, get_precision, precision_on
 from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
@@ -43,12 +39,19 @@ MAX_BATCH_TOKENS = 8192
 class BiLmOutput(NamedTuple):
     """
     layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 is the token layer,
-    twice mask: (batch, time), true at words state: final LSTM state of each direction, if requested
+        twice
+    mask: (batch, time), true at words
+    state: the final LSTM state of each direction, if requested
     """
 
     layers: Tensor
     mask: Tensor
     state: LstmState | None
+
+    def rows(self, sentences: Tensor) -> "BiLmOutput":
+        """Returns the output for these sentences, in this order."""
+        state = None if self.state is None else self.state.rows(sentences)
+        return BiLmOutput(self.layers[:, sentences], self.mask[sentences], state)
 
 
 class Cache(Protocol):
@@ -67,7 +70,8 @@ def check_cache(cache: Cache | None) -> None:
 class PackedOutput(NamedTuple):
     """
     layers: per layer, and in it per direction, shape (rows, projection_dim); layer 0 is the token
-    layer state: after the last token of each sentence, in the order of the batch, if requested
+        layer
+    state: after the last token of each sentence, in the order of the batch, if requested
     """
 
     layers: list[list[Tensor]]
@@ -108,9 +112,10 @@ class BiLmNetwork(DerivingModule):
         if weights is not None:
             self.eval().requires_grad_(False).load_weights(weights)
         words = [[BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]]
-        ids = sentences_to_character_ids(words, options.char_cnn.max_characters_per_token)[0]
+        ids = sentences_to_character_ids(words, options.char_cnn.max_characters_per_token)
         # int32, because DDP broadcasts buffers at start-up and cannot send int16.
-        self.register_buffer("boundaries", torch.from_numpy(ids).int(), persistent=False)
+        boundaries = torch.from_numpy(ids[0]).int()  # Shape: (2, characters)
+        self.register_buffer("boundaries", boundaries, persistent=False)
 
     @torch.no_grad()
     def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
@@ -147,13 +152,15 @@ class BiLmNetwork(DerivingModule):
         """
         return precision_on(self.boundaries.device, name or self.precision)
 
-    def settings(self, precision: str | None = None, keep_state: bool = False) -> Pass:
-        """
-        Returns the settings of a pass without gradients, or with those of weights that are trained.
-        """
-        computed, derived = self.computed_precision(precision), self.derived_values()
-        return Pass(
-            computed, derived, self.recurrence, keep_state, derived is None and self.training
+    def settings(self, precision: str | None = None, keep_state: bool = False) -> ForwardSettings:
+        """Returns the settings for weights as they are now: frozen, or trained."""
+        derived = self.derived_values()
+        return ForwardSettings(
+            precision=self.computed_precision(precision),
+            derived=derived,
+            recurrence=self.recurrence,
+            keep_state=keep_state,
+            dropout=derived is None and self.training,
         )
 
     @untraced
@@ -190,99 +197,84 @@ class BiLmNetwork(DerivingModule):
                 "a biLM is called with character ids: use bilm.encode for text, bilm.embed for "
                 "lists of words"
             )
-        lengths = sentence_lengths(character_ids, self.options.char_cnn.max_characters_per_token)
+        slots = self.options.char_cnn.max_characters_per_token
+        lengths = sentence_lengths(character_ids, slots)  # Shape: (batch,)
         settings = self.settings(precision, keep_state)
-        before, rest = state, None
-        if (
-            state is not None
-        ):  # rows without a state start from zero; those beyond the batch keep theirs
-            extent = 0, 0, 0, len(lengths) - state.cell.size(2)
-            before = map_state(lambda part: nn.functional.pad(part, extent), state)
-            rest = map_state(lambda part: part[:, :, len(lengths) :], state)
-        is_frozen = settings.derived is not None and not any(
-            part.requires_grad for part in state or ()
-        )
-        if torch.is_grad_enabled() and not is_frozen:
+        if torch.is_grad_enabled() and not self._is_frozen(settings, state):
             mode: AbstractContextManager[None] = nullcontext()
             settings = settings._replace(precision=get_precision(precision or self.precision))
             chunks = [slice(0, len(lengths))]
         else:
             mode = without_gradients(character_ids.device)
-            chunks = split_by_tokens(lengths.tolist(), max_batch_tokens or self.max_batch_tokens)
+            max_tokens = max_batch_tokens or self.max_batch_tokens
+            chunks = split_by_tokens(lengths.tolist(), max_tokens) or [slice(0, 0)]
+        # Sentences that have no state yet start from zero.
+        before = None if state is None else state.padded(len(lengths))
         outputs = []
         with mode:
-            for chunk in chunks or [slice(0, 0)]:
+            for chunk in chunks:
                 batch = find_words(character_ids[chunk], lengths[chunk])
-                start = before and LstmState(before.hidden[:, :, chunk], before.cell[:, :, chunk])
+                start = None if before is None else before.rows(chunk)
                 outputs.append(self.forward_batch(batch, settings, start, boundaries))
-        layers, mask, final = outputs[0]
-        if len(outputs) > 1:
-            layers = torch.cat([output.layers for output in outputs], dim=1)
-            mask = torch.cat([output.mask for output in outputs])
-        if keep_state:
-            states = [
-                part for part in (*(output.state for output in outputs), rest) if part is not None
-            ]
-            final = map_state(lambda *parts: torch.cat(parts, dim=2), *states)
-        return BiLmOutput(layers, mask, final)
+        output = _joined(outputs)
+        if output.state is None or state is None:
+            return output
+        # States of sentences beyond the batch stay what they were.
+        rest = state.rows(slice(len(lengths), None))
+        return output._replace(state=LstmState.concatenated([output.state, rest]))
+
+    def _is_frozen(self, settings: ForwardSettings, state: LstmState | None) -> bool:
+        """Returns whether neither the weights nor the state before the batch need gradients."""
+        if settings.derived is None:
+            return False
+        return state is None or not (state.hidden.requires_grad or state.cell.requires_grad)
 
     def forward_batch(
         self,
         batch: WordBatch,
-        settings: Pass,
+        settings: ForwardSettings,
         state: LstmState | None = None,
         boundaries: bool = False,
     ) -> BiLmOutput:
         """
         Runs sentences, see `forward`: packs their words, runs both directions over the rows,
-        unpacks these. Unless the boundaries or a state are needed, all sentences start after one
-        common boundary, instead of reading their own.
+        unpacks these. Equal sentences are computed once, if nothing tells them apart. Unless the
+        boundaries or a state are needed, all sentences start after one common boundary, instead of
+        reading their own.
         """
-        words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
-        copies = None
-        dropout = settings.dropout
-        if state is None and not dropout and not torch.is_grad_enabled() and len(lengths) > 1:
-            distinct, which = unique_rows(word_ids)
-            if len(distinct) < len(lengths):  # equal sentences are computed once
-                word_ids, lengths, copies = distinct, (distinct >= 0).sum(dim=1).cpu(), which
-        reads_boundaries = settings.keep_state or boundaries or dropout or state is not None
+        starts_alike = state is None and not settings.dropout
+        row_of_sentence = None
+        if starts_alike and not torch.is_grad_enabled():
+            batch, row_of_sentence = batch.distinct_sentences()
+        reads_boundaries = settings.keep_state or boundaries or not starts_alike
         if reads_boundaries:
-            words, (begin, end) = add_words(words, self.boundaries)
-            word_ids = add_boundaries(word_ids, lengths, begin, end)  # Shape: (batch, time + 2)
-            lengths = lengths + 2
+            batch = batch.with_boundaries(self.boundaries)  # time is longer by 2
         else:
-            after_begin = self.state_after_boundary(settings)
-            state = map_state(lambda part: part.expand(-1, -1, len(lengths), -1), after_begin)
+            state = self.state_after_boundary(settings).expanded(len(batch.lengths))
+        words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
         packing = pack(lengths)
-        batch_size, time = word_ids.shape
-        # The position in the batch of each direction's rows, the backward direction's from the end
-        # on.
-        onward = packing.sentence * time + packing.time
-        backward = packing.sentence * time + lengths[packing.sentence] - 1 - packing.time
-        positions = [onward.to(word_ids.device), backward.to(word_ids.device)]  # each (rows,)
-        rows = [word_ids.flatten()[places] for places in positions]
+        onward, backward = packing.positions(lengths, word_ids.size(1))  # Shapes: (rows,)
+        positions = [onward.to(word_ids.device), backward.to(word_ids.device)]
+        rows = [word_ids.flatten()[places] for places in positions]  # Shapes: (rows,)
         output = self.forward_packed(words, rows, packing, settings, state)
-        shape = self.num_layers, batch_size * time, 2, self.options.lstm.projection_dim
-        layers = output.layers[0][0].new_zeros(shape)
-        for number, outputs in enumerate(output.layers):
-            for direction, values in enumerate(outputs):  # each (rows, projection_dim)
-                layers[number, positions[direction], direction] = values
-        layers = layers.view(self.num_layers, batch_size, time, self.output_dim)
-        mask = (torch.arange(time) < lengths[:, None]).to(layers.device)  # Shape: (batch, time)
+        # Shape: (num_layers, batch, time, output_dim)
+        layers = _unpacked(output.layers, positions, word_ids.shape)
+        mask = torch.arange(word_ids.size(1)) < lengths[:, None]  # Shape: (batch, time)
+        mask = mask.to(layers.device)
         if reads_boundaries and not boundaries:
             mask = mask[:, 2:]
             layers = layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
-        if copies is None:
-            return BiLmOutput(layers, mask, output.state)
-        final = output.state and map_state(lambda part: part[:, :, copies], output.state)
-        return BiLmOutput(layers[:, copies], mask[copies], final)
+        result = BiLmOutput(layers, mask, output.state)
+        if row_of_sentence is not None:
+            result = result.rows(row_of_sentence)
+        return result
 
     def forward_packed(
         self,
         character_ids: Tensor,
         word_ids: Sequence[Tensor],
         packing: Packing,
-        settings: Pass,
+        settings: ForwardSettings,
         state: LstmState | None = None,
     ) -> PackedOutput:
         """
@@ -293,34 +285,32 @@ class BiLmNetwork(DerivingModule):
         """
         # Shape: (words, projection_dim)
         vectors = self.token_encoder(character_ids, settings.precision, settings.derived)
-        inputs = [
-            nn.functional.embedding(rows, vectors) for rows in word_ids
-        ]  # each (rows, projection_dim)
-        order = packing.sentences.to(vectors.device)
+        # Shapes: (rows, projection_dim)
+        inputs = [nn.functional.embedding(rows, vectors) for rows in word_ids]
+        longest_first = packing.sentences.to(vectors.device)  # Shape: (batch,)
         if state is None:
-            state = zero_state(self.options.lstm, self.token_encoder.projection.weight, len(order))
-        state = LstmState(
-            state.hidden[:, :, order], state.cell[:, :, order]
-        )  # the longest sentence first
-        directions = self.forward_lm, self.backward_lm
-        layers, final = lstm_layers(directions, inputs, packing.batch_sizes, state, settings)
+            weight = self.token_encoder.projection.weight
+            state = zero_state(self.options.lstm, weight, len(longest_first))
+        directions = (self.forward_lm, self.backward_lm)
+        layers, final = lstm_layers(
+            directions, inputs, packing.batch_sizes, state.rows(longest_first), settings
+        )
         if final is not None:
-            inverse = order.argsort()
-            final = map_state(lambda part: part[:, :, inverse], final)
+            final = final.rows(longest_first.argsort())
         return PackedOutput([inputs, *layers], final)
 
-    def state_after_boundary(self, settings: Pass) -> LstmState:
+    def state_after_boundary(self, settings: ForwardSettings) -> LstmState:
         """Returns the state of one sentence after the boundary that each direction reads first."""
+        key = ("begin", settings.precision.name, settings.recurrence)
+        return derive_once(settings.derived, key, self._read_boundary, settings)
 
-        def read() -> Any:
-            rows = torch.arange(2, device=self.boundaries.device).unsqueeze(1).unbind()
-            packing = pack(torch.ones(1, dtype=torch.long), self.boundaries.device)
-            kept = settings._replace(keep_state=True)
-            return self.forward_packed(self.boundaries, rows, packing, kept).state
-
-        return derive_once(
-            settings.derived, ("begin", settings.precision.name, settings.recurrence), read
-        )
+    def _read_boundary(self, settings: ForwardSettings) -> LstmState:
+        device = self.boundaries.device
+        begin, end = torch.arange(2, device=device).unsqueeze(1).unbind()
+        packing = pack(torch.ones(1, dtype=torch.long), device)
+        settings = settings._replace(keep_state=True)
+        output = self.forward_packed(self.boundaries, (begin, end), packing, settings)
+        return cast(LstmState, output.state)
 
     def forward_cached(
         self,
@@ -332,17 +322,16 @@ class BiLmNetwork(DerivingModule):
         """
         Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place.
         """
-        precision = self.computed_precision(
-            precision
-        ).name  # also if another thread changes it meanwhile
+        # Fixed here, in case that another thread changes the biLM's precision meanwhile.
+        name = self.computed_precision(precision).name
 
         def compute(ids: Tensor) -> BiLmOutput:
-            return self(ids, precision=precision, max_batch_tokens=max_batch_tokens)
+            return self(ids, precision=name, max_batch_tokens=max_batch_tokens)
 
         derived = None if cache is None else self.derived_values()
         if cache is None or derived is None:
             return compute(character_ids)
-        digest = derived.get(("digest", precision), self._digest, precision)
+        digest = derived.get(("digest", name), self._digest, name)
         output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)
         return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
 
@@ -355,6 +344,32 @@ class BiLmNetwork(DerivingModule):
         return weights_digest(
             self.options, precision, [*self.named_parameters(), *self.named_buffers()]
         )
+
+
+def _unpacked(
+    layers: Sequence[Sequence[Tensor]], positions: Sequence[Tensor], shape: torch.Size
+) -> Tensor:
+    """
+    Puts the rows of each direction, shape (rows, projection_dim), at their positions in a batch of
+    this shape, (batch, time). Returns shape (layers, batch, time, 2 * projection_dim), zeros at
+    padding.
+    """
+    dim = layers[0][0].size(1)
+    unpacked = layers[0][0].new_zeros(len(layers), shape.numel(), 2, dim)
+    for number, directions in enumerate(layers):
+        for direction, rows in enumerate(directions):
+            unpacked[number, positions[direction], direction] = rows
+    return unpacked.view(len(layers), *shape, 2 * dim)
+
+
+def _joined(outputs: Sequence[BiLmOutput]) -> BiLmOutput:
+    """Puts the sentences of several chunks, padded to the same length, into one batch."""
+    if len(outputs) == 1:
+        return outputs[0]
+    layers = torch.cat([output.layers for output in outputs], dim=1)
+    mask = torch.cat([output.mask for output in outputs])
+    states = [output.state for output in outputs if output.state is not None]
+    return BiLmOutput(layers, mask, LstmState.concatenated(states) if states else None)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from elmo_plugin.common.formats.json_files import read_json_object
 Lexicon = tuple[tuple[str, int], ...]  # characters or words, and the row of each one's vector
 
 ACTIVATIONS = ("relu", "tanh")
-MAX_SIZE = 2**20  # of any dimension
+MAX_DIMENSION = 2**20
 MAX_LAYERS = 100
 MAX_CHARACTERS = 10_000
 # Written by bilm-tf next to the sizes.
@@ -65,7 +65,7 @@ class CharCnnOptions:
         slots = self.max_characters_per_token
         check_at_least("char_cnn.max_characters_per_token", slots, 3, MAX_CHARACTERS)
         check_cnn("char_cnn", self.filters, slots, self.activation)
-        check_at_least("char_cnn.embedding.dim", self.embedding_dim, 1, MAX_SIZE)
+        check_at_least("char_cnn.embedding.dim", self.embedding_dim, 1, MAX_DIMENSION)
         check_at_least("char_cnn.n_highway", self.n_highway, 0, MAX_LAYERS)
 
     @property
@@ -93,9 +93,9 @@ class LexiconCnnOptions:
     def __post_init__(self) -> None:
         check_at_least("max_characters_per_token", self.max_characters_per_word, 3, MAX_CHARACTERS)
         if self.words:
-            check_at_least("word_dim", self.word_dim, 1, MAX_SIZE)
+            check_at_least("word_dim", self.word_dim, 1, MAX_DIMENSION)
         if self.characters:
-            check_at_least("char_dim", self.character_dim, 1, MAX_SIZE)
+            check_at_least("char_dim", self.character_dim, 1, MAX_DIMENSION)
             check_at_least("n_highway", self.n_highway, 0, MAX_LAYERS)
             check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)
         elif not self.words:
@@ -147,12 +147,9 @@ class LstmOptions:
     proj_clip: float | None = 3.0
 
     def __post_init__(self) -> None:
-        for name, most in (
-            ("projection_dim", MAX_SIZE),
-            ("dim", MAX_SIZE),
-            ("n_layers", MAX_LAYERS),
-        ):
-            check_at_least(f"lstm.{name}", getattr(self, name), 1, most)
+        check_at_least("lstm.projection_dim", self.projection_dim, 1, MAX_DIMENSION)
+        check_at_least("lstm.dim", self.dim, 1, MAX_DIMENSION)
+        check_at_least("lstm.n_layers", self.n_layers, 1, MAX_LAYERS)
         _check_boolean("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
             bound = getattr(self, name)
@@ -183,12 +180,11 @@ class BiLmOptions:
         """
         try:
             _check_keys(options, source)
-            is_lexicon = "lexicon_cnn" in options
-            cnn = (
-                _lexicon_cnn(options["lexicon_cnn"])
-                if is_lexicon
-                else _char_cnn(options["char_cnn"])
-            )
+            cnn: CharCnnOptions | LexiconCnnOptions
+            if "lexicon_cnn" in options:
+                cnn = _lexicon_cnn(options["lexicon_cnn"])
+            else:
+                cnn = _char_cnn(options["char_cnn"])
             return cls(cnn, _lstm(options["lstm"]))
         except BiLmError as error:
             raise BiLmError(f"{source}: {error}") from None
@@ -229,10 +225,8 @@ class BiLmOptions:
 def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     n_characters = options.get("n_characters", NUM_CHARACTERS)
     _check_section("char_cnn.embedding", options["embedding"], ("dim",))
-    if n_characters not in (
-        NUM_CHARACTERS,
-        NUM_CHARACTERS - 1,
-    ):  # bilm-tf trains without the padding
+    # bilm-tf trains without the padding.
+    if n_characters not in (NUM_CHARACTERS, NUM_CHARACTERS - 1):
         raise BiLmError(f"char_cnn.n_characters: expected {NUM_CHARACTERS}, got {n_characters!r}")
     n_highway = options.get("n_highway")
     if n_highway is None:
@@ -261,10 +255,10 @@ def _lstm(options: dict[str, Any]) -> LstmOptions:
 
 
 def _lexicon_cnn(options: dict[str, Any]) -> LexiconCnnOptions:
-    pairs = {
-        key: tuple((a, b) for a, b in options[key]) for key in ("characters", "words", "filters")
-    }
-    return LexiconCnnOptions(**{**options, **pairs})
+    values = dict(options)
+    for key in ("characters", "words", "filters"):
+        values[key] = tuple((first, second) for first, second in options[key])
+    return LexiconCnnOptions(**values)
 
 
 _KEYS = {
@@ -286,7 +280,7 @@ def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activat
         raise BiLmError(f"{name}.filters: expected pairs of positive [width, number], got none")
     for width, number in filters:
         check_at_least(f"a width in {name}.filters", width, 1, MAX_CHARACTERS)
-        check_at_least(f"a number in {name}.filters", number, 1, MAX_SIZE)
+        check_at_least(f"a number in {name}.filters", number, 1, MAX_DIMENSION)
         if width > slots:
             raise BiLmError(f"{name}.filters has a width beyond the {slots} character slots")
     check_choice(f"{name}.activation", activation, ACTIVATIONS)
@@ -334,7 +328,8 @@ def _unknown_keys(options: Iterable[str], known: Collection[str]) -> list[str]:
     """
     unknown = [key for key in options if key not in known]
     for key in unknown:
-        if meant := nearest_name(key, known, cutoff=0.8):
+        meant = nearest_name(key, known, cutoff=0.8)
+        if meant:
             raise BiLmError(f"unknown key {key!r}: did you mean {meant!r}?")
     return unknown
 

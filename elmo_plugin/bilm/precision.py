@@ -36,9 +36,8 @@ class Precision:
     """
 
     name = "float32"
-    most_batched = (
-        1 << 21
-    )  # multiplications up to which both directions are faster in one product (AVX-512)
+    # Multiplications up to which both directions are faster in one product (measured on AVX-512).
+    most_batched = 1 << 21
 
     def lacks(self, device: torch.device) -> str:
         """
@@ -53,9 +52,9 @@ class Precision:
 
     def pack(self, weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
         dtype = self.activation_dtype(weight)
-        return _pack(
-            weight.detach().to(dtype), None if bias is None else bias.detach().to(dtype, copy=True)
-        )
+        if bias is not None:
+            bias = bias.detach().to(dtype, copy=True)
+        return _pack(weight.detach().to(dtype), bias)
 
     def pack_directions(self, weights: Sequence[Tensor]) -> PackedLinear:
         """Packs a weight for each direction, for one batched product."""
@@ -91,21 +90,19 @@ class Int8(Precision):
     A quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are exact.
     """
 
-    name = (
-        "int8"  # `most_batched` is of one row: for more, oneDNN's own layout is as fast or faster
-    )
+    name = "int8"
 
     def lacks(self, device: torch.device) -> str:
-        if device.type == "cpu" and int8.has_int8():
-            return (
-                ""
-                if int8.int8_is_exact()
-                else "a CPU with exact products of 8-bit integers (VNNI on x86)"
-            )
-        return "a CPU and a torch with oneDNN"
+        if device.type != "cpu" or not int8.has_int8():
+            return "a CPU and a torch with oneDNN"
+        if not int8.int8_is_exact():
+            return "a CPU with exact products of 8-bit integers (VNNI on x86)"
+        return ""
 
     def pack(self, weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
-        return int8.Int8Linear(weight.detach(), None if bias is None else bias.detach().clone())
+        if bias is not None:
+            bias = bias.detach().clone()
+        return int8.Int8Linear(weight.detach(), bias)
 
     def pack_directions(self, weights: Sequence[Tensor]) -> PackedLinear:
         return int8.Int8Directions(weights)
@@ -114,11 +111,9 @@ class Int8(Precision):
         return torch.float32
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
-        return (
-            rows == 1
-            and super().prefers_batched_directions(rows, multiplications)
-            and int8.has_int8_row()
-        )
+        if rows != 1:  # for more than one row, oneDNN's own layout is as fast or faster
+            return False
+        return multiplications <= self.most_batched and int8.has_int8_row()
 
 
 _SHORT_NAMES = {"fp32": "float32", "bf16": "bfloat16"}
@@ -144,7 +139,8 @@ def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
     instructions.
     """
     precision = PRECISIONS.get(str(name)) or get_precision(name)
-    if lacking := precision.lacks(device):
+    lacking = precision.lacks(device)
+    if lacking:
         _warn_once("%s needs %s: float32 is computed", precision.name, lacking)
         return FLOAT32
     return precision
@@ -156,7 +152,8 @@ _warn_once = cache(logger.warning)
 class OneDnnLinear:
     """oneDNN's product with a weight in oneDNN's blocked layout."""
 
-    ROWS = 32  # the number of input rows that the layout is chosen for; others work as well
+    # The number of input rows that the layout is chosen for. Other numbers work as well.
+    ROWS = 32
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         handle_signals_on_another_stack()
@@ -254,10 +251,14 @@ def has_bfloat16() -> bool:
 
 
 def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
-    packs: dict[torch.dtype, Callable[[], bool]] = {
-        torch.float: has_onednn,
-        torch.bfloat16: has_bfloat16,
-    }
-    if weight.device.type == "cpu" and weight.dtype in packs and packs[weight.dtype]():
+    if _is_fast_with_onednn(weight):
         return OneDnnLinear(weight, bias)
     return torch_linear(weight.t().clone(memory_format=torch.contiguous_format), bias)
+
+
+def _is_fast_with_onednn(weight: Tensor) -> bool:
+    if weight.device.type != "cpu":
+        return False
+    if weight.dtype == torch.bfloat16:
+        return has_bfloat16()
+    return weight.dtype == torch.float32 and has_onednn()

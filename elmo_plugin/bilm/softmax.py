@@ -51,10 +51,8 @@ class VocabularySoftmax(nn.Module):
         Returns the loss, `sum(token_weights * losses)`, by default the mean, and, without gradient,
         the losses, `-log p(target | hidden)` in nats, shape (tokens,).
         """
-        target_weight, target_bias = (
-            nn.functional.embedding(targets, self.weight),
-            self.bias[targets],
-        )
+        target_weight = nn.functional.embedding(targets, self.weight)  # Shape: (tokens, dim)
+        target_bias = self.bias[targets]  # Shape: (tokens,)
         if without_padding:
             # A place without a word has the target 0, so its column is -1: no candidate.
             candidates = (self.weight[1:], self.bias[1:], target_weight, target_bias, targets - 1)
@@ -126,21 +124,23 @@ class _Loss(Function):
         """
         dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):
-            hidden, token_weights = hidden.to(weight.dtype), token_weights.to(weight.dtype)
+            hidden = hidden.to(weight.dtype)
+            token_weights = token_weights.to(weight.dtype)
             target_logits = (hidden * target_weight).sum(dim=1) + target_bias
             losses = torch.empty_like(target_logits)
             needs_gradient = is_grad_enabled and any(ctx.needs_input_grad)
             if needs_gradient:
                 back = pack_for_training(weight.t(), dtype)
-                d_hidden, d_weight, d_bias = map(torch.zeros_like, (hidden, weight, bias))
+                d_hidden = torch.zeros_like(hidden)
+                d_weight = torch.zeros_like(weight)
+                d_bias = torch.zeros_like(bias)
             # The gradient of `scale` times the loss: float16 cannot represent numbers as small as a
             # token's weight.
             ctx.scale = max(len(hidden), 1)
             scaled_weights = token_weights * ctx.scale
             product = pack_for_training(weight, dtype)
-            for tokens in _row_slices(
-                len(hidden), len(weight), LOGITS_AT_A_TIME[weight.device.type]
-            ):
+            at_a_time = LOGITS_AT_A_TIME[weight.device.type]
+            for tokens in _row_slices(len(hidden), len(weight), at_a_time):
                 logits = product(hidden[tokens])
                 _mask_(logits, columns[tokens, None])
                 greatest, total = _exp_logits_(logits, bias)
@@ -182,8 +182,9 @@ def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     greatest)`; returns the greatest logit of each token, and the logarithm of its sum of `exp(logit
     + bias)`.
     """
-    greatest, total = (bias.new_empty(len(logits)) for _ in range(2))
     tokens, candidates = logits.shape
+    greatest = bias.new_empty(tokens)
+    total = bias.new_empty(tokens)
     for rows in _row_slices(tokens, candidates, LOGITS_IN_CACHE[logits.device.type]):
         exp_logits = logits[rows].to(bias.dtype).add_(bias)
         torch.amax(exp_logits, dim=1, out=greatest[rows])

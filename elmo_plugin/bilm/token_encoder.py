@@ -2,7 +2,7 @@
 2016).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -24,11 +24,18 @@ WORDS_AT_A_TIME_ON_CPU = 64
 WORDS_AT_A_TIME = 1024
 
 
+def highway(inputs: Tensor, transformed: Tensor, gate: Tensor) -> Tensor:
+    """
+    Computes a highway layer, `g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_c x + b_c)`
+    (Srivastava et al., 2015), from its inputs x and the two products. Changes the products in
+    place. The sign of the gate is that of the published weight files.
+    """
+    weight = gate.sigmoid_().to(inputs.dtype)
+    return torch.lerp(inputs, transformed.relu_().to(inputs.dtype), weight)
+
+
 class Highway(nn.Module):
-    """
-    `y = g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_c x + b_c)` (Srivastava et al.,
-    2015), with the sign of the gate as in the published weight files.
-    """
+    """A `highway` layer with the two products of its parameters."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -40,13 +47,38 @@ class Highway(nn.Module):
         nn.init.constant_(self.carry.bias, -2.0)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        gate = torch.sigmoid(self.carry(inputs)).to(inputs.dtype)
-        return torch.lerp(inputs, torch.relu(self.transform(inputs)).to(inputs.dtype), gate)
+        gate = self.carry(inputs)
+        transformed = self.transform(inputs)
+        return highway(inputs, transformed, gate)
 
-    def joined_weights(self) -> tuple[Tensor, Tensor]:
-        """Returns weight and bias of one product for both: W_t above W_c, b_t before b_c."""
-        weight = torch.cat([self.transform.weight, self.carry.weight])
-        return weight, torch.cat([self.transform.bias, self.carry.bias])
+
+class PackedHighway:
+    """A `highway` layer without gradients: one product, in a given precision, for both parts."""
+
+    def __init__(self, layer: Highway, precision: Precision) -> None:
+        weight = torch.cat([layer.transform.weight, layer.carry.weight])
+        bias = torch.cat([layer.transform.bias, layer.carry.bias])
+        self._linear = precision.pack(weight, bias)
+
+    def __call__(self, inputs: Tensor) -> Tensor:
+        products = self._linear(inputs).to(inputs.dtype)  # Shape: (words, 2 * dim)
+        transformed, gate = products.chunk(2, dim=1)
+        return highway(inputs, transformed, gate)
+
+
+def word_features(
+    maxima: Tensor,
+    activation: Callable[[Tensor], Tensor],
+    highways: Iterable[Callable[[Tensor], Tensor]],
+) -> Tensor:
+    """
+    Returns the features of words from the maxima of their filters, both (words, filters). Training,
+    frozen weights and lexicons differ in how the maxima and the highway layers are computed.
+    """
+    features = activation(maxima)
+    for layer in highways:
+        features = layer(features)
+    return features
 
 
 class CachedTokenEncoder(nn.Module):
@@ -78,13 +110,13 @@ class CachedTokenEncoder(nn.Module):
         self, options: CharCnnOptions | LexiconCnnOptions, character_dim: int
     ) -> None:
         """Makes the convolutions over character vectors, and the highway layers."""
-        convolutions = (
-            nn.Conv1d(character_dim, number, width) for width, number in options.filters
-        )
-        self.convolutions = cast("Sequence[nn.Conv1d]", nn.ModuleList(convolutions))
-        self.highways = nn.Sequential(
-            *(Highway(options.n_filters) for _ in range(options.n_highway))
-        )
+        convolutions = nn.ModuleList()
+        for width, number in options.filters:
+            convolutions.append(nn.Conv1d(character_dim, number, width))
+        self.convolutions = cast("Sequence[nn.Conv1d]", convolutions)
+        self.highways = nn.Sequential()
+        for _ in range(options.n_highway):
+            self.highways.append(Highway(options.n_filters))
         self.activation = torch.relu if options.activation == "relu" else torch.tanh
         self.widest_filter = max(width for width, _ in options.filters)
 
@@ -136,22 +168,30 @@ class TokenEncoder(CachedTokenEncoder):
         precision: Precision = FLOAT32,
         derived: DerivedValues | None = None,
     ) -> Tensor:
-        weight = self.projection.weight
         check_character_ids(character_ids)
-        is_trainable = any(parameter.requires_grad for parameter in self.parameters())
-        if is_trainable and (torch.is_grad_enabled() or precision.name == "float32"):
+        weight = self.projection.weight
+        if self._needs_parameters(precision, derived):
             maxima, order = convolve_by_length(
                 character_ids, self.character_embedding, self.convolutions
             )
             # All words at once, for large products.
-            vectors = self.projection(self.highways(self.activation(maxima)))
+            vectors = self.projection(word_features(maxima, self.activation, self.highways))
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
-                frozen = derive_once(
-                    derived, ("char_cnn", precision.name), FrozenCharCnn, self, precision
-                )
+                key = ("char_cnn", precision.name)
+                frozen = derive_once(derived, key, FrozenCharCnn, self, precision)
                 vectors, order = by_length(character_ids, self.widest_filter, frozen)
-        return vectors[order.argsort()].to(weight.dtype)
+        return vectors[order.argsort()].to(weight.dtype)  # Shape: (words, projection_dim)
+
+    def _needs_parameters(self, precision: Precision, derived: DerivedValues | None) -> bool:
+        """
+        Returns whether the parameters themselves are used, rather than what is derived from them:
+        for gradients, and while they are trained, when it would be derived for a single batch.
+        """
+        if derived is not None:  # only frozen weights have derived values
+            return False
+        is_trainable = any(parameter.requires_grad for parameter in self.parameters())
+        return is_trainable and (torch.is_grad_enabled() or precision.name == "float32")
 
 
 class FrozenCharCnn:
@@ -166,23 +206,19 @@ class FrozenCharCnn:
     """
 
     def __init__(self, encoder: CachedTokenEncoder, precision: Precision) -> None:
-        projection = encoder.projection
         vectors = encoder.character_embedding.weight
         self._tables = [_table(vectors, convolution) for convolution in encoder.convolutions]
         self._highways = [
-            precision.pack(*cast(Highway, each).joined_weights()) for each in encoder.highways
+            PackedHighway(cast(Highway, layer), precision) for layer in encoder.highways
         ]
-        self._projection = FLOAT32.pack(projection.weight, projection.bias)
+        self._projection = FLOAT32.pack(encoder.projection.weight, encoder.projection.bias)
         self._activation = encoder.activation
 
     def __call__(self, character_ids: Tensor) -> Tensor:
         """Encodes words of shape (words, characters) to shape (words, dim)."""
+        # Shape: (words, filters)
         maxima = torch.cat([_maxima(character_ids, table) for table in self._tables], dim=1)
-        features = self._activation(maxima)
-        for linear in self._highways:
-            transformed, gate = linear(features).to(features.dtype).chunk(2, dim=1)
-            features = torch.lerp(features, transformed.relu_(), gate.sigmoid_())
-        return self._projection(features)
+        return self._projection(word_features(maxima, self._activation, self._highways))
 
 
 def _table(character_vectors: Tensor, convolution: nn.Conv1d) -> Tensor:
@@ -216,7 +252,8 @@ def by_length(
 
     Returns the vectors of all words, shape (words, dim), and the word of each row, shape (words,).
     """
-    size = WORDS_AT_A_TIME_ON_CPU if character_ids.device.type == "cpu" else WORDS_AT_A_TIME
+    is_on_cpu = character_ids.device.type == "cpu"
+    size = WORDS_AT_A_TIME_ON_CPU if is_on_cpu else WORDS_AT_A_TIME
     if len(character_ids) <= size:
         slots = max(_lengths(character_ids).tolist(), default=0) + widest_filter
         order = torch.arange(len(character_ids), device=character_ids.device)

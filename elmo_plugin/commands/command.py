@@ -3,8 +3,8 @@
 import argparse
 import logging
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from functools import cached_property
 from importlib import import_module
 from keyword import iskeyword
@@ -18,15 +18,15 @@ from elmo_plugin.common.files import check_outputs, write_json
 
 class Command:
     """
-    A file of this folder: its docstring is the help, `add_arguments` takes a parser, and `run` the
-    parsed arguments. `run` returns the content for `--json`, and raises `BiLmError` for a user's
-    mistake. It imports torch and AllenNLP itself: `--help`, and errors in the arguments, must not
-    wait for them.
+    A file of this folder. Its docstring is the help; `add_arguments` adds its arguments to a parser
+    of argparse, and `run` does the work with the parsed ones. `run` returns the content for
+    `--json`, and raises `BiLmError` for a mistake of the user. It imports torch and AllenNLP
+    itself, because `--help` and errors in the arguments must not wait for them.
 
-    The file may have, too: `NEEDS`, which is "torch" or "allennlp"; and functions of the arguments,
-    `outputs`, the files to be written if these are not the arguments of that type;
-    `check_arguments`, which raises `BiLmError`; and `resume_path`, the file or folder from which
-    the same command resumes.
+    The file may also have `NEEDS`, either "torch" or "allennlp", and three functions of the
+    arguments: `outputs` returns the files to write, if they are not the arguments of the type
+    `OutputPath`; `check_arguments` raises `BiLmError` for arguments that do not go together; and
+    `resume_path` returns the file or folder from which the same command resumes.
     """
 
     def __init__(self, name: str) -> None:
@@ -63,27 +63,18 @@ class Command:
         return getattr(self.module, "outputs", output_paths)(args)
 
     def check(self, args: argparse.Namespace) -> None:
-        """Raises `BiLmError` if an input or a GPU is missing, or an output cannot be."""
+        """Raises `BiLmError` if an input or a GPU is missing, or an output cannot be written."""
         values = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
-        check_outputs(self.outputs(args), values)
-        inputs = [
-            path for value in values for path in (value if isinstance(value, list) else [value])
-        ]
-        paths = [path for path in inputs if isinstance(path, InputPath)]
-        if list(self.outputs(args)).count(STANDARD_OUTPUT) > 1:
+        outputs = list(self.outputs(args))
+        check_outputs(outputs, values)
+        if outputs.count(STANDARD_OUTPUT) > 1:
             raise BiLmError("- (standard output) can be used once: give file names for the others")
-        for path in paths:
-            path.check()
+        for value in _each(values):
+            if isinstance(value, InputPath):
+                value.check()
         if hasattr(self.module, "check_arguments"):
             self.module.check_arguments(args)
-        devices = getattr(args, "device", "cpu")
-        if (
-            devices not in ("cpu", ["cpu"]) and getattr(args, "dask", None) is None
-        ):  # a cluster has its own
-            from elmo_plugin.common.process import get_device  # imports torch
-
-            for device in devices if isinstance(devices, list) else [devices]:
-                get_device(device)
+        _check_devices(args)
 
     def load(self) -> None:
         """Imports torch or AllenNLP: meanwhile Ctrl-C ends the process at once."""
@@ -96,20 +87,25 @@ class Command:
 
     def execute(self, args: argparse.Namespace) -> None:
         """
-        Runs the command and writes `--json`. If that is standard output, all else is printed
-        elsewhere.
+        Runs the command and writes `--json`. If a result goes to standard output, everything else
+        is printed to standard error.
         """
-        is_piped = STANDARD_OUTPUT in self.outputs(args)
-        with _loudness(args), redirect_stdout(sys.stderr) if is_piped else nullcontext():
+        printing: AbstractContextManager[object] = nullcontext()
+        if STANDARD_OUTPUT in self.outputs(args):
+            printing = redirect_stdout(sys.stderr)
+        with _loudness(args), printing:
             content = self.module.run(args)
         if content is not None and args.json:
             write_json(args.json, content)
 
     def how_to_resume(self, args: argparse.Namespace) -> str:
-        """Reports the kept part of a stopped run, or an empty string."""
-        if hasattr(self.module, "resume_path") and (path := self.module.resume_path(args)).exists():
-            return f"{path} keeps the finished part; the same command resumes it"
-        return ""
+        """Returns a hint at the part of a stopped run that is kept, or an empty string."""
+        if not hasattr(self.module, "resume_path"):
+            return ""
+        path = self.module.resume_path(args)
+        if not path.exists():
+            return ""
+        return f"{path} keeps the finished part; the same command resumes it"
 
 
 GROUPS = {
@@ -122,14 +118,36 @@ GROUPS = {
 COMMANDS = {name: Command(name) for names in GROUPS.values() for name in names}
 
 
+def _each(values: Iterable[object]) -> Iterator[object]:
+    """Yields the values of arguments, and each value of those that have several."""
+    for value in values:
+        if isinstance(value, list):
+            yield from value
+        else:
+            yield value
+
+
+def _check_devices(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` if `--device` names a GPU that this machine does not have."""
+    if getattr(args, "dask", None) is not None:
+        return  # the machines of a cluster have their own
+    for device in _each([getattr(args, "device", "cpu")]):
+        if device != "cpu":
+            from elmo_plugin.common.process import get_device  # here, because it imports torch
+
+            get_device(str(device))
+
+
 @contextmanager
 def _loudness(args: argparse.Namespace) -> Iterator[None]:
-    """Sets the level of the package's log."""
+    """Sets the level of the package's log in the block."""
     logger = logging.getLogger("elmo_plugin")
     level = logger.level
-    if args.verbose:
+    if args.quiet:
+        logger.setLevel(logging.ERROR)
+    elif args.verbose:
         logging.basicConfig(format="%(message)s")
-    logger.setLevel(logging.ERROR if args.quiet else logging.INFO if args.verbose else level)
+        logger.setLevel(logging.INFO)
     try:
         yield
     finally:

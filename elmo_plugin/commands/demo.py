@@ -1,5 +1,6 @@
-"""Show what trained models and a biLM do, on a page of this machine; without either, everything in
-this package. Models of one task are side by side in its tab; a biLM has its own.
+"""Show what trained models and a biLM do, on a web page that this machine serves. Without either,
+it shows the models of this package. Models of one task stand side by side in a tab; a biLM has its
+own.
 
     elmo demo
     elmo demo runs/*/model.tar.gz --bilm base --port 0
@@ -7,22 +8,34 @@ this package. Models of one task are side by side in its tab; a biLM has its own
 
 import argparse
 
-from elmo_plugin.commands.options import add, add_shared, positive_int
+from elmo_plugin.commands.options import add_shared, positive_int
 from elmo_plugin.common.errors import BiLmError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "archives", nargs="*")
     add_shared(parser, "--bilm", "--trust")
-    add(
-        parser,
-        "--host ADDRESS",
-        "address to serve at; 127.0.0.1 is this machine",
+    parser.add_argument(
+        "--host",
+        metavar="ADDRESS",
         default="127.0.0.1",
+        help="address to serve at; 127.0.0.1 is this machine alone (default: %(default)s)",
     )
-    add(parser, "--port N", "port to serve at; 0 for any that is free", int, default=8000)
-    add(parser, "--open", "open the page in a browser")
-    add(parser, "--max-characters N", "maximum length of a text", positive_int, default=10_000)
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=int,
+        default=8000,
+        help="port to serve at; 0 for any that is free (default: %(default)s)",
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+    parser.add_argument(
+        "--max-characters",
+        metavar="N",
+        type=positive_int,
+        default=10_000,
+        help="maximum length of a text (default: %(default)s)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -31,5 +44,11 @@ def run(args: argparse.Namespace) -> None:
     except ModuleNotFoundError as error:
         raise BiLmError(f"this needs {error.name}: pip install 'elmo_plugin[demo]'") from None
     show_page(
-        args.archives, args.bilm, args.host, args.port, args.open, args.max_characters, args.trust
+        archives=args.archives,
+        bilm=args.bilm,
+        host=args.host,
+        port=args.port,
+        browse=args.open,
+        limit=args.max_characters,
+        trust=args.trust,
     )

@@ -1,5 +1,5 @@
-"""Print the versions of packages, and those that each command lacks. Ends with status 1 if a
-command cannot run.
+"""Print the versions of packages, and which packages are missing for which command. Ends with
+status 1 if a command cannot run.
 
     elmo doctor
     elmo doctor > report.txt
@@ -9,7 +9,9 @@ import argparse
 import platform
 import re
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
+from typing import NamedTuple
 
 from elmo_plugin.common.errors import INSTALL_ALLENNLP
 from elmo_plugin.common.streams import show
@@ -22,8 +24,15 @@ OPTIONAL = {
 """Extras of the package, and the options that need them."""
 
 
+class Remedy(NamedTuple):
+    """Packages that are missing, and the lines that install them."""
+
+    packages: Sequence[str]
+    lines: Sequence[str]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds none."""
+    """The command takes no arguments."""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -33,21 +42,25 @@ def run(args: argparse.Namespace) -> None:
     show(f"Python {platform.python_version()}, {platform.platform()}")
     for package in ("elmo_plugin", "torch", "numpy", "allennlp"):
         show(f"{package} {installed(package) or 'missing'}")
-    allennlp = [*missing("allennlp"), *([] if installed("allennlp") else ["allennlp"])]
+    allennlp = missing("allennlp")
+    if not installed("allennlp"):
+        allennlp.append("allennlp")
     names = " ".join(command.name for command in COMMANDS.values() if command.needs_allennlp)
     needed = {
-        "every command": (missing(""), ["pip install elmo_plugin"]),
-        f"{names} new --data": (allennlp, INSTALL_ALLENNLP),
-        "demo": (missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
+        "every command": Remedy(missing(""), ["pip install elmo_plugin"]),
+        f"{names} new --data": Remedy(allennlp, INSTALL_ALLENNLP),
+        "demo": Remedy(missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
     optional = {
-        about: (missing(name), [f"pip install 'elmo_plugin[{name}]'"])
+        about: Remedy(missing(name), [f"pip install 'elmo_plugin[{name}]'"])
         for name, about in OPTIONAL.items()
     }
-    for about, (packages, lines) in (needed | optional).items():
-        if packages:
-            show(f"\n{about}: missing {', '.join(packages)}", *lines, sep="\n    ")
-    if any(packages for packages, _ in needed.values()):
+    for about, remedy in (needed | optional).items():
+        if remedy.packages:
+            show(f"\n{about}: missing {', '.join(remedy.packages)}")
+            for line in remedy.lines:
+                show(f"    {line}")
+    if any(remedy.packages for remedy in needed.values()):
         sys.exit(1)
     show("\nevery command can run")
 
@@ -61,11 +74,17 @@ def installed(package: str) -> str:
 
 
 def missing(extra: str) -> list[str]:
-    """Returns the packages of an extra, or those that are always needed, that are not installed."""
+    """
+    Returns the packages of an extra that are not installed; for an empty name, of those that the
+    package always needs.
+    """
     names = []
     for line in requires("elmo_plugin") or []:
         requirement, _, marker = line.partition(";")
-        of_extra = re.search("extra == ['\"](.*)['\"]", marker)
-        if (of_extra[1] if of_extra else "") == extra:
+        named_extra = re.search("extra == ['\"](.*)['\"]", marker)
+        of_extra = ""
+        if named_extra is not None:
+            of_extra = named_extra[1]
+        if of_extra == extra:
             names.append(re.split(r"[^\w.-]", requirement)[0])
     return [name for name in dict.fromkeys(names) if not installed(name)]

@@ -1,5 +1,5 @@
-"""Write the vectors of a text to HDF5, safetensors, NumPy's .npz or CSV. A run that was stopped
-continues when you start it again, and writes the same file.
+"""Write the vectors of a text to HDF5, safetensors, NumPy's .npz or CSV. If a run is stopped, start
+the same command again: it continues, and writes the same file.
 
     elmo embed text.txt vectors.npz
     elmo embed text.txt vectors.hdf5 --bilm original --top
@@ -14,8 +14,8 @@ from pathlib import Path
 from elmo_plugin.commands.options import (
     OutputPath,
     TextPattern,
-    add,
     add_shared,
+    cluster_address,
     output_paths,
     positive_int,
 )
@@ -24,63 +24,137 @@ from elmo_plugin.common.files import target_of
 from elmo_plugin.common.streams import show
 
 NEEDS = "torch"
+LAYERS = {
+    "all": "all layers: (layers, words, dim)",
+    "top": "the top layer: (words, dim)",
+    "mean": "the mean of the layers: (words, dim); the default",
+    "sum": "the sum of the layers: (words, dim), as SeqVec's",
+}
+"""The options that choose layers, and the result of each for a sentence."""
+GZIP_LEVEL = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = (
-        "one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); - for "
-        "standard input; with --dask a quoted pattern"
+    parser.add_argument(
+        "text",
+        metavar="TEXT",
+        type=TextPattern,
+        help="one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); "
+        "- for standard input; with --dask a quoted pattern of files",
     )
-    add(parser, "text TEXT", about, TextPattern)
-    about = "a file, .hdf5, .safetensors, .npz or .csv; with --dask a folder"
-    add(parser, "output OUTPUT", about, OutputPath, nargs="?")
+    parser.add_argument(
+        "output",
+        metavar="OUTPUT",
+        type=OutputPath,
+        nargs="?",
+        help="a file, .hdf5, .safetensors, .npz or .csv; with --dask a folder",
+    )
     add_shared(parser, "--output", dest="named_output")
+    _add_layers(parser.add_argument_group("the output for a sentence (one of these)"))
+    _add_bilm(parser.add_argument_group("the biLM (default: base, and for --mix ARCHIVE's)"))
+    _add_text(parser.add_argument_group("the text"))
+    _add_file(parser.add_argument_group("the file"))
+    _add_work(parser.add_argument_group("the work"))
 
-    group = parser.add_argument_group("the output for a sentence (one of these)")
+
+def _add_layers(group: argparse._ArgumentGroup) -> None:
     layers = group.add_mutually_exclusive_group()
-    choices = {
-        "all": "all layers: (layers, words, dim)",
-        "top": "the top layer: (words, dim)",
-        "mean": "the mean of the layers: (words, dim); the default",
-        "sum": "the sum of the layers: (words, dim), as SeqVec's",
-    }
-    for name, about in choices.items():
-        add(layers, f"--{name}", about, dest="layers", action="store_const", const=name)
+    for name, about in LAYERS.items():
+        layers.add_argument(
+            f"--{name}", dest="layers", action="store_const", const=name, default="mean", help=about
+        )
     add_shared(layers, "--mix")
-    about = "one vector per protein (or sentence), the mean over its residues (or words): (dim,)"
-    add(group, "--per-protein", about, dest="pooling", action="store_const", const="mean")
-    about = "for --mix: which, if ARCHIVE has several, such as input or output (see elmo weights)"
-    add(group, "--placement NAME", about)
+    group.add_argument(
+        "--per-protein",
+        dest="pooling",
+        action="store_const",
+        const="mean",
+        help="one vector per protein (or sentence), the mean over its residues (or words): (dim,)",
+    )
+    group.add_argument(
+        "--placement",
+        metavar="NAME",
+        help="for --mix: which mix, if ARCHIVE has several, such as input or output "
+        "(see elmo weights)",
+    )
 
-    group = parser.add_argument_group("the biLM (default: base, and for --mix ARCHIVE's)")
+
+def _add_bilm(group: argparse._ArgumentGroup) -> None:
     add_shared(group, "--bilm", "--precision", "--trust")
-    add(group, "--options-file FILE", "options.json, with --weight-file")
-    add(group, "--weight-file FILE", "weights.hdf5, with --options-file")
+    group.add_argument("--options-file", metavar="FILE", help="options.json, with --weight-file")
+    group.add_argument("--weight-file", metavar="FILE", help="weights.hdf5, with --options-file")
 
-    group = parser.add_argument_group("the text")
-    add(group, "--max-words N", "refuse longer lines", positive_int, default=100_000)
+
+def _add_text(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--input-format",
+        choices=("text", "fasta"),
+        help="format of TEXT (default: by its suffix)",
+    )
+    group.add_argument(
+        "--max-words",
+        metavar="N",
+        type=positive_int,
+        default=100_000,
+        help="refuse a line with more words (default: %(default)s)",
+    )
     add_shared(group, "--tokenizer", "--language", "--column")
 
-    group = parser.add_argument_group("the file")
-    add_shared(group, "--dtype", default="float32")
-    about = "format of OUTPUT (default: by its suffix); fasta: TEXT is FASTA, whatever its suffix"
-    formats = ("hdf5", "safetensors", "npz", "csv", "fasta")
-    add(group, "--format", about, choices=formats, action="append", default=[])
-    add(group, "--compression", "compress the vectors of HDF5", choices=["gzip"])
-    about = "leave the sentences out"
-    add(group, "--forget-sentences", about, dest="keep_sentences", action="store_false")
-    about = "name HDF5's datasets by sentence, not by line"
-    add(group, "--use-sentence-keys", about, dest="keys", action="store_const", const="sentence")
-    parser.set_defaults(layers="mean", keys="line")
 
-    group = parser.add_argument_group("the work")
+def _add_file(group: argparse._ArgumentGroup) -> None:
+    add_shared(group, "--dtype", default="float32")
+    group.add_argument(
+        "--format",
+        choices=("hdf5", "safetensors", "npz", "csv"),
+        help="format of OUTPUT (default: by its suffix; with --dask hdf5)",
+    )
+    group.add_argument("--compression", choices=["gzip"], help="compress the vectors of HDF5")
+    group.add_argument(
+        "--forget-sentences",
+        dest="keep_sentences",
+        action="store_false",
+        help="write the vectors without the sentences",
+    )
+    group.add_argument(
+        "--use-sentence-keys",
+        dest="keys",
+        action="store_const",
+        const="sentence",
+        default="line",
+        help="name HDF5's datasets by sentence, not by line",
+    )
+
+
+def _add_work(group: argparse._ArgumentGroup) -> None:
     add_shared(group, "--batch-size", default=64)
-    about = "number of words at a time, padding included"
-    add(group, "--max-batch-tokens N", about, positive_int, default=8192)
+    group.add_argument(
+        "--max-batch-tokens",
+        metavar="N",
+        type=positive_int,
+        default=8192,
+        help="number of words at a time, padding included (default: %(default)s)",
+    )
     add_shared(group, "--workers", "--dask")
-    add(group, "--threads N", "number of threads of each worker", positive_int, default=1)
-    about = "processor: cpu, cuda or cuda:N, or several GPUs with commas"
-    add(group, "--device DEVICE[,…]", about, lambda text: text.split(","), default="cpu")
+    group.add_argument(
+        "--threads",
+        metavar="N",
+        type=positive_int,
+        default=1,
+        help="number of threads of each worker (default: %(default)s)",
+    )
+    group.add_argument(
+        "--device",
+        metavar="DEVICE[,…]",
+        type=devices,
+        default="cpu",
+        help="processor: cpu, cuda or cuda:N, or several GPUs with commas between them "
+        "(default: %(default)s)",
+    )
+
+
+def devices(text: str) -> list[str]:
+    """Parses `cpu`, `cuda:1`, or `cuda:0,cuda:1`."""
+    return text.split(",")
 
 
 def check_arguments(args: argparse.Namespace) -> None:
@@ -93,32 +167,85 @@ def check_arguments(args: argparse.Namespace) -> None:
 
 
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
-    return output_paths(args) if args.dask is None else []
+    if args.dask is not None:
+        return []
+    return output_paths(args)
 
 
 def resume_path(args: argparse.Namespace) -> Path:
-    path = args.output or args.named_output or os.devnull
-    return Path(path if args.dask is not None else f"{target_of(path)}.unfinished")
+    output = _output(args) or os.devnull
+    if args.dask is not None:
+        return Path(output)
+    return Path(f"{target_of(output)}.unfinished")
 
 
 def run(args: argparse.Namespace) -> None:
     from elmo_plugin.embed_files import EmbedSettings, embed_file, embed_shards
 
-    pair = args.options_file and {"options": args.options_file, "weights": args.weight_file}
-    args.bilm = next((each for each in (args.bilm, pair, args.mix) if each is not None), "base")
-    args.layers = "mix" if args.mix is not None else args.layers
-    args.output = args.output or args.named_output
-    args.gzip = 4 if args.compression else None
+    gzip = None
+    if args.compression is not None:
+        gzip = GZIP_LEVEL
     settings = EmbedSettings(
-        **{name: getattr(args, name) for name in EmbedSettings.__dataclass_fields__}
+        bilm=_bilm(args),
+        layers=_layers(args),
+        placement=args.placement,
+        tokenizer=args.tokenizer,
+        language=args.language,
+        precision=args.precision,
+        batch_size=args.batch_size,
+        max_batch_tokens=args.max_batch_tokens,
+        threads=args.threads,
+        dtype=args.dtype,
+        gzip=gzip,
+        keys=args.keys,
+        keep_sentences=args.keep_sentences,
+        pooling=args.pooling,
+        trust=args.trust,
+        max_words=args.max_words,
+        column=args.column,
     )
-    source_format = "fasta" if "fasta" in args.format else None
-    output_format = next((name for name in args.format if name != "fasta"), None)
-    if args.dask is None:
-        how = output_format, args.workers, args.device, True, source_format
-        is_new = embed_file(args.text, args.output, settings, *how)
-        show(f"wrote {args.output}" if is_new else f"{args.output} is already complete")
+    output = _output(args)
+    if args.dask is not None:
+        files = embed_shards(
+            args.text,
+            output,
+            settings,
+            output_format=args.format or "hdf5",
+            scheduler=cluster_address(args.dask),
+            workers=args.workers or 1,
+            devices=args.device,
+            source_format=args.input_format,
+        )
+        show(f"{output} has {len(files)} files")
+        return
+    is_new = embed_file(
+        args.text,
+        output,
+        settings,
+        output_format=args.format,
+        workers=args.workers,
+        devices=args.device,
+        source_format=args.input_format,
+    )
+    if is_new:
+        show(f"wrote {output}")
     else:
-        cluster = args.dask or None, args.workers or 1, args.device, source_format
-        files = embed_shards(args.text, args.output, settings, output_format or "hdf5", *cluster)
-        show(f"{args.output} has {len(files)} files")
+        show(f"{output} is already complete")
+
+
+def _output(args: argparse.Namespace) -> str:
+    """Returns the file to write, given as an argument or as an option."""
+    return args.output or args.named_output
+
+
+def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
+    """Returns the source of the biLM. At most one is given, as `check_arguments` has seen."""
+    if args.options_file is not None:
+        return {"options": args.options_file, "weights": args.weight_file}
+    return args.bilm or args.mix or "base"
+
+
+def _layers(args: argparse.Namespace) -> str:
+    if args.mix is not None:
+        return "mix"
+    return args.layers

@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from elmo_plugin.commands.options import OutputPath, add, add_shared
+from elmo_plugin.commands.options import OutputPath, add_shared
 from elmo_plugin.common.streams import show
 
 NEEDS = "torch"
@@ -16,10 +16,23 @@ NEEDS = "torch"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "bilm")
-    add(parser, "output OUTPUT", "the folder for options.json and weights.hdf5", OutputPath)
+    parser.add_argument(
+        "output",
+        metavar="OUTPUT",
+        type=OutputPath,
+        help="the folder for options.json and weights.hdf5",
+    )
     add_shared(parser, "--dtype")
-    add(parser, "--no-softmax", "leave out the softmax, needed only in training")
-    add(parser, "--hf", "add a model card, for a model hub such as Hugging Face's")
+    parser.add_argument(
+        "--no-softmax",
+        action="store_true",
+        help="leave out the softmax; only training needs it",
+    )
+    parser.add_argument(
+        "--hf",
+        action="store_true",
+        help="add a model card, for a model hub such as Hugging Face's",
+    )
 
 
 def outputs(args: argparse.Namespace) -> list[Path]:
@@ -27,7 +40,13 @@ def outputs(args: argparse.Namespace) -> list[Path]:
 
 
 def run(args: argparse.Namespace) -> None:
-    export(args.bilm, args.output, args.dtype, not args.no_softmax, args.hf)
+    export(
+        args.bilm,
+        args.output,
+        dtype=args.dtype,
+        with_softmax=not args.no_softmax,
+        with_card=args.hf,
+    )
 
 
 def export(
@@ -38,9 +57,9 @@ def export(
     with_card: bool = False,
 ) -> None:
     """
-    Writes both files, in the source's dtype by default, or neither: earlier ones then stay.
-    `with_card` adds a `README.md` for a model hub, unless there is one. Raises `BiLmError` if the
-    source contains no biLM.
+    Writes both files or neither: after an error, earlier files are unchanged. The numbers keep
+    the source's type by default. `with_card` adds a `README.md` for a model hub, unless there is
+    one. Raises `BiLmError` if the source contains no biLM.
     """
     from elmo_plugin.bilm.io import read_checkpoint, write_card, write_files
 
@@ -49,7 +68,8 @@ def export(
     options_file, weights_file = write_files(Path(folder), stored)
     if with_card:
         write_card(Path(folder), stored)
-    softmax = (
-        f"a softmax over {len(stored.softmax.words)} words" if stored.softmax else "no softmax"
-    )
+    if stored.softmax:
+        softmax = f"a softmax over {len(stored.softmax.words)} words"
+    else:
+        softmax = "no softmax"
     show(f"wrote {options_file} and {weights_file} with {softmax}")

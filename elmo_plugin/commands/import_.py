@@ -10,7 +10,7 @@ out and why. What it cannot decide is a question that names the option.
 import argparse
 from pathlib import Path
 
-from elmo_plugin.commands.options import InputPath, add
+from elmo_plugin.commands.options import InputPath
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
@@ -19,33 +19,64 @@ TASKS = ("ner", "tag", "srl", "coref", "squad", "snli", "sst", "classify")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add(parser, "task TASK", f"the task: {', '.join(TASKS)}", choices=TASKS)
-    about = (
-        "a folder with files called train…, dev… (or valid…) and maybe test…, or such files; "
-        "others are taken in this order"
+    parser.add_argument("task", metavar="TASK", choices=TASKS, help=f"the task: {', '.join(TASKS)}")
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        type=InputPath,
+        nargs="+",
+        help="a folder with files called train…, dev… (or valid…) and maybe test…, or such files; "
+        "others are taken in this order",
     )
-    add(parser, "files FILE", about, InputPath, nargs="+")
-    add(parser, "-o/--output FOLDER", "the folder to write; must not exist yet", Path)
-    add(parser, "--dry-run", "print what would be imported, and write nothing")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        type=Path,
+        help="the folder to write; must not exist yet",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would be imported, and write nothing"
+    )
     add_import_options(parser)
 
 
 def add_import_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that say what a file does not show."""
-    about = (
-        "the column or key of a role, by its name, or by its number from 0: text=body label=mood, "
-        "word=Wort tag=3"
+    parser.add_argument(
+        "--column",
+        metavar="ROLE=NAME",
+        nargs="+",
+        default=[],
+        help="the column or key of a role, by its name, or by its number from 0: text=body "
+        "label=mood, word=Wort tag=3",
     )
-    add(parser, "--column ROLE=NAME", about, nargs="+", default=[])
-    add(parser, "--encoding NAME", "the character encoding of the files, as cp1252")
-    add(parser, "--separator CHARACTER", "what separates columns: a character, or tab")
-    add(parser, "--label-names NAME", "the names of labels that are numbers, from 0", nargs="+")
-    about = "the encoding of tags: BIO, IOB1, BIOUL, BIOES, BMES, IO, mixed, or plain"
-    add(parser, "--tags ENCODING", about)
-    about = "the language whose rules split texts into words"
-    add(parser, "--language CODE", about)
-    about = "without dev data, the share of the training data that becomes it, as 0.1"
-    add(parser, "--split SHARE", about, share)
+    parser.add_argument(
+        "--encoding", metavar="NAME", help="the character encoding of the files, as cp1252"
+    )
+    parser.add_argument(
+        "--separator", metavar="CHARACTER", help="what separates columns: a character, or tab"
+    )
+    parser.add_argument(
+        "--label-names",
+        metavar="NAME",
+        nargs="+",
+        help="the names of labels that are numbers, from 0",
+    )
+    parser.add_argument(
+        "--tags",
+        metavar="ENCODING",
+        help="the encoding of tags: BIO, IOB1, BIOUL, BIOES, BMES, IO, mixed, or plain",
+    )
+    parser.add_argument(
+        "--language", metavar="CODE", help="the language whose rules split texts into words"
+    )
+    parser.add_argument(
+        "--split",
+        metavar="SHARE",
+        type=share,
+        help="without dev data, the share of the training data that becomes it, as 0.1",
+    )
 
 
 def share(text: str) -> float:

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
 
 from elmo_plugin.common.streams import (
     ending_unread,
@@ -13,22 +14,29 @@ from elmo_plugin.common.streams import (
     open_missing_streams,
 )
 
+if TYPE_CHECKING:
+    from elmo_plugin.commands.command import Command
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 
 class Stop:
     """
-    Ctrl-C or SIGTERM: in the `with` block it raises `KeyboardInterrupt`, so that workers end and
-    temporary files are removed. Before, while modules are imported, it ends the process at once.
+    Ctrl-C or SIGTERM. In the `with` block it raises `KeyboardInterrupt`, so that workers end and
+    temporary files are removed. Before the block, while modules are imported, it ends the process
+    at once.
     """
 
     number = 0
-    """The signal that came in the block."""
+    """The signal that came in the block, if any."""
 
     def __init__(self) -> None:
-        self._process, self._raises = os.getpid(), False
+        self._process = os.getpid()
+        self._raises = False
 
     def install(self) -> None:
         """Handles the signals, except those that a shell started this process to ignore."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._handle)
 
@@ -37,16 +45,15 @@ class Stop:
             if self._raises:
                 self.number = number
                 raise KeyboardInterrupt
-            os.write(
-                2, f"\n{' '.join(['elmo', *sys.argv[1:2]])}: stopped\n".encode(errors="replace")
-            )
+            name = " ".join(["elmo", *sys.argv[1:2]])
+            os.write(2, f"\n{name}: stopped\n".encode(errors="replace"))
         os._exit(128 + number)  # also a forked worker; its parent prints the message
 
     def __enter__(self) -> None:
         self._raises = True
 
     def __exit__(self, *_: object) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):  # there is nothing left to stop
+        for number in _SIGNALS:  # there is nothing left to stop
             if signal.getsignal(number) == self._handle:
                 signal.signal(number, signal.SIG_IGN)
 
@@ -59,35 +66,48 @@ def main(arguments: Sequence[str] | None = None) -> None:
         open_missing_streams()
         escape_unencodable_characters()
         stop.install()
+        arguments = sys.argv[1:]
     # Imported here because it takes a moment, in which Ctrl-C may come.
     from elmo_plugin.commands.parser import fail, parse
-    from elmo_plugin.common.errors import BiLmError
 
-    command, args = parse(sys.argv[1:] if arguments is None else arguments)
-    name = f"elmo {command.name}"
+    command, args = parse(arguments)
     try:
         command.check(args)
         command.load()
         with stop:
             command.execute(args)
         if stop.number:  # a destructor has swallowed the exception
-            fail(f"\n{name}: all was written before it could be stopped", 128 + stop.number)
-    except BaseException as error:
-        hint = command.how_to_resume(args)
-        if stop.number or isinstance(
-            error, KeyboardInterrupt
-        ):  # some libraries turn it into another error
-            # On a new line: a terminal shows ^C at the cursor, as in a progress bar.
             fail(
-                f"\n{name}: stopped; {hint or 'nothing was written'}",
-                128 + (stop.number or signal.SIGINT),
+                f"\nelmo {command.name}: all was written before it could be stopped",
+                128 + stop.number,
             )
-        if isinstance(error, BrokenPipeError) and is_unread():
-            raise
-        if isinstance(error, OSError):  # such as a full disk, or a worker that was killed
-            fail(f"{name}: {error}{hint and f'; {hint}'}", 1)
-        checks = sys.modules.get("allennlp.common.checks")
-        if isinstance(error, (BiLmError, *([checks.ConfigurationError] if checks else []))):
-            is_missing_package = isinstance(error.__context__, ImportError)
-            fail(f"{name}: {error}", 1 if is_missing_package else 2)
-        raise
+    except BaseException as error:
+        _end(command, error, stop.number, command.how_to_resume(args))
+
+
+def _end(command: "Command", error: BaseException, signal_number: int, hint: str) -> NoReturn:
+    """Ends the process with a sentence and its status, or raises an error that is our own fault."""
+    from elmo_plugin.commands.parser import fail
+    from elmo_plugin.common.errors import BiLmError
+
+    name = f"elmo {command.name}"
+    # Some libraries replace the interrupt with another error, so the signal counts as well.
+    if signal_number or isinstance(error, KeyboardInterrupt):
+        status = 128 + (signal_number or signal.SIGINT)
+        # On a new line, because a terminal shows ^C at the cursor, as in a progress bar.
+        fail(f"\n{name}: stopped; {hint or 'nothing was written'}", status)
+    if isinstance(error, BrokenPipeError) and is_unread():
+        raise error
+    if isinstance(error, OSError):  # such as a full disk, or a worker that was killed
+        if hint:
+            fail(f"{name}: {error}; {hint}", 1)
+        fail(f"{name}: {error}", 1)
+    mistakes: list[type[BaseException]] = [BiLmError]
+    allennlp_checks = sys.modules.get("allennlp.common.checks")
+    if allennlp_checks is not None:
+        mistakes.append(allennlp_checks.ConfigurationError)
+    if not isinstance(error, tuple(mistakes)):
+        raise error
+    if isinstance(error.__context__, ImportError):
+        fail(f"{name}: {error}", 1)  # a package is missing
+    fail(f"{name}: {error}", 2)

@@ -1,6 +1,6 @@
-"""List the biLMs, the word vectors and the trained models of this package. The name of a trained
-model is an ARCHIVE of every command; --path has its archive for AllenNLP's commands: allennlp
-predict "$(elmo models --path ner)" FILE --include-package elmo_plugin.plugin.
+"""List the biLMs, the word vectors and the trained models of this package. Every command takes the
+name of a trained model as its ARCHIVE. For AllenNLP's own commands, --path prints the path of its
+archive: allennlp predict "$(elmo models --path ner)" FILE --include-package elmo_plugin.plugin.
 
     elmo models
     elmo models --path ner
@@ -9,17 +9,19 @@ predict "$(elmo models --path ner)" FILE --include-package elmo_plugin.plugin.
 import argparse
 from typing import Any
 
-from elmo_plugin.commands.options import add, add_shared
+from elmo_plugin.commands.options import add_shared
 from elmo_plugin.common.bundled import BUNDLED, bundled_models
 from elmo_plugin.common.streams import show, show_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = (
-        "print only the path of this model: the archive of a trained model, or the folder of "
-        "another"
+    parser.add_argument(
+        "--path",
+        metavar="NAME",
+        choices=list(bundled_models()),
+        help="print only the path of this model: a trained model's archive, or the folder of a "
+        "biLM or of word vectors",
     )
-    add(parser, "--path NAME", about, choices=list(bundled_models()))
     add_shared(parser, "--json")
 
 
@@ -29,13 +31,12 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         show(models[args.path].file)
     else:
         rows = [("name", "", "score", "licence", "size")]
-        for each in models.values():
-            rows.append(
-                (each.name, each.about, each.score, each.licence, f"{each.size / 1e6:.1f} MB")
-            )
+        for model in models.values():
+            size = f"{model.size / 1e6:.1f} MB"
+            rows.append((model.name, model.about, model.score, model.licence, size))
         show_table(rows)
         show(f"\nIn {BUNDLED}; the README.md beside each model is its card.")
     return [
-        {**model._asdict(), "path": str(model.file), "bytes": model.size}
+        model._asdict() | {"path": str(model.file), "bytes": model.size}
         for model in models.values()
     ]

@@ -8,29 +8,46 @@ cosine of their vectors.
 import argparse
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.commands.options import TextPath, add, add_shared, positive_int
+from elmo_plugin.commands.options import TextPath, add_shared, positive_int
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
+
+if TYPE_CHECKING:
+    from elmo_plugin.analysis.neighbors import Occurrence
+    from elmo_plugin.common.spacy_rules import Word
 
 NEEDS = "torch"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "bilm")
-    about = "the text to search: one sentence per line (plain, .gz or .zst)"
-    add(parser, "text TEXT", about, TextPath)
-    about = (
-        "a word in brackets in its sentence, as in 'They saw a Broadway [play].'; or a word alone"
+    parser.add_argument(
+        "text",
+        metavar="TEXT",
+        type=TextPath,
+        help="the text to search: one sentence per line (plain, .gz or .zst)",
     )
-    add(parser, "words WORD", about, nargs="+")
-    add(parser, "-k N", "number of neighbours", positive_int, default=10)
-    add(
-        parser,
-        "--layer N",
-        "number of the layer; 0 is the token layer (default: the top layer)",
-        int,
+    parser.add_argument(
+        "words",
+        metavar="WORD",
+        nargs="+",
+        help="a word in brackets in its sentence, as in 'They saw a Broadway [play].'; or a "
+        "single word",
+    )
+    parser.add_argument(
+        "-k",
+        metavar="N",
+        type=positive_int,
+        default=10,
+        help="number of neighbours (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--layer",
+        metavar="N",
+        type=int,
+        help="number of the layer; 0 is the token layer (default: the top layer)",
     )
     add_shared(parser, "--tokenizer", default="spacy")
     add_shared(parser, "--language", "--json", "--device", "--precision")
@@ -43,45 +60,54 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
 
     split = make_tokenizer(args.tokenizer, args.language)
     queries = [_query(text, split) for text in args.words]
-    lines = (
-        decode(line, f"{args.text}, line {n}")
-        for n, line in enumerate(read_lines(args.text), start=1)
-    )
-    sentences = [[word.text for word in words] for line in lines if (words := split(line))]
+    sentences = []
+    for number, line in enumerate(read_lines(args.text), start=1):
+        words = split(decode(line, f"{args.text}, line {number}"))
+        if words:
+            sentences.append([word.text for word in words])
     if not sentences:
         raise BiLmError(f"{args.text}: no words in this file")
     bilm = BiLm.from_pretrained(args.bilm, args.precision, args.device)
-    layer = bilm.num_layers - 1 if args.layer is None else args.layer
+    layer = args.layer
+    if layer is None:
+        layer = bilm.num_layers - 1
     if not 0 <= layer < bilm.num_layers:
         raise BiLmError(f"--layer: expected 0 to {bilm.num_layers - 1}, got {layer}")
     found = []
-    for query, neighbors in zip(
-        queries, nearest_words(bilm, queries, sentences, args.k, layer), strict=True
-    ):
-        show(query, *(f"  {each.cosine:.3f}  {each.occurrence}" for each in neighbors), sep="\n")
-        nearest = [{**each.occurrence._asdict(), "cosine": each.cosine} for each in neighbors]
-        found.append({**query._asdict(), "neighbors": nearest})
+    nearest = nearest_words(bilm, queries, sentences, args.k, layer)
+    for query, neighbors in zip(queries, nearest, strict=True):
+        show(query)
+        for neighbor in neighbors:
+            show(f"  {neighbor.cosine:.3f}  {neighbor.occurrence}")
+        listed = [
+            neighbor.occurrence._asdict() | {"cosine": neighbor.cosine} for neighbor in neighbors
+        ]
+        found.append(query._asdict() | {"neighbors": listed})
     return found
 
 
-def _query(text: str, split: Callable[[str], list[Any]]) -> Any:
-    """Reads a sentence with one word in brackets, or of one word."""
+def _query(text: str, split: Callable[[str], list["Word"]]) -> "Occurrence":
+    """
+    Reads a sentence with one word in brackets, or a single word. Raises `BiLmError` if the
+    brackets do not hold exactly one of the words that `split` finds.
+    """
     from elmo_plugin.analysis.neighbors import Occurrence
 
     marks = list(re.finditer(r"\[([^\s\[\]]+)\]", text))
-    start, end = marks[0].span(1) if marks else (0, len(text))
-    words = split(text[: start - 1] + text[start:end] + text[end + 1 :] if marks else text)
-    shift = len(marks[:1])  # of the opening bracket
-    marked = [
-        n for n, word in enumerate(words) if word.end > start - shift and word.start < end - shift
-    ]
-    if len(marks) > 1 or len(marked) != 1:
-        found = (
-            f", which has the words {' '.join(word.text for word in words)}"
-            if len(marks) == 1
-            else ""
-        )
-        raise BiLmError(
-            f"WORD: expected one word in brackets, as in 'a [play].', got {text!r}{found}"
-        )
-    return Occurrence([word.text for word in words], marked[0])
+    sentence = text
+    start = 0
+    end = len(text)
+    if marks:
+        before = text[: marks[0].start()]
+        marked = marks[0][1]
+        sentence = before + marked + text[marks[0].end() :]
+        start = len(before)
+        end = start + len(marked)
+    words = split(sentence)
+    chosen = [number for number, word in enumerate(words) if word.end > start and word.start < end]
+    if len(marks) > 1 or len(chosen) != 1:
+        message = f"WORD: expected one word in brackets, as in 'a [play].', got {text!r}"
+        if len(marks) == 1:
+            message += f", which has the words {' '.join(word.text for word in words)}"
+        raise BiLmError(message)
+    return Occurrence([word.text for word in words], chosen[0])

@@ -16,12 +16,14 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.import_ import add_import_options
-from elmo_plugin.commands.options import InputPath, add, add_shared
+from elmo_plugin.commands.options import InputPath, add_shared
+from elmo_plugin.commands.suggestions import project_task
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
@@ -58,14 +60,25 @@ INVENTED_TEXT = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "; ".join(f"{name}, {task['about']}" for name, task in PROJECT_TASKS.items())
-    add(parser, "task TASK", f"what the model finds: {about}", choices=PROJECT_TASKS)
-    add(parser, "folder FOLDER", "the folder to create; must not exist yet", Path)
-    about = (
-        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or "
-        "such files; others are taken in this order. They are read as `elmo import` reads them, "
-        "and written into the project. For bilm any texts, which are copied and split"
+    parser.add_argument(
+        "task",
+        metavar="TASK",
+        type=partial(project_task, tasks=PROJECT_TASKS),
+        help=f"what the model finds: {about}",
     )
-    add(parser, "--data PATH", about, InputPath, nargs="+", default=[])
+    parser.add_argument(
+        "folder", metavar="FOLDER", type=Path, help="the folder to create; must not exist yet"
+    )
+    parser.add_argument(
+        "--data",
+        metavar="PATH",
+        type=InputPath,
+        nargs="+",
+        default=[],
+        help="your own data: a folder with files called train…, dev… (or valid…) and maybe test…, "
+        "or such files; others are taken in this order. They are read as `elmo import` reads them, "
+        "and written into the project. For bilm any texts, which are copied and split",
+    )
     add_shared(parser, "--bilm")
     add_import_options(parser)
 

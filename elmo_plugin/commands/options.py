@@ -1,23 +1,22 @@
-"""The options that several commands have, each spelled and explained once, and the types of
-arguments.
-"""
+"""The arguments that several commands share, each described once, and the types of arguments."""
 
 import argparse
 import os
-import re
-from collections.abc import Callable
 from glob import iglob
-from typing import Any
+from typing import Any, Protocol
 
+from elmo_plugin import __version__
 from elmo_plugin.common.bundled import archive_path, model_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 
 STANDARD_OUTPUT = "/dev/stdout"
+LOCAL_CLUSTER = "local"
+"""The value of `--dask` for a cluster of processes on this machine."""
 
 
 class InputPath(str):
-    """The `type` of an argument that names a file, a folder or a URL to read."""
+    """The `type` of an argument that names a file, a folder or a URL that the command reads."""
 
     kind = "file"
 
@@ -25,14 +24,16 @@ class InputPath(str):
         return super().__new__(cls, os.path.expanduser(path))
 
     def check(self) -> None:
-        """
-        Raises `BiLmError` if there is no such file. It is called before anything large is imported.
-        """
+        """Raises `BiLmError` if there is no such file. Runs before anything large is imported."""
         if not (is_url(self) or os.path.exists(self) or self._is_found()):
-            raise BiLmError(f"{self.kind} not found: {self}")
+            raise BiLmError(f"{self.kind} not found: {self}{self._hint()}")
+
+    def _hint(self) -> str:
+        """Returns what to add to the message about a file that is missing."""
+        return ""
 
     def _is_found(self) -> bool:
-        """Returns whether a string that is not a path means something else."""
+        """Returns whether a string that is no path of a file still names something to read."""
         return False
 
 
@@ -54,13 +55,20 @@ class TextPattern(StreamPath):
 
     kind = "text"
 
+    def _hint(self) -> str:
+        if " " not in self:
+            return ""
+        return "; name a file of text, or - and pipe the text: echo TEXT | elmo embed - OUTPUT"
+
     def _is_found(self) -> bool:
-        return super()._is_found() or any(map(os.path.isfile, iglob(self, recursive=True)))
+        return super()._is_found() or any(
+            os.path.isfile(path) for path in iglob(self, recursive=True)
+        )
 
 
 class ArchivePath(InputPath):
     """
-    A trained model: the name of one in this package, its archive, or the folder of the training.
+    A trained model: the name of a model in this package, an archive, or the folder of a training.
     """
 
     kind = "archive"
@@ -71,18 +79,23 @@ class ArchivePath(InputPath):
     def check(self) -> None:
         if is_url(self):
             return
-        if not archive_path(
-            str(self)
-        ).exists():  # not `self`: a name of this package may also be a file here
+        if " " in self and not os.path.exists(self):  # somebody typed a text
+            raise BiLmError(
+                f"{self.kind} not found: {self}; name a model before a text, as in "
+                "elmo predict ner TEXT"
+            )
+        # A plain string, because a path is never taken for a name.
+        if not archive_path(str(self)).exists():
             raise BiLmError(f"{self.kind} not found: {self}")
 
 
 class OutputPath(str):
-    """The `type` of an argument that is a file to be written; `-` is standard output."""
+    """The `type` of an argument that names a file to write; `-` is standard output."""
 
     def __new__(cls, path: str) -> "OutputPath":
-        # Shells do not expand --json=~/FILE.
-        return super().__new__(cls, STANDARD_OUTPUT if path == "-" else os.path.expanduser(path))
+        if path == "-":
+            return super().__new__(cls, STANDARD_OUTPUT)
+        return super().__new__(cls, os.path.expanduser(path))  # as shells do not for --json=~/FILE
 
 
 def output_paths(args: argparse.Namespace) -> list[OutputPath]:
@@ -104,94 +117,152 @@ def seeds(text: str) -> list[int]:
     return list(dict.fromkeys(int(number) for number in text.split(",") if number))
 
 
-def add(
-    parser: Any, spelling: str, about: str, type: Callable[[str], Any] = str, **options: Any
-) -> None:
-    """
-    Adds an argument to a parser or a group, by its names and its value: `--layer N`, `-o/--output
-    PATH`, `texts TEXT`, `--trust`, or `--dtype` with choices. Its default is added to its help.
-    """
-    names, _, metavar = spelling.partition(" ")
-    if metavar or "choices" in options:
-        options = {"type": type, "metavar": metavar or None, **options}
-    elif "action" not in options:
-        options["action"] = "store_true"
-    if options.get("default") not in (None, "", [], argparse.SUPPRESS):
-        about += " (default: %(default)s)"
-    parser.add_argument(*names.split("/"), help=about, **options)
+def cluster_address(dask: str | None) -> str | None:
+    """Returns the address that `--dask` gives; none for processes of this machine."""
+    if dask == LOCAL_CLUSTER:
+        return None
+    return dask
 
 
-_JSON = "write the result as JSON to this file, or without it to standard output"
-_COLUMN = (
-    "read a table: the column of words, from 0; blank lines end sentences, and spaces in "
-    "words become _"
-)
-_CACHE = "folder for prepared text and vectors of later calls (default: $ELMO_PLUGIN_CACHE)"
-_BILM = "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL"
+class HasArguments(Protocol):
+    """A parser, or a group of its arguments."""
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action: ...
+
+
 _ARCHIVE = (
     "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL"
 )
-_DASK = "use the Dask cluster at this address, or without one --workers processes of Dask"
-_SHARED: dict[str, tuple[str, dict[str, Any]]] = {
-    "bilm BILM": (_BILM, {}),
-    "archive ARCHIVE": (_ARCHIVE, {"type": ArchivePath}),
-    "archives ARCHIVE": (_ARCHIVE, {"type": ArchivePath}),
-    "-o/--output PATH": ("file or folder to write", {"type": OutputPath}),
-    "--bilm BILM": (_BILM, {}),
-    "--json FILE.json": (_JSON, {"type": OutputPath, "nargs": "?", "const": "-"}),
-    "--column N": (_COLUMN, {"type": int}),
-    "--cache DIR": (_CACHE, {}),
-    "--mix ARCHIVE": ("mix of layers of this trained model", {"type": ArchivePath}),
-    "--controls": ("also score a random biLM of the same sizes, and counts of characters", {}),
-    "--seeds N": ("seeds 1 to N, or these: 3,7", {"type": seeds, "default": "3"}),
-    "--device DEVICE": ("processor: cpu, cuda or cuda:N", {"default": "cpu"}),
-    "--precision": (
-        "precision of the biLM",
-        {"choices": ("float32", "bfloat16", "int8"), "default": "float32"},
-    ),
-    "--batch-size N": (
-        "number of sentences, questions or blocks at a time",
-        {"type": positive_int},
-    ),
-    "--workers N": (
-        "number of processes (default: one, or one for each GPU)",
-        {"type": positive_int},
-    ),
-    "--dask ADDRESS": (_DASK, {"nargs": "?", "const": ""}),
-    "--dtype": ("type of the numbers that are written", {"choices": ("float32", "float16")}),
-    "--tokenizer": (
-        "whitespace: already tokenized; spacy: by spaCy's rules, without a model; letters: of a "
-        "protein",
-        {"choices": ("whitespace", "spacy", "letters"), "default": "whitespace"},
-    ),
-    "--language CODE": ("language of spaCy's rules", {"default": "en"}),
-    "--trust": ("let archives name any file, and any class by its module (its code runs)", {}),
+_BILM = "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL"
+_SHARED: dict[str, dict[str, Any]] = {
+    "bilm": {
+        "metavar": "BILM",
+        "help": _BILM,
+    },
+    "archive": {
+        "metavar": "ARCHIVE",
+        "type": ArchivePath,
+        "help": _ARCHIVE,
+    },
+    "archives": {
+        "metavar": "ARCHIVE",
+        "type": ArchivePath,
+        "help": _ARCHIVE,
+    },
+    "--output": {
+        "metavar": "PATH",
+        "type": OutputPath,
+        "help": "file or folder to write",
+    },
+    "--bilm": {
+        "metavar": "BILM",
+        "help": _BILM,
+    },
+    "--json": {
+        "metavar": "FILE.json",
+        "type": OutputPath,
+        "help": "write the result as JSON to this file; - for standard output",
+    },
+    "--column": {
+        "metavar": "N",
+        "type": int,
+        "help": "read a table: the number of the column of words, from 0; blank lines end "
+        "sentences, and spaces in words become _",
+    },
+    "--cache": {
+        "metavar": "DIR",
+        "help": "folder for prepared text and vectors that later calls reuse "
+        "(default: $ELMO_PLUGIN_CACHE)",
+    },
+    "--mix": {
+        "metavar": "ARCHIVE",
+        "type": ArchivePath,
+        "help": "the mix of layers that this trained model learned",
+    },
+    "--controls": {
+        "action": "store_true",
+        "help": "also score a random biLM of the same sizes, and counts of characters",
+    },
+    "--seeds": {
+        "metavar": "N",
+        "type": seeds,
+        "default": "3",
+        "help": "seeds 1 to N, or a list of seeds: 3,7",
+    },
+    "--device": {
+        "metavar": "DEVICE",
+        "default": "cpu",
+        "help": "processor: cpu, cuda or cuda:N",
+    },
+    "--precision": {
+        "choices": ("float32", "bfloat16", "int8"),
+        "default": "float32",
+        "help": "precision of the biLM",
+    },
+    "--batch-size": {
+        "metavar": "N",
+        "type": positive_int,
+        "help": "number of sentences, questions or blocks at a time",
+    },
+    "--workers": {
+        "metavar": "N",
+        "type": positive_int,
+        "help": "number of processes (default: one, or one for each GPU)",
+    },
+    "--dask": {
+        "metavar": "ADDRESS",
+        "help": "run on the Dask cluster at this address; local for one of --workers processes on "
+        "this machine",
+    },
+    "--dtype": {
+        "choices": ("float32", "float16"),
+        "help": "type of the numbers that are written",
+    },
+    "--tokenizer": {
+        "choices": ("whitespace", "spacy", "letters"),
+        "default": "whitespace",
+        "help": "whitespace: the text is tokenized already; spacy: by spaCy's rules, without a "
+        "model; letters: each letter of a protein is a word",
+    },
+    "--language": {
+        "metavar": "CODE",
+        "default": "en",
+        "help": "language of spaCy's rules",
+    },
+    "--trust": {
+        "action": "store_true",
+        "help": "let archives name any file, and any class by its module (its code runs)",
+    },
 }
-_BY_NAME = {spelling.split()[0].split("/")[-1]: spelling for spelling in _SHARED}
-OPTIONAL_VALUES: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "--json": ("-", re.compile(r"-|/dev/.*|.*\.jsonl?").fullmatch),
-    "--dask": ("", re.compile(r"(\w+://)?[\w.-]+:[0-9]+").fullmatch),
-}
-"""The options that may have no value: their meaning then, and which words are a value (after `=`
-any is).
-"""
+"""What `add_argument` gets for each shared argument."""
+_SHORT_NAMES = {"--output": "-o"}
 
 
-def add_shared(parser: Any, *names: str, **changes: Any) -> None:
-    """Adds arguments of several commands by their names, with changes such as `required=True`."""
+def add_shared(parser: HasArguments, *names: str, **changes: Any) -> None:
+    """
+    Adds shared arguments to a parser by name, with changes such as `required=True`. Their help
+    ends with the default.
+    """
     for name in names:
-        about, options = _SHARED[_BY_NAME[name]]
-        add(parser, _BY_NAME[name], about, **options | changes)
+        spellings = [name]
+        if name in _SHORT_NAMES:
+            spellings.insert(0, _SHORT_NAMES[name])
+        options = _SHARED[name] | changes
+        if options.get("default") not in (None, []):
+            options["help"] += " (default: %(default)s)"
+        parser.add_argument(*spellings, **options)
 
 
-def add_loudness(parser: argparse.ArgumentParser, version: str) -> None:
+def add_loudness(parser: argparse.ArgumentParser) -> None:
     """Adds the options that stand before or after the name of a command."""
-    add(parser, "-q/--quiet", "no progress and no warnings")
-    add(parser, "-v/--verbose", "log progress")
-    add(
-        parser,
-        "-V/--version",
-        "print the version",
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="show no progress and no warnings"
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="log progress")
+    parser.add_argument(
+        "-V",
+        "--version",
         action="version",
-        version=f"elmo_plugin {version}",
+        version=f"elmo_plugin {__version__}",
+        help="print the version",
     )

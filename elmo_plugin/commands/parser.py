@@ -1,4 +1,4 @@
-"""The command line of `elmo`: parsers that suggest the nearest name, and the list of commands."""
+"""The command line of `elmo`, read by argparse: first the name of a command, then its arguments."""
 
 import argparse
 import re
@@ -7,89 +7,94 @@ import textwrap
 from collections.abc import Sequence
 from typing import NoReturn
 
-from elmo_plugin import __version__
 from elmo_plugin.commands.command import COMMANDS, GROUPS, Command
-from elmo_plugin.commands.options import OPTIONAL_VALUES, add_loudness
-from elmo_plugin.common.meanings import meant_name
+from elmo_plugin.commands.options import add_loudness
+from elmo_plugin.commands.suggestions import (
+    advice_for_command,
+    advice_for_option,
+    advice_for_too_many_arguments,
+)
 from elmo_plugin.common.streams import show, visible
 
 EPILOG = (
-    "`elmo help COMMAND` has the arguments of a command. `allennlp elmo-COMMAND` is the same "
-    "command. AllenNLP knows it in a folder whose file .allennlp_plugins has the line "
-    "elmo_plugin.plugin, such as one that `elmo new` writes. Exit status: 0; 1 if the work "
-    "failed; 2 for a wrong command line or file; 130 for Ctrl-C."
+    "`elmo help COMMAND` explains the arguments of a command. `allennlp elmo-COMMAND` is the same "
+    "command; AllenNLP knows it in a folder whose file .allennlp_plugins has the line "
+    "elmo_plugin.plugin, such as a folder that `elmo new` writes. Exit status: 0 if all went well; "
+    "1 if the work failed; 2 if the command line or a file is wrong; 130 after Ctrl-C."
 )
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that knows no abbreviations, and names the nearest of its options."""
+    """
+    A parser that answers a mistake in two lines: the mistake, and what to type instead. `advice` is
+    the second line where nothing better is known.
+    """
 
-    def __init__(self, prog: str, description: str, epilog: str) -> None:
-        description, epilog = (
-            each if "\n" in each else _filled(each) for each in (description, epilog)
-        )
-        formatter = argparse.RawDescriptionHelpFormatter
+    def __init__(
+        self, prog: str, description: str, epilog: str, advice: str, command: str = ""
+    ) -> None:
         super().__init__(
-            prog, None, description, epilog, formatter_class=formatter, allow_abbrev=False
+            prog=prog,
+            description=description,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
+        self.advice = advice
+        self.command = command
 
-    def parse_words(
-        self, words: Sequence[str], namespace: argparse.Namespace
-    ) -> argparse.Namespace:
-        """Parses arguments, options anywhere among them. Exits with status 2 if they are wrong."""
-        words = list(words)
-        options = words[: words.index("--")] if "--" in words else words
-        for number, word in enumerate(options):
-            name = word.partition("=")[0]
-            if self._is_unknown(name, options[number - 1] if number else ""):
-                self.error(f"unknown option {name}{self._hint(name)}")
-            default, is_value = OPTIONAL_VALUES.get(word, ("", bool))
-            if word in OPTIONAL_VALUES and not is_value("".join(words[number + 1 : number + 2])):
-                words[number] = f"{word}={default}"
-        return self.parse_intermixed_args(words, namespace)
+    def error(self, message: str) -> NoReturn:
+        """Ends the process with status 2. argparse calls it for each mistake that it finds."""
+        self.refuse(message)
 
-    def _is_unknown(self, name: str, before: str) -> bool:
-        """
-        Returns whether a word looks like an option, as `--gpu` and `-gpu` do, and is none of ours.
-        """
-        known = self._option_string_actions
-        if " " in name or not re.match("--?[A-Za-z]", name) or name in known:
-            return False
-        if name.startswith("--"):
-            return True
-        is_value = before in known and known[before].nargs != 0
-        return not is_value and (name[:2] not in known or f"-{name}" in known)
+    def refuse(self, message: str, advice: str = "") -> NoReturn:
+        """Ends the process with status 2, with special advice if there is some."""
+        fail(f"{self.prog}: {message}\n{advice or self.advice}", 2)
 
-    def _hint(self, name: str) -> str:
-        meant = meant_name(name, self._option_string_actions, "options", self._has)
-        if meant.isupper():
-            return f"; give {meant} without an option"
-        if not meant and self.prog == "elmo":
-            return "; options of a command stand after its name"
-        return meant and f"; did you mean {meant}?"
+    @property
+    def options(self) -> list[str]:
+        """The names of all options."""
+        return [name for action in self._actions for name in action.option_strings]
 
-    def _has(self, target: str) -> bool:
-        """
-        Returns whether all options, and arguments in capitals, of a target of the table are ours.
-        """
-        arguments = [action.metavar for action in self._actions if not action.option_strings]
-        named = re.findall(r"-[a-z-]+|[A-Z]+", target)
-        return all(name in self._option_string_actions or name in arguments for name in named)
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(text, 100, break_on_hyphens=False)
+    @property
+    def argument_names(self) -> list[str]:
+        """The names of the arguments that are no options, such as TEXT."""
+        return [str(action.metavar) for action in self._actions if not action.option_strings]
 
 
 def make_parser(command: Command, program: str = "") -> CommandParser:
-    """Returns the parser of a command, by default as `elmo NAME`."""
-    examples = "".join(f"\n  {example}" for example in command.examples)
+    """Returns the parser of a command, by default for `elmo NAME`."""
+    advice = f"`elmo help {command.name}` explains the arguments."
+    if command.examples:
+        advice = f"An example is {command.examples[0]}; {advice}"
     parser = CommandParser(
-        program or f"elmo {command.name}", command.description, f"examples:{examples}"
+        prog=program or f"elmo {command.name}",
+        description=_filled(command.description),
+        epilog="\n  ".join(["examples:", *command.examples]),
+        advice=advice,
+        command=command.name,
     )
     command.module.add_arguments(parser)
-    add_loudness(parser, __version__)
+    add_loudness(parser)
+    needed = [action for action in parser._actions if action.required or not action.option_strings]
+    arguments = [how_to_give(action) for action in needed]
+    parser.usage = " ".join([parser.prog, *arguments, "[options]"])
     return parser
+
+
+def how_to_give(action: argparse.Action) -> str:
+    """Returns how an argument is typed: `[FILE]`, `--json FILE`."""
+    value = action.dest.upper()
+    if action.metavar:
+        value = str(action.metavar)
+    elif action.choices:
+        choices = ",".join(str(choice) for choice in action.choices)
+        value = f"{{{choices}}}"
+    by_number = {"?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}
+    words = list(action.option_strings[-1:])
+    if action.nargs != 0:
+        words.append(by_number.get(str(action.nargs), value))
+    return " ".join(words)
 
 
 def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
@@ -97,39 +102,95 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
     Returns the command that a command line names, and its arguments. Exits after `--help` or a
     mistake.
     """
-    number = next(
-        (number for number, word in enumerate(words) if not word.startswith("-")), len(words)
-    )
-    before, [name, *rest] = words[:number], words[number:] or ["help"]
+    parser = _elmo_parser()
+    line, unknown = parser.parse_known_args(words)
+    if unknown:
+        name = unknown[0].partition("=")[0]
+        advice = advice_for_option(name, parser.options, arguments=[])
+        if not advice:
+            advice = "The options of a command stand after its name."
+        parser.refuse(f"unknown option {name}", advice)
+    if line.command == "help" and line.words:
+        make_parser(_find(line.words[0], parser)).print_help()
+        sys.exit()
+    if line.command in (None, "help"):
+        parser.print_help()
+        sys.exit()
+    command = _find(line.command, parser)
+    loudness = argparse.Namespace(quiet=line.quiet, verbose=line.verbose)
+    return command, parse_arguments(make_parser(command), line.words, loudness)
+
+
+def parse_arguments(
+    parser: CommandParser, words: Sequence[str], namespace: argparse.Namespace | None = None
+) -> argparse.Namespace:
+    """
+    Parses the arguments of a command, with its options anywhere among them. Exits with status 2 if
+    they are wrong.
+    """
+    mistyped = _find_unknown_option(words, parser.options)
+    if mistyped is not None:
+        advice = advice_for_option(mistyped, parser.options, parser.argument_names)
+        parser.refuse(f"unknown option {mistyped}", advice)
+    args, too_many = parser.parse_known_intermixed_args(words, namespace)
+    if too_many:
+        advice = advice_for_too_many_arguments(parser.command)
+        parser.refuse(f"too many arguments: {' '.join(too_many)}", advice)
+    return args
+
+
+def _find_unknown_option(words: Sequence[str], options: Sequence[str]) -> str | None:
+    """
+    Returns the first word that is meant as an option, but is none of these. `-output FILE` is meant
+    as an option, though argparse would take it for `-o utput`.
+    """
+    for word in words:
+        if word == "--":
+            return None
+        name = word.partition("=")[0]
+        if name in options or not re.fullmatch(r"--?[A-Za-z]\S*", name):
+            continue
+        is_short_with_value = name[:2] in options and f"-{name}" not in options  # such as -k20
+        if name.startswith("--") or not is_short_with_value:
+            return name
+    return None
+
+
+def _elmo_parser() -> CommandParser:
+    """Returns the parser for the words before and after the name of a command."""
     parser = CommandParser(
-        "elmo", "ELMo on files of text.", f"{list_commands()}\n\n{_filled(EPILOG)}"
+        prog="elmo",
+        description="ELMo on files of text.",
+        epilog=f"{list_commands()}\n\n{_filled(EPILOG)}",
+        advice="`elmo help` lists the commands.",
     )
     parser.usage = "elmo COMMAND [ARGUMENTS]"
-    add_loudness(parser, __version__)
-    args = parser.parse_words(before, argparse.Namespace())
-    if name == "help":
-        (_command(parser, rest[0]) if rest else parser).print_help()
-        sys.exit()
-    command_parser = _command(parser, name)
-    return COMMANDS[name], command_parser.parse_words(rest, args)
+    add_loudness(parser)
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
 
 
-def _command(parser: CommandParser, name: str) -> CommandParser:
-    if name in COMMANDS:
-        return make_parser(COMMANDS[name])
-    meant = meant_name(name, COMMANDS, "commands", bool)
-    words = [*meant.removeprefix("elmo ").split(), ""]
-    (make_parser(COMMANDS[words[0]]) if words[0] in COMMANDS else parser).print_usage(sys.stderr)
-    hint = f"did you mean {meant}?" if meant else "`elmo help` lists them"
-    fail(f"elmo: unknown command {name}; {hint}", 2)
+def _find(name: str, parser: CommandParser) -> Command:
+    """Returns the command of a name, or exits with what may have been meant."""
+    if name not in COMMANDS:
+        parser.refuse(f"unknown command {name}", advice_for_command(name, COMMANDS))
+    return COMMANDS[name]
 
 
 def list_commands() -> str:
     """Returns the commands in their groups, with a line for each."""
-    lines = []
+    groups = []
     for title, names in GROUPS.items():
-        lines += ["", f"{title}:", *(f"  {name:12}{COMMANDS[name].summary}" for name in names)]
-    return "\n".join(lines[1:])
+        lines = [f"{title}:"]
+        for name in names:
+            lines.append(f"  {name:12}{COMMANDS[name].summary}")
+        groups.append("\n".join(lines))
+    return "\n\n".join(groups)
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, 100, break_on_hyphens=False)
 
 
 def fail(message: object, status: int) -> NoReturn:

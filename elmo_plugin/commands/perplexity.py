@@ -1,7 +1,7 @@
 """Measure how well a biLM predicts a text. Both language models score each word, and the end of
-each sentence, by their full softmax; names such as base have none. Perplexities are comparable only
-over the same vocabulary; unknown words count as one word. Padding is no word, and has no
-probability.
+each sentence, by their full softmax, so the biLM needs one; names such as base have none. Compare
+perplexities only over the same vocabulary; all unknown words count as one word. Padding is not a
+word, and gets no probability.
 
     elmo perplexity run/model.tar.gz test.txt
     elmo perplexity run/model.tar.gz 'test/*.txt' --per-sentence scores.jsonl
@@ -10,7 +10,7 @@ probability.
 import argparse
 from typing import Any
 
-from elmo_plugin.commands.options import OutputPath, TextPattern, add, add_shared, positive_int
+from elmo_plugin.commands.options import OutputPath, TextPattern, add_shared, positive_int
 from elmo_plugin.common.streams import show
 
 NEEDS = "torch"
@@ -18,20 +18,32 @@ NEEDS = "torch"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "bilm")
-    about = "one sentence per line (plain, .gz or .zst), or a quoted pattern"
-    add(parser, "texts TEXT", about, TextPattern, nargs="+")
-    about = (
-        "carry: sentence follows sentence in blocks, as in training; reset: each sentence is read "
-        "separately, as in applications"
+    parser.add_argument(
+        "texts",
+        metavar="TEXT",
+        type=TextPattern,
+        nargs="+",
+        help="one sentence per line (plain, .gz or .zst), or a quoted pattern of files",
     )
-    add(parser, "--state", about, choices=("carry", "reset"), default="carry")
-    about = "for carry: a block is the fewest sentences with at least N words"
-    add(parser, "--block-words N", about, positive_int, default=1000)
-    add(
-        parser,
-        "--per-sentence FILE",
-        "write JSON lines with the scores of each sentence",
-        OutputPath,
+    parser.add_argument(
+        "--state",
+        choices=("carry", "reset"),
+        default="carry",
+        help="carry: sentence follows sentence in blocks, as in training; reset: each sentence is "
+        "read separately, as in applications (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--block-words",
+        metavar="N",
+        type=positive_int,
+        default=1000,
+        help="for carry: a block has as few sentences as contain N words (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--per-sentence",
+        metavar="FILE",
+        type=OutputPath,
+        help="write JSON lines with the scores of each sentence",
     )
     add_shared(parser, "--json", "--device", "--precision", "--cache")
     add_shared(parser, "--batch-size", default=128)
@@ -40,9 +52,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     from elmo_plugin.language_model import measure_perplexity
 
-    options = args.batch_size, args.per_sentence, args.device, args.precision, args.cache
-    figures = measure_perplexity(args.bilm, args.texts, args.state, args.block_words, *options)
+    figures = measure_perplexity(
+        args.bilm,
+        args.texts,
+        state=args.state,
+        block_words=args.block_words,
+        batch_size=args.batch_size,
+        per_sentence=args.per_sentence,
+        device=args.device,
+        precision=args.precision,
+        cache_directory=args.cache,
+    )
     for name, figure in figures.items():
-        layout = {float: ",.3f", int: ","}.get(type(figure), "")
-        show(f"{name.replace('_', ' ')}: {figure:{layout}}")
+        title = name.replace("_", " ")
+        if isinstance(figure, float):
+            show(f"{title}: {figure:,.3f}")
+        elif isinstance(figure, int):
+            show(f"{title}: {figure:,}")
+        else:
+            show(f"{title}: {figure}")
     return figures

@@ -1,5 +1,6 @@
-"""Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1. Each change, and
-each part that is left to do, is printed; the output is standard output by default.
+"""Change a configuration or archive of AllenNLP 0.x or 1.x so that it fits AllenNLP 2.10.1. It
+prints each change, and each point that is left for you. A configuration goes to standard output by
+default.
 
     elmo port old.jsonnet -o new.json
     elmo port model.tar.gz -o new.tar.gz
@@ -10,10 +11,12 @@ import os
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
-from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add, add_shared
+from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
@@ -22,21 +25,31 @@ NEEDS = "allennlp"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = "configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz"
-    add(parser, "source OLD", about, StreamPath)
+    parser.add_argument(
+        "source",
+        metavar="OLD",
+        type=StreamPath,
+        help="configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz",
+    )
     add_shared(parser, "--output", default="-")
-    add(
-        parser,
-        "--ext-var NAME=VALUE",
-        "value of std.extVar(NAME); others stay",
+    parser.add_argument(
+        "--ext-var",
+        metavar="NAME=VALUE",
         action="append",
         default=[],
+        help="value of std.extVar(NAME); variables without a value stay in the configuration",
     )
-    trust = (
-        "let Jsonnet import files that are not in the folder of OLD; for an archive as elsewhere"
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="let Jsonnet import files that are not in the folder of OLD; for an archive, as in "
+        "other commands",
     )
-    add(parser, "--trust", trust)
-    add(parser, "--dry-run", "also make reader, vocabulary, model and trainer, and run one batch")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="also make reader, vocabulary, model and trainer, and run one batch",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -49,97 +62,133 @@ def run(args: argparse.Namespace) -> None:
 
         if args.output == STANDARD_OUTPUT:
             raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
-        return port_archive(args.source, args.output, _print, args.trust)
-    if wrong := [text for text in args.ext_var if not text.partition("=")[0] or "=" not in text]:
-        raise BiLmError(f"--ext-var {wrong[0]}: expected NAME=VALUE")
-    given = dict(text.split("=", 1) for text in args.ext_var)
-    name = "standard input" if args.source == "-" else args.source
-    content = sys.stdin.buffer.read() if args.source == "-" else read_bytes(args.source, name)
+        port_archive(args.source, args.output, _print, args.trust)
+        return
+    given = _variables(args.ext_var)
+    if args.source == "-":
+        name = "standard input"
+        content = sys.stdin.buffer.read()
+    else:
+        name = args.source
+        content = read_bytes(args.source, name)
     config, notes = port_config(read_config(decode(content, name), name, given, args.trust))
     found = mistakes(config)
     notes += [_to_number(config, mistake) for mistake in found if mistake.number is not ...]
     left = [str(mistake) for mistake in found if mistake.number is ...]
-    for note in [*notes, *(f"to be done: {mistake}" for mistake in left)]:
+    for note in notes:
         _print(str(note))
+    for text in left:
+        _print(f"to be done: {text}")
     with atomic_write(args.output) as temporary:
         temporary.write_text(to_json(config), encoding="utf-8")
     if args.output != STANDARD_OUTPUT:
         _print(f"wrote {args.output}")
     if args.dry_run:
         if left:
-            raise BiLmError(f"dry run: {'; '.join(left)}")
-        _dry_run(with_values(config, {**os.environ, **given}))
+            raise BiLmError("dry run: first do the points that are listed above as to be done")
+        _dry_run(with_values(config, os.environ | given))
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
+
+
+def _variables(texts: Sequence[str]) -> dict[str, str]:
+    """Parses the values of `--ext-var`."""
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise BiLmError(f"--ext-var {text}: expected NAME=VALUE")
+        values[name] = value
+    return values
 
 
 def _dry_run(config: dict[str, Any]) -> None:
     """Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch."""
     from allennlp.commands.train import TrainModel
     from allennlp.common import Params
-    from allennlp.common.checks import ConfigurationError
     from allennlp.data import DatasetReader
 
-    from elmo_plugin.config_check import NO_SPACY_MODEL
     from elmo_plugin.porting.source import variables_in
+
+    missing = variables_in(config)
+    if missing:
+        options = " ".join(f"--ext-var {name}=VALUE" for name in missing)
+        raise BiLmError(f"dry run: pass {options}")
+    config = _for_one_batch(config)
+    for file, key in _files(config).items():
+        with _one_sentence(f"{file}, read by {key} ({_plain_options(config[key])}): "):
+            reader = DatasetReader.from_params(Params({key: deepcopy(config[key])}).pop(key))
+            number = sum(1 for _ in reader.read(file))
+            if number == 0:
+                raise BiLmError("it finds no instances")
+    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _one_sentence():
+        loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
+        batch = next(iter(loop.trainer.data_loader))
+        loop.trainer.batch_outputs(batch, for_training=True)
+
+
+def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
+    """Returns a configuration without the keys that `allennlp train` itself takes, on the CPU."""
     from elmo_plugin.sweeps.trainings import SEEDS
 
-    if missing := variables_in(config):
-        raise BiLmError(f"dry run: pass {' '.join(f'--ext-var {name}=VALUE' for name in missing)}")
     trainer = config.get("trainer", {})
-    trainer = {"type": trainer} if isinstance(trainer, str) else trainer
-    config = config | {"trainer": trainer | {"cuda_device": -1}}
-    for key in ("distributed", *SEEDS):  # which the command itself takes
-        config.pop(key, None)
-    reading = ""
-    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder:
-        try:
-            for file, key in _files(config).items():
-                reading = f"{file}, read by {key} ({_plain_options(config[key])}): "
-                reader = DatasetReader.from_params(Params({key: deepcopy(config[key])}).pop(key))
-                if not sum(1 for _ in reader.read(file)):
-                    raise BiLmError("it finds no instances")
-            reading = ""
-            loop: Any = TrainModel.from_params(
-                Params(config), serialization_dir=folder, local_rank=0
-            )
-            loop.trainer.batch_outputs(next(iter(loop.trainer.data_loader)), for_training=True)
-        except SystemExit:  # of spaCy's download
-            raise BiLmError(f"dry run: spaCy's model {NO_SPACY_MODEL}") from None
-        except Exception as error:  # readers and models can raise anything
-            raise_stop(error)
-            kind = (
-                ""
-                if isinstance(error, ConfigurationError | BiLmError)
-                else f"{type(error).__name__}: "
-            )
-            *_, last = traceback.extract_tb(error.__traceback__)
-            message = (
-                " ".join(str(error).split()) or f"{last.filename}, line {last.lineno}: {last.line}"
-            )
-            raise BiLmError(f"dry run: {reading}{kind}{message}") from error
+    if isinstance(trainer, str):
+        trainer = {"type": trainer}
+    kept = {key: value for key, value in config.items() if key not in ("distributed", *SEEDS)}
+    return kept | {"trainer": trainer | {"cuda_device": -1}}
+
+
+@contextmanager
+def _one_sentence(place: str = "") -> Iterator[None]:
+    """Raises `BiLmError` with one line for any error in the block: readers may raise anything."""
+    from elmo_plugin.config_check import NO_SPACY_MODEL
+
+    try:
+        yield
+    except SystemExit:  # of spaCy's download
+        raise BiLmError(f"dry run: spaCy's model {NO_SPACY_MODEL}") from None
+    except Exception as error:
+        raise_stop(error)
+        raise BiLmError(f"dry run: {place}{_describe(error)}") from error
+
+
+def _describe(error: Exception) -> str:
+    """Returns the message of an error in one line, after its type if others raised it."""
+    from allennlp.common.checks import ConfigurationError
+
+    message = " ".join(str(error).split())
+    if not message:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        message = f"{last.filename}, line {last.lineno}: {last.line}"
+    if isinstance(error, ConfigurationError | BiLmError):
+        return message
+    return f"{type(error).__name__}: {message}"
 
 
 def _files(config: dict[str, Any]) -> dict[str, str]:
     """Returns the key of the reader of each file."""
-    other = (
-        "validation_dataset_reader" if config.get("validation_dataset_reader") else "dataset_reader"
-    )
-    keys = {
+    validation = "dataset_reader"
+    if config.get("validation_dataset_reader"):
+        validation = "validation_dataset_reader"
+    readers = {
         "train_data_path": "dataset_reader",
-        "validation_data_path": other,
-        "test_data_path": other,
+        "validation_data_path": validation,
+        "test_data_path": validation,
     }
-    return {config[key]: reader for key, reader in keys.items() if isinstance(config.get(key), str)}
+    files = {}
+    for key, reader in readers.items():
+        if isinstance(config.get(key), str):
+            files[config[key]] = reader
+    return files
 
 
 def _plain_options(reader: Any) -> str:
-    """Returns the options of a reader that are plain values."""
-    options = {"type": reader} if isinstance(reader, str) else reader
-    plain = (
-        f"{name}: {value!r}"
-        for name, value in options.items()
-        if not isinstance(value, dict | list)
-    )
+    """Returns the options of a reader that are plain values, such as `type: 'conll2003'`."""
+    if isinstance(reader, str):
+        return f"type: {reader!r}"
+    plain = []
+    for name, value in reader.items():
+        if not isinstance(value, dict | list):
+            plain.append(f"{name}: {value!r}")
     return ", ".join(plain)
 
 

@@ -1,9 +1,8 @@
-"""Show the predictions of a trained model for a text or for each line of a file. They are in colour
-on a terminal; --json gets JSON lines, and --output .jsonl, .html, .csv with a row for each entity,
-role, mention, answer or label, or .conll, with each word of a sentence and its tag. With --squad,
-all questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo score squad`
-reads it; questions without a text or an answer, or too long for the model, are reported and
-skipped.
+"""Show the predictions of a trained model for a text, or for each line of a file. A terminal shows
+them in colour; --json writes JSON lines; --output writes .jsonl, .html, .csv with a row for each
+entity, role, mention, answer or label, or .conll with each word of a sentence and its tag. --squad
+answers all questions of a file, and --output then writes {"id": "answer", …} for `elmo score
+squad`; it reports and skips questions without a text or an answer, or too long for the model.
 
     elmo predict ner 'Ada moved to Lisbon.'
     elmo predict sentiment reviews.txt -o sentiment.csv
@@ -22,7 +21,6 @@ from elmo_plugin.commands.options import (
     ArchivePath,
     OutputPath,
     TextPath,
-    add,
     add_shared,
     output_paths,
 )
@@ -41,20 +39,30 @@ _FILE = re.compile(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "archive")
-    about = (
-        "the input of the task, in its order: a sentence or a document; a passage and a question; "
-        "a premise and a hypothesis; or a JSON object. Or a file, or - for standard input: each "
-        "line is a text, two texts with a tab between them, or a JSON object. A file beside a "
-        "question is its passage"
+    parser.add_argument(
+        "texts",
+        metavar="TEXT",
+        nargs="*",
+        help="the input of the task, in its order: a sentence or a document; a passage and a "
+        "question; a premise and a hypothesis; or a JSON object. Or a file, or - for standard "
+        "input: each line is a text, two texts with a tab between them, or a JSON object. A file "
+        "beside a question is its passage",
     )
-    add(parser, "texts TEXT", about, nargs="*")
-    about = "archive of the tagger that finds the predicates of sentences, for semantic roles"
-    add(parser, "--predicates ARCHIVE", about, ArchivePath)
+    parser.add_argument(
+        "--predicates",
+        metavar="ARCHIVE",
+        type=ArchivePath,
+        help="for semantic roles: archive of the tagger that finds the predicates of sentences",
+    )
     add_shared(parser, "--output", "--json", "--device", "--trust")
     add_shared(parser, "--batch-size", default=32)
     group = parser.add_argument_group("all questions of a file")
-    about = "answer the questions of this file, in SQuAD 1.1's JSON (plain, .gz or .zst)"
-    add(group, "--squad FILE", about, TextPath)
+    group.add_argument(
+        "--squad",
+        metavar="FILE",
+        type=TextPath,
+        help="answer the questions of this file, in SQuAD 1.1's JSON (plain, .gz or .zst)",
+    )
 
 
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
@@ -63,20 +71,20 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 
 
 def check_arguments(args: argparse.Namespace) -> None:
-    if bool(args.squad) == bool(args.texts):
+    if args.squad and args.texts:
+        raise BiLmError("expected TEXT or --squad FILE, got both")
+    if not args.squad and not args.texts:
         raise BiLmError("expected TEXT (- for standard input), or --squad FILE")
     if args.output and args.json:
         raise BiLmError("expected --output or --json, got both")
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
-    if (
-        args.output
-        and not is_special(args.output)
-        and args.output.endswith(FORMATS) == bool(args.squad)
-    ):
-        raise BiLmError(
-            f"expected {'.json' if args.squad else ', '.join(FORMATS)}, got {args.output}"
-        )
+    if args.output and not is_special(args.output):
+        is_of_predictions = args.output.endswith(FORMATS)
+        if args.squad and is_of_predictions:
+            raise BiLmError(f"expected .json, got {args.output}")
+        if not args.squad and not is_of_predictions:
+            raise BiLmError(f"expected {', '.join(FORMATS)}, got {args.output}")
     for text in args.texts:
         if os.path.isdir(text):
             raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
@@ -89,28 +97,42 @@ def run(args: argparse.Namespace) -> None:
     from elmo_plugin.predictions.predictor import load_predictor
     from elmo_plugin.predictions.terminal import show_predictions
 
-    options = {"predicates": args.predicates} if args.predicates else {}
-    number = cuda_number(args.device)
-    predictor = load_predictor(args.archive, cuda_device=number, trust=args.trust, **options)
+    options = {}
+    if args.predicates:
+        options["predicates"] = args.predicates
+    predictor = load_predictor(
+        args.archive, cuda_device=cuda_number(args.device), trust=args.trust, **options
+    )
     if args.squad:
-        return _answer_file(args, predictor.allennlp)
+        _answer_file(args, predictor.allennlp)
+        return
     inputs: Iterable[Any] = inputs_of(args.texts, predictor.task)
-    is_read_slowly = args.texts == ["-"]
     if args.output:
         check_format(args.output, predictor.task)
-    if not is_read_slowly:
-        inputs = list(inputs)  # a mistake in a file is found before the first prediction
-    # Each line of a terminal has its answer at once.
-    predictions = predictor.predict_each(inputs, 1 if is_read_slowly else args.batch_size)
-    if not (output := args.output or args.json):
-        return show_predictions(predictions, predictor.dump_line)
-    total = len(inputs) if isinstance(inputs, list) else None
+    if args.texts == ["-"]:  # somebody may type: each line gets its answer at once
+        total = None
+        batch_size = 1
+    else:
+        inputs = list(inputs)  # so that a mistake in a file is found before the first prediction
+        total = len(inputs)
+        batch_size = args.batch_size
+    predictions = predictor.predict_each(inputs, batch_size)
+    output = args.output or args.json
+    if output is None:
+        show_predictions(predictions, predictor.dump_line)
+        return
     with progress_bar(
         iterable=predictions, total=total, unit="text", disable=is_special(output)
     ) as bar:
         number = write_predictions(bar, output, predictor.allennlp)
     if not is_special(output):
-        show(f"{output}: {number:,} prediction{'s' * (number != 1)}", file=sys.stderr)
+        show(f"{output}: {_count(number, 'prediction')}", file=sys.stderr)
+
+
+def _count(number: int, noun: str) -> str:
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}s"
 
 
 def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
@@ -132,12 +154,13 @@ def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
             bar.update(len(batch))
     output = args.output or args.json or STANDARD_OUTPUT
     write_json(output, answers)
-    show(f"{output}: {len(answers):,} answer{'s' * (len(answers) != 1)}", file=sys.stderr)
+    show(f"{output}: {_count(len(answers), 'answer')}", file=sys.stderr)
 
 
 def _read_questions(path: str, predictor: Any) -> list[Any]:
     """
-    Returns an instance of each question without its answers. Reports those that cannot be read.
+    Returns an instance for each question, without its answers. Reports the questions that it cannot
+    read.
     """
     from allennlp.common.checks import ConfigurationError
 
@@ -157,7 +180,9 @@ def _read_questions(path: str, predictor: Any) -> list[Any]:
             reasons.append(f"skipped: {path}, {example.place}: {error}")
     reasons += report.lines("questions")
     if not instances:
-        raise ConfigurationError(reasons[0] if reasons else f"{path}: no questions in this file")
+        if reasons:
+            raise ConfigurationError(reasons[0])
+        raise ConfigurationError(f"{path}: no questions in this file")
     for reason in reasons:
         show(reason, file=sys.stderr)
     return instances

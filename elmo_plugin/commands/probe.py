@@ -1,35 +1,45 @@
-"""Probe each layer of a biLM with a linear classifier of tags. It prints the accuracies on other
-data and on a control task with random tags for each word (Hewitt and Liang, 2019), and the
-accuracies of guesses without vectors. Give --mix once for each model whose mix is also probed.
+"""Probe each layer of a biLM with a linear classifier of tags. It prints the accuracy on the test
+data and on a control task, where each word has a random tag (Hewitt and Liang, 2019), and the
+accuracy of guesses without vectors. --mix also probes the mix of a trained model; you may give it
+repeatedly.
 
     elmo probe base train.txt test.txt
-    elmo probe base train.txt test.txt --mix run/model.tar.gz --seeds 3,7 --json
+    elmo probe base train.txt test.txt --mix run/model.tar.gz --seeds 3,7 --json probe.json
 """
 
 import argparse
 import statistics
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.commands.options import TextPath, add, add_shared, positive_int
+from elmo_plugin.commands.options import TextPath, add_shared, positive_int
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
 if TYPE_CHECKING:
-    from elmo_plugin.analysis.probes import TaggedSentence
+    from elmo_plugin.analysis.probes import ProbeScore, TaggedSentence
 
 NEEDS = "allennlp"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "bilm")
-    about = (
-        "the training data: a word and its tag per line, blank lines between sentences, such "
-        "as CoNLL-U"
+    parser.add_argument(
+        "train",
+        metavar="TRAIN",
+        type=TextPath,
+        help="the training data: a word and its tag per line, with blank lines between sentences; "
+        "or CoNLL-U",
     )
-    add(parser, "train TRAIN", about, TextPath)
-    add(parser, "test TEST", "the test data, in the same format", TextPath)
-    about = "number of epochs of each training (default: 10, or more for at least 2,000 steps)"
-    add(parser, "--epochs N", about, positive_int)
+    parser.add_argument(
+        "test", metavar="TEST", type=TextPath, help="the test data, in the same format"
+    )
+    parser.add_argument(
+        "--epochs",
+        metavar="N",
+        type=positive_int,
+        help="number of epochs of each training (default: 10, or more for at least 2,000 steps)",
+    )
     add_shared(parser, "--mix", action="append", default=[])
     add_shared(
         parser, "--seeds", "--controls", "--json", "--device", "--precision", "--cache", "--trust"
@@ -50,29 +60,40 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from elmo_plugin.analysis.representations import load_representations
 
     train, test = read_tagged(args.train), read_tagged(args.test)
-    for path, sentences in ((args.train, train), (args.test, test)):
+    for path, sentences in {args.train: train, args.test: test}.items():
         if not sentences:
             raise BiLmError(f"{path}: no words in this file")
     if len({tag for sentence in train for tag in sentence.tags}) == 1:
         raise BiLmError(f"{args.train}: all words have the same tag")
-    options = args.controls, args.precision, args.device, args.cache
-    scores = [
-        score
-        for representations in load_representations(args.bilm, args.mix, args.trust, *options)
-        for score in probe_layers(
-            representations, train, test, seeds=args.seeds, epochs=args.epochs
-        )
-    ]
-    without = guess_tags(train, test)
-    width = max(len(score.name) for score in scores) + 2
-    show(*(f"{name:{width}}{100 * accuracy:6.2f}" for name, accuracy in without.items()), sep="\n")
-    show(f"{'':{width}}accuracy         control  selectivity")
-    for name, accuracies, control in scores:
-        means = [100 * statistics.mean(each) for each in (accuracies, control)]
-        spread = f" ± {100 * statistics.stdev(accuracies):.2f}" if len(accuracies) > 1 else ""
-        accuracy = f"{means[0]:6.2f}{spread}"
-        show(f"{name:{width}}{accuracy:16} {means[1]:7.2f}  {means[0] - means[1]:11.2f}")
+    scores: list[ProbeScore] = []
+    for representations in load_representations(
+        args.bilm,
+        args.mix,
+        trust=args.trust,
+        with_controls=args.controls,
+        precision=args.precision,
+        device=args.device,
+        cache=args.cache,
+    ):
+        scores += probe_layers(representations, train, test, seeds=args.seeds, epochs=args.epochs)
+    guesses = guess_tags(train, test)
+    _show_accuracies(guesses, scores)
     layers = {
-        each.name: {"accuracies": each.accuracies, "control": each.control} for each in scores
+        score.name: {"accuracies": score.accuracies, "control": score.control} for score in scores
     }
-    return {**without, "layers": layers}
+    return {**guesses, "layers": layers}
+
+
+def _show_accuracies(guesses: Mapping[str, float], scores: Sequence["ProbeScore"]) -> None:
+    """Prints the accuracies of the guesses, and a row for each layer, in percent."""
+    width = max(len(score.name) for score in scores) + 2
+    for name, guessed in guesses.items():
+        show(f"{name:{width}}{100 * guessed:6.2f}")
+    show(f"{'':{width}}accuracy         control  selectivity")
+    for score in scores:
+        mean = 100 * statistics.mean(score.accuracies)
+        control = 100 * statistics.mean(score.control)
+        accuracy = f"{mean:6.2f}"
+        if len(score.accuracies) > 1:
+            accuracy += f" ± {100 * statistics.stdev(score.accuracies):.2f}"
+        show(f"{score.name:{width}}{accuracy:16} {control:7.2f}  {mean - control:11.2f}")

@@ -1,8 +1,8 @@
-"""Score the output of a system like the official scorer of its task. coref: columns of CoNLL-2012
-or JSON lines, like the reference scorer (v8.01). squad: SQuAD 1.1's JSON, and an object with the
-answer to each question, like the official script. srl: props, CoNLL-2012 or JSON lines, like
-srl-eval.pl of CoNLL-2005. ner: one word per line, its gold tag and the system's in the last two
-columns, like conlleval.pl.
+"""Score the output of a system as the official scorer of its task does. coref: columns of
+CoNLL-2012 or JSON lines, as the reference scorer (v8.01). squad: SQuAD 1.1's JSON, and an object
+with the answer to each question, as the official script. srl: props, CoNLL-2012 or JSON lines, as
+srl-eval.pl of CoNLL-2005. ner: one word per line, with the gold tag and the system's tag in the
+last two columns, as conlleval.pl.
 
     elmo score squad dev.json answers.json
     elmo score ner tagged.txt --json scores.json
@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from elmo_plugin.commands.options import TextPath, add, add_shared
+from elmo_plugin.commands.options import TextPath, add_shared
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
@@ -27,10 +27,17 @@ FILES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = "; ".join(f"{task} {' '.join(names)}" for task, names in FILES.items())
-    add(parser, "task TASK", f"and its files: {about}", choices=FILES)
-    about = "the gold data and the output of the system, for ner in one file (plain, .gz or .zst)"
-    add(parser, "files FILE", about, TextPath, nargs="+")
+    files = "; ".join(f"{task} {' '.join(names)}" for task, names in FILES.items())
+    parser.add_argument(
+        "task", metavar="TASK", choices=FILES, help=f"the task and its files: {files}"
+    )
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        type=TextPath,
+        nargs="+",
+        help="the gold data and the output of the system, for ner in one file (plain, .gz or .zst)",
+    )
     add_shared(parser, "--json")
 
 
@@ -48,7 +55,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "ner": score_tagged,
     }
     figures = scorers[args.task](*args.files)
-    show("\n".join(figures.get("raw") or figures_table(figures)))
+    for line in figures.get("raw") or figures_table(figures):
+        show(line)
     return figures
 
 

@@ -1,34 +1,49 @@
-"""Measure how well a biLM's layers tell the senses of words. Each word gets the sense of its lemma
-with the nearest mean vector over a training corpus, or its first sense if the lemma is not there.
-Prints the F1 of each layer, of their mean, and of the first sense of all words.
+"""Measure how well a biLM's layers tell the senses of a word apart. Each word gets the sense of its
+lemma whose mean vector over a training corpus is nearest, or the first sense if the corpus does not
+have the lemma. It prints the F1 of each layer, of their mean, and of always taking the first sense.
 
     elmo senses base train.jsonl test.jsonl --first-senses senses.txt
     elmo senses base train.data.xml test.data.xml --controls --json scores.json
 """
 
 import argparse
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.commands.options import InputPath, TextPath, add, add_shared
+from elmo_plugin.commands.options import InputPath, TextPath, add_shared
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
+
+if TYPE_CHECKING:
+    from elmo_plugin.analysis.nearest_sense import SenseScore
+    from elmo_plugin.analysis.sense_corpus import LemmaKey
 
 NEEDS = "allennlp"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "bilm")
-    about = (
-        "the training corpus, with senses: JSON lines (or .gz, .zst), or .data.xml with its "
-        ".gold.key.txt"
+    parser.add_argument(
+        "train",
+        metavar="TRAIN",
+        type=TextPath,
+        help="the training corpus, with senses: JSON lines (or .gz, .zst), or .data.xml with its "
+        ".gold.key.txt",
     )
-    add(parser, "train TRAIN", about, TextPath)
-    add(parser, "tests TEST", "corpora that are scored, in the same formats", TextPath, nargs="+")
-    about = (
-        "one sense per line: lemma, part of speech, rank and key, with tabs (default: nltk's "
-        "WordNet)"
+    parser.add_argument(
+        "tests",
+        metavar="TEST",
+        type=TextPath,
+        nargs="+",
+        help="corpora that are scored, in the same formats",
     )
-    add(parser, "--first-senses FILE", about, InputPath)
+    parser.add_argument(
+        "--first-senses",
+        metavar="FILE",
+        type=InputPath,
+        help="one sense per line: lemma, part of speech, rank and key, with tabs between them "
+        "(default: nltk's WordNet)",
+    )
     add_shared(parser, "--mix", action="append", default=[])
     add_shared(parser, "--controls", "--json", "--device", "--precision", "--cache", "--trust")
 
@@ -42,29 +57,48 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         wordnet_first_senses,
     )
 
-    first_sense = (
-        read_first_senses(args.first_senses).get if args.first_senses else wordnet_first_senses()
-    )
-    options = args.controls, args.precision, args.device, args.cache
-    scores: dict[str, list[Any]] = {test: [] for test in args.tests}
-    for representations in load_representations(args.bilm, args.mix, args.trust, *options):
+    first_sense: Callable[[LemmaKey], str | None]
+    if args.first_senses:
+        first_sense = read_first_senses(args.first_senses).get
+    else:
+        first_sense = wordnet_first_senses()
+    scores: dict[str, list[SenseScore]] = {test: [] for test in args.tests}
+    for representations in load_representations(
+        args.bilm,
+        args.mix,
+        trust=args.trust,
+        with_controls=args.controls,
+        precision=args.precision,
+        device=args.device,
+        cache=args.cache,
+    ):
         model = NearestSense(representations)
         if not model.fit(read_senses(args.train)):
             raise BiLmError(f"{args.train}: no word with a sense in this file")
         for test, test_scores in scores.items():
             first, *by_layer = score_senses(model, read_senses(test), first_sense)
-            test_scores += by_layer if test_scores else [first, *by_layer]
+            if not test_scores:  # the first sense of all words is the same for all representations
+                test_scores.append(first)
+            test_scores += by_layer
     for test, test_scores in scores.items():
         if not test_scores[0].total:
             raise BiLmError(f"{test}: no word with a sense in this file")
         show(f"{test}: {test_scores[0].total:,} words")
         width = max(len(score.name) for score in test_scores)
-        show(*(f"{each.name:{width}}  {100 * each.f1:6.2f}" for each in test_scores), "", sep="\n")
+        for score in test_scores:
+            show(f"{score.name:{width}}  {100 * score.f1:6.2f}")
+        show("")
+    return {test: _by_name(test_scores) for test, test_scores in scores.items()}
+
+
+def _by_name(scores: Sequence["SenseScore"]) -> dict[str, dict[str, float]]:
+    """Returns the figures of each score for `--json`."""
     return {
-        test: {
-            name: {"f1": each.f1, "correct": correct, "answered": answered, "total": total}
-            for each in test_scores
-            for name, correct, answered, total in [each]
+        score.name: {
+            "f1": score.f1,
+            "correct": score.correct,
+            "answered": score.answered,
+            "total": score.total,
         }
-        for test, test_scores in scores.items()
+        for score in scores
     }

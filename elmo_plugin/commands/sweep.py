@@ -1,7 +1,7 @@
 """Train configurations with several seeds and compare them. Finished trainings in DIR are not
-repeated: a sweep that was stopped continues when you start it again, and you may add seeds and
-configurations. --json writes the scores of all, with this command. Several --workers need Dask, and
-share the cores.
+repeated: start a stopped sweep again and it continues, also with more seeds or configurations.
+--json writes all scores, and this command line. More than one of --workers needs Dask; they share
+the cores.
 
     elmo sweep config.jsonnet -s runs --seeds 5
     elmo sweep baseline.jsonnet elmo.jsonnet -s runs --seeds 3,7 --json scores.json
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from elmo_plugin.commands.options import InputPath, OutputPath, add, add_shared
+from elmo_plugin.commands.options import InputPath, OutputPath, add_shared, cluster_address
 from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.streams import show
 
@@ -31,22 +31,42 @@ class ConfigPath(InputPath):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
-    add(parser, "configs CONFIG", about, ConfigPath, nargs="+")
-    about = "folder of the trainings, DIR/NAME/SEED, and their table"
-    add(parser, "-s/--serialization-dir DIR", about, OutputPath, required=True)
-    add_shared(parser, "--seeds")
-    about = """changes of all configurations, such as '{"trainer.num_epochs": 5}'"""
-    add(parser, "--overrides JSON", about, default="")
-    about = (
-        "such as --metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
+    parser.add_argument(
+        "configs",
+        metavar="CONFIG",
+        type=ConfigPath,
+        nargs="+",
+        help="a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several",
     )
-    add(parser, "--metric METRIC", about)
+    parser.add_argument(
+        "-s",
+        "--serialization-dir",
+        metavar="DIR",
+        type=OutputPath,
+        required=True,
+        help="folder for the trainings, DIR/NAME/SEED, and the table of their scores",
+    )
+    add_shared(parser, "--seeds")
+    parser.add_argument(
+        "--overrides",
+        metavar="JSON",
+        default="",
+        help="""changes to all configurations, such as '{"trainer.num_epochs": 5}'""",
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="METRIC",
+        help="what to compare, such as --metric=+accuracy or --metric=-loss "
+        "(default: the trainer's validation_metric)",
+    )
     add_shared(parser, "--json", "--workers", "--dask")
 
 
 def outputs(args: argparse.Namespace) -> list[Path | str]:
-    return [Path(args.serialization_dir) / "table.md", *filter(None, [args.json])]
+    files: list[Path | str] = [Path(args.serialization_dir) / "table.md"]
+    if args.json is not None:
+        files.append(args.json)
+    return files
 
 
 def resume_path(args: argparse.Namespace) -> Path:
@@ -55,7 +75,7 @@ def resume_path(args: argparse.Namespace) -> Path:
 
 def run(args: argparse.Namespace) -> None:
     """
-    Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings
+    Finds all mistakes before anything is trained. Raises `SystemExit` at the end if a training
     failed.
     """
     from elmo_plugin.config_check import check, mistakes
@@ -71,17 +91,31 @@ def run(args: argparse.Namespace) -> None:
             metric.score(
                 trainings.read_metrics(training.config, training.folder), f"{training.folder}: "
             )
-    outcomes: Iterable[trainings.Outcome] = trainings.train_in_turn(planned)
-    if (workers := args.workers or 1) > 1 or args.dask is not None:
-        packages = getattr(args, "include_package", [])  # an option of `allennlp` alone
-        outcomes = trainings.train_in_processes(planned, workers, args.dask or None, packages)
+    workers = args.workers or 1
+    outcomes: Iterable[trainings.Outcome]
+    if workers == 1 and args.dask is None:
+        outcomes = trainings.train_in_turn(planned)
+    else:
+        outcomes = trainings.train_in_processes(
+            planned,
+            workers,
+            scheduler=cluster_address(args.dask),
+            packages=getattr(args, "include_package", []),  # an option that only `allennlp` has
+        )
     found, failures = scores.judge(planned, outcomes, metric)
     table = scores.table(found, str(metric))
     show(f"\n{table}")
     with atomic_write(folder / "table.md") as temporary:
         temporary.write_text(table, encoding="utf-8")
     if args.json is not None:
-        program = "allennlp" if sys.argv[1:2] == ["elmo-sweep"] else "elmo"
-        write_json(args.json, scores.results(planned, found, shlex.join([program, *sys.argv[1:]])))
+        write_json(args.json, scores.results(planned, found, _command_line()))
     if failures:
         raise SystemExit("\n".join(failures))
+
+
+def _command_line() -> str:
+    """Returns the command line that started this process."""
+    program = "elmo"
+    if sys.argv[1:2] == ["elmo-sweep"]:
+        program = "allennlp"
+    return shlex.join([program, *sys.argv[1:]])

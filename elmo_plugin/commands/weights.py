@@ -1,5 +1,5 @@
-"""Show how much each layer of the biLM counts in trained models. Prints gamma and the normalized
-weights for each placement of ELMo; models without ELMo are skipped.
+"""Show how much each layer of the biLM counts in trained models. It prints gamma and the normalized
+weights for each placement of ELMo, and skips models without ELMo.
 
     elmo weights run/model.tar.gz
     elmo weights runs/*/model.tar.gz --plot weights.png
@@ -10,7 +10,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.commands.options import OutputPath, add, add_shared
+from elmo_plugin.commands.options import OutputPath, add_shared
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.streams import show_table
@@ -21,7 +21,12 @@ logger = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "archives", nargs="+")
-    add(parser, "--plot FILE", "draw the result, as .svg, .png or .pdf", OutputPath)
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        type=OutputPath,
+        help="draw the weights, as .svg, .png or .pdf",
+    )
     add_shared(parser, "--json")
 
 
@@ -32,19 +37,27 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
 
     if args.plot is not None:
         check_plot(args.plot)
-    models = [(archive, read_layer_weights(read_state(archive))) for archive in args.archives]
-    for archive, mixes in models:
+    found = []
+    for archive in args.archives:
+        mixes = read_layer_weights(read_state(archive))
         if not mixes:
             logger.warning("skipped %s: its model has no ELMo", archive)
-    found = [(archive, mix) for archive, mixes in models for mix in mixes]
+        for mix in mixes:
+            found.append((archive, mix))
     if not found:
         raise BiLmError("no archive has a model with ELMo")
     layers = sorted({layer for _, mix in found for layer in mix.layers})
-    rows = [["archive", "placement", "gamma", *map(layer_name, layers)]]
+    rows = [["archive", "placement", "gamma"]]
+    rows[0] += [layer_name(layer) for layer in layers]
     for archive, mix in found:
         weights = dict(zip(mix.layers, mix.normalized_weights, strict=True))
-        cells = [f"{weights[layer]:.3f}" if layer in weights else "-" for layer in layers]
-        rows.append([archive, mix.placement, f"{mix.gamma:.3f}", *cells])
+        row = [archive, mix.placement, f"{mix.gamma:.3f}"]
+        for layer in layers:
+            if layer in weights:
+                row.append(f"{weights[layer]:.3f}")
+            else:
+                row.append("-")
+        rows.append(row)
     show_table(rows)
     if args.plot is not None:
         named = [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]

@@ -17,8 +17,6 @@ from glob import escape, iglob
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from filelock import FileLock
-
 from elmo_plugin.common.errors import BiLmError
 
 try:
@@ -157,6 +155,8 @@ def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
     Holds a lock. Raises `filelock.Timeout` if another process holds it for `timeout` seconds; -1
     waits.
     """
+    from filelock import FileLock  # here, because `elmo --help` would wait for it
+
     with FileLock(str(lock), timeout=timeout):
         try:
             yield

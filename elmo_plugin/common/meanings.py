@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 _ALIKE = 0.85  # so that no word of a table is proposed for an unlike one
-_OUR_ALIKE = 0.61
+_OUR_ALIKE = 0.75
 
 
 @cache

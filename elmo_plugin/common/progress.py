@@ -2,9 +2,10 @@
 
 import logging
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 LINE_INTERVAL = 2.0  # seconds from one line to the next
 
@@ -27,8 +28,10 @@ def is_quiet() -> bool:
     return not logging.getLogger("elmo_plugin").isEnabledFor(logging.WARNING)
 
 
-def progress_bar(**options: Any) -> tqdm:
+def progress_bar(**options: Any) -> "tqdm":
     """Returns a bar of tqdm, or a line every two seconds if standard error is not a terminal."""
+    from tqdm import tqdm  # here, because `elmo --help` would wait for it
+
     if not sys.stderr.isatty():
         options |= {"file": _Lines(), "mininterval": LINE_INTERVAL}
     options["disable"] = options.get("disable") or is_quiet()

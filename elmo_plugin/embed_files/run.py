@@ -54,9 +54,9 @@ def embed_file(
     output, byte for byte.
 
     The source is UTF-8 text with one sentence per line, plain, `.gz` or `.zst`, or `-` for standard
-    input; `source_format` is "fasta" for proteins. It and the output's, one of `OUTPUT_FORMATS`,
-    follow from the suffixes. The output does not depend on the number of `workers`, processes that
-    embed, by default one for each device: "cpu", "cuda" or "cuda:N".
+    input; `source_format` is "text", or "fasta" for proteins. It and the output's, one of
+    `OUTPUT_FORMATS`, follow from the suffixes. The output does not depend on the number of
+    `workers`, processes that embed, by default one for each device: "cpu", "cuda" or "cuda:N".
 
     Returns false if the output was complete already. Raises `BiLmError` if an argument is wrong,
     the text is not UTF-8, or the output or its chunks were made with other arguments; `OSError` if
@@ -64,7 +64,7 @@ def embed_file(
     """
     source, output = str(source), Path(output)
     output_format = _format_of(output, output_format)
-    has_proteins = source_format == "fasta" or is_fasta(source)
+    has_proteins = source_format == "fasta" or (source_format is None and is_fasta(source))
     if has_proteins:
         settings = protein_settings(settings)
     check_settings(settings, output_format)

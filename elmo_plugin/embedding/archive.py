@@ -45,13 +45,16 @@ class ElmoMetadata(NamedTuple):
         if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
             raise BiLmError(f"{_WHAT}: expected {', '.join(cls._fields)}, got {metadata!r}")
         layers = metadata["layers"]
-        lists = list(layers.values()) if isinstance(layers, dict) else [None]
-        if not all(
-            isinstance(each, list) and all(type(n) is int and n >= 0 for n in each)
-            for each in lists
-        ):
+        are_lists = isinstance(layers, dict) and all(
+            _are_layer_numbers(numbers) for numbers in layers.values()
+        )
+        if not are_lists:
             raise BiLmError(f"{_WHAT}: expected lists of layers, got {layers!r}")
         return cls(**metadata)
+
+
+def _are_layer_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(type(number) is int and number >= 0 for number in value)
 
 
 def archived_bilm(
@@ -85,9 +88,13 @@ def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None
     begins. Raises `BiLmError` if they are damaged: a model made without them would read the files
     that its archive names.
     """
-    files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
-    file = next(filter(Path.is_file, files), None)
-    return None if file is None else load_plain(file, name=str(file))
+    if folder is None:
+        return None
+    for name in WEIGHTS_NAMES:
+        file = Path(folder) / name
+        if file.is_file():
+            return load_plain(file, name=str(file))
+    return None
 
 
 def find_bilms(
@@ -101,19 +108,21 @@ def find_bilms(
         if name.endswith(marker):
             module = name.removesuffix(marker)
             start = module + path
-            yield (
-                module,
-                {key.removeprefix(start): state[key] for key in state if key.startswith(start)},
-            )
+            weights = {
+                key.removeprefix(start): state[key] for key in state if key.startswith(start)
+            }
+            yield module, weights
 
 
 class LayerWeights(NamedTuple):
     """
     How one placement of ELMo mixes the layers of its biLM.
 
-    placement: "input" or "output"; the name of the module if it is neither, or if there are several
-    of it layers: the numbers of the layers that are mixed; 0 is the token layer normalized_weights:
-    the weight of each of them after the softmax gamma: the factor of the whole
+    placement: "input" or "output"; the name of the module if it is neither, or if several modules
+        have this placement
+    layers: the numbers of the layers that are mixed; 0 is the token layer
+    normalized_weights: the weight of each of them after the softmax
+    gamma: the factor of the whole mix
     """
 
     placement: str
@@ -128,18 +137,21 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
     stores no layer numbers: its layers are counted from 0.
     """
     modules = [name.removesuffix(_WEIGHTS) for name in state if name.endswith(_WEIGHTS)]
-    counts = Counter(map(_placement, modules))
+    counts = Counter(_placement(module) for module in modules)
     mixes = []
     for module in modules:
-        placement = _placement(module) if counts[_placement(module)] == 1 else module
+        placement = _placement(module)
+        if counts[placement] > 1:
+            placement = module
         weights = torch.softmax(state[module + _WEIGHTS].double(), dim=0).tolist()
         elmo, _, name = module.rpartition(".mixes.")
         metadata = state.get(f"{elmo}.{EXTRA_STATE}")
-        numbers = list(range(len(weights)))
-        layers = numbers if metadata is None else ElmoMetadata.from_tensor(metadata).layers[name]
-        mixes.append(
-            LayerWeights(placement, layers, weights, float(state[f"{module}.scalar_mix.gamma"]))
-        )
+        if metadata is None:
+            layers = list(range(len(weights)))
+        else:
+            layers = ElmoMetadata.from_tensor(metadata).layers[name]
+        gamma = float(state[f"{module}.scalar_mix.gamma"])
+        mixes.append(LayerWeights(placement, layers, weights, gamma))
     return mixes
 
 

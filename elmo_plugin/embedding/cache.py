@@ -14,12 +14,13 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLmError, BiLmOutput
 from elmo_plugin.bilm.io import DTYPES
 from elmo_plugin.common.errors import check_choice
+from elmo_plugin.common.integers import ceil_div
 from elmo_plugin.common.process import ForkSafeLock
 from elmo_plugin.embedding.sqlite_store import SqliteStore
 
 GIGABYTE = 10**9
-KEY_SIZE = 16  # bytes
-OVERHEAD = 300  # bytes of a record without its vectors, about
+KEY_SIZE = 16  # in bytes
+RECORD_OVERHEAD = 300  # bytes that a record takes without its vectors, about
 _MOST_GB = 10**6
 
 
@@ -52,13 +53,13 @@ class MemoryStore:
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
         """Stores the rows for which it has room."""
         for key, row in zip(keys, rows, strict=True):
-            size = row.nbytes + OVERHEAD
+            size = row.nbytes + RECORD_OVERHEAD
             with self._lock:
                 if key in self._records or size > self.max_bytes:
                     continue
                 while self._bytes + size > self.max_bytes:
                     _, oldest = self._records.popitem(last=False)
-                    self._bytes -= oldest.nbytes + OVERHEAD
+                    self._bytes -= oldest.nbytes + RECORD_OVERHEAD
                 self._records[key] = row.copy()
                 self._bytes += size
 
@@ -112,9 +113,9 @@ class ActivationCache:
             missing = self.store.read(keys, rows)
             if missing:
                 layers[:, missing] = self._rounded(compute(character_ids[missing]).layers)
-                self.store.write(
-                    [keys[number] for number in missing], [rows[number] for number in missing]
-                )
+                missing_keys = [keys[number] for number in missing]
+                missing_rows = [rows[number] for number in missing]
+                self.store.write(missing_keys, missing_rows)
             mask = torch.from_numpy(np.arange(layers.shape[2]) < np.array(lengths)[:, None])
             device = character_ids.device
             return BiLmOutput(
@@ -180,13 +181,13 @@ def sentence_keys(
     """
     ids = character_ids.to("cpu", torch.int32).contiguous().numpy()
     bytes_per_word = ids.shape[-1] * ids.itemsize
-    keys, lengths = [], []
+    keys = []
+    lengths = []
     for sentence in ids:
         content = sentence.tobytes().rstrip(b"\0")
-        keys.append(
-            blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE).digest()
-        )
-        lengths.append(-(-len(content) // bytes_per_word))
+        key = blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE)
+        keys.append(key.digest())
+        lengths.append(ceil_div(len(content), bytes_per_word))
     return keys, lengths
 
 

@@ -1,6 +1,5 @@
 """The one ELMo module of a model, as configurations and archives have it."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from os import PathLike
@@ -12,13 +11,13 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 from torch import Tensor
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, BiLmError, layer_numbers
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, BiLmError
 from elmo_plugin.bilm.io import BUNDLED_MODELS, weights_digest
 from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata, archived_bilm
 from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, SqliteCache
-from elmo_plugin.embedding.representations import ElmoRepresentations, LayerMix
+from elmo_plugin.embedding.representations import ElmoRepresentations, LayerMix, MixSettings
 
 
 class RegisteredCache(Registrable, ActivationCache):
@@ -49,28 +48,8 @@ class RegisteredSqliteCache(SqliteCache, RegisteredCache):
     """
 
 
-@dataclass
-class ElmoPlacement(FromParams):
-    """
-    How ELMo enters a model at one place.
-
-    # Parameters
-
-    layers : `str | int | list[int]`, optional (default = `"all"`)
-        "all", "top" or "token", a layer's number, or a list of such numbers; 0 is the token layer.
-    layer_norm : `bool`, optional (default = `False`)
-        Whether each vector is normalized over its own features before mixing.
-    dropout : `float`, optional (default = `0.5`)
-        The rate of dropout on the mixed vectors.
-    mixing_weights : `list[float]`, optional (default = `None`)
-        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if
-        not given.
-    """
-
-    layers: str | int | list[int] = "all"
-    layer_norm: bool = False
-    dropout: float = 0.5
-    mixing_weights: list[float] | None = None
+class ElmoPlacement(MixSettings, FromParams):
+    """How ELMo enters a model at one place: `MixSettings`, with their parameters."""
 
 
 class ContextualElmo(ElmoRepresentations, FromParams):
@@ -129,19 +108,16 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         if input is None and output is None:
             raise ConfigurationError("elmo: expected a placement: input, output or both")
         with as_configuration_error():
-            archived = archived_bilm(serialization_dir, bilm, precision)
-            loaded = (archived or BiLm.from_pretrained(bilm, precision)).requires_grad_(
-                requires_grad
-            )
+            loaded = archived_bilm(serialization_dir, bilm, precision)
+            if loaded is None:
+                loaded = BiLm.from_pretrained(bilm, precision)
+            loaded.requires_grad_(requires_grad)
             super().__init__(
                 loaded, 0, stateful=stateful, cache=cache, max_batch_tokens=max_batch_tokens
             )
             for name, at in (("input", input), ("output", output)):
                 if at is not None:
-                    numbers = layer_numbers(at.layers, loaded.num_layers)
-                    self.mixes[name] = LayerMix(
-                        numbers, at.layer_norm, at.dropout, at.mixing_weights
-                    )
+                    self.mixes[name] = LayerMix(at, loaded.num_layers)
         self._source = bilm
 
     @overrides
@@ -152,12 +128,17 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
         digest = ""
         if self._source in BUNDLED_MODELS and not self.bilm.is_trainable:
-            own = _digest(self.bilm)  # not stored if it is that of the package
-            digest = own if own == _bundled_digest(self._source) else ""
-        options = self.bilm.options.to_dict()
-        return ElmoMetadata(
-            self._source, options, layers, digest, version("elmo_plugin")
-        ).to_tensor()
+            current = _digest(self.bilm)
+            if current == _bundled_digest(self._source):
+                digest = current
+        metadata = ElmoMetadata(
+            source=self._source,
+            options=self.bilm.options.to_dict(),
+            layers=layers,
+            digest=digest,
+            version=version("elmo_plugin"),
+        )
+        return metadata.to_tensor()
 
     @overrides
     def set_extra_state(self, state: Any) -> None:
@@ -177,8 +158,10 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         with as_configuration_error():
-            check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
-            if (extra := state_dict.get(prefix + EXTRA_STATE)) is not None:
+            ours = {name: state_dict[name] for name in state_dict if name.startswith(prefix)}
+            check_all_finite(ours.items())
+            extra = state_dict.get(prefix + EXTRA_STATE)
+            if extra is not None:
                 weights = self._bundled_weights(ElmoMetadata.from_tensor(extra))
                 state_dict.update({f"{prefix}bilm.{name}": weights[name] for name in weights})
         super()._load_from_state_dict(state_dict, prefix, *args)

@@ -4,6 +4,7 @@ eq. 1).
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -18,7 +19,6 @@ from elmo_plugin.bilm import (
     check_cache,
     get_precision,
     layer_numbers,
-    map_state,
     mixing_weights,
 )
 from elmo_plugin.bilm.io import Source
@@ -55,9 +55,8 @@ class ScalarMix(FiniteModule):
         weights = torch.zeros(num_layers)
         if initial_weights is not None:
             weights += torch.tensor(mixing_weights(initial_weights, num_layers))
-            weights.clamp_min_(
-                torch.finfo(weights.dtype).tiny
-            ).log_()  # finite for a weight of zero
+            least = torch.finfo(weights.dtype).tiny  # the logarithm of a weight of zero is finite
+            weights.clamp_min_(least).log_()
         self.weights = nn.Parameter(weights, requires_grad=trainable)
         self.gamma = nn.Parameter(torch.ones(()), requires_grad=trainable)
 
@@ -73,32 +72,56 @@ class ScalarMix(FiniteModule):
         return weighted_sum(self.gamma * self.normalized_weights(), layers)
 
 
+@dataclass
+class MixSettings:
+    """
+    How one ELMo representation is made of a biLM's layers.
+
+    # Parameters
+
+    layers : `str | int | list[int]`, optional (default = `"all"`)
+        "all", "top" or "token", a layer's number, or a list of such numbers; 0 is the token layer.
+    layer_norm : `bool`, optional (default = `False`)
+        Whether each vector is normalized over its own features before mixing.
+    dropout : `float`, optional (default = `0.5`)
+        The rate of dropout on the mixed vectors.
+    mixing_weights : `list[float]`, optional (default = `None`)
+        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if
+        not given.
+    """
+
+    layers: str | int | list[int] = "all"
+    layer_norm: bool = False
+    dropout: float = 0.5
+    mixing_weights: list[float] | None = None
+
+
 class LayerMix(nn.Module):
     """
     One ELMo representation: from all layers of a biLM, shape (num_layers, ..., dim), to vectors of
     shape (..., dim). It selects `layer_numbers`, normalizes if `layer_norm`, mixes, and applies
     dropout.
+
+    Raises `BiLmError` if the settings do not fit a biLM with `num_layers` layers.
     """
 
-    def __init__(
-        self,
-        layer_numbers: Sequence[int],
-        layer_norm: bool = False,
-        dropout: float = 0.5,
-        mixing_weights: Sequence[float] | None = None,
-    ) -> None:
+    def __init__(self, settings: MixSettings, num_layers: int) -> None:
         super().__init__()
-        self.layer_numbers = list(layer_numbers)
-        self.layer_norm = layer_norm
-        self.scalar_mix = ScalarMix(len(self.layer_numbers), mixing_weights is None, mixing_weights)
-        self.dropout = Dropout(dropout)
+        self.layer_numbers = layer_numbers(settings.layers, num_layers)
+        self.layer_norm = settings.layer_norm
+        self.scalar_mix = ScalarMix(
+            len(self.layer_numbers),
+            trainable=settings.mixing_weights is None,
+            initial_weights=settings.mixing_weights,
+        )
+        self.dropout = Dropout(settings.dropout)
 
     def forward(self, layers: Tensor) -> Tensor:
         if self.layer_numbers != list(range(len(layers))):
-            layers = layers[self.layer_numbers]
+            layers = layers[self.layer_numbers]  # Shape: (mixed layers, ..., dim)
         if self.layer_norm:
             layers = nn.functional.layer_norm(layers, layers.shape[-1:])
-        return self.dropout(self.scalar_mix(layers))
+        return self.dropout(self.scalar_mix(layers))  # Shape: (..., dim)
 
 
 def weighted_sum(weights: Tensor, layers: Tensor) -> Tensor:
@@ -136,7 +159,7 @@ class ElmoRepresentations(nn.Module):
     num_mixes : `int`
         The number of representations, each with its own weights, such as one for each place in a
         model.
-    layers : `str | int | Sequence[int]`
+    layers : `str | int | list[int]`
         Which layers are mixed: `"all"`, `"top"`, `"token"`, a layer's number or a list of numbers.
         Layer 0 is the token layer. A single layer is only scaled by `gamma`.
     layer_norm : `bool`
@@ -145,7 +168,7 @@ class ElmoRepresentations(nn.Module):
         word's vector depends on the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
-    mixing_weights : `Sequence[float] | None`
+    mixing_weights : `list[float] | None`
         Fixed weights of the mixed layers, with a fixed `gamma` of 1; `None` to learn both.
     requires_grad : `bool | None`
         Whether the biLM is trained with the task; `None` leaves it unchanged. biLMs are loaded
@@ -174,10 +197,10 @@ class ElmoRepresentations(nn.Module):
         bilm: BiLm | Source,
         num_mixes: int = 1,
         *,
-        layers: str | int | Sequence[int] = "all",
+        layers: str | int | list[int] = "all",
         layer_norm: bool = False,
         dropout: float = 0.5,
-        mixing_weights: Sequence[float] | None = None,
+        mixing_weights: list[float] | None = None,
         requires_grad: bool | None = None,
         stateful: bool = False,
         precision: str | None = None,
@@ -202,11 +225,10 @@ class ElmoRepresentations(nn.Module):
         self.cache = cache
         self.max_batch_tokens = max_batch_tokens
         self._state: LstmState | None = None
-        numbers = layer_numbers(layers, bilm.num_layers)
-        mixes = {
-            str(i): LayerMix(numbers, layer_norm, dropout, mixing_weights) for i in range(num_mixes)
-        }
-        self.mixes = nn.ModuleDict(mixes)
+        settings = MixSettings(layers, layer_norm, dropout, mixing_weights)
+        self.mixes = nn.ModuleDict()
+        for number in range(num_mixes):
+            self.mixes[str(number)] = LayerMix(settings, bilm.num_layers)
 
     @property
     def output_dim(self) -> int:
@@ -225,23 +247,27 @@ class ElmoRepresentations(nn.Module):
         Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask,
         with the sentence boundaries if requested. A cache does not store these.
         """
-        options: dict[str, Any] = {
-            "precision": self.precision,
-            "max_batch_tokens": self.max_batch_tokens,
-        }
         if self.cache is not None and not boundaries:
-            output = self.bilm.forward_cached(character_ids, cache=self.cache, **options)
-        else:
-            state, weight = (
-                self._state if self.stateful else None,
-                self.bilm.token_encoder.projection.weight,
+            output = self.bilm.forward_cached(
+                character_ids,
+                precision=self.precision,
+                max_batch_tokens=self.max_batch_tokens,
+                cache=self.cache,
             )
-            state = state and map_state(lambda part: part.to(weight), state)
-            output = self.bilm(
-                character_ids, state, keep_state=self.stateful, boundaries=boundaries, **options
-            )
-            if output.state is not None:
-                self._state = map_state(Tensor.detach, output.state)
+            return output.layers, output.mask
+        state = None
+        if self.stateful and self._state is not None:
+            state = self._state.to(self.bilm.token_encoder.projection.weight)
+        output = self.bilm(
+            character_ids,
+            state,
+            keep_state=self.stateful,
+            boundaries=boundaries,
+            precision=self.precision,
+            max_batch_tokens=self.max_batch_tokens,
+        )
+        if output.state is not None:
+            self._state = output.state.detach()
         return output.layers, output.mask
 
     def reset_state(self) -> None:

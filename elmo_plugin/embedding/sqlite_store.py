@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 NAME = "activations.sqlite"
-FORMAT = 2  # of the file, as its `user_version`; 1 could have the vectors of other words
-PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sentence over many
+# The file's `user_version`. Files of version 1 could have the vectors of other words.
+FORMAT = 2
+PAGE_SIZE = 16384  # in bytes; larger pages waste space, smaller ones scatter a sentence over many
 CHECKSUM_SIZE = 4
 BUSY_SECONDS = 60.0  # to wait while other processes write
 
@@ -48,10 +49,11 @@ class SqliteStore:
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         def read_all(connection: sqlite3.Connection) -> list[int]:
-            pairs = enumerate(zip(keys, rows, strict=True))
-            return [
-                number for number, (key, row) in pairs if not self._read_one(connection, key, row)
-            ]
+            missing = []
+            for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
+                if not self._read_one(connection, key, row):
+                    missing.append(number)
+            return missing
 
         try:
             if not self._is_off:
@@ -65,9 +67,12 @@ class SqliteStore:
         if self._is_off or self._is_full:
             return
         records = [(_row_id(key), to_record(key, row)) for key, row in zip(keys, rows, strict=True)]
-        insert = "INSERT OR REPLACE INTO records VALUES (?, ?)"
+
+        def write_all(connection: sqlite3.Connection) -> None:
+            connection.executemany("INSERT OR REPLACE INTO records VALUES (?, ?)", records)
+
         try:
-            self._run("BEGIN IMMEDIATE", lambda connection: connection.executemany(insert, records))
+            self._run("BEGIN IMMEDIATE", write_all)
         except (OSError, sqlite3.Error) as error:
             self._is_full = True
             reason = f"{error}; max_gb is {self.max_bytes / 1e9:g}"
@@ -104,9 +109,8 @@ class SqliteStore:
                     self._connection.close()  # Windows deletes no open file
                     self._connection = None
                 file = self.folder / NAME
-                if (
-                    file.exists() and file.stat().st_ino == self._inode
-                ):  # no other process has replaced it
+                is_ours = file.exists() and file.stat().st_ino == self._inode
+                if is_ours:  # no other process has replaced it
                     self._warn(f"is damaged ({error}): it is replaced by an empty one")
                     for path in (file, self.folder / f"{NAME}-journal"):
                         path.unlink(missing_ok=True)
@@ -175,7 +179,8 @@ def _row_id(key: bytes) -> int:
 
 def to_record(key: bytes, vectors: np.ndarray) -> bytes:
     """Returns the record of a sentence's vectors, of any shape."""
-    return _checksum(key, content := vectors.tobytes()) + content
+    content = vectors.tobytes()
+    return _checksum(key, content) + content
 
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:

@@ -89,7 +89,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         See `ContextualElmo`, also for `requires_grad`, `stateful`, `precision`, `max_batch_tokens`,
         `cache` and `serialization_dir`.
     layers : `str | int | list[int]`, optional (default = `"all"`)
-        See `ElmoPlacement`, also for `layer_norm`, `dropout` and `mixing_weights`.
+        See `MixSettings`, also for `layer_norm`, `dropout` and `mixing_weights`.
 
     Raises `ConfigurationError` if `bilm` is not a usable model, or the other parameters do not fit
     it.

@@ -53,7 +53,8 @@ def read_table(source: str) -> tuple[WordTable, str]:
     if source not in BUNDLED_TABLES:
         return read_text_table(source), ""
     file = BUNDLED / "words" / source / "vectors.safetensors"
-    content, keys = file.read_bytes(), file.with_name(KEYS_NAME).read_bytes()
+    content = file.read_bytes()
+    keys = file.with_name(KEYS_NAME).read_bytes()
     return table_from_bytes(content, keys, source), digest(content).hex()
 
 
@@ -77,7 +78,8 @@ def read_text_table(path: str) -> WordTable:
 
 def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
     """Yields the word and the vector of each line."""
-    number, dim = 0, 0
+    number = 0
+    dim = 0
     try:
         with EmbeddingsTextFile(path) as file:
             number = 1 if file.num_tokens else 0
@@ -85,9 +87,8 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
                 number += 1
                 fields = line.rstrip(" \r\n").split(" ")
                 dim = dim or len(fields) - 1
-                word = " ".join(
-                    fields[:-dim] if dim else fields
-                )  # a few words of GloVe have spaces
+                # A few words of GloVe have spaces.
+                word = " ".join(fields[:-dim] if dim else fields)
                 if not word or not dim:
                     raise ValueError(f"expected a word and its numbers, got {line[:50]!r}")
                 row = np.array(fields[-dim:], dtype=np.float32)
@@ -100,9 +101,10 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
         place = f"{path}, line {number}" if number else path
         message = str(error) or "expected word vectors, got an empty file"
         raise ConfigurationError(f"{place}: {message}") from None
-    if expected and (got := number - 1) != expected:
+    found = number - 1  # the first line has the numbers
+    if expected and found != expected:
         raise ConfigurationError(
-            f"{path}: expected {expected} words, as its first line says, got {got}"
+            f"{path}: expected {expected} words, as its first line says, got {found}"
         )
 
 
@@ -130,6 +132,6 @@ def digest(content: bytes) -> bytes:
 def _sorted_table(keys: np.ndarray, vectors: Tensor, scales: Tensor) -> WordTable:
     keys, rows = np.unique(keys.astype(np.int64), return_index=True)
     order = torch.from_numpy(rows)
-    return WordTable(
-        torch.from_numpy(keys), vectors[order], scales[order] if len(scales) else scales
-    )
+    if len(scales):
+        scales = scales[order]
+    return WordTable(torch.from_numpy(keys), vectors[order], scales)

@@ -65,7 +65,8 @@ class WordVectorsIndexer(TextIndexer):
     ) -> dict[str, torch.Tensor]:
         """Returns `word_keys`: shape (padded length, 2), int64, zeros at padding."""
         keys = torch.zeros(padding_lengths["word_keys"], 2, dtype=torch.int64)
-        if words := tokens["word_keys"]:
+        words = tokens["word_keys"]
+        if words:
             keys[: len(words)] = torch.tensor([_keys(word) for word in words])
         return {"word_keys": keys}
 
@@ -131,9 +132,8 @@ class WordVectorsEmbedder(TokenEmbedder):
         # Shape: (batch, time)
         rows = torch.where(is_found[..., 0], rows[..., 0], rows[..., 1])
         is_known = is_found.any(dim=-1, keepdim=True)
-        embedded = _dequantized(
-            self.vectors[rows], self.scales[rows] if len(self.scales) else self.scales
-        )
+        scales = self.scales[rows] if len(self.scales) else self.scales
+        embedded = _dequantized(self.vectors[rows], scales)  # Shape: (batch, time, dim)
         if self.unknown is None:
             return embedded * is_known
         is_word = word_keys[..., :1] != 0

@@ -72,9 +72,8 @@ class CharacterCnn(TokenEmbedder):
         self.activation = activation or Activation.by_name("relu")()
         self.dropout = Dropout(dropout)
         self._output_dim = num_filters * len(widths)
-        self._room = 1 + max(
-            widths
-        )  # for the widest filter after the longest word, and one more slot
+        # Slots for the widest filter after the longest word, and one more.
+        self._padding = max(widths) + 1
 
     @overrides
     def get_output_dim(self) -> int:
@@ -85,17 +84,17 @@ class CharacterCnn(TokenEmbedder):
         Returns shape (..., num_filters * number of widths), zeros at tokens without characters, for
         the characters of each token, then zeros, shape (..., characters).
         """
-        words, which = unique_rows(
-            token_characters.flatten(0, -2)
-        )  # (distinct, characters), (tokens,)
-        padded = nn.functional.pad(words, (0, self._room))
+        # Shapes: (distinct words, characters), (tokens,)
+        words, word_of_token = unique_rows(token_characters.flatten(0, -2))
+        padded = nn.functional.pad(words, (0, self._padding))
         filters = cast("Sequence[nn.Conv1d]", self.convolutions)
-        maxima, order = convolve_by_length(
-            padded, self._embed, filters
-        )  # Shape: (distinct, output_dim)
-        features = self.activation(maxima) * (words != 0).any(dim=1)[order, None]
-        vectors = nn.functional.embedding(which, features[order.argsort()])
+        # Shapes: (distinct words, output_dim), (distinct words,)
+        maxima, order = convolve_by_length(padded, self._embed, filters)
+        has_characters = (words != 0).any(dim=1)
+        features = self.activation(maxima) * has_characters[order, None]
+        vectors = nn.functional.embedding(word_of_token, features[order.argsort()])
         return vectors.view(*token_characters.shape[:-1], self._output_dim)
 
     def _embed(self, words: Tensor) -> Tensor:
-        return self.dropout(self.embedding(words) * (words != 0)[..., None])
+        is_character = (words != 0)[..., None]
+        return self.dropout(self.embedding(words) * is_character)

@@ -72,20 +72,28 @@ class ContextualEncoder(nn.Module, Registrable):
         super().__init__()
         self.elmo = elmo
         self.text_field_embedder = text_field_embedder
-        self.dropout = (InputVariationalDropout if variational_dropout else Dropout)(dropout)
+        self.dropout: nn.Module
+        if variational_dropout:
+            self.dropout = InputVariationalDropout(dropout)
+        else:
+            self.dropout = Dropout(dropout)
         dim = self.get_embedding_dim()
         if dim == 0:
             raise ConfigurationError(
                 "contextual_encoder: nothing embeds the words: add word vectors, characters or "
                 "ELMo as input"
             )
-        self.feedforward = feedforward.construct(input_dim=dim) if feedforward else None
-        if self.feedforward is not None:
+        self.feedforward = None
+        if feedforward is not None:
+            self.feedforward = feedforward.construct(input_dim=dim)
             dim = self.feedforward.get_output_dim()
         dim += feature_dim
-        self.encoder = construct_encoder(encoder, dim) if encoder else None
         self.feature_dim = feature_dim
-        self._encoding_dim = dim if self.encoder is None else self.encoder.get_output_dim()
+        self.encoder = None
+        if encoder is not None:
+            self.encoder = construct_encoder(encoder, dim)
+            dim = self.encoder.get_output_dim()
+        self._encoding_dim = dim
 
     def forward(
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
@@ -112,9 +120,11 @@ class ContextualEncoder(nn.Module, Registrable):
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         if num_wrapping_dims:  # all from here on has the shape (sentences, time, ...)
-            tokens = map_text_fields(
-                lambda tensors: tensors[0].flatten(0, num_wrapping_dims), [tokens]
-            )
+
+            def flatten(tensor: Tensor) -> Tensor:
+                return tensor.flatten(0, num_wrapping_dims)
+
+            tokens = map_text_fields(flatten, tokens)
         parts = []
         if self.elmo is not None:
             layers, _ = self.elmo.run_bilm(_character_ids(tokens))
@@ -123,8 +133,10 @@ class ContextualEncoder(nn.Module, Registrable):
             tokens = {name: tensors for name, tensors in tokens.items() if name != ELMO}
         if self.text_field_embedder.get_output_dim():
             parts.append(self.text_field_embedder(tokens))
-        embedded = self.dropout(torch.cat(parts, dim=-1))
-        encoded = embedded if self.feedforward is None else self.feedforward(embedded)
+        embedded = self.dropout(torch.cat(parts, dim=-1))  # Shape: (sentences, time, embedding_dim)
+        encoded = embedded
+        if self.feedforward is not None:
+            encoded = self.feedforward(embedded)
         if self.feature_dim or features is not None:
             features = self._checked(features, mask).flatten(0, num_wrapping_dims)
             encoded = torch.cat([encoded, features], dim=-1)
@@ -132,6 +144,7 @@ class ContextualEncoder(nn.Module, Registrable):
             encoded = self.encoder(encoded, mask.flatten(0, num_wrapping_dims))
         if self.elmo is not None and "output" in self.elmo.mixes:
             encoded = torch.cat([encoded, self.elmo.mixes["output"](layers)], dim=-1)
+        # Shape: (batch, ..., time, output_dim)
         return encoded.unflatten(0, mask.shape[:-1]), embedded.unflatten(0, mask.shape[:-1]), mask
 
     def encode_together(self, texts: Sequence[TextFieldTensors]) -> list[tuple[Tensor, BoolTensor]]:
@@ -148,7 +161,7 @@ class ContextualEncoder(nn.Module, Registrable):
         lengths = [mask.size(1) for mask in masks]
         if max(lengths) > MAX_LENGTH_RATIO * min(lengths):
             return [self(text) for text in texts]
-        encoded, _ = self(map_text_fields(_concatenate, texts))  # padded to the longest of all
+        encoded, _ = self(map_text_fields(_concatenate, *texts))  # padded to the longest of all
         parts = encoded.split([mask.size(0) for mask in masks])
         return [(part[:, : mask.size(1)], mask) for part, mask in zip(parts, masks, strict=True)]
 
@@ -161,7 +174,9 @@ class ContextualEncoder(nn.Module, Registrable):
         return self._elmo_dim("input") + self.text_field_embedder.get_output_dim()
 
     def _elmo_dim(self, placement: str) -> int:
-        return self.elmo.output_dim if self.elmo is not None and placement in self.elmo.mixes else 0
+        if self.elmo is None or placement not in self.elmo.mixes:
+            return 0
+        return self.elmo.output_dim
 
     def _checked(self, features: Tensor | None, mask: BoolTensor) -> Tensor:
         expected = (*mask.shape, self.feature_dim)
@@ -183,16 +198,19 @@ def _character_ids(tokens: TextFieldTensors) -> Tensor:
 
 
 def map_text_fields(
-    function: Callable[[list[Tensor]], Tensor], texts: Sequence[TextFieldTensors]
+    function: Callable[..., Tensor], first: TextFieldTensors, *others: TextFieldTensors
 ) -> TextFieldTensors:
     """
-    Returns what `function` makes of each tensor of all text fields, which have the same token
-    indexers.
+    Applies `function` to each tensor of a text field, together with the tensors of the same name of
+    the others. All have the same token indexers.
     """
-    return {
-        indexer: {name: function([text[indexer][name] for text in texts]) for name in tensors}
-        for indexer, tensors in texts[0].items()
-    }
+    result: TextFieldTensors = {}
+    for indexer, tensors in first.items():
+        result[indexer] = {}
+        for name, tensor in tensors.items():
+            same = [text[indexer][name] for text in others]
+            result[indexer][name] = function(tensor, *same)
+    return result
 
 
 def slice_wrapping_dim(
@@ -204,25 +222,29 @@ def slice_wrapping_dim(
     ...) to (batch, length, time, ...).
     """
 
-    def windows(tensors: list[Tensor]) -> Tensor:
-        rows = zip(tensors[0], starts, strict=True)
+    def windows(tensor: Tensor) -> Tensor:
+        rows = zip(tensor, starts, strict=True)
         return torch.stack([row[start : start + length] for row, start in rows])
 
-    return map_text_fields(windows, [text])
+    return map_text_fields(windows, text)
 
 
 def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
     """Returns the tensors of some rows of a batch, in the order of `rows`."""
-    return map_text_fields(lambda tensors: tensors[0][list(rows)], [text])
+
+    def take(tensor: Tensor) -> Tensor:
+        return tensor[list(rows)]
+
+    return map_text_fields(take, text)
 
 
-def _concatenate(tensors: Sequence[Tensor]) -> Tensor:
+def _concatenate(*tensors: Tensor) -> Tensor:
     """Concatenates along the first dimension, after padding all others with zeros at their end."""
-    shape = [max(sizes) for sizes in zip(*(tensor.shape[1:] for tensor in tensors), strict=True)]
-    result = tensors[0].new_zeros(sum(tensor.size(0) for tensor in tensors), *shape)
-    for tensor, rows in zip(
-        tensors, result.split([tensor.size(0) for tensor in tensors]), strict=True
-    ):
+    sizes = [tensor.size(0) for tensor in tensors]
+    shapes = [tensor.shape[1:] for tensor in tensors]
+    largest = [max(dims) for dims in zip(*shapes, strict=True)]
+    result = tensors[0].new_zeros(sum(sizes), *largest)
+    for tensor, rows in zip(tensors, result.split(sizes), strict=True):
         rows[tuple(slice(size) for size in tensor.shape)] = tensor
     return result
 

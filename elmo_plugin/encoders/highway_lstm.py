@@ -2,21 +2,131 @@
 connections.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.nn.initializers import block_orthogonal
 from torch import BoolTensor, Tensor, nn
+from torch.autograd import Function
 
+from elmo_plugin.bilm import autocast_dtype, first_derivative_only, rows_before
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders.recurrences import (
     InputProduct,
-    LstmRecurrence,
     SizedEncoder,
     draw_mask,
     pack_rows,
+    product,
+    product_adder,
+    transposed_for_sigmoids,
 )
+
+
+class HighwayLstmRecurrence(Function):
+    """
+    Computes a layer of He et al. (2017, section 2.2), in the form of AllenNLP's `AugmentedLstm`:
+
+        i, f, g, o, r = a_t + W h_{t-1}
+        c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
+        h_t = m * (sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * u_t)
+
+    The highway connection carries u_t. The dropout mask m is from their equation 13: both the next
+    time step and the next layer see the dropped values. The inputs' parts `a_t`, with all biases,
+    and `u_t` are an argument, computed as one product for all rows. In both passes only values that
+    depend on the previous or next time step are computed one step at a time.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        activations: Tensor,
+        weight: Tensor,
+        batch_sizes: Sequence[int],
+        dropout_mask: Tensor | None = None,
+    ) -> Tensor:
+        """
+        Returns `h_t` of all packed rows, shape (rows, dim), in the order in which they are read.
+        `activations` are the `a_t` and `u_t`, shape (rows, 6 * dim); they are changed in place.
+        `weight` is the `W`, shape (5 * dim, dim), and `dropout_mask` the `m`, shape (sentences,
+        dim), in packed order.
+        """
+        dim = weight.size(1)
+        dtype = autocast_dtype(weight)
+        transposed = transposed_for_sigmoids(weight, activations).to(dtype)
+        cells, tanh_cells, hidden = activations.new_empty(3, len(activations), dim)
+        cells[: batch_sizes[0]] = 0
+        # Views of the rows of each time step.
+        gates = activations[:, : 5 * dim].split(batch_sizes)
+        i, f, g, o, r, u = [part.split(batch_sizes) for part in activations.chunk(6, dim=1)]
+        c = cells.split(batch_sizes)
+        tanh_c = tanh_cells.split(batch_sizes)
+        h = hidden.split(batch_sizes)
+        add_product = product_adder(activations, dtype)
+        for t, size in enumerate(batch_sizes):
+            if t > 0:
+                add_product(gates[t], h[t - 1][:size], transposed)
+            gates[t].sigmoid_()
+            if t > 0:
+                torch.mul(f[t], c[t - 1][:size], out=c[t])
+            c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
+            torch.tanh(c[t], out=tanh_c[t])
+            torch.lerp(u[t], o[t] * tanh_c[t], r[t], out=h[t])
+            if dropout_mask is not None:
+                h[t].mul_(dropout_mask[:size])
+        ctx.save_for_backward(weight, activations, cells, tanh_cells, hidden, dropout_mask)
+        ctx.batch_sizes = batch_sizes
+        ctx.dtype = dtype
+        return hidden
+
+    @staticmethod
+    @first_derivative_only
+    def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
+        batch_sizes = ctx.batch_sizes
+        dim = hidden.size(1)
+        gates, carried = activations.split([5 * dim, dim], dim=1)
+        i, f, g, o, r = gates.chunk(5, dim=1)
+        d_activations = torch.empty_like(activations)
+        d_gates, d_carried = d_activations.split([5 * dim, dim], dim=1)
+        # The derivatives of the cell by the first three gates before their activation, and of the
+        # output by the last two. The loop turns them into the gradients of these gates.
+        torch.addcmul(gates, gates, gates, value=-1, out=d_gates)
+        to_i, to_f, to_g, to_o, to_r = d_gates.chunk(5, dim=1)
+        to_i.mul_(2 * g - 1)
+        to_f.mul_(rows_before(cells, batch_sizes))
+        to_g.mul_(i).mul_(4)
+        to_o.mul_(r).mul_(tanh_cells)
+        to_r.mul_(o * tanh_cells - carried)
+        hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(r).mul_(o)
+        d_hidden = d_outputs.clone()
+        d_cells = torch.zeros_like(cells)
+        # Views of the rows of each time step.
+        d_h = d_hidden.split(batch_sizes)
+        d_c = d_cells.split(batch_sizes)
+        h_to_c = hidden_to_cell.split(batch_sizes)
+        forget = f.split(batch_sizes)
+        d_rows = d_gates.split(batch_sizes)
+        # Shapes: (rows, 3, dim) and (rows, 2, dim)
+        from_cell, from_hidden = d_gates.unflatten(1, (5, dim)).split([3, 2], dim=1)
+        from_c = from_cell.split(batch_sizes)
+        from_h = from_hidden.split(batch_sizes)
+        step_weight = weight.to(ctx.dtype)
+        add_product = product_adder(d_hidden, ctx.dtype)
+        for t, size in reversed(list(enumerate(batch_sizes))):
+            if dropout_mask is not None:
+                d_h[t].mul_(dropout_mask[:size])
+            d_c[t].addcmul_(d_h[t], h_to_c[t])
+            from_c[t].mul_(d_c[t].unsqueeze(1))
+            from_h[t].mul_(d_h[t].unsqueeze(1))
+            if t > 0:
+                torch.mul(d_c[t], forget[t], out=d_c[t - 1][:size])
+                add_product(d_h[t - 1][:size], d_rows[t], step_weight)
+        torch.mul(d_hidden, 1 - r, out=d_carried)
+        d_weight = product(d_gates.t(), rows_before(hidden, batch_sizes), ctx.dtype)
+        return d_activations, d_weight, None, None
 
 
 class HighwayLstmLayer(nn.Module):
@@ -38,12 +148,15 @@ class HighwayLstmLayer(nn.Module):
 
     def forward(self, rows: Tensor, batch_sizes: list[int]) -> Tensor:
         """Returns shape (rows, hidden_size) for packed rows of shape (rows, input_size)."""
-        weight, bias = self.state_linearity.weight, self.state_linearity.bias
+        weight = self.state_linearity.weight  # Shape: (5 * hidden_size, hidden_size)
+        hidden_size = weight.size(1)
         rate = self.recurrent_dropout if self.training else 0.0
-        mask = draw_mask(rows, rate, batch_sizes[0], weight.size(1))
-        biases = nn.functional.pad(bias, (0, weight.size(1)))  # the highway connection has no bias
+        mask = draw_mask(rows, rate, batch_sizes[0], hidden_size)
+        # What the highway connection carries, the last of six parts, has no bias.
+        biases = nn.functional.pad(self.state_linearity.bias, (0, hidden_size))
+        # Shape: (rows, 6 * hidden_size)
         activations = InputProduct.apply(rows, self.input_linearity.weight, biases)
-        return LstmRecurrence.apply(activations, weight, batch_sizes, mask)
+        return HighwayLstmRecurrence.apply(activations, weight, batch_sizes, mask)
 
 
 @Seq2SeqEncoder.register("highway_lstm")
@@ -83,20 +196,25 @@ class HighwayLstm(SizedEncoder):
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """Returns shape (batch, time, hidden_size), zeros at padding after the words."""
-        rows, reverse, places, batch_sizes = pack_rows(self, inputs, mask)
-        outputs = rows.new_zeros(*mask.shape, self.get_output_dim())
-        if not batch_sizes:
+        packed = pack_rows(self, inputs, mask)
+        outputs = packed.rows.new_zeros(*mask.shape, self.get_output_dim())
+        if not packed.batch_sizes:
             return outputs
-        # A layer in the other direction reads the same rows in another order.
+        rows = packed.rows
         for number, layer in enumerate(self.layers):
-            rows = layer(rows if number == 0 else rows[reverse], batch_sizes)
+            if number > 0:  # a layer in the other direction reads the same rows in another order
+                rows = rows[packed.reverse]
+            rows = layer(rows, packed.batch_sizes)  # Shape: (rows, hidden_size)
         if len(self.layers) % 2 == 0:
-            rows = rows[reverse]
-        outputs[places] = rows
+            rows = rows[packed.reverse]
+        outputs[packed.places] = rows
         return outputs
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        for name in [name for name in state_dict if name.startswith(f"{prefix}_module.layer_")]:
-            number, parameter = name.removeprefix(f"{prefix}_module.layer_").split(".cell.")
-            state_dict[f"{prefix}layers.{number}.{parameter}"] = state_dict.pop(name)
+        """Loads the weights of AllenNLP's `alternating_lstm` too: their names are converted."""
+        theirs = f"{prefix}_module.layer_"
+        for name in list(state_dict):
+            if name.startswith(theirs):
+                number, parameter = name.removeprefix(theirs).split(".cell.")
+                state_dict[f"{prefix}layers.{number}.{parameter}"] = state_dict.pop(name)
         super()._load_from_state_dict(state_dict, prefix, *args)

@@ -7,7 +7,7 @@ a CPU with bfloat16 instructions); gates, cells and sums stay in the type of the
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
@@ -31,16 +31,17 @@ class SizedEncoder(Seq2SeqEncoder):
 
     def __init__(self, input_dim: int, output_dim: int, is_bidirectional: bool) -> None:
         super().__init__()
-        self._sizes = input_dim, output_dim
+        self._input_dim = input_dim
+        self._output_dim = output_dim
         self._is_bidirectional = is_bidirectional
 
     @overrides
     def get_input_dim(self) -> int:
-        return self._sizes[0]
+        return self._input_dim
 
     @overrides
     def get_output_dim(self) -> int:
-        return self._sizes[1]
+        return self._output_dim
 
     @overrides
     def is_bidirectional(self) -> bool:
@@ -62,44 +63,70 @@ def read_both_ways(
     """
     if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):
         return read_by_torch(layer, inputs, mask)
-    rows, reverse, places, batch_sizes = pack_rows(layer, inputs, mask)
-    outputs = rows.new_zeros(*mask.shape, 2 * layer.hidden_size)
-    if not batch_sizes:
+    packed = pack_rows(layer, inputs, mask)
+    outputs = packed.rows.new_zeros(*mask.shape, 2 * layer.hidden_size)
+    if not packed.batch_sizes:
         return outputs
-    input_weight, weight, input_bias, bias = map(torch.stack, zip(*layer.all_weights, strict=True))
-    projected = nn.functional.linear(rows, input_weight.flatten(0, 1), input_bias.flatten()).to(
-        rows.dtype
-    )
-    forward, backward = projected.chunk(2, dim=1)
-    both = torch.stack([forward, backward[reverse]])
+    of_forward, of_backward = layer.all_weights
+    input_weight, weight, input_bias, bias = [
+        torch.stack(pair) for pair in zip(of_forward, of_backward, strict=True)
+    ]
+    # One product for both directions, shape (rows, directions * gates * hidden_size).
+    projected = nn.functional.linear(packed.rows, input_weight.flatten(0, 1), input_bias.flatten())
+    forward, backward = projected.to(packed.rows.dtype).chunk(2, dim=1)
+    both = torch.stack([forward, backward[packed.reverse]])  # Shape: (directions, rows, ...)
     if isinstance(layer, nn.LSTM):
-        dropout_mask = draw_mask(rows, recurrent_dropout, 2, batch_sizes[0], layer.hidden_size)
-        hidden = LstmRecurrence.apply(both + bias.unsqueeze(1), weight, batch_sizes, dropout_mask)
+        dropout_mask = draw_mask(
+            packed.rows, recurrent_dropout, 2, packed.batch_sizes[0], layer.hidden_size
+        )
+        hidden = LstmRecurrence.apply(
+            both + bias.unsqueeze(1), weight, packed.batch_sizes, dropout_mask
+        )
     else:
-        hidden = GruRecurrence.apply(both, weight, bias, batch_sizes)
-    outputs[places] = torch.cat([hidden[0], hidden[1][reverse]], dim=1)
+        hidden = GruRecurrence.apply(both, weight, bias, packed.batch_sizes)
+    # Shape: (batch, time, 2 * hidden_size)
+    outputs[packed.places] = torch.cat([hidden[0], hidden[1][packed.reverse]], dim=1)
     return outputs
 
 
 def draw_mask(like: Tensor, rate: float, *shape: int) -> Tensor | None:
     """Draws the dropout mask that all time steps share; `None` without dropout."""
-    return nn.functional.dropout(like.new_ones(shape), rate) if rate else None
+    if rate == 0:
+        return None
+    return nn.functional.dropout(like.new_ones(shape), rate)
 
 
-def pack_rows(
-    module: nn.Module, inputs: Tensor, mask: BoolTensor
-) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor], list[int]]:
+class PackedRows(NamedTuple):
     """
-    Returns the words of all sentences as packed rows, shape (rows, input_size), in the type of the
-    module's parameters, whatever autocast has made of the inputs; the order of the rows in the
-    other direction, its own inverse; their sentences and times; and the number of rows of each time
-    step.
+    The words of all sentences, time step by time step, see `Packing`.
+
+    rows: (rows, input_size)
+    reverse: (rows,), the order of the rows in the other direction, its own inverse
+    places: the sentence and the time step of each row, each (rows,)
+    batch_sizes: the number of rows of each time step
+    """
+
+    rows: Tensor
+    reverse: Tensor
+    places: tuple[Tensor, Tensor]
+    batch_sizes: list[int]
+
+
+def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows:
+    """
+    Packs the words of sentences, shape (batch, time, input_size), in the type of the module's
+    parameters, whatever autocast has made of the inputs.
     """
     lengths = mask.sum(dim=1)
     packing = pack(lengths)
-    places = packing.sentence, packing.time
-    rows = inputs.to(next(module.parameters()).dtype)[places]
-    return rows, rows_in_reverse(packing, lengths), places, packing.batch_sizes
+    dtype = next(module.parameters()).dtype
+    places = (packing.sentence, packing.time)
+    return PackedRows(
+        rows=inputs.to(dtype)[places],
+        reverse=rows_in_reverse(packing, lengths),
+        places=places,
+        batch_sizes=packing.batch_sizes,
+    )
 
 
 def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor:
@@ -134,18 +161,12 @@ class InputProduct(Function):
 
 class LstmRecurrence(Function):
     """
-    Computes a layer of `torch.nn.LSTM` (Hochreiter and Schmidhuber, 1997):
+    Computes a layer of `torch.nn.LSTM` (Hochreiter and Schmidhuber, 1997), for several directions
+    at once:
 
         i, f, g, o = a_t + W (m * h_{t-1})
         c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
         h_t = sigmoid(o) * tanh(c_t)
-
-    or, if there is a fifth gate r, the layer of He et al. (2017, section 2.2), in the form of
-    AllenNLP's `AugmentedLstm`. Its highway connection carries u_t, and its dropout mask m is from
-    their equation 13: both the next time step and the next layer see the dropped values:
-
-        i, f, g, o, r = a_t + W h_{t-1}
-        h_t = m * (sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * u_t)
 
     The inputs' part `a_t`, with all biases, is an argument, computed as one product for all rows.
     In both passes only values that depend on the previous or next time step are computed one step
@@ -161,104 +182,100 @@ class LstmRecurrence(Function):
         dropout_mask: Tensor | None = None,
     ) -> Tensor:
         """
-        Returns `h_t` of all packed rows, shape (rows, dim), each direction in the order in which it
-        reads. All shapes may begin with the number of directions. `activations` are the `a_t`,
-        shape (rows, 4 * dim), or with `u_t`, (rows, 6 * dim); they are changed in place. `weight`
-        is the `W`, shape (4 * dim, dim) or (5 * dim, dim), and `dropout_mask` the `m`, shape
-        (sentences, dim), in packed order.
+        Returns `h_t` of all packed rows, shape (directions, rows, dim), each direction in the order
+        in which it reads. `activations` are the `a_t`, shape (directions, rows, 4 * dim); they are
+        changed in place. `weight` is the `W`, shape (directions, 4 * dim, dim), and `dropout_mask`
+        the `m`, shape (directions, sentences, dim), in packed order.
         """
-        dim, dtype = weight.size(-1), autocast_dtype(weight)
-        transposed = weight.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
-        # tanh(g) = 2 sigmoid(2 g) - 1: with the part of g doubled, one sigmoid activates all gates.
-        for tensor in (activations, transposed):
-            tensor[..., 2 * dim : 3 * dim] *= 2
-        transposed = transposed.to(dtype)
-        cells, tanh_cells, hidden = activations.new_empty(3, *activations.shape[:-1], dim)
-        cells[..., : batch_sizes[0], :] = 0
-        gates, parts = activations[..., : weight.size(-2)], activations.split(dim, dim=-1)
+        dim = weight.size(2)
+        dtype = autocast_dtype(weight)
+        transposed = transposed_for_sigmoids(weight, activations).to(dtype)
+        cells, tanh_cells, hidden = activations.new_empty(3, *activations.shape[:2], dim)
+        cells[:, : batch_sizes[0]] = 0
         # Views of the rows of each time step.
-        all_gates, c, tanh_c, h, i, f, g, o, *highway = [
-            tensor.split(batch_sizes, dim=-2)
-            for tensor in (gates, cells, tanh_cells, hidden, *parts)
-        ]
+        gates = activations.split(batch_sizes, dim=1)
+        i, f, g, o = [gate.split(batch_sizes, dim=1) for gate in activations.chunk(4, dim=2)]
+        c = cells.split(batch_sizes, dim=1)
+        tanh_c = tanh_cells.split(batch_sizes, dim=1)
+        h = hidden.split(batch_sizes, dim=1)
         add_product = product_adder(activations, dtype)
         for t, size in enumerate(batch_sizes):
             if t > 0:
-                before = h[t - 1][..., :size, :]
-                if dropout_mask is not None and not highway:
-                    before = before * dropout_mask[..., :size, :]
-                add_product(all_gates[t], before, transposed)
-            all_gates[t].sigmoid_()
+                before = h[t - 1][:, :size]
+                if dropout_mask is not None:
+                    before = before * dropout_mask[:, :size]
+                add_product(gates[t], before, transposed)
+            gates[t].sigmoid_()
             if t > 0:
-                torch.mul(f[t], c[t - 1][..., :size, :], out=c[t])
+                torch.mul(f[t], c[t - 1][:, :size], out=c[t])
             c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
             torch.tanh(c[t], out=tanh_c[t])
-            if highway:
-                r, carried = highway
-                torch.lerp(carried[t], o[t] * tanh_c[t], r[t], out=h[t])
-                if dropout_mask is not None:
-                    h[t].mul_(dropout_mask[:size])
-            else:
-                torch.mul(o[t], tanh_c[t], out=h[t])
+            torch.mul(o[t], tanh_c[t], out=h[t])
         ctx.save_for_backward(weight, activations, cells, tanh_cells, hidden, dropout_mask)
-        ctx.batch_sizes, ctx.dtype = batch_sizes, dtype
+        ctx.batch_sizes = batch_sizes
+        ctx.dtype = dtype
         return hidden
 
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
-        batch_sizes, dim = ctx.batch_sizes, hidden.size(-1)
-        i, f, g, o, *highway = activations.split(dim, dim=-1)
+        batch_sizes = ctx.batch_sizes
+        dim = hidden.size(2)
+        i, f, g, o = activations.chunk(4, dim=2)
         # The derivatives of the cell by the first three gates before their activation, and of the
-        # output by the others. The loop turns them into the gradients of these gates.
-        d_activations = torch.addcmul(activations, activations, activations, value=-1)
-        to_i, to_f, to_g, to_o, *to_highway = d_activations.split(dim, dim=-1)
+        # output by the last. The loop turns them into the gradients of these gates.
+        d_gates = torch.addcmul(activations, activations, activations, value=-1)
+        to_i, to_f, to_g, to_o = d_gates.chunk(4, dim=2)
         to_i.mul_(2 * g - 1)
         to_f.mul_(rows_before(cells, batch_sizes))
         to_g.mul_(i).mul_(4)
-        hidden_to_cell = 1 - tanh_cells * tanh_cells
-        if highway:
-            r, carried = highway
-            to_o.mul_(r)
-            to_highway[0].mul_(o * tanh_cells - carried)
-            hidden_to_cell.mul_(r)
         to_o.mul_(tanh_cells)
-        hidden_to_cell.mul_(o)
-        d_hidden, d_cells = d_outputs.clone(), torch.zeros_like(cells)
-        d_gates = d_activations[..., : weight.size(-2)]
-        from_cell, from_hidden = d_gates.unflatten(-1, (-1, dim)).tensor_split([3], dim=-2)
-        d_h, d_c, h_to_c, forget, d_rows = [
-            tensor.split(batch_sizes, dim=-2)
-            for tensor in (d_hidden, d_cells, hidden_to_cell, f, d_gates)
-        ]
-        # Each of the shape (rows, gates, dim).
-        from_c, from_h = (
-            from_cell.split(batch_sizes, dim=-3),
-            from_hidden.split(batch_sizes, dim=-3),
-        )
+        hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(o)
+        d_hidden = d_outputs.clone()
+        d_cells = torch.zeros_like(cells)
+        # Views of the rows of each time step.
+        d_h = d_hidden.split(batch_sizes, dim=1)
+        d_c = d_cells.split(batch_sizes, dim=1)
+        h_to_c = hidden_to_cell.split(batch_sizes, dim=1)
+        forget = f.split(batch_sizes, dim=1)
+        d_rows = d_gates.split(batch_sizes, dim=1)
+        # Shapes: (directions, rows, 3, dim) and (directions, rows, 1, dim)
+        from_cell, from_hidden = d_gates.unflatten(2, (4, dim)).split([3, 1], dim=2)
+        from_c = from_cell.split(batch_sizes, dim=1)
+        from_h = from_hidden.split(batch_sizes, dim=1)
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
-            if highway and dropout_mask is not None:
-                d_h[t].mul_(dropout_mask[:size])
             d_c[t].addcmul_(d_h[t], h_to_c[t])
-            from_c[t].mul_(d_c[t].unsqueeze(-2))
-            from_h[t].mul_(d_h[t].unsqueeze(-2))
+            from_c[t].mul_(d_c[t].unsqueeze(2))
+            from_h[t].mul_(d_h[t].unsqueeze(2))
             if t > 0:
-                d_before = d_h[t - 1][..., :size, :]
-                torch.mul(d_c[t], forget[t], out=d_c[t - 1][..., :size, :])
-                if highway or dropout_mask is None:
+                torch.mul(d_c[t], forget[t], out=d_c[t - 1][:, :size])
+                d_before = d_h[t - 1][:, :size]
+                if dropout_mask is None:
                     add_product(d_before, d_rows[t], step_weight)
                 else:
                     d_dropped = product(d_rows[t], step_weight, ctx.dtype)
-                    d_before.addcmul_(d_dropped, dropout_mask[..., :size, :])
+                    d_before.addcmul_(d_dropped, dropout_mask[:, :size])
         previous = rows_before(hidden, batch_sizes)
-        if highway:
-            torch.mul(d_hidden, 1 - r, out=to_highway[1])
-        elif dropout_mask is not None:
-            previous *= torch.cat([dropout_mask[..., :size, :] for size in batch_sizes], dim=-2)
-        return d_activations, product(d_gates.transpose(-1, -2), previous, ctx.dtype), None, None
+        if dropout_mask is not None:
+            previous *= torch.cat([dropout_mask[:, :size] for size in batch_sizes], dim=1)
+        d_weight = product(d_gates.transpose(1, 2), previous, ctx.dtype)
+        return d_gates, d_weight, None, None
+
+
+def transposed_for_sigmoids(weight: Tensor, activations: Tensor) -> Tensor:
+    """
+    Returns a transposed copy of an LSTM's recurrent weight, shape (..., dim, gates * dim). It and
+    `activations`, in place, have the new values, the third gate, doubled: with tanh(g) = 2
+    sigmoid(2 g) - 1, one sigmoid activates all gates.
+    """
+    dim = weight.size(-1)
+    transposed = weight.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
+    transposed[..., 2 * dim : 3 * dim] *= 2
+    activations[..., 2 * dim : 3 * dim] *= 2
+    return transposed
 
 
 class GruRecurrence(Function):
@@ -282,18 +299,23 @@ class GruRecurrence(Function):
         x_t + b`, shape (directions, rows, 3 * dim), `weight`, the `W`, shape (directions, 3 * dim,
         dim), and `bias`, the `c`, shape (directions, 3 * dim).
         """
-        directions, rows, dim = *projected.shape[:2], weight.size(2)
+        directions, rows, _ = projected.shape
+        dim = weight.size(2)
         dtype = autocast_dtype(weight)
-        transposed, bias = weight.transpose(1, 2).contiguous().to(dtype), bias.unsqueeze(1)
-        recurrent = torch.empty_like(projected)  # W h + c; its last third is kept for the gradient.
-        gates = projected.clone()  # r, z and n, once they are activated.
-        hidden = projected.new_empty(directions, rows, dim)
-        h = projected.new_zeros(directions, batch_sizes[0], dim)
+        transposed = weight.transpose(1, 2).contiguous().to(dtype)
+        bias = bias.unsqueeze(1)  # Shape: (directions, 1, 3 * dim)
+        recurrent = torch.empty_like(projected)  # W h + c; its last third is kept for the gradient
         of_r_and_z, of_n = recurrent.split([2 * dim, dim], dim=2)
-        tensors = gates[..., : 2 * dim], *gates.chunk(3, dim=2), recurrent, of_r_and_z, of_n, hidden
-        r_and_z, r, z, n, products, to_r_and_z, to_n, outputs = [
-            tensor.split(batch_sizes, dim=1) for tensor in tensors
-        ]
+        gates = projected.clone()  # r, z and n, once they are activated
+        hidden = projected.new_empty(directions, rows, dim)
+        # Views of the rows of each time step.
+        r_and_z = gates[..., : 2 * dim].split(batch_sizes, dim=1)
+        r, z, n = [gate.split(batch_sizes, dim=1) for gate in gates.chunk(3, dim=2)]
+        products = recurrent.split(batch_sizes, dim=1)
+        to_r_and_z = of_r_and_z.split(batch_sizes, dim=1)
+        to_n = of_n.split(batch_sizes, dim=1)
+        outputs = hidden.split(batch_sizes, dim=1)
+        h = projected.new_zeros(directions, batch_sizes[0], dim)
         add_product = product_adder(recurrent, dtype)
         for t, size in enumerate(batch_sizes):
             h = h[:, :size]
@@ -302,14 +324,16 @@ class GruRecurrence(Function):
             n[t].addcmul_(r[t], to_n[t]).tanh_()
             h = torch.lerp(n[t], h, z[t], out=outputs[t])
         ctx.save_for_backward(weight, gates, of_n, hidden)
-        ctx.batch_sizes, ctx.dtype = batch_sizes, dtype
+        ctx.batch_sizes = batch_sizes
+        ctx.dtype = dtype
         return hidden
 
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         weight, gates, to_n, hidden = ctx.saved_tensors
-        batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
+        batch_sizes = ctx.batch_sizes
+        dim = hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
         previous = rows_before(hidden, batch_sizes)
         # The derivatives of h_t by the summands of each gate before its activation: by V x_t + b
@@ -321,10 +345,11 @@ class GruRecurrence(Function):
         torch.mul(previous - n, z - z * z, out=to_z)
         torch.mul(by_n, r, out=to_product)
         d_hidden = d_outputs.clone()
-        d_gates, d_rows, d_h, keep = [
-            tensor.split(batch_sizes, dim=1)
-            for tensor in (d_recurrent.unflatten(2, (3, dim)), d_recurrent, d_hidden, z)
-        ]
+        # Views of the rows of each time step.
+        d_gates = d_recurrent.unflatten(2, (3, dim)).split(batch_sizes, dim=1)
+        d_rows = d_recurrent.split(batch_sizes, dim=1)
+        d_h = d_hidden.split(batch_sizes, dim=1)
+        keep = z.split(batch_sizes, dim=1)
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
@@ -348,6 +373,10 @@ def product_adder(sums: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor,
     adds `left @ right` to the sums in place. `right` is in `dtype`, in which the product is
     computed.
     """
+
+    def add_rounded_product(sums: Tensor, left: Tensor, right: Tensor) -> Tensor:
+        return sums.add_(torch.matmul(left.to(dtype), right))
+
     if dtype != sums.dtype:
-        return lambda sums, left, right: sums.add_(torch.matmul(left.to(dtype), right))
+        return add_rounded_product
     return Tensor.addmm_ if sums.dim() == 2 else Tensor.baddbmm_

@@ -64,14 +64,16 @@ def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
     Returns zero if a BIO tag may follow another, shape (tags, tags), and if it may be the first,
     shape (tags,); otherwise minus infinity. `I-X` may follow only `B-X` and `I-X`.
     """
-    allowed = [
-        [not after.startswith("I-") or before in (after, f"B-{after[2:]}") for after in tags]
-        for before in [*tags, "O"]  # what may follow "O" may be the first
-    ]
-    penalties = torch.zeros(len(allowed), len(tags)).masked_fill(
-        ~torch.tensor(allowed).bool(), -torch.inf
-    )
-    return penalties[:-1], penalties[-1]
+    penalties = torch.zeros(len(tags), len(tags))
+    start = torch.zeros(len(tags))
+    for column, tag in enumerate(tags):
+        if not tag.startswith("I-"):
+            continue
+        start[column] = -torch.inf
+        for row, before in enumerate(tags):
+            if before not in (tag, f"B-{tag[2:]}"):
+                penalties[row, column] = -torch.inf
+    return penalties, start
 
 
 @torch.no_grad()

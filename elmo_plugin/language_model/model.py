@@ -16,7 +16,7 @@ from allennlp.nn.util import dist_reduce_sum
 from overrides import overrides
 from torch import Tensor, distributed
 
-from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, map_state, pack
+from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, pack
 from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.common.errors import as_configuration_error, check_choice
 from elmo_plugin.common.formats.torch_files import json_to_tensor
@@ -171,7 +171,7 @@ class BiLmLanguageModel(Model):
         packing = pack(torch.full((batch_size,), steps), types.device)
         settings = self.bilm.settings(keep_state=True)._replace(dropout=self.training)
         output = self.bilm.forward_packed(character_ids, rows, packing, settings, self._state)
-        self._state = output.state and map_state(Tensor.detach, output.state)
+        self._state = None if output.state is None else output.state.detach()
         return torch.stack(output.layers[-1])
 
     def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from elmo_plugin.bilm.batching import LstmState, map_state
-from elmo_plugin.bilm.lstm import DirectionalLstm, Pass, lstm_layers, zero_state
+from elmo_plugin.bilm.batching import LstmState
+from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
 
 
 def run_direction(
@@ -19,8 +19,10 @@ def run_direction(
     if state is None:
         state = zero_state(lm.options, inputs, batch_sizes[0] if batch_sizes else 0, directions=1)
     else:
-        state = map_state(lambda part: part.unsqueeze(1), state)
-    settings = Pass(recurrence=recurrence, keep_state=True, dropout=lm.training)
+        state = LstmState(state.hidden.unsqueeze(1), state.cell.unsqueeze(1))
+    settings = ForwardSettings(recurrence=recurrence, keep_state=True, dropout=lm.training)
     layers, final = lstm_layers([lm], [inputs], batch_sizes, state, settings)
     assert final is not None
-    return [output for (output,) in layers], map_state(lambda part: part.squeeze(1), final)
+    return [output for (output,) in layers], LstmState(
+        final.hidden.squeeze(1), final.cell.squeeze(1)
+    )

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_frozen
 from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.lstm_cell import LstmLayer
-from elmo_plugin.bilm.lstm_frozen import PackedLayers, pack_batched, run_frozen
+from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, PackedLayers
 from elmo_plugin.common.process import torch_threads
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
@@ -42,8 +42,8 @@ def _random_inputs(lengths: Sequence[int]) -> tuple[list[Tensor], list[int], Lst
 
 def test_bfloat16_keeps_its_cells_in_float32() -> None:
     skip_if_not_here(ComputePath("batched_directions", "bfloat16", "cpu", 0.0))
-    packed = pack_batched(_layers(3.0, 3.0), PRECISIONS["bfloat16"])
-    _, end = run_frozen(packed, *_random_inputs(LENGTHS), True)
+    packed = BatchedRecurrence().pack(_layers(3.0, 3.0), PRECISIONS["bfloat16"])
+    _, end = BatchedRecurrence().run(packed, *_random_inputs(LENGTHS), True)
     assert not torch.equal(end.cell, end.cell.bfloat16().float())
 
 
@@ -55,28 +55,32 @@ def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
     weights = [parameter for layer in layers for parameter in layer.parameters()]
     given = [*inputs, *state, *weights]
     copies = [tensor.clone() for tensor in given]
-    packed = pack_batched(layers, PRECISIONS[precision])
-    first, _ = run_frozen(packed, inputs, batch_sizes, state, True)
-    second, _ = run_frozen(packed, inputs, batch_sizes, state, False)
+    packed = BatchedRecurrence().pack(layers, PRECISIONS[precision])
+    first, _ = BatchedRecurrence().run(packed, inputs, batch_sizes, state, True)
+    second, _ = BatchedRecurrence().run(packed, inputs, batch_sizes, state, False)
     assert all(map(torch.equal, first, second)), "the packed weights stay as they were"
     assert all(torch.equal(tensor, copy) for tensor, copy in zip(given, copies, strict=True))
 
 
 @pytest.mark.cuda
 def test_on_a_gpu_no_time_step_waits_for_the_device() -> None:
-    packed = pack_batched([layer.cuda() for layer in _layers(0.5, 0.4)], PRECISIONS["float32"])
+    packed = BatchedRecurrence().pack(
+        [layer.cuda() for layer in _layers(0.5, 0.4)], PRECISIONS["float32"]
+    )
     inputs, batch_sizes, state = _random_inputs(LENGTHS)
     inputs, state = [tensor.cuda() for tensor in inputs], LstmState(*map(Tensor.cuda, state))
     torch.cuda.set_sync_debug_mode("error")
     try:
-        run_frozen(packed, inputs, batch_sizes, state, True)
+        BatchedRecurrence().run(packed, inputs, batch_sizes, state, True)
     finally:
         torch.cuda.set_sync_debug_mode("default")
 
 
 def test_many_time_steps_are_run_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lstm_frozen, "MANY_STEPS", 5)
-    packed: list[PackedLayers] = pack_batched(_layers(None, None), PRECISIONS["float32"])
+    packed: list[PackedLayers] = BatchedRecurrence().pack(
+        _layers(None, None), PRECISIONS["float32"]
+    )
     used: list[int] = []
 
     def recurrent_linear(*args: Any) -> Tensor:
@@ -86,6 +90,6 @@ def test_many_time_steps_are_run_by_one_thread(monkeypatch: pytest.MonkeyPatch) 
     recorded = [packed[0]._replace(recurrent_linear=recurrent_linear)]
     with torch_threads(2):
         for length in (5, 6):
-            run_frozen(recorded, *_random_inputs([length, 1]), False)
+            BatchedRecurrence().run(recorded, *_random_inputs([length, 1]), False)
         assert torch.get_num_threads() == 2
     assert used == [2] * 5 + [1] * 6

@@ -6,8 +6,8 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import LstmOptions
 from elmo_plugin.bilm import lstm_training as training
-from elmo_plugin.bilm.batching import LstmState, map_state
-from elmo_plugin.bilm.lstm import DirectionalLstm, Pass, lstm_layers, zero_state
+from elmo_plugin.bilm.batching import LstmState
+from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
 from tests.bilm.direction import run_direction
 from tests.bilm.rounding import check_under_autocast
 
@@ -64,9 +64,16 @@ def test_gradients_are_those_of_finite_differences_also_where_clips_are_reached(
 def _of_two_directions(name: str, lms: list[DirectionalLstm], leaves: list[Tensor]) -> Tensor:
     """Everything, for inputs, hidden state and cell of the one and of the other."""
     states = [LstmState(*leaves[1:3]), LstmState(*leaves[4:6])]
-    state = map_state(lambda *parts: torch.stack(parts, dim=1), *states)
+    state = LstmState(
+        torch.stack([each.hidden for each in states], dim=1),
+        torch.stack([each.cell for each in states], dim=1),
+    )
     layers, end = lstm_layers(
-        lms, [leaves[0], leaves[3]], BATCH_SIZES, state, Pass(recurrence=name, keep_state=True)
+        lms,
+        [leaves[0], leaves[3]],
+        BATCH_SIZES,
+        state,
+        ForwardSettings(recurrence=name, keep_state=True),
     )
     assert end is not None
     return torch.cat(
@@ -118,7 +125,7 @@ def test_under_autocast_outputs_and_gradients_are_near_those_of_float32(
     def compute() -> tuple[Tensor, ...]:
         state = zero_state(options, inputs[0], 8)
         (_, outputs), end = lstm_layers(
-            lms, inputs, [8] * 10, state, Pass(recurrence="training", keep_state=True)
+            lms, inputs, [8] * 10, state, ForwardSettings(recurrence="training", keep_state=True)
         )
         assert end is not None
         loss = sum(output.square().sum() for output in outputs)

@@ -4,11 +4,17 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 
 from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
-from elmo_plugin.bilm.batching import LstmState, map_state
-from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, Pass, lstm_layers, zero_state
+from elmo_plugin.bilm.batching import LstmState
+from elmo_plugin.bilm.lstm import (
+    RECURRENCES,
+    DirectionalLstm,
+    ForwardSettings,
+    lstm_layers,
+    zero_state,
+)
 from tests.bilm.direction import run_direction
 
 NAMES = list(RECURRENCES)
@@ -70,16 +76,25 @@ def test_all_recurrences_give_what_the_reference_gives(
     batch_sizes = [sum(length > time for length in lengths) for time in range(lengths[0])]
     inputs = [torch.randn(sum(lengths), 4).double() for _ in lms]
     states = [_state(len(lengths) + ended, options) for _ in lms]
-    state = map_state(lambda *parts: torch.stack(parts, dim=1), *states)
-    before = map_state(Tensor.clone, state)
+    state = LstmState(
+        torch.stack([each.hidden for each in states], dim=1),
+        torch.stack([each.cell for each in states], dim=1),
+    )
+    before = LstmState(state.hidden.clone(), state.cell.clone())
     with torch.no_grad():
         expected = lstm_layers(
-            lms, inputs, batch_sizes, state, Pass(recurrence="reference", keep_state=True)
+            lms,
+            inputs,
+            batch_sizes,
+            state,
+            ForwardSettings(recurrence="reference", keep_state=True),
         )
         actual = lstm_layers(
-            lms, inputs, batch_sizes, state, Pass(recurrence=name, keep_state=True)
+            lms, inputs, batch_sizes, state, ForwardSettings(recurrence=name, keep_state=True)
         )
-        without_state = lstm_layers(lms, inputs, batch_sizes, state, Pass(recurrence=name))
+        without_state = lstm_layers(
+            lms, inputs, batch_sizes, state, ForwardSettings(recurrence=name)
+        )
     torch.testing.assert_close(actual, expected)
     torch.testing.assert_close(without_state, (expected[0], None))
     torch.testing.assert_close(state, before)  # the given state stays as it was
@@ -90,4 +105,4 @@ def test_gradients_in_another_precision_than_float32_are_refused() -> None:
     with pytest.raises(BiLmError, match="float32, not in bfloat16"):
         inputs = torch.zeros(1, 4).double()
         state = zero_state(lm.options, inputs, 1, directions=1)
-        lstm_layers([lm], [inputs], [1], state, Pass(PRECISIONS["bfloat16"]))
+        lstm_layers([lm], [inputs], [1], state, ForwardSettings(PRECISIONS["bfloat16"]))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from elmo_plugin.commands.command import COMMANDS
-from elmo_plugin.commands.parser import make_parser
+from elmo_plugin.commands.parser import make_parser, parse_arguments
 from tests.conftest import REPOSITORY
 
 METAVARS = "ARCHIVE BILM CONFIG DIR FILE FOLDER OLD OUTPUT PATH TASK TEST TEXT TRAIN WORD"
@@ -71,7 +71,7 @@ def test_the_examples_are_command_lines(name: str) -> None:
         words = shlex.split(example.partition(" < ")[0].partition(" > ")[0])
         if words[0] == "elmo":
             assert words[1] == name
-            make_parser(COMMANDS[name]).parse_words(words[2:], argparse.Namespace())
+            parse_arguments(make_parser(COMMANDS[name]), words[2:])
 
 
 def test_help_and_mistakes_need_no_library() -> None:

@@ -1,6 +1,8 @@
 """Command lines of `elmo`: what is meant by them, and what is said about wrong ones."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.options import seeds
 from elmo_plugin.commands.parser import make_parser, parse
+from elmo_plugin.commands.suggestions import fits
 from elmo_plugin.common.meanings import meanings
 
 
@@ -42,60 +45,157 @@ def test_help_about_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) ->
     assert ended(capsys, "help", "embed")[1] == ended(capsys, "embed", "--help")[1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "usage", "message"),
-    [
-        (["embde", "a.txt"], "elmo embed ", "elmo: unknown command embde; did you mean embed?"),
-        (
-            ["train", "c.jsonnet"],
-            "elmo COMMAND",
-            "train; did you mean allennlp train config.jsonnet -s run?",
-        ),
-        (["list"], "elmo models ", "elmo: unknown command list; did you mean elmo models?"),
-        (
-            ["evaluate"],
-            "elmo COMMAND",
-            "allennlp evaluate model.tar.gz FILE or elmo score TASK FILE?",
-        ),
-        (["ner", "Ada."], "elmo predict ", "did you mean elmo predict ner TEXT?"),
-        (["embed", "a", "b", "--gpu"], "elmo embed ", "option --gpu; did you mean --device cuda?"),
-        (
-            ["predict", "--model", "ner"],
-            "elmo predict ",
-            "option --model; give ARCHIVE without an option",
-        ),
-        (["embed", "--layers", "mean"], "elmo embed ", "did you mean --all, --top or --mean?"),
-        (["embed", "-output", "b.npz"], "elmo embed ", "option -output; did you mean --output?"),
-        (["score", "--gpu"], "elmo score ", "unknown option --gpu\n"),
-        (["--bilm", "base", "embed"], "elmo COMMAND", "options of a command stand after its name"),
-        (["xyz"], "elmo COMMAND", "elmo: unknown command xyz; `elmo help` lists them"),
-        (
-            ["embed", "a", "b", "--prec", "int8", "--top"],
-            "elmo embed ",
-            "unknown option --prec; did you",
-        ),
-        (["probe", "tiny", "a"], "elmo probe ", "required: TEST"),
-        (["score", "nre", "a"], "elmo score ", "invalid choice: 'nre'"),
-        (
-            ["neighbors", "tiny", "a", "b", "-k", "0"],
-            "elmo neighbors ",
-            "expected a whole number, at least 1, got 0",
-        ),
-        (["--quite", "embed"], "elmo COMMAND", "unknown option --quite; did you mean --quiet?"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else " ".join(value),
-)
-def test_a_wrong_call_names_what_was_meant(
-    arguments: list[str], usage: str, message: str, capsys: pytest.CaptureFixture[str]
+WRONG_LINES = {
+    "embde a.txt": ("elmo: unknown command embde", "Did you mean embed?"),
+    "train c.jsonnet": (
+        "elmo: unknown command train",
+        "Did you mean allennlp train config.jsonnet -s run?",
+    ),
+    "list": ("elmo: unknown command list", "Did you mean elmo models?"),
+    "evaluate": (
+        "elmo: unknown command evaluate",
+        "Did you mean allennlp evaluate model.tar.gz FILE or elmo score TASK FILE?",
+    ),
+    "ner Ada.": ("elmo: unknown command ner", "Did you mean elmo predict ner TEXT?"),
+    "run ner": ("elmo: unknown command run", "Did you mean elmo predict ner TEXT?"),
+    "'A text.'": ("elmo: unknown command A text.", "Did you mean elmo predict ner TEXT?"),
+    "uninstall": (
+        "elmo: unknown command uninstall",
+        "The command pip uninstall elmo_plugin removes this package.",
+    ),
+    "cache clear": ("elmo: unknown command cache", "The variable ELMO_PLUGIN_CACHE names "),
+    "xyz": ("elmo: unknown command xyz", "`elmo help` lists the commands."),
+    "help xyz": ("elmo: unknown command xyz", "`elmo help` lists the commands."),
+    "--quite embed": ("elmo: unknown option --quite", "Did you mean --quiet?"),
+    "--bilm base embed": (
+        "elmo: unknown option --bilm",
+        "The options of a command stand after its name.",
+    ),
+    "--bilm=base embed": (
+        "elmo: unknown option --bilm",
+        "The options of a command stand after its name.",
+    ),
+    "embed a b --gpu": ("elmo embed: unknown option --gpu", "Did you mean --device cuda?"),
+    "embed a b -gpu": ("elmo embed: unknown option -gpu", "Did you mean --device cuda?"),
+    "embed --layers mean": (
+        "elmo embed: unknown option --layers",
+        "Did you mean --all, --top or --mean?",
+    ),
+    "embed --input=a --out=b": (
+        "elmo embed: unknown option --input",
+        "Give TEXT without an option.",
+    ),
+    "embed -output b.npz": ("elmo embed: unknown option -output", "Did you mean --output?"),
+    "embed a b --prec int8": ("elmo embed: unknown option --prec", "Did you mean --precision?"),
+    "embed base t.txt v.h5": (
+        "elmo embed: too many arguments: v.h5",
+        "The biLM is an option: elmo embed TEXT OUTPUT --bilm BILM.",
+    ),
+    "embed a b --dask": ("elmo embed: argument --dask: expected one argument", "An example is "),
+    "predict --model ner": (
+        "elmo predict: unknown option --model",
+        "Give ARCHIVE without an option.",
+    ),
+    "predict ner a --html": (
+        "elmo predict: unknown option --html",
+        "HTML is written by elmo predict ARCHIVE TEXT -o FILE.html.",
+    ),
+    "predict ner a --threads 2": (
+        "elmo predict: unknown option --threads",
+        "This command runs in one process, ",
+    ),
+    "predict ner a --language de": (
+        "elmo predict: unknown option --language",
+        "A trained model knows its language: ",
+    ),
+    "sweep c.jsonnet -s runs --metric -loss": (
+        "elmo sweep: unknown option -loss",
+        "Did you mean --metric=-loss?",
+    ),
+    "score --gpu": (
+        "elmo score: unknown option --gpu",
+        "An example is elmo score squad dev.json answers.json; `elmo help score` explains",
+    ),
+    "models original": ("elmo models: too many arguments: original", "It lists all models; "),
+    "new bilm lm file.txt": (
+        "elmo new: too many arguments: file.txt",
+        "Your own files are an option: elmo new TASK FOLDER --data FILE.",
+    ),
+    "new bilm lm --size small": (
+        "elmo new: unknown option --size",
+        "The sizes of a biLM are in config.jsonnet ",
+    ),
+    "probe tiny a": ("elmo probe: the following arguments are required: TEST", "An example is "),
+}
+"""Two lines that answer each command line: what is wrong, and how the advice begins."""
+
+
+@pytest.mark.parametrize("line", WRONG_LINES)
+def test_a_wrong_command_line_is_answered_by_what_is_wrong_and_what_to_type(
+    line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, err = ended(capsys, *arguments)
+    status, out, err = ended(capsys, *shlex.split(line))
     assert (status, out) == (2, "")
-    assert err.startswith(f"usage: {usage}") and message in err
+    mistake, advice = WRONG_LINES[line]
+    printed = err.splitlines()
+    assert printed[0] == mistake
+    assert printed[1].startswith(advice)
+    assert len(printed) == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [("embed", "--threshold"), ("embed", "--resume"), ("predict", "--update"), ("probe", "--pos")],
+)
+def test_an_unlike_option_is_not_proposed(
+    command: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(capsys, command, "a", "b", option)[2].splitlines()[1].startswith("An example is ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("pos", "tag"), ("sentiment", "sst"), ("language-model", "bilm")]
+)
+def test_a_task_of_other_programs_names_the_project_that_is_meant(
+    typed: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = ended(capsys, "new", typed, "folder")
+    assert status == 2 and f"got {typed}; did you mean {meant}?" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "nre", "a"], "invalid choice: 'nre'"),
+        (["neighbors", "tiny", "a", "b", "-k", "0"], "expected a whole number, at least 1, got 0"),
+    ],
+)
+def test_a_wrong_value_is_named(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = ended(capsys, *arguments)
+    assert status == 2 and message in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["predict", "Ada moved"], "name a model before a text, as in elmo predict ner TEXT"),
+        (["embed", "A text."], "name a file of text, or - and pipe the text: echo TEXT | elmo "),
+    ],
+)
+def test_a_text_in_the_place_of_a_file_is_recognized(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = ended(capsys, *arguments, "out.npz")
+    assert status == 2 and message in err and err.count("\n") == 1
 
 
 def test_each_command_that_is_proposed_exists() -> None:
     for target, words in meanings()["commands"].items():
         assert not COMMANDS.keys() & set(words.split()), target
+        if target.endswith("."):  # a sentence
+            continue
         for line in target.replace("TASK", "ner").split(" or "):
             program, name, *rest = line.split()
             if program == "allennlp":
@@ -107,14 +207,26 @@ def test_each_command_that_is_proposed_exists() -> None:
 def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
     parsers = [make_parser(command) for command in COMMANDS.values()]
     for target in meanings()["options"]:
+        if target.endswith("."):  # a sentence
+            continue
         name, _, value = target.partition(" ")
-        found = [parser for parser in parsers if parser._has(target)]
+        found = [
+            parser for parser in parsers if fits(target, parser.options, parser.argument_names)
+        ]
         assert found, target
         for action in [
             each._option_string_actions[name] for each in found if value and "," not in target
         ]:
             assert action.nargs != 0 and value in (action.choices or [value]), target
             assert action.type is None or (callable(action.type) and action.type(value)), target
+
+
+def test_sentences_about_too_many_arguments_propose_command_lines_that_can_be_typed() -> None:
+    for name, sentence in meanings()["too many arguments"].items():
+        line = re.search(rf"elmo {name} [^.,;]*(?<![.,; ])", sentence)
+        assert line is not None, sentence
+        words = line[0].partition(" prints")[0].replace("TASK", "ner").replace("NAME", "ner")
+        assert parse(shlex.split(words)[1:])[0] == COMMANDS[name]
 
 
 @pytest.mark.parametrize(
@@ -145,14 +257,15 @@ def test_a_wrong_file_has_status_2(
 @pytest.mark.parametrize(
     ("words", "json_path", "texts"),
     [
-        (["--json", "ner", "a text"], "/dev/stdout", ["a text"]),
+        (["--json", "-", "ner", "a text"], "/dev/stdout", ["a text"]),
         (["ner", "a text", "--json", "-"], "/dev/stdout", ["a text"]),
-        (["ner", "a text", "--json", "x.jsonl", "b"], "x.jsonl", ["a text", "b"]),
+        (["ner", "a text", "--json", "x", "b"], "x", ["a text", "b"]),
+        (["ner", "--json", "x", "a text"], "x", ["a text"]),
         (["ner", "--json=x", "a text"], "x", ["a text"]),
         (["ner", "--", "--json"], None, ["--json"]),
     ],
 )
-def test_json_takes_a_word_that_can_be_its_file(
+def test_json_always_takes_its_file_and_options_stand_anywhere(
     words: list[str], json_path: str | None, texts: list[str]
 ) -> None:
     command, args = parse(["predict", *words])
@@ -207,7 +320,7 @@ def test_standard_output_stands_for_a_file(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("The play ended .\nThey play .\n")
-    main(["neighbors", "tiny", str(tmp_path / "text"), "a [play] .", "--json"])
+    main(["neighbors", "tiny", str(tmp_path / "text"), "a [play] .", "--json", "-"])
     printed = capfd.readouterr()
     assert json.loads(printed.out)[0]["words"] == ["a", "play", "."], "JSON alone"
     assert "The [play] ended ." in printed.err

@@ -105,18 +105,6 @@ CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
     ("make", "changes", "arguments", "message"),
     [
         (simple_tagger, {}, ["--dry-run"], "^dry run: .*gone.tsv"),
-        (
-            simple_tagger,
-            {"dataset_reader": {"type": "quarel"}},
-            ["--dry-run"],
-            "^dry run: dataset_reader.type: 'quarel' was removed: ",
-        ),
-        (
-            CONFIGS["bcn"],
-            {},
-            ["--dry-run"],
-            "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is",
-        ),
         (CONFIGS["ner"], {}, ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
         (
             simple_tagger,
@@ -151,6 +139,39 @@ def test_what_is_left_is_one_sentence(
     (tmp_path / "old.json").write_text(json.dumps(old))
     with pytest.raises(ConfigurationError, match=message):
         run("port", tmp_path / "old.json", "-o", tmp_path / "new.json", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("make", "reader", "findings"),
+    [
+        (
+            simple_tagger,
+            {"type": "quarel"},
+            ["dataset_reader.type: 'quarel' was removed: "],
+        ),
+        (
+            CONFIGS["bcn"],
+            {"type": "sst_tokens"},
+            ["dataset_reader.type: 'sst_tokens' is not registered: ", "model.type: 'bcn' is "],
+        ),
+    ],
+)
+def test_a_dry_run_of_an_unfinished_configuration_prints_each_finding_once(
+    make: Callable[[], Any],
+    reader: dict[str, Any],
+    findings: list[str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    old = make() | {"dataset_reader": reader}
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    with pytest.raises(
+        ConfigurationError, match=r"^dry run: first do the points that are listed above"
+    ):
+        run("port", tmp_path / "old.json", "-o", tmp_path / "new.json", "--dry-run")
+    printed = capfd.readouterr().err
+    for finding in findings:
+        assert printed.count(f"to be done: {finding}") == 1
 
 
 def test_a_module_that_the_configuration_names_does_not_run(

@@ -93,11 +93,11 @@ def test_only_trusted_archives_run_code(
     [
         (
             ["a text", "--squad", "texts.txt"],
-            r"expected TEXT \(- for standard input\), or --squad FILE",
+            "expected TEXT or --squad FILE, got both",
         ),
         ([], r"expected TEXT \(- for standard input\), or --squad FILE"),
         (
-            ["--squad", "texts.txt", "-o", "out.json", "--json"],
+            ["--squad", "texts.txt", "-o", "out.json", "--json", "-"],
             "expected --output or --json, got both",
         ),
         (["--squad", "texts.txt", "--predicates", "srl_predicates"], "--predicates is for TEXT"),
@@ -108,7 +108,7 @@ def test_only_trusted_archives_run_code(
             ["texts.txt", "-o", "out.xlsx"],
             r"expected \.jsonl, \.csv, \.conll, \.html, got out\.xlsx",
         ),
-        (["texts.txt", "-o", "out.csv", "--json"], "expected --output or --json, got both"),
+        (["texts.txt", "-o", "out.csv", "--json", "-"], "expected --output or --json, got both"),
         (["--squad", "texts.txt", "-o", "out.csv"], r"expected \.json, got out\.csv"),
         (["./missing"], "TEXT: file not found: ./missing"),
         (["missing.pdf"], "TEXT: file not found: missing.pdf"),

@@ -6,7 +6,7 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, map_state, pack
+from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, pack
 from tests.small_bilm import small_options
 
 WORDS = 50
@@ -53,7 +53,7 @@ class LanguageModel(nn.Module):
             self.bilm.settings(keep_state=True),
             self.state,
         )
-        self.state = map_state(Tensor.detach, output.state)
+        self.state = output.state.detach()
         hidden = torch.cat(output.layers[-1])
         targets = window.targets.transpose(1, 2).flatten()
         if not sampled:

@@ -117,7 +117,7 @@ def test_another_suffix_needs_the_format_and_a_wrong_record_is_found_before_the_
     other, output = tmp_path / "proteins.txt", tmp_path / "a.h5"
     other.write_bytes(fasta.read_bytes())
     files = ["--options-file", bilm_files["options"], "--weight-file", bilm_files["weights"]]
-    main(["embed", str(other), str(output), "--format", "fasta", "--sum", *files])
+    main(["embed", str(other), str(output), "--input-format", "fasta", "--sum", *files])
     assert set(in_hdf5(output)) == set(RECORDS)
     other.write_text(">a\nM\n>a\nM\n")
     with pytest.raises(BiLmError, match=r"proteins.txt, line 3: the name a is that of line 1 too"):

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.embedding.cache import OVERHEAD, MemoryStore
+from elmo_plugin.embedding.cache import RECORD_OVERHEAD, MemoryStore
 
 RECORD = np.arange(12, dtype=np.float32).reshape(3, 2, 2)
 
@@ -25,7 +25,7 @@ keys = st.integers(0, 6).map(lambda number: bytes([number]))
 
 @given(st.integers(0, 4), st.lists(st.tuples(st.booleans(), keys)))
 def test_it_has_the_records_that_were_used_last(room: int, steps: list[tuple[bool, bytes]]) -> None:
-    store = MemoryStore(max_bytes=room * (RECORD.nbytes + OVERHEAD))
+    store = MemoryStore(max_bytes=room * (RECORD.nbytes + RECORD_OVERHEAD))
     used: list[bytes] = []  # the last one last
     for is_write, key in steps:
         if is_write and key not in used:

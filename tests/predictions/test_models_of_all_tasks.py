@@ -65,7 +65,7 @@ def test_a_model_predicts_and_shows_what_allennlp_predicts(
     main(["predict", name, *texts])
     shown = capsys.readouterr().out
     assert shown.strip() and "\x1b" not in shown and not shown.startswith("{")
-    main(["predict", name, "--json", *texts])
+    main(["predict", name, "--json", "-", *texts])
     shown = json.loads(capsys.readouterr().out)
     assert {key: shown[key] for key in expected} == json.loads(predictor.dump_line(expected))
 

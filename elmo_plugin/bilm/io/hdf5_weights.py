@@ -14,7 +14,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -50,7 +50,7 @@ UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of p
 PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
 _OPTIONS = "options"  # an attribute of the file
 _BILM_DATASET = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
-_LONGEST_WORD = 100  # bytes for each number of a softmax, far more than words take
+_MAX_BYTES_A_NUMBER = 100  # of words, for each number of a softmax: far more than they take
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +92,8 @@ class SoftmaxWeights(NamedTuple):
         Returns the number of each word, and the number of unknown words; `None` if text cannot be
         scored, because the unknown word or a sentence boundary is missing.
         """
-        numbers, unknown = self.numbers(), self.unknown_number()
+        numbers = self.numbers()
+        unknown = self.unknown_number()
         if unknown is None or not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= numbers.keys():
             return None
         return numbers, unknown
@@ -107,9 +108,10 @@ def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[st
     with open_hdf5(path, f"weight file {path}") as file:
         for mapping in hdf5_mappings(options):
             found = _find_dataset(file, mapping, options)
-            values = (
-                torch.from_numpy(found) if isinstance(found, np.ndarray) else _read_finite(found)
-            )
+            if isinstance(found, np.ndarray):
+                values = torch.from_numpy(found)
+            else:
+                values = _read_finite(found)
             yield from mapping.converted(values).items()
 
 
@@ -128,16 +130,23 @@ def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
             datasets[mapping.theirs] = dataset
             if options.lstm.n_layers == 1:
                 datasets[only_layer_name(mapping.theirs)] = dataset
-        found: list[str] = []
-        file.visititems(
-            lambda key, each: found.append(key) if isinstance(each, h5py.Dataset) else None
-        )
-        for key in found:
+        for key in _dataset_names(file):
             if _BILM_DATASET.match(key) and key not in datasets:
                 raise BiLmError(f"unexpected dataset {key}: the options do not ask for it")
             if key not in datasets and not key.startswith("softmax/"):
                 logger.warning("%s: the dataset %s is not part of a biLM and is ignored", name, key)
         return "float16" if datasets["char_embed"].dtype == np.float16 else "float32"
+
+
+def _dataset_names(file: h5py.File) -> list[str]:
+    names: list[str] = []
+
+    def visit(name: str, item: h5py.Dataset | h5py.Group) -> None:
+        if isinstance(item, h5py.Dataset):
+            names.append(name)
+
+    file.visititems(visit)
+    return names
 
 
 def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | None:
@@ -146,17 +155,18 @@ def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | 
     if the file is missing or damaged, or the parts of the softmax do not match.
     """
     with open_hdf5(path, f"weight file {path}") as file:
-        weight, bias = find_numbers(file, "softmax/W"), find_numbers(file, "softmax/b")
+        weight = find_numbers(file, "softmax/W")
+        bias = find_numbers(file, "softmax/b")
         words = find_strings(file, "softmax/words")
         if weight is None or bias is None or words is None:
             return None
-        if words.size > _LONGEST_WORD * weight.size:
+        if words.size > _MAX_BYTES_A_NUMBER * weight.size:
             raise BiLmError(
                 f"softmax/words has {words.size:,} bytes, softmax/W only {weight.size:,} numbers"
             )
         in_order = read_strings(words)
         expected = (len(in_order), options.lstm.projection_dim)
-        if (weight.shape, bias.shape) != (expected, expected[:1]):
+        if weight.shape != expected or bias.shape != expected[:1]:
             raise BiLmError(
                 f"softmax/W and softmax/b have the shapes {weight.shape} and {bias.shape}, "
                 f"but the words and the options ask for {expected} and {expected[:1]}"
@@ -178,15 +188,18 @@ def write_weights(
     so give a temporary one. Raises `BiLmError` (without the file's name) if a value or a word
     cannot be written, and `OSError` if the file cannot.
     """
-    is_half = dtype == "float16"
-    compression = {"compression": "gzip", "compression_opts": 9, "shuffle": True} if is_half else {}
+    compression: dict[str, Any] = {}
+    if dtype == "float16":
+        compression = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
     with new_hdf5(path) as (file, target):
 
         def write(name: str, tensor: Tensor) -> None:
             if target.error is not None:
                 raise target.error
             tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()
-            values = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+            if tensor.dtype == torch.bfloat16:  # numpy has no such type
+                tensor = tensor.float()
+            values = tensor.numpy()
             stored_type = "float32" if is_lstm_bias(name) else dtype
             if np.abs(values).max(initial=0.0) > np.finfo(stored_type).max:
                 raise BiLmError(f"the dataset {name} has values beyond {stored_type}")
@@ -194,7 +207,8 @@ def write_weights(
 
         file.attrs[_OPTIONS] = np.bytes_(json.dumps(options.to_dict()))
         for mapping in hdf5_mappings(options):
-            write(mapping.theirs, mapping.to_theirs(*(state[name] for name in mapping.ours)))
+            ours = [state[name] for name in mapping.ours]
+            write(mapping.theirs, mapping.to_theirs(*ours))
         if softmax is not None:
             write("softmax/W", softmax.weight)
             write("softmax/b", softmax.bias)
@@ -214,12 +228,12 @@ def _check_options(file: h5py.File, options: BiLmOptions) -> None:
     )
     if written != options:
         now = options.to_dict()
-        changed = [
-            f"{part}.{key} was {value}, not {now.get(part, {}).get(key)}"
-            for part, values in written.to_dict().items()
-            for key, value in values.items()
-            if value != now.get(part, {}).get(key)
-        ]
+        changed = []
+        for part, values in written.to_dict().items():
+            for key, value in values.items():
+                current = now.get(part, {}).get(key)
+                if value != current:
+                    changed.append(f"{part}.{key} was {value}, not {current}")
         raise BiLmError(
             "the options next to it are not those that it was written with "
             f"({'; '.join(changed)}): put those back, or export the biLM again"

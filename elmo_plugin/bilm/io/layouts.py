@@ -1,19 +1,10 @@
-"""Tables between the tensors of `BiLm.state_dict()` and those of other implementations.
+"""Tables between the tensors of `BiLm.state_dict()` and those of other implementations, read in
+both directions.
 
 AllenNLP, and models trained with it: a highway layer stacks its two matrices, and its gate weighs
 the input where ours weighs the transformed input, so the signs differ. An LSTM orders its gates as
 input, forget, new, output (here input, new, forget, output), and its bias includes the 1 that is
 added to the forget gate here at run time.
-
-The published HDF5 files:
-
-token_encoder.character_embedding.weight      char_embed, without the row of the padding
-token_encoder.convolutions.{i}.weight, .bias  CNN/W_cnn_{i}, CNN/b_cnn_{i}
-token_encoder.highways.{k}.transform          CNN_high_{k}/W_transform, b_transform
-token_encoder.highways.{k}.carry              CNN_high_{k}/W_carry, b_carry
-token_encoder.projection.weight, .bias        CNN_proj/W_proj, b_proj
-forward_lm.layers.{l}.*                       RNN_0/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B, W_P_0
-backward_lm.layers.{l}.*                      RNN_1/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B, W_P_0
 
 bilm-tf writes the only layer of an LSTM as RNN_0/RNN/LSTMCell/W_0, B and W_P_0.
 """
@@ -32,9 +23,13 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.torch_files import check_all_finite
 
 
+def _same(tensor: Tensor) -> Tensor:
+    return tensor
+
+
 class TensorMapping(NamedTuple):
     """
-    theirs: name of a tensor of AllenNLP
+    theirs: name of a tensor of another implementation
     ours: names in `BiLm.state_dict()` of the tensors that it holds
     shape: of theirs, if readers have to check it
     to_ours, to_theirs: convert one tensor to as many as `ours` has names, and back
@@ -43,13 +38,15 @@ class TensorMapping(NamedTuple):
     theirs: str
     ours: tuple[str, ...]
     shape: tuple[int, ...] = ()
-    to_ours: Callable[[Tensor], Any] = lambda tensor: tensor
-    to_theirs: Callable[..., Tensor] = lambda tensor: tensor
+    to_ours: Callable[[Tensor], Any] = _same
+    to_theirs: Callable[..., Tensor] = _same
 
     def converted(self, values: Tensor) -> dict[str, Tensor]:
         """Returns our tensors, by name."""
-        ours = self.to_ours(values)
-        return dict(zip(self.ours, ours if len(self.ours) > 1 else (ours,), strict=True))
+        tensors = self.to_ours(values)
+        if len(self.ours) == 1:
+            tensors = (tensors,)
+        return dict(zip(self.ours, tensors, strict=True))
 
 
 def convert(
@@ -62,7 +59,8 @@ def convert(
     ours: dict[str, Tensor] = {}
     expected = set()
     for mapping in mappings:
-        expected.add(tensor := mapping.theirs)
+        tensor = mapping.theirs
+        expected.add(tensor)
         values = state.get(tensor)
         if not isinstance(values, Tensor):
             raise BiLmError(f"{name}: the tensor {tensor} is missing, but required by the options")
@@ -82,27 +80,56 @@ def convert(
 def highway_mappings(prefix: str, n_highway: int, dim: int) -> Iterator[TensorMapping]:
     """Yields the highway layers of a token encoder; `prefix` begins their names."""
     for k in range(n_highway):
-        for kind, shape in (("weight", (2 * dim, dim)), ("bias", (2 * dim,))):
-            ours = tuple(
-                f"token_encoder.highways.{k}.{part}.{kind}" for part in ("transform", "carry")
-            )
-            yield TensorMapping(f"{prefix}.{k}.{kind}", ours, shape, split_highway, join_highway)
+        ours = f"token_encoder.highways.{k}"
+        yield TensorMapping(
+            f"{prefix}.{k}.weight",
+            (f"{ours}.transform.weight", f"{ours}.carry.weight"),
+            (2 * dim, dim),
+            split_highway,
+            join_highway,
+        )
+        yield TensorMapping(
+            f"{prefix}.{k}.bias",
+            (f"{ours}.transform.bias", f"{ours}.carry.bias"),
+            (2 * dim,),
+            split_highway,
+            join_highway,
+        )
 
 
 def lstm_mappings(prefix: str, sizes: LstmOptions) -> Iterator[TensorMapping]:
     """Yields the LSTMs of both directions; `prefix` begins their names."""
     gates = (4 * sizes.dim, sizes.projection_dim)
-    projection = (sizes.projection_dim, sizes.dim)
     for direction in ("forward", "backward"):
-        for n in range(sizes.n_layers):
-            theirs, ours = f"{prefix}{direction}_layer_{n}", f"{direction}_lm.layers.{n}"
-            for name, weight, shape, *conversions in (
-                ("input_linearity.weight", "input_weight", gates, swap_gates, swap_gates),
-                ("state_linearity.weight", "recurrent_weight", gates, swap_gates, swap_gates),
-                ("state_linearity.bias", "bias", gates[:1], bias_from_allennlp, bias_to_allennlp),
-                ("state_projection.weight", "projection_weight", projection),
-            ):
-                yield TensorMapping(f"{theirs}.{name}", (f"{ours}.{weight}",), shape, *conversions)
+        for number in range(sizes.n_layers):
+            theirs = f"{prefix}{direction}_layer_{number}"
+            ours = f"{direction}_lm.layers.{number}"
+            yield TensorMapping(
+                f"{theirs}.input_linearity.weight",
+                (f"{ours}.input_weight",),
+                gates,
+                swap_gates,
+                swap_gates,
+            )
+            yield TensorMapping(
+                f"{theirs}.state_linearity.weight",
+                (f"{ours}.recurrent_weight",),
+                gates,
+                swap_gates,
+                swap_gates,
+            )
+            yield TensorMapping(
+                f"{theirs}.state_linearity.bias",
+                (f"{ours}.bias",),
+                gates[:1],
+                bias_from_allennlp,
+                bias_to_allennlp,
+            )
+            yield TensorMapping(
+                f"{theirs}.state_projection.weight",
+                (f"{ours}.projection_weight",),
+                (sizes.projection_dim, sizes.dim),
+            )
 
 
 def split_highway(joined: Tensor) -> tuple[Tensor, Tensor]:
@@ -135,42 +162,54 @@ def bias_to_allennlp(bias: Tensor) -> Tensor:
 
 
 def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
-    """Yields all datasets of a biLM of these sizes."""
-    cnn, lstm = options.char_cnn, options.lstm
+    """Yields all datasets of a biLM of these sizes, as the published files have them."""
+    cnn = options.char_cnn
+    lstm = options.lstm
     if isinstance(cnn, LexiconCnnOptions):
         raise BiLmError("the published layout cannot hold the lexicons of ELMoForManyLangs")
-    encoder = "token_encoder"
-    embedding = (f"{encoder}.character_embedding.weight",)
-    rows = (NUM_CHARACTERS - 1, cnn.embedding_dim)
-    yield TensorMapping("char_embed", embedding, rows, _add_padding, lambda rows: rows[1:])
-    for i, (width, n) in enumerate(cnn.filters):
-        filters, bias = (
-            (f"{encoder}.convolutions.{i}.weight",),
-            (f"{encoder}.convolutions.{i}.bias",),
-        )
-        windows = (1, width, cnn.embedding_dim, n)
-        # Ours: (filters, dim, width)
-        to_ours, to_theirs = lambda w: w[0].permute(2, 1, 0), lambda w: w.permute(2, 1, 0)[None]
-        yield TensorMapping(f"CNN/W_cnn_{i}", filters, windows, to_ours, to_theirs)
-        yield TensorMapping(f"CNN/b_cnn_{i}", bias, (n,))
-    for k in range(cnn.n_highway):
-        for part in ("transform", "carry"):
-            ours, sizes = f"{encoder}.highways.{k}.{part}", (cnn.n_filters, cnn.n_filters)
-            yield from _linear(f"CNN_high_{k}", part, ours, sizes)
-    yield from _linear(
-        "CNN_proj", "proj", f"{encoder}.projection", (cnn.n_filters, lstm.projection_dim)
+    yield TensorMapping(
+        "char_embed",
+        ("token_encoder.character_embedding.weight",),
+        (NUM_CHARACTERS - 1, cnn.embedding_dim),
+        _add_padding_row,
+        _remove_padding_row,
     )
-    for direction, lm in enumerate(("forward_lm", "backward_lm")):
+    for number, (width, n_filters) in enumerate(cnn.filters):
+        ours = f"token_encoder.convolutions.{number}"
+        yield TensorMapping(
+            f"CNN/W_cnn_{number}",
+            (f"{ours}.weight",),
+            (1, width, cnn.embedding_dim, n_filters),
+            _filters_from_hdf5,
+            _filters_to_hdf5,
+        )
+        yield TensorMapping(f"CNN/b_cnn_{number}", (f"{ours}.bias",), (n_filters,))
+    square = (cnn.n_filters, cnn.n_filters)
+    for number in range(cnn.n_highway):
+        theirs = f"CNN_high_{number}"
+        ours = f"token_encoder.highways.{number}"
+        yield from _linear(theirs, "transform", f"{ours}.transform", square)
+        yield from _linear(theirs, "carry", f"{ours}.carry", square)
+    sizes = (cnn.n_filters, lstm.projection_dim)
+    yield from _linear("CNN_proj", "proj", "token_encoder.projection", sizes)
+    for direction, name in enumerate(("forward_lm", "backward_lm")):
         for number in range(lstm.n_layers):
-            cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
-            layer = f"{lm}.layers.{number}"
-            gates = (f"{layer}.input_weight", f"{layer}.recurrent_weight")
-            shape = (2 * lstm.projection_dim, 4 * lstm.dim)
-            yield TensorMapping(f"{cell}/W_0", gates, shape, _split_gates, _join_gates)
-            yield TensorMapping(f"{cell}/B", (f"{layer}.bias",), shape[1:])
-            shape = (lstm.dim, lstm.projection_dim)
+            theirs = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
+            ours = f"{name}.layers.{number}"
             yield TensorMapping(
-                f"{cell}/W_P_0", (f"{layer}.projection_weight",), shape, torch.t, torch.t
+                f"{theirs}/W_0",
+                (f"{ours}.input_weight", f"{ours}.recurrent_weight"),
+                (2 * lstm.projection_dim, 4 * lstm.dim),
+                _split_gates,
+                _join_gates,
+            )
+            yield TensorMapping(f"{theirs}/B", (f"{ours}.bias",), (4 * lstm.dim,))
+            yield TensorMapping(
+                f"{theirs}/W_P_0",
+                (f"{ours}.projection_weight",),
+                (lstm.dim, lstm.projection_dim),
+                torch.t,
+                torch.t,
             )
 
 
@@ -193,10 +232,15 @@ def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:
     size.
     """
     size = options.lstm.projection_dim
-    input_size = options.lstm.dim if name.endswith("W_P_0") else options.char_cnn.n_filters
-    if input_size != size or not name.endswith(("W_P_0", "W_proj", "b_proj")):
+    is_of_lstm = name.endswith("W_P_0")
+    input_size = options.lstm.dim if is_of_lstm else options.char_cnn.n_filters
+    if input_size != size:
         return None
-    return np.zeros(size, np.float32) if name.endswith("b_proj") else np.eye(size, dtype=np.float32)
+    if is_of_lstm or name.endswith("W_proj"):
+        return np.eye(size, dtype=np.float32)
+    if name.endswith("b_proj"):
+        return np.zeros(size, np.float32)
+    return None
 
 
 def _linear(group: str, name: str, ours: str, sizes: tuple[int, int]) -> Iterator[TensorMapping]:
@@ -204,8 +248,22 @@ def _linear(group: str, name: str, ours: str, sizes: tuple[int, int]) -> Iterato
     yield TensorMapping(f"{group}/b_{name}", (f"{ours}.bias",), sizes[1:])
 
 
-def _add_padding(rows: Tensor) -> Tensor:
+def _add_padding_row(rows: Tensor) -> Tensor:
     return torch.cat([rows.new_zeros(1, rows.size(1)), rows])
+
+
+def _remove_padding_row(rows: Tensor) -> Tensor:
+    return rows[1:]
+
+
+def _filters_from_hdf5(filters: Tensor) -> Tensor:
+    """From shape (1, width, dim, filters) to (filters, dim, width)."""
+    return filters[0].permute(2, 1, 0)
+
+
+def _filters_to_hdf5(filters: Tensor) -> Tensor:
+    """Undoes `_filters_from_hdf5`."""
+    return filters.permute(2, 1, 0)[None]
 
 
 def _split_gates(gates: Tensor) -> tuple[Tensor, ...]:

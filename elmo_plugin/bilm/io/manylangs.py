@@ -2,18 +2,10 @@
 Reads the folders of ELMoForManyLangs: the sizes are in JSON files, the weights are two
 `state_dict`s that torch saved.
 
-The names on the left are theirs, those on the right ours (of `BiLm.state_dict()`, without
-`token_encoder.`):
-
-    word_emb_layer.embedding.weight                     word_embedding.weight
-    char_emb_layer.embedding.weight                     character_embedding.weight
-    convolutions.{i}.weight, .bias                      the same
-    projection.weight, .bias                            the same
-
 Highway layers and LSTMs are in AllenNLP's layout, see `elmo_plugin.bilm.io.layouts`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -36,10 +28,11 @@ from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.torch_files import load_plain
 
 CONFIG = "config.json"
-TOKEN_EMBEDDER, ENCODER = "token_embedder.pkl", "encoder.pkl"
+TOKEN_EMBEDDER = "token_embedder.pkl"
+ENCODER = "encoder.pkl"
 
 _NEEDED_CHARACTERS = (UNKNOWN, PADDING, *BOUNDARIES.values(), FIRST_MARK, LAST_MARK)
-_MAX_DIGITS = 9  # of the number of a row
+_MAX_ROW_DIGITS = 9
 
 # The network of the released models. Their `config.json` names this file, but it is not in their
 # folders.
@@ -76,41 +69,49 @@ def read_folder(folder: AnyPath) -> tuple[BiLmOptions, dict[str, Tensor]]:
     a file is missing or damaged, has anything but tensors, or does not match the sizes.
     """
     options = read_options(folder)
-    weights: dict[str, Tensor] = {}
-    for file, mappings in (
-        (folder / TOKEN_EMBEDDER, _token_encoder_mappings(options)),
-        (folder / ENCODER, lstm_mappings("", options.lstm)),
-    ):
-        weights |= convert(_read_state(file), mappings, f"weight file {file}")
+    weights = _read_weights(folder / TOKEN_EMBEDDER, _token_encoder_mappings(options))
+    weights |= _read_weights(folder / ENCODER, lstm_mappings("", options.lstm))
     return options, weights
 
 
+def _read_weights(file: AnyPath, mappings: Iterable[TensorMapping]) -> dict[str, Tensor]:
+    return convert(_read_state(file), mappings, f"weight file {file}")
+
+
 def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
-    sizes, dim = cast(LexiconCnnOptions, options.char_cnn), options.lstm.projection_dim
-
-    def same(name: str, *shape: int, ours: str = "") -> TensorMapping:
-        return TensorMapping(name, (f"token_encoder.{ours or name}",), shape)
-
+    """Yields all tensors of a token encoder."""
+    sizes = cast(LexiconCnnOptions, options.char_cnn)
+    ours = "token_encoder"
     if sizes.words:
-        shape = num_rows(sizes.words), sizes.word_dim
-        yield same("word_emb_layer.embedding.weight", *shape, ours="word_embedding.weight")
+        yield TensorMapping(
+            "word_emb_layer.embedding.weight",
+            (f"{ours}.word_embedding.weight",),
+            (num_rows(sizes.words), sizes.word_dim),
+        )
     if sizes.characters:
-        shape = num_rows(sizes.characters), sizes.character_dim
-        yield same("char_emb_layer.embedding.weight", *shape, ours="character_embedding.weight")
-        for i, (width, n_filters) in enumerate(sizes.filters):
-            yield same(f"convolutions.{i}.weight", n_filters, sizes.character_dim, width)
-            yield same(f"convolutions.{i}.bias", n_filters)
+        yield TensorMapping(
+            "char_emb_layer.embedding.weight",
+            (f"{ours}.character_embedding.weight",),
+            (num_rows(sizes.characters), sizes.character_dim),
+        )
+        for number, (width, n_filters) in enumerate(sizes.filters):
+            name = f"convolutions.{number}"
+            shape = (n_filters, sizes.character_dim, width)
+            yield TensorMapping(f"{name}.weight", (f"{ours}.{name}.weight",), shape)
+            yield TensorMapping(f"{name}.bias", (f"{ours}.{name}.bias",), (n_filters,))
         yield from highway_mappings("highways._layers", sizes.n_highway, sizes.n_filters)
-    yield same("projection.weight", dim, sizes.n_features)
-    yield same("projection.bias", dim)
+    dim = options.lstm.projection_dim
+    yield TensorMapping(
+        "projection.weight", (f"{ours}.projection.weight",), (dim, sizes.n_features)
+    )
+    yield TensorMapping("projection.bias", (f"{ours}.projection.bias",), (dim,))
 
 
 def _read_state(file: AnyPath) -> dict[str, Any]:
     if not file.is_file():
         raise BiLmError(f"weight file not found: {file}")
-    state = load_plain(
-        file if isinstance(file, Path) else file.read_bytes(), name=f"weight file {file}"
-    )
+    source = file if isinstance(file, Path) else file.read_bytes()
+    state = load_plain(source, name=f"weight file {file}")
     if not isinstance(state, dict):
         raise BiLmError(f"weight file {file}: expected a dictionary of tensors")
     return state
@@ -124,16 +125,8 @@ def read_options(folder: AnyPath) -> BiLmOptions:
     config_file = folder / CONFIG
     config_path = _value(read_json(config_file, f"file {config_file}"), "config_path", config_file)
     file, network = _read_network(folder, str(config_path))
-    encoder, embedder = (
-        _value(network, section, file) for section in ("encoder", "token_embedder")
-    )
-    for section, values, expected in (
-        ("encoder", encoder, "elmo"),
-        ("token_embedder", embedder, "cnn"),
-    ):
-        name = _value(values, "name", file)
-        if name != expected:
-            raise BiLmError(f"file {file}: {section}.name: expected {expected!r}, got {name!r}")
+    encoder = _section(network, "encoder", "elmo", file)
+    embedder = _section(network, "token_embedder", "cnn", file)
     lexicon_cnn: dict[str, Any] = {
         "characters": (),
         "words": (),
@@ -148,9 +141,8 @@ def read_options(folder: AnyPath) -> BiLmOptions:
         lexicon_cnn["words"] = read_lexicon(folder / "word.dic", [UNKNOWN])
     if lexicon_cnn["character_dim"]:
         lexicon_cnn["characters"] = read_lexicon(folder / "char.dic", _NEEDED_CHARACTERS)
-        lexicon_cnn |= {
-            key: _value(embedder, key, file) for key in ("filters", "n_highway", "activation")
-        }
+        for key in ("filters", "n_highway", "activation"):
+            lexicon_cnn[key] = _value(embedder, key, file)
     lstm = {**encoder, "use_skip_connections": True}
     del lstm["name"]
     return BiLmOptions.from_dict({"lexicon_cnn": lexicon_cnn, "lstm": lstm}, source=f"file {file}")
@@ -169,7 +161,7 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
         raise BiLmError(f"lexicon {path}: not UTF-8 ({error})") from None
     for line_number, line in enumerate(lines, start=1):
         *tokens, row = line.strip().split("\t")
-        if len(tokens) > 1 or not row.isdecimal() or len(row) > _MAX_DIGITS:
+        if len(tokens) > 1 or not row.isdecimal() or len(row) > _MAX_ROW_DIGITS:
             raise BiLmError(
                 f"lexicon {path}, line {line_number}: expected token<TAB>row, got {line!r}"
             )
@@ -191,9 +183,17 @@ def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
             return file, read_json(file, f"file {file}")
     if name == RELEASED_NETWORK:
         return files[0], _RELEASED
-    raise BiLmError(
-        f"file {folder / CONFIG}: config_path not found: tried {', '.join(map(str, files))}"
-    )
+    tried = ", ".join(str(file) for file in files)
+    raise BiLmError(f"file {folder / CONFIG}: config_path not found: tried {tried}")
+
+
+def _section(network: Any, section: str, kind: str, file: AnyPath) -> Any:
+    """Returns a section of a network's file. Raises `BiLmError` if it describes another kind."""
+    values = _value(network, section, file)
+    name = _value(values, "name", file)
+    if name != kind:
+        raise BiLmError(f"file {file}: {section}.name: expected {kind!r}, got {name!r}")
+    return values
 
 
 def _value(section: Any, key: str, file: AnyPath) -> Any:

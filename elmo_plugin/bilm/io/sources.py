@@ -27,7 +27,8 @@ from elmo_plugin.common.errors import BiLmError, did_you_mean
 from elmo_plugin.common.files import atomic_write, atomic_write_all, refuse_folder
 from elmo_plugin.common.formats.archives import AnyPath, ZippedPath, is_zip
 
-OPTIONS_NAME, WEIGHTS_NAME = "options.json", "weights.hdf5"
+OPTIONS_NAME = "options.json"
+WEIGHTS_NAME = "weights.hdf5"
 _PAIR = f"one *{OPTIONS_NAME} and one *{WEIGHTS_NAME} or other *.hdf5"
 
 Source = str | Path | Mapping[str, str]
@@ -51,12 +52,14 @@ def _published(stem: str, weights: str = "weights") -> tuple[str, str]:
     return f"{_PUBLISHED}/{stem}_options.json", f"{_PUBLISHED}/{stem}_{weights}.hdf5"
 
 
+def _bundled(name: str) -> tuple[str, str]:
+    return f"{_BUNDLED}/{name}/{OPTIONS_NAME}", f"{_BUNDLED}/{name}/{WEIGHTS_NAME}"
+
+
 BUNDLED_MODELS = ("tiny", "base")
 MODELS: dict[str, tuple[str, str]] = {
-    **{
-        n: (f"{_BUNDLED}/{n}/{OPTIONS_NAME}", f"{_BUNDLED}/{n}/{WEIGHTS_NAME}")
-        for n in BUNDLED_MODELS
-    },
+    "tiny": _bundled("tiny"),
+    "base": _bundled("base"),
     "small": _published("2x1024_128_2048cnn_1xhighway/elmo_2x1024_128_2048cnn_1xhighway"),
     "medium": _published("2x2048_256_2048cnn_1xhighway/elmo_2x2048_256_2048cnn_1xhighway"),
     "original": _published("2x4096_512_2048cnn_2xhighway/elmo_2x4096_512_2048cnn_2xhighway"),
@@ -107,14 +110,14 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     Raises `BiLmError` if it is not found or cannot be used.
     """
     found = _find(source)
-    if isinstance(found, tuple):
-        options_file, weights_file = found
-        options = BiLmOptions.from_file(options_file)
-        dtype = check_weights_file(weights_file, options)
-        softmax = read_softmax(weights_file, options) if with_softmax else None
-        stored = read_weights(weights_file, options)
+    if isinstance(found, ModelFiles):
+        options = BiLmOptions.from_file(found.options)
         return Checkpoint(
-            options, stored, softmax, dtype, read_card(cast(AnyPath, options_file.parent))
+            options=options,
+            dtype=check_weights_file(found.weights, options),
+            softmax=read_softmax(found.weights, options) if with_softmax else None,
+            weights=read_weights(found.weights, options),
+            card=read_card(cast(AnyPath, found.options.parent)),
         )
     if isinstance(found, zipfile.Path) or is_model_folder(found):
         options, weights = read_folder(found)
@@ -123,46 +126,67 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     return Checkpoint(options, weights.items(), softmax)
 
 
-def _find(source: Source) -> AnyPath | tuple[AnyPath, AnyPath]:
+class ModelFiles(NamedTuple):
+    """The two files of a biLM in the published layout."""
+
+    options: AnyPath
+    weights: AnyPath
+
+
+def _find(source: Source) -> AnyPath | ModelFiles:
     """Returns an archive or the folder of a model, or an options and a weight file."""
     if isinstance(source, Mapping) and set(source) == {"options", "weights"}:
-        return fetch(source["options"]), fetch(source["weights"])
+        return ModelFiles(fetch(source["options"]), fetch(source["weights"]))
     if not isinstance(source, str | Path):
         raise BiLmError(
             f'expected a name, a path, a URL or {{"options": …, "weights": …}}, got {source!r}'
         )
     if isinstance(source, str) and source in MODELS:
         options, weights = MODELS[source]
-        return fetch(options), fetch(weights)
+        return ModelFiles(fetch(options), fetch(weights))
     path = fetch(source)
     if not path.exists():
         path = _find_on_hub(source, path)
     if path.is_file() and path.suffix in (".hdf5", ".json"):  # one of the files of a pair
         path = path.parent
-    if not is_zip(path) and (not path.is_dir() or (path / CONFIG_NAME).is_file()):
-        return path
-    folders: Sequence[AnyPath] = [path] if path.is_dir() else ZippedPath.folders(path)
-    models = [model for folder in folders if (model := _model_in(folder))]
+    if is_zip(path):
+        expected = f"archive {path}: expected {_PAIR} of one model"
+        return _only_model(ZippedPath.folders(path), expected)
+    if path.is_dir() and not (path / CONFIG_NAME).is_file():
+        expected = f"directory {path}: expected {CONFIG_NAME}, or {_PAIR} of one model"
+        return _only_model([path], expected)
+    return path
+
+
+def _only_model(folders: Sequence[AnyPath], expected: str) -> AnyPath | ModelFiles:
+    """Returns the model in these folders. Raises `BiLmError` unless there is exactly one."""
+    models = []
+    names = []
+    for folder in folders:
+        model = _model_in(folder)
+        if model is not None:
+            models.append(model)
+            names.append(str(folder))
     if len(models) != 1:
-        names = [str(model[0].parent if isinstance(model, tuple) else model) for model in models]
-        kind, others = ("directory", f"{CONFIG_NAME}, or ") if path.is_dir() else ("archive", "")
-        raise BiLmError(
-            f"{kind} {path}: expected {others}{_PAIR} of one model, got {names or 'none'}"
-        )
+        raise BiLmError(f"{expected}, got {names or 'none'}")
     return models[0]
 
 
-def _model_in(folder: AnyPath) -> AnyPath | tuple[AnyPath, AnyPath] | None:
+def _model_in(folder: AnyPath) -> AnyPath | ModelFiles | None:
     """Returns a folder of ELMoForManyLangs, or the only options and weight file of a folder."""
     if is_model_folder(folder):
         return folder
+    files = [file for file in folder.iterdir() if file.is_file()]
+    files = [file for file in files if not file.name.startswith(".")]
     # Published files often have the model's name before the names here; NLPL's weights are
     # model.hdf5.
-    files = [file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")]
     options = [file for file in files if file.name.endswith(OPTIONS_NAME)]
     weights = [file for file in files if file.name.endswith(WEIGHTS_NAME)]
-    weights = weights or [file for file in files if file.name.endswith(".hdf5")]
-    return (options[0], weights[0]) if len(options) == len(weights) == 1 else None
+    if not weights:
+        weights = [file for file in files if file.name.endswith(".hdf5")]
+    if len(options) != 1 or len(weights) != 1:
+        return None
+    return ModelFiles(options[0], weights[0])
 
 
 def _find_on_hub(source: str | Path, path: Path) -> Path:
@@ -177,8 +201,10 @@ def _find_on_hub(source: str | Path, path: Path) -> Path:
             return fetch(f"hf://{source}")
         except BiLmError as error:
             raise BiLmError(f"{message}, and {error}") from None
-    names = f"; the names are {', '.join(MODELS)}" if re.fullmatch(r"[\w-]+", source) else ""
-    raise BiLmError(message + (did_you_mean(source, MODELS) or names))
+    hint = did_you_mean(source, MODELS)
+    if not hint and re.fullmatch(r"[\w-]+", source):
+        hint = f"; the names are {', '.join(MODELS)}"
+    raise BiLmError(message + hint)
 
 
 def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]:
@@ -187,14 +213,19 @@ def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]
     only one of them, they are refused together. Raises `BiLmError` if the weights are damaged or
     cannot be written, and `OSError` if the files cannot.
     """
-    files = Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME
+    files = (Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME)
     for file in files:
         refuse_folder(file)
     with atomic_write_all(files) as (options_file, weights_file):
         checkpoint.options.to_file(options_file)
-        options, weights, softmax, dtype, _ = checkpoint
         try:
-            write_weights(weights_file, dict(weights), options, dtype, softmax)
+            write_weights(
+                weights_file,
+                dict(checkpoint.weights),
+                checkpoint.options,
+                checkpoint.dtype,
+                checkpoint.softmax,
+            )
         except BiLmError as error:
             raise BiLmError(f"weight file {files[1]}: {error}") from None
     return files
@@ -208,17 +239,20 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     path = Path(folder) / CARD_NAME
     if path.exists():
         return
-    options, weights, softmax, dtype, card = checkpoint
+    options = checkpoint.options
+    softmax = "none"
+    if checkpoint.softmax is not None:
+        softmax = f"{len(checkpoint.softmax.words):,} words"
     text = _CARD.read_text(encoding="utf-8").format(
         title=path.parent.resolve().name,
         cnn=options.char_cnn,
         lstm=options.lstm,
         num_layers=options.lstm.n_layers + 1,
         output_dim=2 * options.lstm.projection_dim,
-        parameters=sum(values.numel() for _, values in weights),
-        dtype=dtype,
-        softmax=f"{len(softmax.words):,} words" if softmax else "none",
-        card=card or Card(),
+        parameters=sum(values.numel() for _, values in checkpoint.weights),
+        dtype=checkpoint.dtype,
+        softmax=softmax,
+        card=checkpoint.card or Card(),
     )
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -35,18 +35,23 @@ def read_archive(
     if this is not the archive of a `bilm` model, or its parts do not match.
     """
     name = _name(path)
-    files = _read(
-        path, lambda file: file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY))
-    )
-    config, state = _config(files, name), _state(files, name)
+
+    def is_wanted(file: str) -> bool:
+        return file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY))
+
+    files = _read(path, is_wanted)
+    config = _config(files, name)
+    state = _state(files, name)
     sizes = BiLmOptions.from_dict(options_from_state(state, name), name)
-    if options := config["model"].get("options"):
+    options = config["model"].get("options")
+    if options:
         place = f"{name}, model.options"
         if BiLmOptions.from_dict(as_object(options, place), place) != sizes:
             raise BiLmError(f"{name}: the options in its {CONFIG_NAME} do not match its weights")
     weights = {key.removeprefix(_PREFIX): state[key] for key in state if key.startswith(_PREFIX)}
     check_weights(weights, sizes, name)
-    return sizes, weights, _softmax(files, config, state, sizes, name) if with_softmax else None
+    softmax = _softmax(files, config, state, sizes, name) if with_softmax else None
+    return sizes, weights, softmax
 
 
 def read_state(archive: str | Path) -> dict[str, Any]:
@@ -55,7 +60,11 @@ def read_state(archive: str | Path) -> dict[str, Any]:
     cannot.
     """
     path = archive_path(archive)
-    return _state(_read(path, lambda file: False), _name(path))
+
+    def is_wanted(file: str) -> bool:
+        return False  # the weights alone
+
+    return _state(_read(path, is_wanted), _name(path))
 
 
 def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
@@ -65,9 +74,8 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
     if "_extra_state" not in state:
         raise BiLmError(f"{name}: the options of the biLM are missing in its weights")
     place = f"{name}, the options in its weights"
-    return as_object(
-        as_object(json_from_tensor(state["_extra_state"], place), place).get("options"), place
-    )
+    metadata = as_object(json_from_tensor(state["_extra_state"], place), place)
+    return as_object(metadata.get("options"), place)
 
 
 def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
@@ -83,7 +91,10 @@ def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -
             "backward_lm": lstm,
         }
         expected = nn.ModuleDict(parts).state_dict()
-    convert(weights, (TensorMapping(n, (n,), tuple(w.shape)) for n, w in expected.items()), name)
+    mappings = [
+        TensorMapping(tensor, (tensor,), tuple(values.shape)) for tensor, values in expected.items()
+    ]
+    convert(weights, mappings, name)
 
 
 def _softmax(
@@ -100,7 +111,8 @@ def _softmax(
     if file not in files:
         raise BiLmError(f"{name}: {file} is missing")
     words = _read_words(files[file], f"{name}, {file}")
-    weight, bias = (state.get(f"softmax.{part}") for part in ("weight", "bias"))
+    weight = state.get("softmax.weight")
+    bias = state.get("softmax.bias")
     dim = options.lstm.projection_dim
     if not isinstance(weight, Tensor) or weight.dim() != 2 or weight.size(1) != dim:
         raise BiLmError(f"{name}: its softmax.weight is not a matrix with {dim} columns")
@@ -120,7 +132,8 @@ def _read(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes
     """Reads the weights, and other wanted files, of an archive or a directory."""
     if not Path(path).is_dir():
         return read_members(path, lambda file: file in WEIGHTS_NAMES or is_wanted(file))
-    files = (*Path(path).iterdir(), *(Path(path) / _VOCABULARY).glob("*"))
+    files = list(Path(path).iterdir())
+    files += (Path(path) / _VOCABULARY).glob("*")
     names = [file.relative_to(path).as_posix() for file in files if file.is_file()]
     wanted = [name for name in names if is_wanted(name)]
     wanted += [name for name in WEIGHTS_NAMES if name in names][:1]
@@ -129,13 +142,15 @@ def _read(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes
 
 def _name(path: str | Path) -> str:
     """Returns what error messages call it."""
-    return f"{'directory' if Path(path).is_dir() else 'archive'} {path}"
+    kind = "directory" if Path(path).is_dir() else "archive"
+    return f"{kind} {path}"
 
 
 def _state(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
-    file = next((file for file in WEIGHTS_NAMES if file in files), None)
-    if file is None:
+    present = [file for file in WEIGHTS_NAMES if file in files]
+    if not present:
         raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} is missing")
+    file = present[0]
     state = load_plain(files[file], name)
     if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
         raise BiLmError(f"{name}: its {file} holds no tensors with names")

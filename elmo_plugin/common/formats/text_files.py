@@ -66,7 +66,7 @@ def read_lines(path: str) -> Iterator[bytes]:
 _SNIFFED = 20  # lines
 _READS = {
     "columns": "--column N reads its words, from 0",
-    "FASTA": "name its file .fasta, or --format fasta",
+    "FASTA": "name its file .fasta, or --input-format fasta",
 }
 _MOST_WORDS = 500
 _HASH = re.compile(rb"#\S|# .*\bO$")  # as a word

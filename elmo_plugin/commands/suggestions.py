@@ -1,0 +1,79 @@
+"""
+What to type instead of a wrong command line, by the tables of `common/meanings.json`: the names
+that other programs have, and ours.
+"""
+
+import argparse
+import re
+from collections.abc import Collection, Iterable
+
+from elmo_plugin.common.meanings import meanings, meant_name
+
+_SHORTEST_ABBREVIATION = len("--pre")
+
+
+def advice_for_command(name: str, commands: Iterable[str]) -> str:
+    """Returns a sentence on the command that an unknown one means, or an empty string."""
+    if " " in name:  # somebody typed a text
+        return _sentence("elmo predict ner TEXT")
+    return _sentence(meant_name(name, commands, "commands", exists=bool))
+
+
+def advice_for_option(name: str, options: Collection[str], arguments: Collection[str]) -> str:
+    """
+    Returns a sentence on the option or argument of a command that an unknown option means, or an
+    empty string.
+    """
+
+    def exists(target: str) -> bool:
+        return fits(target, options, arguments)
+
+    meant = meant_name(name, options, "options", exists)
+    if not meant and len(name) >= _SHORTEST_ABBREVIATION:
+        abbreviated = [option for option in options if option.startswith(name)]
+        if len(abbreviated) == 1:
+            meant = abbreviated[0]
+    return _sentence(meant)
+
+
+def fits(target: str, options: Collection[str], arguments: Collection[str]) -> bool:
+    """
+    Returns whether a command has the argument, such as TEXT, or the options that a target of the
+    table "options" names. A target that is a sentence fits every command.
+    """
+    if target.endswith("."):
+        return True
+    if target.isupper():
+        return target in arguments
+    named = re.findall(r"(?<!\S)--?[a-z][a-z-]*", target)
+    return all(option in options for option in named)
+
+
+def advice_for_too_many_arguments(command: str) -> str:
+    """Returns a sentence on the arguments that a command takes, or an empty string."""
+    return meanings()["too many arguments"].get(command, "")
+
+
+def project_task(text: str, tasks: Collection[str]) -> str:
+    """Returns a task of `elmo new`. Raises `ArgumentTypeError`, with the task that is meant."""
+    if text in tasks:
+        return text
+
+    def exists(target: str) -> bool:
+        return target in tasks
+
+    message = f"expected one of {', '.join(tasks)}, got {text}"
+    for table in ("projects", "models"):
+        meant = meant_name(text, tasks, table, exists)
+        if meant:
+            raise argparse.ArgumentTypeError(f"{message}; did you mean {meant}?")
+    raise argparse.ArgumentTypeError(message)
+
+
+def _sentence(meant: str) -> str:
+    """Returns advice for a target of a table: a sentence, or something to type."""
+    if not meant or meant.endswith("."):
+        return meant
+    if meant.isupper():
+        return f"Give {meant} without an option."
+    return f"Did you mean {meant}?"
