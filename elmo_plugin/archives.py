@@ -37,6 +37,36 @@ _VOCABULARY = (
     "oov_token",
 )  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
+GONE_READER_OPTIONS = {
+    "squad_v1": ("skip_bad", "skip_unanswerable"),
+    "srl_conll2012": ("format",),
+    "srl_predicates": ("format",),
+    "ner_conll2003": ("separator", "label_names", "file_encoding", "skip_bad"),
+    "snli_jsonl": (
+        "format",
+        "premise_column",
+        "hypothesis_column",
+        "label_column",
+        "label_names",
+        "columns",
+        "skip_bad",
+    ),
+    "sst_trees": (
+        "format",
+        "text_column",
+        "label_column",
+        "label_names",
+        "columns",
+        "skip_bad",
+    ),
+}
+"""
+Options of dataset readers that said how files are read, and went with version 1.0.0. Predictions
+need none of them, so archives that were made before have them taken away.
+"""
+GONE_READER_VALUES = {"source_encoding": ("auto", "IO", "mixed")}
+"""Values of options of `ner_conll2003` that went; columns have no names any more either."""
+
 _spacy_lock = RLock()
 TRUST = "use --trust (trust=True) if you trust this archive"
 
@@ -250,6 +280,16 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
             yield from _values(value, (*keys, str(key)))
 
 
+def _drop_gone_values(reader: dict[str, Any]) -> None:
+    """Takes away values of options of `ner_conll2003` that it knows no more."""
+    for option, values in GONE_READER_VALUES.items():
+        if reader.get(option) in values:
+            del reader[option]
+    for option in ("word_column", "tag_column"):
+        if isinstance(reader.get(option), str):
+            del reader[option]
+
+
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
     """Reads the configuration, except for caches, initial values and the number of processes."""
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
@@ -263,6 +303,12 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
         if isinstance(config.get(key), dict):
             for option in ("cache_directory", "num_workers"):
                 config[key].pop(option, None)
+    for key in ("dataset_reader", "validation_dataset_reader"):
+        if isinstance(config.get(key), dict):
+            for option in GONE_READER_OPTIONS.get(config[key].get("type"), ()):
+                config[key].pop(option, None)
+            if config[key].get("type") == "ner_conll2003":
+                _drop_gone_values(config[key])
     for _, part in [("", model), *_values(model)]:
         if isinstance(part, dict):
             for key in _REMOVED_BY_ALLENNLP:

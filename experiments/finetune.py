@@ -90,7 +90,7 @@ def scores_of_seeds(data: str, bilm: str, seeds: list[int], runs: Path) -> list[
 
 def ner_sentences(folder: str) -> dict[str, Sentences]:
     """Returns the words of train and dev."""
-    reader = Conll2003Reader(token_indexers={})
+    reader = Conll2003Reader(token_indexers={}, tag_column=3)
     return {
         part: (
             instance["words"].metadata for instance in reader.read(data_file(folder, f"{part}.txt"))

@@ -8,5 +8,7 @@
 local ner = import '../elmo_plugin/jsonnet/ner.libsonnet';
 local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
-ner(data='experiments/data/ner', dropout=0.3, batch_size=16, epochs=15, patience=5)
+ner(
+  data='experiments/data/ner', reader={ tag_column: 3 }, dropout=0.3, batch_size=16, epochs=15, patience=5
+)
 + words.bundled()

@@ -25,5 +25,6 @@ ner(
   dev='eng.testa',
   test='eng.testb',
   source_encoding='IOB1',
+  reader={ tag_column: 3 },
   words=words.glove(std.extVar('WORD_VECTORS'), dim=50, trainable=true, lowercase=true),
 ) + elmo.at(['input'], bilm='original', dropout=0, lambda=0.1)

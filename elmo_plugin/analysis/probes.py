@@ -1,6 +1,5 @@
 """Linear probes of a biLM's layers (Peters et al., 2018, section 5.3, table 6), and their data."""
 
-import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.analysis.representations import Representations, batches_of_words
-from elmo_plugin.tasks.ner import Conll2003Reader
 
 
 class TaggedSentence(NamedTuple):
@@ -19,18 +17,6 @@ class TaggedSentence(NamedTuple):
 
     words: list[str]
     tags: list[str]
-
-
-def read_tagged(*paths: str | os.PathLike[str]) -> list[list[TaggedSentence]]:
-    """Reads the sentences of each file, in any format of `ner_conll2003`, with unchanged tags."""
-    reader = Conll2003Reader({}, source_encoding="plain")
-    return [
-        [
-            TaggedSentence([str(token) for token in tokens], tags or [])
-            for tokens, tags in reader.read_examples(reader.read_lines(str(path)))
-        ]
-        for path in paths
-    ]
 
 
 def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from functools import cached_property
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,8 @@ class Command:
 
     @cached_property
     def module(self) -> Any:
-        return import_module(f"elmo_plugin.commands.{self.name}")
+        file = f"{self.name}_" if iskeyword(self.name) else self.name  # as `import`
+        return import_module(f"elmo_plugin.commands.{file}")
 
     @property
     def _help(self) -> tuple[str, str, str]:
@@ -109,7 +111,7 @@ class Command:
 GROUPS = {
     "Embed text, and biLMs": ("embed", "models", "neighbors", "perplexity", "export"),
     "Predict with models of tasks": ("predict", "demo", "score", "ensemble", "port"),
-    "Train": ("new", "sweep"),
+    "Train": ("import", "new", "sweep"),
     "Look closer": ("weights", "probe", "senses", "doctor"),
 }
 """The commands, as `elmo --help` lists them."""

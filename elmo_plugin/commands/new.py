@@ -18,16 +18,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from elmo_plugin import __version__
+from elmo_plugin.commands.import_ import add_import_options
 from elmo_plugin.commands.options import InputPath, add_shared
 from elmo_plugin.commands.suggestions import project_task
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.common.formats.json_files import as_object, parse_json
+from elmo_plugin.common.parts import PART_IN_NAME, list_names
 from elmo_plugin.common.streams import show
+
+if TYPE_CHECKING:
+    from elmo_plugin.importers import ImportedData
 
 PROJECTS = Path(__file__).parents[1] / "projects"
 """A folder for each task: a configuration, small invented data, and inputs to predict from."""
@@ -42,7 +46,7 @@ TEXTS = (".txt", ".txt.gz", ".txt.zst")
 """The names of texts in a folder."""
 TEMPLATES = ("README.md", "requirements.txt")
 PLUGINS = "elmo_plugin.quiet\nelmo_plugin.plugin\nelmo_plugin.hardening\n"
-OWN_DATA = "The data are {files}. They stay where they are; `config.jsonnet` has their paths."
+OWN_DATA = "The files in `data` are your own, as `elmo new` read them, in the form of this task."
 INVENTED_DATA = (
     "The files in `data` are a few invented sentences, from which a model learns nothing of use. "
     "`elmo new {task} FOLDER --data PATH` writes a project like this one for your own: {format}."
@@ -51,11 +55,6 @@ INVENTED_TEXT = (
     "The text in `data` is a few invented sentences. `elmo new bilm FOLDER --data TEXT` writes a "
     "project "
     "like this one for your own, with sizes by its number of words.\n"
-)
-
-_ROLE = re.compile(  # of a file, in its name
-    r"(?<![a-z])(?:(?P<train>train(?:ing)?|trn)|(?P<dev>dev(?:el(?:opment)?)?|val(?:id(?:ation)?)?|testa)"
-    r"|(?P<test>testb?))(?:set|data)?(?![a-z])"
 )
 
 
@@ -77,48 +76,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         help="your own data: a folder with files called train…, dev… (or valid…) and maybe test…, "
-        "or such files; others are taken in this order. They are read once, which needs AllenNLP, "
-        "and stay where they are. For bilm any texts, which are copied and split",
-    )
-    parser.add_argument(
-        "--reader",
-        metavar="JSON",
-        help="""options of the dataset reader for --data, such as '{"text_column": "body"}'""",
+        "or such files; others are taken in this order. They are read as `elmo import` reads them, "
+        "and written into the project. For bilm any texts, which are copied and split",
     )
     add_shared(parser, "--bilm")
-    parser.add_argument(
-        "--language",
-        metavar="CODE",
-        help="for bilm: split raw text into sentences and words by spaCy's rules for this language "
-        "(default: one sentence per line, its words between spaces)",
-    )
-    add_shared(parser, "--column")
+    add_import_options(parser)
 
 
 def new_project(
-    task: str,
-    folder: Path,
-    files: Mapping[str, Path] | None = None,
-    reader: Mapping[str, Any] | None = None,
-    bilm: str = "base",
+    task: str, folder: Path, data: "ImportedData | None" = None, bilm: str = "base"
 ) -> None:
     """
-    Writes a project for a task of `PROJECT_TASKS`, with the user's data by "train", "dev" and maybe
-    "test". They are read before the folder appears. Raises `BiLmError` if it exists already, or
-    there is no such biLM, and `ConfigurationError` if the data cannot be read.
+    Writes a project for a task of `PROJECT_TASKS`, with the user's data if there are some. Raises
+    `BiLmError` if it exists already, or there is no such biLM.
     """
-    with _project(task, folder, lambda project: _readme_values(task, project, files)) as project:
+    with _project(task, folder, lambda project: _readme_values(task, project, data)) as project:
         config = project / "config.jsonnet"
+        text = config.read_text(encoding="utf-8")
         if bilm != "base":
-            config.write_text(
-                config.read_text(encoding="utf-8").replace("bilm='base'", _bilm(bilm)), "utf-8"
-            )
-        if files:
+            text = text.replace("bilm='base'", _bilm(bilm))
+        if data is not None:
+            from elmo_plugin.importers import IMPORTERS, write_data
+
             shutil.rmtree(project / "data")
-            config.write_text(
-                _with_data(config.read_text(encoding="utf-8"), files, reader or {}), "utf-8"
-            )
-            _check_data(config)
+            files = write_data(IMPORTERS[task], data.parts, project / "data")
+            text = _with_data(text, {part: file.name for part, file in files.items()})
+        config.write_text(text, "utf-8")
 
 
 @contextmanager
@@ -178,17 +161,12 @@ def _library(file: Path) -> set[str]:
     return names.union(*(_library(LIBRARY / name) for name in names))
 
 
-def _with_data(config: str, files: Mapping[str, Path], reader: Mapping[str, Any]) -> str:
-    """Returns a configuration with the user's files in the place of the invented ones."""
-    folder = os.path.commonpath([file.parent for file in files.values()])
-    arguments = {"data": folder} | {
-        role: os.path.relpath(file, folder) for role, file in files.items()
-    }
-    values = [
-        f"{name}={json.dumps(str(value), ensure_ascii=False)}" for name, value in arguments.items()
-    ]
-    values += [f"reader={json.dumps(reader)}"] if reader else []
-    return re.sub(r"data='data'(, \w+='[^']*')*", lambda _: ", ".join(values), config, count=1)
+def _with_data(config: str, names: Mapping[str, str]) -> str:
+    """Returns a configuration with the user's files in `data` in place of the invented ones."""
+    names = {"train": names["train"], "dev": names.get("dev", names["train"]), **names}
+    values = ["data='data'"] + [f"{part}='{name}'" for part, name in names.items()]
+    pattern = r"data='data'(, (train|dev|test)='[^']*')*"
+    return re.sub(pattern, ", ".join(values), config, count=1)
 
 
 def _bilm(source: str) -> str:
@@ -207,48 +185,18 @@ def _bilm(source: str) -> str:
     return f"bilm={named}{f', max_characters_per_token={length}' if is_longer else ''}"
 
 
-def _readme_values(task: str, project: Path, files: Mapping[str, Path] | None) -> dict[str, str]:
+def _readme_values(task: str, project: Path, data: "ImportedData | None") -> dict[str, str]:
     about = PROJECT_TASKS[task]
-    if files:
-        data = OWN_DATA.format(
-            files=", ".join(f"`{file}` ({role})" for role, file in files.items())
-        )
+    if data is None:
+        files = {file.stem: f"data/{file.name}" for file in (project / "data").iterdir()}
+        text = INVENTED_DATA.format(task=task, format=about["format"])
     else:
-        data = INVENTED_DATA.format(task=task, format=about["format"])
-        files = {file.stem: file.relative_to(project) for file in (project / "data").iterdir()}
-    evaluated = shlex.quote(str(files.get("test", files["dev"])))
-    return about | {"evaluated": evaluated, "dev": f"`{files['dev']}`", "data": data}
+        from elmo_plugin.importers import IMPORTERS
 
-
-def find_files(paths: Sequence[Path]) -> dict[str, Path]:
-    """Returns files by "train", "dev" and maybe "test". Raises `BiLmError` if that is unclear."""
-    paths = [Path(os.path.abspath(path)) for path in paths]
-    place, is_folder = "--data", len(paths) == 1 and paths[0].is_dir()
-    if is_folder:
-        place = str(paths[0])
-        paths = [
-            path for path in sorted(paths[0].iterdir()) if not path.name.startswith((".", "_"))
-        ]
-    elif len(paths) > 3:
-        raise BiLmError(
-            f"--data: expected one folder, or the files TRAIN DEV TEST, got {len(paths)} files"
-        )
-    roles = [
-        match and match.lastgroup for match in (_ROLE.search(path.name.lower()) for path in paths)
-    ]
-    if not is_folder or len(paths) == 1:
-        roles = [role or name for role, name in zip(roles, ("train", "dev", "test"), strict=False)]
-    files: dict[str, Path] = {}
-    for role, path in zip(roles, paths, strict=True):
-        if role in files:
-            both = _listed([files[role], path])
-            hint = "name them: --data TRAIN DEV" if is_folder else "rename one"
-            raise BiLmError(f"{place}: expected one {role} file, got {both}; {hint}")
-        if role is not None:
-            files[role] = path
-    if "train" not in files:
-        raise BiLmError(f"{place}: expected a file called train…, got {_listed(paths)}")
-    return {"train": files["train"], "dev": files.get("dev", files["train"]), **files}
+        files = {part: f"data/{part}{IMPORTERS[task].suffix}" for part in data.parts}
+        text = OWN_DATA
+    dev = files.get("dev", files["train"])
+    return about | {"evaluated": files.get("test", dev), "dev": f"`{dev}`", "data": text}
 
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
@@ -261,63 +209,68 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     files = [file for file in files if file in paths or file.name.endswith(TEXTS)]
     if not files:
         raise BiLmError(
-            f"--data: expected a file that ends in {', '.join(TEXTS)}, got {_listed(paths)}"
+            f"--data: expected a file that ends in {', '.join(TEXTS)}, got {list_names(paths)}"
         )
     roles: dict[str, list[Path]] = {}
     for file in files:
-        if match := _ROLE.search(file.name.lower()):
+        if match := PART_IN_NAME.search(file.name.lower()):
             roles.setdefault(match.lastgroup or "", []).append(file)
     if not {"train", "dev"} <= roles.keys():
         return {"": files}
-    if others := [file for file in files if not _ROLE.search(file.name.lower())]:
+    if others := [file for file in files if not PART_IN_NAME.search(file.name.lower())]:
         raise BiLmError(
-            f"--data: expected only files called train…, dev… or test…, got {_listed(others)}"
+            f"--data: expected only files called train…, dev… or test…, got {list_names(others)}"
         )
     return roles
 
 
-def _listed(paths: Sequence[Path]) -> str:
-    return ", ".join([path.name for path in paths[:6]] + ["…"] * (len(paths) > 6)) or "nothing"
-
-
-def _check_data(config: Path) -> None:
-    """Reads the data of a configuration once, and prints what was found."""
-    from elmo_plugin.archives import import_all_plugins
-
-    import_all_plugins("elmo new --data")
-    from allennlp.common import Params
-
-    from elmo_plugin.config_check import check, mistakes
-    from elmo_plugin.tasks import describe_data
-
-    params = Params.from_file(config).params
-    check(mistakes({"dataset_reader": params["dataset_reader"]}))
-    for line in describe_data(params):
-        show(line)
-
-
 def run(args: argparse.Namespace) -> None:
     """Writes the project and prints what to do next."""
-    reader = as_object(parse_json(args.reader or "{}", "--reader"), "--reader")
-    of_text = args.language or args.column is not None
-    if (reader or args.bilm) if args.task == "bilm" else of_text:
+    of_import = [args.encoding, args.separator, args.label_names, args.tags, args.split]
+    if args.task == "bilm" and (args.bilm or any(of_import)):
         raise BiLmError(
-            "--language and --column are for bilm, --reader and --bilm for the other tasks; "
+            "--bilm and the options of `elmo import` are for the other tasks; "
             "bilm.initialized_from in config.jsonnet trains a biLM further"
         )
-    if (reader or of_text) and not args.data:
-        raise BiLmError("--reader, --language and --column are for --data, which is missing")
+    if not args.data and (args.language or args.column or any(of_import)):
+        raise BiLmError("the options that say how data are read are for --data, which is missing")
+    if args.folder.exists():
+        raise BiLmError(f"{args.folder} already exists; name a new folder")
     if args.task == "bilm":
-        new_bilm(args.folder, list(map(Path, args.data)), args.language, args.column)
+        new_bilm(args.folder, list(map(Path, args.data)), args.language, _number_of_column(args))
         uses = "measure and use the biLM"
     else:
-        files = find_files(list(map(Path, args.data))) if args.data else None
-        new_project(args.task, args.folder, files, reader, args.bilm or "base")
-        if files and files["dev"] == files["train"]:
+        data = _import(args) if args.data else None
+        new_project(args.task, args.folder, data, args.bilm or "base")
+        if data is not None and "dev" not in data.parts:
             show(
                 "There is no dev file: scores on the training data will look too good (--data "
-                "TRAIN DEV)."
+                "TRAIN DEV, or --split 0.1)."
             )
         uses = "evaluate and predict"
     show(f"wrote {args.folder}; its README.md says how to train, {uses}:\n")
     show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")
+
+
+def _number_of_column(args: argparse.Namespace) -> int | None:
+    """Returns the column of words of a table for a biLM."""
+    if not args.column:
+        return None
+    if len(args.column) > 1 or not args.column[0].lstrip("-").isdecimal():
+        raise BiLmError(f"--column: expected its number, from 0, got {' '.join(args.column)}")
+    return int(args.column[0])
+
+
+def _import(args: argparse.Namespace) -> "ImportedData":
+    """Reads the user's data as `elmo import` does, and prints what was found."""
+    from elmo_plugin.archives import import_all_plugins
+
+    import_all_plugins("elmo new --data")
+    from elmo_plugin.importers import IMPORTERS, find_parts, options_of, read_data
+
+    importer = IMPORTERS[args.task]
+    files = find_parts(list(map(Path, args.data)), "--data")
+    data = read_data(importer, files, options_of(args, importer.roles), args.split)
+    for line in data.lines:
+        show(line)
+    return data

@@ -164,24 +164,21 @@ def _read_questions(path: str, predictor: Any) -> list[Any]:
     """
     from allennlp.common.checks import ConfigurationError
 
-    from elmo_plugin.tasks import Skipped
-    from elmo_plugin.tasks.squad import read_squad
+    from elmo_plugin.importers import ImportOptions, Report, read_questions
 
     reader = predictor._dataset_reader
-    skipped = Skipped(skip_bad=True)
+    report = Report(path)
     instances = []
     reasons = []
-    for paragraph in read_squad(path, skipped, skip_unanswerable=True):
-        tokenized = None
-        for question in paragraph.questions:
-            try:
-                tokenized = tokenized or reader.tokenize(paragraph.text)
-                instance = reader.text_to_instance(tokenized, question._replace(answers=[]))
-                predictor.check_length(instance)
-                instances.append(instance)
-            except ConfigurationError as error:
-                reasons.append(f"skipped: {paragraph.location}, question {question.id}: {error}")
-    reasons += skipped.messages("questions")
+    for example in read_questions(path, ImportOptions(), report):
+        try:
+            passage = reader.tokenize(example.passage)
+            instance = reader.text_to_instance(passage, example.question._replace(answers=[]))
+            predictor.check_length(instance)
+            instances.append(instance)
+        except ConfigurationError as error:
+            reasons.append(f"skipped: {path}, {example.place}: {error}")
+    reasons += report.lines("questions")
     if not instances:
         if reasons:
             raise ConfigurationError(reasons[0])

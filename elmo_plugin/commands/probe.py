@@ -17,7 +17,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
 if TYPE_CHECKING:
-    from elmo_plugin.analysis.probes import ProbeScore
+    from elmo_plugin.analysis.probes import ProbeScore, TaggedSentence
 
 NEEDS = "allennlp"
 
@@ -46,11 +46,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def read_tagged(path: str) -> "list[TaggedSentence]":
+    """Reads the sentences of a file as `elmo import tag` does; their tags stay as they are."""
+    from elmo_plugin.analysis.probes import TaggedSentence
+    from elmo_plugin.importers import IMPORTERS, ImportOptions, Report
+
+    examples = IMPORTERS["tag"].read(path, ImportOptions(), Report(path))
+    return [TaggedSentence(list(each.words), list(each.tags)) for each in examples]
+
+
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    from elmo_plugin.analysis.probes import guess_tags, probe_layers, read_tagged
+    from elmo_plugin.analysis.probes import guess_tags, probe_layers
     from elmo_plugin.analysis.representations import load_representations
 
-    train, test = read_tagged(args.train, args.test)
+    train, test = read_tagged(args.train), read_tagged(args.test)
     for path, sentences in {args.train: train, args.test: test}.items():
         if not sentences:
             raise BiLmError(f"{path}: no words in this file")

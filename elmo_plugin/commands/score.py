@@ -9,35 +9,27 @@ last two columns, as conlleval.pl.
 """
 
 import argparse
-from importlib import import_module
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from elmo_plugin.commands.options import TextPath, add_shared
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
 NEEDS = "allennlp"
-
-
-class Scorer(NamedTuple):
-    """The name of a task's function from files to figures, and the names of these files."""
-
-    function: str
-    files: str
-
-
-SCORERS = {
-    "coref": Scorer("score_coref", "KEY RESPONSE"),
-    "squad": Scorer("score_squad", "DATA PREDICTIONS"),
-    "srl": Scorer("score_srl", "GOLD SYSTEM"),
-    "ner": Scorer("score_tagged", "TAGGED"),
+FILES = {
+    "coref": ("KEY", "RESPONSE"),
+    "squad": ("DATA", "PREDICTIONS"),
+    "srl": ("GOLD", "SYSTEM"),
+    "ner": ("TAGGED",),
 }
+"""The files that are scored for each task."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    files = "; ".join(f"{task} {scorer.files}" for task, scorer in SCORERS.items())
+    files = "; ".join(f"{task} {' '.join(names)}" for task, names in FILES.items())
     parser.add_argument(
-        "task", metavar="TASK", choices=SCORERS, help=f"the task and its files: {files}"
+        "task", metavar="TASK", choices=FILES, help=f"the task and its files: {files}"
     )
     parser.add_argument(
         "files",
@@ -50,13 +42,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    scorer = SCORERS[args.task]
-    if len(args.files) != len(scorer.files.split()):
-        raise BiLmError(f"{args.task}: expected {scorer.files}, got {len(args.files)} files")
+    names = FILES[args.task]
+    if len(args.files) != len(names):
+        raise BiLmError(f"{args.task}: expected {' '.join(names)}, got {len(args.files)} files")
     from elmo_plugin.tasks import figures_table
+    from elmo_plugin.tasks.ner import score_tagged
 
-    task = import_module(f"elmo_plugin.tasks.{args.task}")
-    figures: dict[str, Any] = getattr(task, scorer.function)(*args.files)
+    scorers: dict[str, Callable[..., dict[str, Any]]] = {
+        "coref": score_coref_files,
+        "squad": score_squad_files,
+        "srl": score_srl_files,
+        "ner": score_tagged,
+    }
+    figures = scorers[args.task](*args.files)
     for line in figures.get("raw") or figures_table(figures):
         show(line)
     return figures
+
+
+def score_coref_files(key: str, response: str) -> dict[str, Any]:
+    """Scores the clusters of a system."""
+    from elmo_plugin.importers import read_scored_coref
+    from elmo_plugin.tasks.coref import score_coref
+
+    keys = list(read_scored_coref(key))
+    if not keys:
+        raise BiLmError(f"{key}: no documents in this file")
+    return score_coref(keys, read_scored_coref(response))
+
+
+def score_squad_files(data: str, predictions: str) -> dict[str, Any]:
+    """Scores the answers of a system."""
+    from elmo_plugin.importers import read_scored_squad
+    from elmo_plugin.tasks.squad import read_predictions, score_squad
+
+    answers = read_predictions(predictions)
+    paragraphs = list(read_scored_squad(data))
+    if not paragraphs:
+        raise BiLmError(f"{data}: no questions in this file")
+    return score_squad(paragraphs, answers)
+
+
+def score_srl_files(gold: str, system: str) -> dict[str, Any]:
+    """Scores the propositions of a system."""
+    from elmo_plugin.importers import read_scored_srl
+    from elmo_plugin.tasks.srl import score_srl
+
+    sentences = list(read_scored_srl(gold))
+    if not sentences and not any(read_scored_srl(system)):
+        raise BiLmError(f"{gold}: no sentences in this file")
+    return score_srl(sentences, read_scored_srl(system))

@@ -35,6 +35,9 @@ _UNSPACED = {
     "Lao": "\u0e81-\u0eff",
     "Burmese": "\u1000-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f",
     "Khmer": "\u1780-\u17ff",
+    "Tibetan": "\u0f00-\u0fff",
+    "Javanese": "\ua980-\ua9df",
+    "Tai Tham": "\u1a20-\u1aaf",
 }
 _LONGEST_NAME = 20
 _ANY_UNSPACED = re.compile(f"[{''.join(_UNSPACED.values())}]")

@@ -4,10 +4,11 @@
 //
 //     ner(data='experiments/data/ner')
 //
-// data:            the folder of `train`, `dev` and optionally `test`, in any format of docs/tasks.md.
-// source_encoding: of the tags in these files, such as 'BIO', 'IOB1' or 'BIOES'; found from the tags by default.
-// reader, validation_reader: options of the dataset readers, such as `{ tag_column: 'UPOS' }`, or others with their
-//                  `type`; see task.libsonnet.
+// data:            the folder of `train`, `dev` and optionally `test`, with a word and its tag in each line, as
+//                  `elmo import ner` writes them.
+// source_encoding: of the tags in these files: 'BIO', 'IOB1', 'BIOUL', 'BIOES' or 'BMES'; or 'plain'.
+// reader, validation_reader: options of the dataset readers, such as `{ tag_column: 3 }` for CoNLL-2003 as published, or
+//                  others with their `type`; see task.libsonnet.
 // metric:          that chooses the best epoch: '+accuracy' for tags that mark no entities, such as parts of speech.
 // words:           the word vectors, from words.libsonnet.
 // epochs:          at most; `patience` is the number of epochs without a better `metric` on `dev`.
@@ -19,7 +20,7 @@ function(
   train='train.txt',
   dev='dev.txt',
   test=null,
-  source_encoding='auto',
+  source_encoding='BIO',
   reader={},
   validation_reader={},
   words=words_lib.learned(dim=50),

@@ -5,7 +5,6 @@
 //     srl(data='experiments/data/srl')
 //
 // data:          the folder of `train`, `dev` and optionally `test`, each a file or a folder of files.
-// format:        of these files: 'conll2012' or 'jsonl'; 'auto' finds it.
 // verbs_only:    whether predicates other than verbs are left out.
 // reader, validation_reader: options of the dataset readers, or others with their `type`; see task.libsonnet.
 // words:         the word vectors, from words.libsonnet.
@@ -28,7 +27,6 @@ function(
   train='train.gold_conll',
   dev='dev.gold_conll',
   test=null,
-  format='auto',
   verbs_only=false,
   reader={},
   validation_reader={},
@@ -44,9 +42,7 @@ function(
 )
   task.data(data, train, dev, test)
   + task.training(['tokens'], batch_size, 1.0, epochs, patience, metric='+f1-measure-overall')
-  + task.readers(
-    { type: 'srl_conll2012', format: format, verbs_only: verbs_only }, reader, validation_reader
-  )
+  + task.readers({ type: 'srl_conll2012', verbs_only: verbs_only }, reader, validation_reader)
   + {
     model: {
       type: 'srl_highway_lstm',

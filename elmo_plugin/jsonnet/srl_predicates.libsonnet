@@ -4,7 +4,7 @@
 //
 //     srl_predicates(data='experiments/data/srl')
 //
-// data, format, verbs_only, reader, validation_reader, words: as in srl.libsonnet.
+// data, verbs_only, reader, validation_reader, words: as in srl.libsonnet.
 // hidden_sizes: of each biLSTM layer in each direction.
 // epochs:       at most; `patience` is the number of epochs without a better F1 on `dev`.
 local task = import 'task.libsonnet';
@@ -15,7 +15,6 @@ function(
   train='train.gold_conll',
   dev='dev.gold_conll',
   test=null,
-  format='auto',
   verbs_only=false,
   reader={},
   validation_reader={},
@@ -29,9 +28,7 @@ function(
 )
   task.data(data, train, dev, test)
   + task.training(['tokens'], batch_size, learning_rate, epochs, patience, metric='+f1')
-  + task.readers(
-    { type: 'srl_predicates', format: format, verbs_only: verbs_only }, reader, validation_reader
-  )
+  + task.readers({ type: 'srl_predicates', verbs_only: verbs_only }, reader, validation_reader)
   + {
     model: {
       type: 'srl_predicates',

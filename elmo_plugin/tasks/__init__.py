@@ -7,8 +7,6 @@ from elmo_plugin.tasks.dataset_reader import (
     read_text_lines,
     sentence_fields,
 )
-from elmo_plugin.tasks.own_data import describe_data
 from elmo_plugin.tasks.predictor import SentencePredictor, text_from_json, words_from_json
-from elmo_plugin.tasks.records import Skipped
 from elmo_plugin.tasks.task_model import Classifier, Ensemble, TaskModel, average_probabilities
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer

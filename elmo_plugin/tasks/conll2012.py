@@ -1,111 +1,204 @@
-"""The columns of CoNLL-2012, which semantic roles, coreference and their scorers read; words in
-them.
-"""
+"""The columns of CoNLL-2012, the one form of semantic roles and of coreference."""
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns
+from allennlp.common.checks import ConfigurationError
 
-FIXED_COLUMNS = 11  # then the columns of the predicates and, as the last, the column of coreference
-FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll", "*.jsonl")
-TAB_HINT = "columns with spaces are separated by tabs, sentences by blank lines"
+from elmo_plugin.tasks.dataset_reader import Line
+
+FIXED_COLUMNS = 11  # then one for each predicate of the sentence, and coreference
+FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll")
 NO_ANNOTATION = ("-", "_", "*", "")  # in a column of a word without an annotation
+SKELETON = "[WORD]"
 _MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b.*", re.ASCII | re.DOTALL)
-_ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")  # mentions have no `*` next to their brackets
-_LABEL = re.compile(r"[-_]?|\S*[()*]\S*")
 _PLAIN = {
-    **{"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"},
-    **{"``": '"', "''": '"', "/.": ".", "/?": "?"},  # the last two: OntoNotes
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "``": '"',
+    "''": '"',
+    "/.": ".",  # this and the next one: OntoNotes
+    "/?": "?",
 }
 
 
-class ConllSentence(NamedTuple):
-    """
-    A sentence of a document: its rows, all of the same length, its words as in plain text, the
-    bracket labels of each predicate in `frames`, and those of mentions.
-    """
+class ConllWord(NamedTuple):
+    """A word of a sentence and its columns."""
 
-    rows: list[Row]
-    words: list[str]
-    frames: Sequence[Sequence[str]]
-    mentions: Sequence[str]
+    line: Line
+    document: str
+    part: str
+    number: str
+    word: str
+    tag: str = "-"  # its part of speech
+    parse: str = "*"
+    lemma: str = "-"  # of a predicate, as is the frameset
+    frameset: str = "-"
+    sense: str = "-"
+    speaker: str = "-"
+    entity: str = "*"
+    frames: Sequence[str] = ()  # a bracket label for each predicate of the sentence
+    mention: str = "-"
 
     @property
-    def location(self) -> str:
-        """File and line of its first word."""
-        return self.rows[0][0].location
+    def is_predicate(self) -> bool:
+        """Whether it has a lemma and a frameset."""
+        return self.lemma not in NO_ANNOTATION and self.frameset not in NO_ANNOTATION
+
+    @property
+    def plain(self) -> str:
+        """The word as in plain text."""
+        return unescape_word(self.word)
+
+
+class DocumentLines(NamedTuple):
+    """The lines of a document: its first mark, those of each sentence, and whether it ends."""
+
+    begin: Line
+    sentences: list[list[Line]]
+    has_end: bool = False
+
+
+@contextmanager
+def names_import(task: str) -> Iterator[None]:
+    """Adds to an error about a file the command that makes CoNLL-2012 of files of other forms."""
+    try:
+        yield
+    except ConfigurationError as error:
+        message = f"{error}; `elmo import {task}` makes CoNLL-2012 of files of other forms"
+        raise ConfigurationError(message) from None
 
 
 def line_kind(line: Line) -> str:
     """Returns "blank", "begin" or "end" for the marks of a document, or "word"."""
-    match = _MARK.fullmatch(line.text) if "#" in line.text else None
-    return match["kind"] if match else "blank" if line.text.isspace() or not line.text else "word"
+    if not line.text.strip():
+        return "blank"
+    match = _MARK.fullmatch(line.text)
+    if match is None:
+        return "word"
+    return match["kind"]
 
 
-def split_sentence(lines: Sequence[Line]) -> list[Row]:
+def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
     """
-    Splits the lines of a sentence into columns: at tabs, so that a column may have spaces or be
-    empty, if all words have tabs, otherwise at white space. Skips comments, and last columns that
-    are blank at all words.
+    Yields the documents of a file. Only the last one may lack its end.
+
+    Raises `ConfigurationError`, naming file and line, if there are words before a document.
     """
-    words = [line for line in lines if not line.text.startswith("#")] or lines
-    use_tabs = all("\t" in line.text for line in words)
-    if use_tabs and words[0].text.count("\t") + 1 < FIXED_COLUMNS:  # a mixture of both?
-        use_tabs = len(words[0].columns) <= FIXED_COLUMNS
-    rows = [
-        (line, line.text.strip("\r\n").split("\t") if use_tabs else line.columns) for line in lines
-    ]
-    rows = [(line, [column.strip(" ") for column in row]) for line, row in rows]
-    lengths = [len(row) for line, row in rows if line in words]
-    usual = max(lengths, key=lengths.count)
-    rows = [(line, row) for line, row in rows if line.text[0] != "#" or _is_word(row, usual)]
-    while rows and not any(row[-1] for _, row in rows):
-        rows = [(line, row[:-1]) for line, row in rows]
-    return rows
+    document: DocumentLines | None = None
+    for kind, group in groupby(lines, key=line_kind):
+        if kind == "word":
+            sentence = list(group)
+            if document is None:
+                found = sentence[0].text.strip()
+                raise sentence[0].error(
+                    f"expected #begin document (NAME); part 000, got {found!r:.60}",
+                )
+            document.sentences.append(sentence)
+            continue
+        for mark in group:
+            if kind == "begin" and document is not None:
+                raise lacks_end(document)
+            if kind == "begin":
+                document = DocumentLines(mark, [])
+            elif kind == "end" and document is not None:
+                yield document._replace(has_end=True)
+                document = None
+    if document is not None:
+        yield document
 
 
-def _is_word(columns: list[str], length: int) -> bool:
-    """Returns whether a line that begins with # is a word, not a comment."""
-    return len(columns) == length and bool(_LABEL.fullmatch(columns[-1]))
+def lacks_end(document: DocumentLines) -> ConfigurationError:
+    """Returns the error of a document without an end."""
+    return document.begin.error("the document that begins here lacks #end document")
 
 
-def parse_sentence(rows: list[Row], word: int = 3) -> ConllSentence:
+def parse_sentence(lines: Sequence[Line]) -> list[ConllWord]:
     """
-    Returns a sentence, with its words in the column `word`. The last column has mentions, unless it
-    has words, entities or the labels of a predicate: one without mentions may be missing.
+    Parses the words of a sentence: at least twelve columns, the same number in all lines, which
+    tabs separate, or white space in a line without tabs. The number of each word is one more than
+    that of the word before.
 
-    Raises `ConfigurationError`, naming file and line, if rows differ in length, the numbers of
-    words begin again, or the file is a skeleton.
+    Raises `ConfigurationError`, naming file and line, if a line is something else.
     """
-    line, first = rows[0]
-    check_columns(rows, len(first), f"as in line {line.number}; {TAB_HINT}")
-    columns = list(zip(*(row for _, row in rows), strict=True))
-    if set(columns[word]) == {"[WORD]"}:
-        raise line.error("the words are missing, [WORD]: make a gold_conll of this gold_skel first")
-    for (_, before), (line, row) in pairwise(rows):
-        if word and before[word - 1] != row[word - 1] == first[word - 1]:
-            raise line.error(f"expected a blank line before word {row[word - 1]}")
-    frames, last = columns[FIXED_COLUMNS:], columns[-1]
-    is_frame = any(map(_ARGUMENT.search, last))
-    if "*" in last and not any("(" in label or ")" in label for label in last):
-        is_frame = len(frames) == (len(framed_words(rows)) if frames else 0)
-    if (
-        is_frame
-        or len(columns) == word + 1
-        or (len(columns) == FIXED_COLUMNS and "*" in "".join(last))
-    ):
-        last = ("-",) * len(rows)
-    else:
-        frames = frames[:-1]
-    return ConllSentence(rows, list(map(unescape_word, columns[word])), frames, last)
+    words = [_parse_word(line) for line in lines]
+    for before, word in pairwise(words):
+        expected, found = (FIXED_COLUMNS + 1 + len(each.frames) for each in (before, word))
+        if found != expected:
+            raise word.line.error(f"expected {expected} columns as in the line before, got {found}")
+        if int(word.number) != int(before.number) + 1:
+            raise word.line.error(
+                f"expected word {int(before.number) + 1} in column 3, got {word.number}, and a "
+                "blank line between sentences",
+            )
+    return words
 
 
-def framed_words(rows: Sequence[Row]) -> list[int]:
-    """Returns the words with a lemma and a frameset: the predicates."""
-    return [word for word, (_, row) in enumerate(rows) if not {row[6], row[7]} & set(NO_ANNOTATION)]
+def _parse_word(line: Line) -> ConllWord:
+    columns = line.columns
+    if "\t" in line.text:
+        columns = [column.strip(" ") for column in line.text.strip("\r\n").split("\t")]
+    if len(columns) <= FIXED_COLUMNS:
+        raise line.error(f"expected at least {FIXED_COLUMNS + 1} columns, got {len(columns)}")
+    word = ConllWord(line, *columns[:FIXED_COLUMNS])
+    word = word._replace(frames=columns[FIXED_COLUMNS:-1], mention=columns[-1])
+    if not word.number.isdecimal():
+        raise line.error(f"expected the number of a word in column 3, got {word.number!r}")
+    if not word.word or word.word == SKELETON:
+        raise line.error(f"expected a word in column 4, got {word.word!r}")
+    if word.entity not in NO_ANNOTATION and "*" not in word.entity:
+        raise line.error(
+            "expected the speaker and the named entity in columns 10 and 11, got "
+            f"{word.speaker!r} and {word.entity!r} (a name with spaces needs tabs between columns)",
+        )
+    if "*" in word.mention or not word.mention:
+        raise line.error(
+            f"expected coreference, such as (12 or -, in the last column, got {word.mention!r}",
+        )
+    return word
+
+
+def format_sentence(words: Iterable[ConllWord]) -> str:
+    """
+    Returns the lines of a sentence, with a blank line at its end. Tabs separate the columns, as
+    words and speakers may have spaces.
+    """
+    lines = []
+    for word in words:
+        columns = [
+            word.document,
+            word.part,
+            word.number,
+            word.word,
+            word.tag,
+            word.parse,
+            word.lemma,
+            word.frameset,
+            word.sense,
+            word.speaker,
+            word.entity,
+            *word.frames,
+            word.mention,
+        ]
+        lines.append("\t".join(columns) + "\n")
+    return "".join(lines) + "\n"
+
+
+def format_begin(document: str, part: str) -> str:
+    """Returns the line that begins a document."""
+    if not part:
+        return f"#begin document ({document});\n"
+    return f"#begin document ({document}); part {part}\n"
+
+
+END = "#end document\n"
 
 
 def unescape_word(word: str) -> str:

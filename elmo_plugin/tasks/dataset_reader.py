@@ -3,7 +3,7 @@
 import logging
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -83,7 +83,6 @@ class TaskDatasetReader(DatasetReader):
     """
 
     example_names = "sentences"
-    needs_labels = True  # else files may lack them, as predictors set it
     folder_patterns: tuple[str, ...] = ()
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
@@ -92,7 +91,7 @@ class TaskDatasetReader(DatasetReader):
             own = infer_constructor_params(type(self)).keys() - known - {"kwargs"}
             raise ConfigurationError(
                 f"dataset_reader: there is no option {unknown[0]!r}; it has "
-                f"{', '.join(sorted(own))}"
+                f"{', '.join(sorted(own))}; `elmo import` reads files of other forms"
             )
         super().__init__(**kwargs)
         self._token_indexers = token_indexers
@@ -169,15 +168,6 @@ def read_text_lines(
         for number, line in enumerate(read_lines(file_path), start=1):
             text = decode(line, f"{file_path}, line {number}", encoding, keep_marks)
             yield Line(text.lstrip(BYTE_ORDER_MARK), file_path, number)
-
-
-def check_columns(rows: Sequence[Row], expected: int, columns: str) -> None:
-    """
-    Raises `ConfigurationError` for the first row that has not the `expected` number of `columns`.
-    """
-    for line, row in rows:
-        if len(row) != expected:
-            raise line.error(f"expected {expected} columns ({columns}), got {len(row)}")
 
 
 class TagsField(SequenceLabelField):

@@ -57,7 +57,6 @@ class TaskPredictor(Predictor):
         dataset_reader = copy(dataset_reader)
         if tokenizer is not None:
             dataset_reader.tokenizer = make_tokenizer(tokenizer)  # type: ignore[attr-defined]
-        dataset_reader.needs_labels = False  # type: ignore[attr-defined]
         super().__init__(model, dataset_reader)
         self._max_words = self.default_max_words if max_words is None else max_words
         check_at_least(f"{self.name}: max_words", self._max_words, error=ConfigurationError)

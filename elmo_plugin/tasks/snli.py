@@ -2,12 +2,13 @@
 predictor.
 """
 
+import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 import torch
 from allennlp.common import JsonDict, Lazy
-from allennlp.data import DatasetReader, Instance, TextFieldTensors, TokenIndexer, Vocabulary
+from allennlp.data import DatasetReader, Instance, TextFieldTensors, Vocabulary
 from allennlp.data.fields import Field, TextField
 from allennlp.data.tokenizers import Token
 from allennlp.models import Model
@@ -20,89 +21,62 @@ from torch import BoolTensor, Tensor, nn
 from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.labeled_texts import (
-    AUTO,
-    KnownLabelField,
-    LabeledTextsReader,
-    number_of_labels,
-)
+from elmo_plugin.tasks.labeled_texts import KnownLabelField, LabeledTextsReader, number_of_labels
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.task_model import Classifier
+
+logger = logging.getLogger(__name__)
 
 LABELS = {
     label: label for label in ("entailment", "neutral", "contradiction")
 }  # also in capitals, as SICK's
 LABELS["contradictory"] = "contradiction"  # in the training data of XNLI
 NO_MAJORITY = ("-", "-1")  # SNLI's, and Hugging Face's
-_PREMISES = (
-    "premise",
-    "sentence1",
-    "sentence_A",
-    "text1",
-    "question1",
-    "#1 String",
-    "question",
-    "text",
-)
-_HYPOTHESES = (
-    *("hypothesis", "sentence2", "hypo", "sentence_B", "text2", "question2", "#2 String"),
-    *("sentence", "aspect"),
-)
 
 
 @DatasetReader.register("snli_jsonl")
 class SnliReader(LabeledTextsReader):
     """
-    Reads pairs of sentences with a label, from JSON lines, CSV or TSV: SNLI and MultiNLI
-    (`sentence1`, `sentence2` and `gold_label`), Hugging Face's data sets (`premise`, `hypothesis`
-    and `label`), SICK, XNLI, GLUE, and pairs with other labels, such as paraphrases.
+    Reads pairs of sentences with a label, as SNLI and MultiNLI have them: JSON lines with
+    `sentence1`, `sentence2` and `gold_label`. `elmo import snli` writes this form, with any labels.
 
-    Pairs without a majority for a label (`-`, or the number -1) are left out, as in the usual
-    training sets, and so are pairs with a blank sentence. The log has their numbers.
+    Pairs without a majority for a label (`-`) are left out, as in the usual training sets, and so
+    are pairs with a blank sentence. The log has their number.
 
     Registered as a `DatasetReader` with name "snli_jsonl".
 
     # Parameters
 
-    token_indexers : `dict[str, TokenIndexer]`
-        How words become tensors.
-    premise_column, hypothesis_column : `str`, optional (default = `"auto"`)
-        The names of the columns, or of the keys, of both sentences; by default the usual ones.
-    tokenizer, format, label_column, label_names, columns, skip_bad
+    token_indexers, tokenizer
         See `LabeledTextsReader`.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, or lacks
-    a sentence or a label, and if a file contains no pair to learn from.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or not of this form,
+    and if a file contains no pair to learn from.
     """
 
     example_names = "pairs of sentences with a label"
-
-    def __init__(
-        self,
-        token_indexers: dict[str, TokenIndexer],
-        *,
-        premise_column: str = AUTO,
-        hypothesis_column: str = AUTO,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(token_indexers, **kwargs)
-        self.text_columns = {
-            "premise_column": (premise_column, _PREMISES),
-            "hypothesis_column": (hypothesis_column, _HYPOTHESES),
-        }
-
-    @overrides
-    def reason_to_skip(self, texts: list[list[Token]], label: str | None) -> str | None:
-        if label in NO_MAJORITY and self.needs_labels:
-            return "without a gold label"
-        return None if all(texts) else "with a blank sentence"
+    task = "snli"
 
     def read_examples(
         self, lines: Iterable[Line]
-    ) -> Iterator[tuple[list[Token], list[Token], str | None]]:
+    ) -> Iterator[tuple[list[Token], list[Token], str]]:
         """Yields premise, hypothesis and label of the pairs that have a label. Logs the others."""
-        for premise, hypothesis, label in self.read_records(lines, "pairs"):
-            yield premise, hypothesis, LABELS.get(str(label).lower(), label)
+        left_out = 0
+        file = ""
+        for line in lines:
+            if not line.text.strip():
+                continue
+            file = line.file
+            fields = self.parse(line)
+            label = self.label(line, fields, "gold_label")
+            premise = self.words(line, fields, "sentence1")
+            hypothesis = self.words(line, fields, "sentence2")
+            if label in NO_MAJORITY or not premise or not hypothesis:
+                left_out += 1
+            else:
+                yield premise, hypothesis, LABELS.get(label.lower(), label)
+        if left_out:
+            logger.info("%s: left out %d pairs without a gold label or a text", file, left_out)
 
     def text_to_instance(
         self, premise: str | list[Token], hypothesis: str | list[Token], label: str | None = None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.tasks.dataset_reader import Row
+from elmo_plugin.tasks.dataset_reader import Line
 
 # The letters of the first, inner, last and only word of a span; for all other encodings B, I, I, B.
 _LETTERS = {"BIOUL": (*"BILU",), "BIOES": (*"BIES",), "BMES": (*"BMES",)}
@@ -48,12 +48,12 @@ class LabelError(BiLmError):
 
 
 @contextmanager
-def locate_label_errors(rows: Sequence[Row], column: str = "") -> Iterator[None]:
+def locate_label_errors(lines: Sequence[Line], column: str = "") -> Iterator[None]:
     """Turns a `LabelError` into a `ConfigurationError` that begins with file, line and `column`."""
     try:
         yield
     except LabelError as error:
-        raise ConfigurationError(f"{rows[error.row][0].location}: {column}{error}") from None
+        raise ConfigurationError(f"{lines[error.row].location}: {column}{error}") from None
 
 
 def parse_tag(value: str) -> EntityTag | None:

@@ -22,14 +22,8 @@ from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, pool, self_biattention
 from elmo_plugin.tasks.conll2012 import unescape_word
 from elmo_plugin.tasks.dataset_reader import Line, sentence_fields
-from elmo_plugin.tasks.labeled_texts import (
-    AUTO,
-    KnownLabelField,
-    LabeledTextsReader,
-    number_of_labels,
-)
+from elmo_plugin.tasks.labeled_texts import KnownLabelField, LabeledTextsReader, number_of_labels
 from elmo_plugin.tasks.predictor import SentencePredictor
-from elmo_plugin.tasks.records import detect_format
 from elmo_plugin.tasks.task_model import Classifier
 from elmo_plugin.tasks.vocabulary import PartOfText
 
@@ -74,7 +68,6 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
 
 
 FINE_LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
-_TEXTS = ("text", "sentence", "review", "phrase", "tweet", "comment", "content")
 BINARY_LABELS = ("negative", "negative", None, "positive", "positive")
 
 
@@ -82,7 +75,7 @@ BINARY_LABELS = ("negative", "negative", None, "positive", "positive")
 class SstTreesReader(LabeledTextsReader):
     """
     Reads texts with a label: the trees of the Stanford Sentiment Treebank (Socher et al., 2013),
-    one per line; or a text and any label in each line of JSON, CSV or TSV.
+    one per line; or JSON lines with `text` and `label`, as `elmo import classify` writes them.
 
     A tree is such as `(3 (2 Not) (1 bad))`, with labels from 0, very negative, to 4, very positive.
     A text without phrases, such as `(1 A bad film.)`, is split by the tokenizer, and may have a
@@ -102,16 +95,14 @@ class SstTreesReader(LabeledTextsReader):
     min_phrase_length : `int`, optional (default = `None`)
         Also make instances of phrases of this number of words or more: of every subtree if it is 1.
         By default only whole sentences are instances, which is right for validation and test data.
-    text_column : `str`, optional (default = `"auto"`)
-        The name of the column, or of the key, of the text; by default one of the usual names.
-    format : `str`, optional (default = `"auto"`) "trees", "jsonl", "csv", "tsv" or "fasttext"; by
-        default it is found from the name and the first line.
-    tokenizer, label_column, label_names, columns, skip_bad
+    tokenizer
         See `LabeledTextsReader`; for texts that are not trees.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, or lacks
-    a text or a label, and if no line of a file makes an instance.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or not of this form,
+    and if no line of a file makes an instance.
     """
+
+    task = "classify"
 
     def __init__(
         self,
@@ -119,7 +110,6 @@ class SstTreesReader(LabeledTextsReader):
         *,
         binary: bool = False,
         min_phrase_length: int | None = None,
-        text_column: str = AUTO,
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
@@ -129,12 +119,11 @@ class SstTreesReader(LabeledTextsReader):
             )
         self.example_names = "texts that are not neutral" if binary else "texts"
         self._labels = BINARY_LABELS if binary else FINE_LABELS
-        self.text_columns = {"text_column": (text_column, _TEXTS)}
         self._min_phrase_length = math.inf if min_phrase_length is None else min_phrase_length
 
     def read_examples(
         self, lines: Iterable[Line]
-    ) -> Iterator[tuple[list[Token], str | None, list[Token] | None]]:
+    ) -> Iterator[tuple[list[Token], str, list[Token] | None]]:
         """
         Yields the words of each text or phrase, its label and, for trees, the words of the
         sentence.
@@ -142,18 +131,20 @@ class SstTreesReader(LabeledTextsReader):
         lines = (line for line in lines if line.text.strip())
         for first in lines:
             lines = chain([first], lines)
-            is_text = "$T$" in first.text or not self.needs_labels
-            is_tree = first.text.lstrip().startswith("(") or (
-                detect_format(first) is None and not is_text
-            )
-            if not (is_tree if self.format == AUTO else self.format == "trees"):
-                if self._labels is BINARY_LABELS:
-                    raise ConfigurationError(
-                        "sst_trees: binary is for trees; other texts have the labels of their file"
-                    )
-                yield from ((*example, None) for example in self.read_records(lines, "texts"))
-            else:
+            if first.text.lstrip().startswith("("):
                 yield from self._read_trees(lines)
+            elif self._labels is BINARY_LABELS:
+                raise first.error("binary is for trees; other texts have the labels of their file")
+            else:
+                yield from self._read_texts(lines)
+
+    def _read_texts(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, None]]:
+        for line in lines:
+            fields = self.parse(line)
+            words = self.words(line, fields, "text")
+            if not words:
+                raise line.error("the text is blank")
+            yield words, self.label(line, fields, "label"), None
 
     def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
         has_numbers: bool | None = None
@@ -161,15 +152,13 @@ class SstTreesReader(LabeledTextsReader):
             if not line.text.strip().startswith("("):
                 raise line.error(
                     "expected a tree, such as (3 (2 Not) (1 bad)), got "
-                    f"{line.text.strip()!r:.60}; the option format reads other files"
+                    f"{line.text.strip()!r:.60}; `elmo import classify` reads other files"
                 )
             sentence, *parts = read_phrases(line.text.strip(), line.location)
             long_enough = [part for part in parts if len(part.words) >= self._min_phrase_length]
-            tokens = (
-                self._words_of(sentence, line)
-                if not parts
-                else [Token(word) for word in sentence.words]
-            )
+            tokens = [Token(word) for word in sentence.words]
+            if not parts:
+                tokens = self._words_of(sentence, line)
             is_number = sentence.label.isdecimal()
             if has_numbers not in (None, is_number) or (
                 self._labels is BINARY_LABELS and not is_number

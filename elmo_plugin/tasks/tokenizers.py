@@ -2,8 +2,7 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Iterable, Iterator
 from string import punctuation
 
 from allennlp.common.checks import ConfigurationError
@@ -22,6 +21,7 @@ _MORE = "etc. No. Nos. Fig. Sgt. Lt. Col. Capt. Maj. Hon. Sr. Ave. approx."
 _ABBREVIATIONS = {*TOKENIZER_EXCEPTIONS, *_MORE.split()}
 _RUN_ON = re.compile(r"(.*[a-z0-9]{2})(\.+)([A-Z][a-z]+)?")
 _SPACE = re.compile(r"\s*")
+_MARKS = re.compile("([¿¡।॥۔؟؛،።፣։])")  # noqa: RUF001
 
 
 class TypedToken(Token):
@@ -108,11 +108,23 @@ class PennTreebankTokenizer(RawTextTokenizer):
     @overrides
     def split(self, text: str) -> Iterable[Token]:
         end = 0
-        for word in chain.from_iterable(map(_split_stop, self._tokenizer.tokenize(text))):
+        for word in self._words(text):
             start = _SPACE.match(text, end).end()  # type: ignore[union-attr]
             is_quote = word in ("``", "''")
             end = start + (1 if is_quote and text[start] == '"' else len(word))
             yield Token('"' if is_quote else word, start, end)
+
+    def _words(self, text: str) -> Iterator[str]:
+        for chunk in self._tokenizer.tokenize(text):
+            for part in _split_marks(chunk):
+                yield from _split_stop(part)
+
+
+def _split_marks(word: str) -> list[str]:
+    """Splits marks of other languages from a word, such as `¿Dónde`."""
+    if word.isascii():
+        return [word]
+    return [part for part in _MARKS.split(word) if part]
 
 
 def _split_stop(word: str) -> list[str]:

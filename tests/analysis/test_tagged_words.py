@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.analysis.probes import TaggedSentence, guess_tags, read_tagged, with_control_tags
+from elmo_plugin.analysis.probes import TaggedSentence, guess_tags, with_control_tags
+from elmo_plugin.commands.probe import read_tagged
 
 TRAIN = [
     TaggedSentence(["the", "play", "the"], ["D", "N", "D"]),
@@ -17,14 +18,13 @@ TEST = [TaggedSentence(["play", "dog", "the"], ["N", "D", "N"])]
 
 def test_blank_lines_separate_sentences_and_the_last_column_is_the_tag(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("-DOCSTART- -X-\n\nthe\tD\nplay\tB-N\n\n \nend\tV\n")
-    (tmp_path / "y.txt").write_text("play\tI-N\n")
-    assert read_tagged(tmp_path / "x.txt", tmp_path / "y.txt") == [
-        [TaggedSentence(["the", "play"], ["D", "B-N"]), TaggedSentence(["end"], ["V"])],
-        [TaggedSentence(["play"], ["I-N"])],
+    assert read_tagged(str(tmp_path / "x.txt")) == [
+        TaggedSentence(["the", "play"], ["D", "B-N"]),
+        TaggedSentence(["end"], ["V"]),
     ]
     (tmp_path / "x.txt").write_text("the\tD\nplay\n")
-    with pytest.raises(ConfigurationError, match=r"x.txt, line 2: expected 2 columns"):
-        read_tagged(tmp_path / "x.txt")
+    with pytest.raises(ConfigurationError, match=r"x.txt, line \d: expected \d columns"):
+        read_tagged(str(tmp_path / "x.txt"))
 
 
 def test_words_of_conllu_have_their_universal_tag(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_words_of_conllu_have_their_universal_tag(tmp_path: Path) -> None:
         lines.append(f"{number}\t{word}\tx\t{tag}\tX{tag}\t_\t0\troot\t_\tSpaceAfter=No")
     (tmp_path / "x.conllu").write_text("\n".join(lines) + "\n\n")
     expected = TaggedSentence(["It", "'s", "on"], ["PRON", "AUX", "ADV"])
-    assert read_tagged(tmp_path / "x.conllu") == [[expected]]
+    assert read_tagged(str(tmp_path / "x.conllu")) == [expected]
 
 
 def test_tags_are_guessed_from_all_words_or_from_each() -> None:

@@ -12,7 +12,8 @@ from allennlp.common import Params
 from allennlp.common.tqdm import Tqdm
 
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS, find_files
+from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS
+from elmo_plugin.common.parts import find_parts
 from tests.conftest import REPOSITORY
 from tests.small_bilm import loud_bilm, write_pair
 
@@ -93,10 +94,10 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
         ("wnut17train.conll emerging.dev.conll emerging.test.annotated", None, False),
         ("eng.train eng.testa eng.testb", None, False),
         ("Train.txt Valid.txt .train.swp", "Train.txt Valid.txt", False),
-        ("train.csv notes.txt", "train.csv train.csv", False),
+        ("train.csv notes.txt", "train.csv", False),
         ("a.csv b.csv", None, True),
         ("dev.csv test.csv train.csv", "train.csv dev.csv test.csv", True),
-        ("all.csv", "all.csv all.csv", True),
+        ("all.csv", "all.csv", True),
     ],
 )
 def test_files_of_a_folder_or_named_ones_are_known_by_their_names_or_their_order(
@@ -105,7 +106,7 @@ def test_files_of_a_folder_or_named_ones_are_known_by_their_names_or_their_order
     paths = [tmp_path / name for name in names.split()]
     for path in paths:
         path.touch()
-    files = find_files(paths if are_named else [tmp_path])
+    files = find_parts(paths if are_named else [tmp_path])
     assert [files[role].name for role in ("train", "dev", "test") if role in files] == (
         found or names
     ).split()
@@ -141,7 +142,7 @@ def test_files_whose_use_is_unclear_are_an_error(
     assert not Path("project").exists()
 
 
-def test_a_project_uses_the_users_files_where_they_are(
+def test_a_project_has_the_users_data_in_the_form_of_the_task(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -149,13 +150,15 @@ def test_a_project_uses_the_users_files_where_they_are(
     Path(folder).mkdir()
     Path(folder, "train.txt").write_text("Ada\tB-PER\nsleeps\tO\n.\tO\n")
     Path(folder, "dev.txt").write_text("Ada\tB-PER\n")
-    main(["new", "ner", "project", "--data", folder, "--reader", '{"max_instances": 1}'])
+    main(["new", "ner", "project", "--data", folder])
     config = Params.from_file("project/config.jsonnet").as_dict(quiet=True)
-    assert config["dataset_reader"]["max_instances"] == 1
-    assert config["train_data_path"] == str(tmp_path / folder / "train.txt")
-    assert config["validation_data_path"] == str(tmp_path / folder / "dev.txt")
-    assert not Path("project/data").exists()
-    assert f"{folder}/train.txt: 1 examples; entities: PER (1)" in capsys.readouterr().out
+    assert config["train_data_path"] == "data/train.txt"
+    assert config["validation_data_path"] == "data/dev.txt"
+    assert Path("project/data/train.txt").read_text() == "Ada\tB-PER\nsleeps\tO\n.\tO\n\n"
+    assert not Path("project/data/test.txt").exists()
+    said = capsys.readouterr().out
+    assert f"{folder}/train.txt: the words are in column '0'" in said
+    assert "train: 1 sentences; entities: PER (1)" in said
 
 
 def test_data_that_cannot_be_read_leave_no_project(tmp_path: Path) -> None:
@@ -188,7 +191,7 @@ def test_a_projects_words_are_as_long_as_its_bilms(tmp_path: Path) -> None:
     ("task", "bilm", "message"),
     [
         ("tag", "bsae", "biLM not found: bsae .*; did you mean 'base'"),
-        ("bilm", "base", "--reader and --bilm for the other tasks; bilm.initialized_from"),
+        ("bilm", "base", "are for the other tasks; bilm.initialized_from"),
     ],
 )
 def test_a_bilm_that_cannot_be_is_refused(
@@ -251,7 +254,7 @@ def test_dev_text_that_is_in_the_training_text_is_reported(
     [
         (
             ["--language", "tr"],
-            "--reader, --language and --column are for --data, which is missing",
+            "the options that say how data are read are for --data, which is missing",
         ),
         (
             ["--data", "train.txt", "dev.txt", "more.txt"],
@@ -304,7 +307,11 @@ def test_raw_text_is_split_by_the_rules_of_its_language(
     [
         ("one line .\n" * 190, [], "mine.txt: expected at least 191 sentences to train"),
         ("a </S> b\n" * 200, [], "mine.txt, line 1: the sentence contains </S>"),
-        ("one line .\n", ["--reader", '{"a": 1}'], "--reader and --bilm for the other tasks"),
+        (
+            "one line .\n",
+            ["--split", "0.1"],
+            "the options of `elmo import` are for the other tasks",
+        ),
         ("".join(f"圆周率约{n}\n" for n in range(200)), [], "none of 180 words .* --language CODE"),
     ],
 )

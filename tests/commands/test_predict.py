@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.squad import score_squad
+from elmo_plugin.commands.score import score_squad_files
 from tests.commands.run import run
 from tests.tasks import test_contract
 from tests.trained_tagger import train
@@ -27,7 +27,7 @@ def test_every_question_has_an_answer_that_is_scored(archive: Path, tmp_path: Pa
     output = tmp_path / "answers.json"
     run("predict", archive, "--squad", DATA, "-o", output, "--batch-size", 3)
     assert list(json.loads(output.read_text())) == ["a1", "a2", "a3", "b1"]
-    figures = score_squad(str(DATA), str(output))
+    figures = score_squad_files(str(DATA), str(output))
     assert (figures["total"], figures["missing"]) == (4, 0)
 
 
@@ -59,7 +59,8 @@ def test_what_cannot_be_read_is_reported_and_skipped(
     assert list(json.loads(output.read_text())) == ["a1"]
     said = capsys.readouterr()
     assert f"{output}: 1 answer\n" in said.err
-    assert f"{data}: skipped questions that are blank (1): a3" in said.err
+    blank = "left out 1 questions that are blank: Ansel, paragraph 2, question a3"
+    assert f"{data}: {blank}" in said.err
     assert f"skipped: {data}, Ansel, paragraph 1, question a2: a text of 6,000 words" in said.err
     assert "question b1: spaCy's rules read" in said.err
 

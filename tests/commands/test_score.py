@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.srl import score_srl
+from elmo_plugin.commands.score import score_srl_files
 from tests.commands.run import run
 
 FILES = {
@@ -68,7 +68,7 @@ def test_propositions_may_be_in_any_format_of_the_reader(tmp_path: Path) -> None
     for text in texts:
         (tmp_path / "system").write_text(text)
         (tmp_path / "key").write_text(texts[1])
-        figures = score_srl(str(tmp_path / "key"), str(tmp_path / "system"))
+        figures = score_srl_files(str(tmp_path / "key"), str(tmp_path / "system"))
         assert (figures["Overall"]["correct"], figures["Overall"]["f1"]) == (1, 100)
 
 
@@ -100,7 +100,7 @@ def test_predicates_are_matched_by_their_places_as_in_srl_eval(
     text = GOLD.replace(old, new)
     system = tmp_path / "system.props"
     system.write_text(text)
-    figures = score_srl(str(gold), str(system))
+    figures = score_srl_files(str(gold), str(system))
     assert tuple(figures["Overall"][name] for name in ("correct", "excess", "missed")) == counts
     (record,) = caplog.records
     assert record.getMessage().startswith(f"{system}, {warning}{gold}, line ")
@@ -110,9 +110,13 @@ def test_predicates_are_matched_by_their_places_as_in_srl_eval(
     ("text", "place", "message"),
     [
         (GOLD.replace("-\n\n", "-\n-\n\n"), "system.props, line 6", "has 2 words, but 1 in "),
-        (GOLD + "\n-\n", "system.props, line 10", "sentence 4 is missing in "),
-        (GOLD[: GOLD.index("be")], "gold.props, line 8", "sentence 3 is missing in "),
-        ("", "gold.props, line 1", "sentence 1 is missing in "),
+        (GOLD + "\n-\n", "system.props, line 10", "sentence 4 is missing in the gold data"),
+        (
+            GOLD[: GOLD.index("be")],
+            "gold.props, line 8",
+            "sentence 3 is missing in the output of the system",
+        ),
+        ("", "gold.props, line 1", "sentence 1 is missing in the output of the system"),
         (GOLD.replace("*)\t(V*)", "*\t(V*)"), "system.props, line 3", "'(A1*' is never closed"),
     ],
 )

@@ -228,6 +228,23 @@ def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> 
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.parametrize(
+    ("kind", "gone"),
+    [
+        ("srl_conll2012", {"format": "jsonl"}),
+        ("srl_predicates", {"format": "auto"}),
+        ("squad_v1", {"skip_bad": True, "skip_unanswerable": True}),
+    ],
+)
+def test_reader_options_that_went_are_taken_away_from_old_archives(
+    kind: str, gone: dict[str, Any], tmp_path: Path
+) -> None:
+    readers = {"dataset_reader": {"type": kind}, "validation_dataset_reader": {"type": kind}}
+    old = {name: reader | gone for name, reader in readers.items()}
+    (tmp_path / "config.json").write_text(json.dumps({"model": {}, **old}))
+    assert archives._read_config(tmp_path, "it") == {"model": {}, **readers}
+
+
 def test_a_bilm_that_the_weights_lack_is_not_read_from_a_file(
     training: Path, tmp_path: Path
 ) -> None:

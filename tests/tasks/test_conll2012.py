@@ -1,13 +1,18 @@
 """Columns of CoNLL-2012, and words that would look like brackets in them."""
 
 import pytest
+from allennlp.common.checks import ConfigurationError
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elmo_plugin.tasks import Line
-from elmo_plugin.tasks.conll2012 import line_kind, split_sentence, unescape_word
-
-
-def split(*texts: str) -> list[list[str]]:
-    return [columns for _, columns in split_sentence([Line(text, "data", 1) for text in texts])]
+from elmo_plugin.tasks.conll2012 import (
+    ConllWord,
+    format_sentence,
+    line_kind,
+    parse_sentence,
+    unescape_word,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,25 +31,71 @@ def test_a_line_is_blank_or_a_mark_or_a_word(text: str, kind: str) -> None:
     assert line_kind(Line(text, "data", 1)) == kind
 
 
-def test_a_column_between_tabs_may_have_spaces_or_be_blank() -> None:
-    assert split("d\tNew York \t(0)\n", "d\tslept\t\n") == [
-        ["d", "New York", "(0)"],
-        ["d", "slept", ""],
-    ]
-    assert split("d  a\t(0)", "d b -") == [["d", "a", "(0)"], ["d", "b", "-"]]
-    mixed = [f"d 0 {number} word X\t*   - - - - * -" for number in range(2)]
-    assert list(map(len, split(*mixed))) == [12, 12]
+ROWS = ["d 0 0 Ann NN * - - - Bo * (0)", "d 0 1 ran VB * run 01 - Bo * -"]
 
 
-@pytest.mark.parametrize("separator", ["\t", "  "])
-def test_comments_are_no_words_but_a_number_sign_is(separator: str) -> None:
-    texts = ["# text = no word here", "d|#|-", "#|#|(0)", "# id"]
-    assert split(*(text.replace("|", separator) for text in texts)) == [
-        ["d", "#", "-"],
-        ["#", "#", "(0)"],
-    ]
-    assert split("# only a comment") == []
-    assert split(f"#{separator}-") == [["#", "-"]]
+@pytest.mark.parametrize("separator", [" ", "   ", "\t", " \t "])
+def test_tabs_or_white_space_separate_columns(separator: str) -> None:
+    texts = [row.replace(" ", separator) + "\r\n" for row in ROWS]
+    ann, ran = parse_sentence([Line(text, "data", 1) for text in texts])
+    assert (ann.document, ann.part, ann.word, ann.speaker, ann.mention) == (
+        "d",
+        "0",
+        "Ann",
+        "Bo",
+        "(0)",
+    )
+    assert (ran.lemma, ran.frameset, ran.is_predicate, ann.is_predicate) == (
+        "run",
+        "01",
+        True,
+        False,
+    )
+
+
+def test_between_tabs_a_name_may_have_spaces() -> None:
+    text = ROWS[0].replace(" ", "\t").replace("Bo", "Bo Lee")
+    (word,) = parse_sentence([Line(text, "data", 1)])
+    assert word.speaker == "Bo Lee"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ("d 0 1 ran", "expected at least 12 columns, got 4"),
+        ("# text = Ann ran", "expected at least 12 columns, got 5"),
+        (ROWS[1] + " -", "expected 12 columns as in the line before, got 13"),
+        (ROWS[1].replace("0 1", "0 0"), "expected word 1 in column 3, got 0, and a blank line"),
+        (ROWS[1].replace("0 1", "0 x"), "expected the number of a word in column 3, got 'x'"),
+        (ROWS[1].replace("ran", "[WORD]"), r"expected a word in column 4, got '\[WORD\]'"),
+        (ROWS[1].replace("Bo *", "Bo Lee *"), "expected the speaker and the named entity"),
+        (ROWS[1].replace("* -", "* *"), "expected coreference, .* in the last column, got '\\*'"),
+        (ROWS[1].replace(" ", "\t")[:-1], "expected coreference, .* got ''"),
+    ],
+)
+def test_a_line_that_is_not_of_the_form_is_refused(changed: str, message: str) -> None:
+    lines = [Line(ROWS[0], "data", 7), Line(changed, "data", 8)]
+    with pytest.raises(ConfigurationError, match=f"^data, line 8: {message}"):
+        parse_sentence(lines)
+
+
+TEXTS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=4)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4), TEXTS)
+def test_what_is_written_is_read_again(texts: list[str], speaker: str) -> None:
+    speaker = f"{speaker} {speaker}"
+    words = []
+    for index, text in enumerate(texts):
+        line = Line("", "data", index + 1)
+        word = ConllWord(
+            line, "a play", "0", str(index), text, speaker=speaker, frames=["(V*)", "*"]
+        )
+        words.append(word)
+    lines = format_sentence(words).split("\n")
+    assert lines[-2:] == ["", ""]
+    found = parse_sentence([Line(text, "data", n) for n, text in enumerate(lines[:-2], start=1)])
+    assert [word[1:] for word in found] == [word[1:] for word in words]
 
 
 @pytest.mark.parametrize(

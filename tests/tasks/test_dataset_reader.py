@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token
@@ -67,71 +66,6 @@ def test_byte_order_marks_are_no_part_of_words_wherever_files_were_joined(tmp_pa
 
 def test_an_unknown_option_is_an_error_that_names_it_and_those_that_there_are() -> None:
     with pytest.raises(
-        ConfigurationError, match=r"there is no option 'delimiter'; it has .*text_column"
+        ConfigurationError, match=r"there is no option 'delimiter'; it has .*min_phrase_length"
     ):
         SstTreesReader({}, delimiter=";")
-
-
-CONLLU = "1\tDogs{0}\n2\tbark{0}\n\n1\tYes{0}\n".format("\t_" * 8)
-DOGS = '{"words": ["Dogs", "bark"]}\n{"words": ["Yes"]}\n'
-UNDECIDED = '{"premise": "A", "hypothesis": "B", "label": -1}\n'
-OF_PAIRS = {"premise_column": "a", "hypothesis_column": "b"}
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "text", "missing", "options"),
-    [
-        (
-            "coref_conll2012",
-            "f.jsonl",
-            '{"sentences": [["Ada", "ran"], ["She"]]}\n' * 2,
-            "clusters",
-            {},
-        ),
-        (
-            "srl_conll2012",
-            "f.jsonl",
-            '{"words": ["Dogs", "bark"], "predicates": [0, 1]}\n',
-            "frames",
-            {},
-        ),
-        ("srl_predicates", "f.jsonl", DOGS, "frames", {}),
-        ("ner_conll2003", "f.jsonl", DOGS, "tag_column", {}),
-        ("ner_conll2003", "f.jsonl", '{"text": "Dogs bark"}\n{"text": "Yes"}\n', "tag_column", {}),
-        ("ner_conll2003", "f.txt", "Dogs\nbark\n\nYes\n", "got one column", {}),
-        ("ner_conll2003", "f.txt", "1 Dogs _\n2 bark _\n\n1 Yes _\n", "tag_column", {}),
-        ("ner_conll2003", "f.conllu", CONLLU, "tag_column", {}),
-        (
-            "ner_conll2003",
-            "f.csv",
-            "sentence_id,word\n1,Dogs\n1,bark\n2,Yes\n",
-            "one column|tag_column",
-            {},
-        ),
-        ("snli_jsonl", "f.jsonl", UNDECIDED * 2, "no pairs of", {}),
-        ("snli_jsonl", "f.csv", "premise,hypothesis\nA,B\nC,D\n", "label_column", {}),
-        ("snli_jsonl", "f.tsv", "a\tb\nA\tB\nC\tD\n", "label_column", OF_PAIRS),
-        ("sst_trees", "f.txt", "Not bad.\nBad.\n", "expected a tree", {}),
-        ("sst_trees", "f.csv", "text\nNot bad.\nBad.\n", "label_column", {}),
-        ("sst_trees", "f.csv", "Not bad.\nBad.\n", "label", {"columns": ["label", "text"]}),
-        (
-            "sst_trees",
-            "f.jsonl",
-            '{"text": "Not bad.", "label": null}\n' * 2,
-            "expected a label",
-            {},
-        ),
-    ],
-)
-def test_a_reader_of_a_predictor_takes_files_without_labels(
-    tmp_path: Path, kind: str, name: str, text: str, missing: str, options: dict[str, Any]
-) -> None:
-    (tmp_path / name).write_text(text)
-    reader: Any = DatasetReader.by_name(kind)({}, **options)
-    with pytest.raises(ConfigurationError, match=rf"{name}(, line \d)?: .*({missing})"):
-        list(reader.read(tmp_path / name))
-    reader.needs_labels = False
-    instances = list(reader.read(tmp_path / name))
-    assert len(instances) == 2
-    if kind.startswith(("ner", "snli", "sst")):
-        assert not any({"tags", "label"} & each.fields.keys() for each in instances)

@@ -121,7 +121,7 @@ REFUSED = {
     "tags": (Ner, "Ann B-NEW\n. O\n", "the training data have U-NEW, but the vocabulary has not"),
     "roles": (
         Srl,
-        json.dumps({"words": ["Dogs", "bark"], "frames": [{"index": 1, "tags": ["B-NEW", "B-V"]}]}),
+        "x 0 0 Dogs NNS * - - - - * (NEW*) -\nx 0 1 bark VBP * bark 01 - - * (V*) -\n",
         "the training data have B-NEW, but the vocabulary has not: .* 'extend'",
     ),
     "labels": (

@@ -12,7 +12,8 @@ from allennlp.data.tokenizers import Token
 from overrides import overrides
 
 from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
-from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents
+from elmo_plugin.tasks.coref.conll import parse_documents
+from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 
 logger = logging.getLogger(__name__)
@@ -39,12 +40,12 @@ class GenreField(LabelField):
 @DatasetReader.register("coref_conll2012")
 class CorefReader(TaskDatasetReader):
     """
-    Makes an instance of each document, or part of a document, in the columns of CoNLL-2012 or in
-    JSON lines (see `read_documents`): a file, or all files below a folder whose names end in
-    `gold_conll`, or else in `auto_conll`, `.conll` or `.jsonl`. `TaskDatasetReader` describes
-    encoding and compression. Brackets and quotation marks escaped by the Penn Treebank become plain
-    text, as in the training of biLMs. The model trains on a window of the sentences, see
-    `CorefSpanRanking`.
+    Makes an instance of each document, or part of a document, in the columns of CoNLL-2012 (see
+    `parse_documents`; `elmo import coref` makes such files of other forms): a file, or all files
+    below a folder whose names end in `gold_conll`, or else in `auto_conll` or `.conll`.
+    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by
+    the Penn Treebank become plain text, as in the training of biLMs. The model trains on a window
+    of the sentences, see `CorefSpanRanking`.
 
     Registered as a `DatasetReader` with name "coref_conll2012".
 
@@ -85,17 +86,27 @@ class CorefReader(TaskDatasetReader):
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
         """Yields the documents of a file."""
-        documents, has_clusters = 0, False
-        for document in parse_documents(lines, needs_clusters=self.needs_labels):
-            documents, has_clusters = documents + 1, has_clusters or bool(document.clusters)
+        number_of_documents = 0
+        has_clusters = False
+        for document in parse_documents(lines):
+            number_of_documents += 1
+            has_clusters = has_clusters or bool(document.clusters)
             if self._genre_pattern is not None:
-                match = self._genre_pattern.search(document.name)
-                document = document._replace(genre=match[1] or "" if match else "")
+                document = document._replace(genre=self._genre_of(document.name))
             yield (document,)
-        if documents and not has_clusters and self.needs_labels:
+        if number_of_documents and not has_clusters:
             logger.warning(
-                "%s: no clusters to learn or to score, in %d documents", document.file, documents
+                "%s: no clusters to learn or to score, in %d documents",
+                document.file,
+                number_of_documents,
             )
+
+    def _genre_of(self, name: str) -> str:
+        """Returns the first group of the pattern in the name of a document, or nothing."""
+        match = self._genre_pattern.search(name) if self._genre_pattern else None
+        if match is None:
+            return ""
+        return match[1] or ""
 
     def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:
         """

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from elmo_plugin.tasks.coref.conll import CorefDocument
+from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.predictor import join_words
 from elmo_plugin.tasks.spans import Span
 

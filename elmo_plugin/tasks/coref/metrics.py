@@ -12,7 +12,7 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 from scipy.optimize import linear_sum_assignment
 
-from elmo_plugin.tasks.coref.conll import CorefDocument, read_documents
+from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.counting import CountingMetric, Figures, harmonic_mean
 
 logger = logging.getLogger(__name__)
@@ -179,31 +179,31 @@ class CorefConll(CountingMetric):
         return "clusters" if self.counts["documents"] and not has_mentions else ""
 
 
-def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
+def score_coref(
+    keys: Iterable[CorefDocument], responses: Iterable[CorefDocument]
+) -> dict[str, Any]:
     """
-    Scores the clusters of a system, the response, against the gold clusters, the key, both in
-    CoNLL-2012's format. As in the reference scorer, a document that the response lacks counts as
-    empty, and a document that the key lacks is skipped, each with a warning. A key that repeats a
-    mention has a warning as well. Returns the counts and percentages of MUC, B-cubed and CEAF-e,
-    and the mean of their F1.
+    Scores the clusters of a system, the responses, against the gold clusters, the keys. As in the
+    reference scorer, a document without a response counts as empty, and a response without a key is
+    skipped, each with a warning. A key that repeats a mention has a warning as well. Returns the
+    counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
 
-    Raises `ConfigurationError`, naming file and line, if a file is malformed, a document occurs
-    twice or has another number of words in the other file, or the response repeats more than ten
-    correct mentions: the reference scorer refuses to score these.
+    Raises `ConfigurationError`, naming file and line, if a document occurs twice or has another
+    number of words on the other side, or the responses repeat more than ten correct mentions: the
+    reference scorer refuses to score these.
     """
-    keys, responses = _by_title(key_path), _by_title(response_path)
-    if not keys:
-        raise ConfigurationError(f"{key_path}: no documents in this file")
+    keys_by_title = _by_title(keys)
+    responses_by_title = _by_title(responses)
     metric = CorefConll()
-    for title, key in keys.items():
+    for title, key in keys_by_title.items():
         if any(len(set(cluster)) < len(cluster) for cluster in key.clusters):
             logger.warning(
                 "%s: a cluster repeats a mention: scores may be above 100 %%", key.location
             )
-        response = responses.pop(title, None)
+        response = responses_by_title.pop(title, None)
         if response is None:
             logger.warning(
-                "%s: %s is missing in %s; it counts as empty", key.location, title, response_path
+                "%s: %s is missing in the response; it counts as empty", key.location, title
             )
             metric([], key.clusters)
             continue
@@ -218,22 +218,22 @@ def score_coref(key_path: str, response_path: str) -> dict[str, Any]:
                 f"{response.location}: by the end of the document that begins here more than "
                 f"{MAX_REPEATED} mentions are repeated; the reference scorer refuses to score them"
             )
-    for title, response in responses.items():
-        logger.warning("%s: %s is not in %s; it is skipped", response.location, title, key_path)
+    for title, response in responses_by_title.items():
+        logger.warning("%s: %s is not in the key; it is skipped", response.location, title)
     groups: dict[str, Any] = {name: _as_printed(metric.numbers()[name]) for name in METRICS}
     return groups | {"average_f1": _percent(metric.average().f1)}
 
 
-def _by_title(path: str) -> dict[str, CorefDocument]:
-    documents: dict[str, CorefDocument] = {}
-    for document in read_documents(path, only_clusters=True):
-        first = documents.setdefault(document.title, document)
+def _by_title(documents: Iterable[CorefDocument]) -> dict[str, CorefDocument]:
+    by_title: dict[str, CorefDocument] = {}
+    for document in documents:
+        first = by_title.setdefault(document.title, document)
         if first is not document:
             raise ConfigurationError(
                 f"{document.location}: {document.title} is also the document in line "
                 f"{first.first_line}"
             )
-    return documents
+    return by_title
 
 
 def _as_printed(counts: CorefCounts) -> dict[str, float]:

@@ -19,8 +19,8 @@ from elmo_plugin.bilm import Dropout
 from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.antecedents import AntecedentScorer
-from elmo_plugin.tasks.coref.conll import CorefDocument, check_speakers, check_words
 from elmo_plugin.tasks.coref.dataset_reader import GENRES, CorefReader
+from elmo_plugin.tasks.coref.documents import CorefDocument, check_speakers, check_words
 from elmo_plugin.tasks.coref.links import (
     AntecedentLogits,
     antecedent_indices,

@@ -11,13 +11,14 @@ from overrides import overrides
 
 from elmo_plugin.tasks.counting import Figures, SpanF1
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.ner.columns import read_table
+from elmo_plugin.tasks.ner.dataset_reader import DOCUMENT, sentence_rows
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and between which
 # one starts. conlleval.pl knows no others: in BIOES, "S-X S-X" and "E-X B-X" are one chunk.
 _ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 _STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
+_HEADER = ["gold", "predicted"]  # in the last two columns
 _SINGLES = {"[", "]"}
 _OUTSIDE = {"O", "."}
 _PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
@@ -131,17 +132,40 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     """
     Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`.
     """
-    lines = list(lines)
-    texts = ["" if line.columns[:1] == [BOUNDARY] else line.text for line in lines]
-    table = read_table(lines[0].file if lines else "", texts, chosen=("gold", "predicted"))
-    for sentence in table.sentences:
-        for number, fields in sentence:
-            for text in fields[-2:]:
-                if len(fields) < 2 or _split(text)[0] not in _PREFIXES:
-                    got = f"got {text!r}" if len(fields) > 2 else f"got {len(fields)} columns"
-                    columns = "the gold tag and the predicted tag, which begin with B, I, E, S or O"
-                    raise table.error(number, f"expected at the end {columns}, {got}")
-        yield [(fields[-2], fields[-1]) for _, fields in sentence]
+    first: tuple[Line, int] | None = None
+    rows_of_words = (line for line in lines if not _is_comment(line))
+    for rows in sentence_rows(rows_of_words, (BOUNDARY, DOCUMENT)):
+        sentence = []
+        for line, _ in rows:
+            fields = line.columns
+            if first is None:
+                first = line, len(fields)
+                if fields[-2:] == _HEADER:
+                    continue
+            if len(fields) != first[1]:
+                raise line.error(
+                    f"expected {first[1]} columns (as in {first[0].place}), got {len(fields)}"
+                )
+            _check_tags(line, fields)
+            sentence.append((fields[-2], fields[-1]))
+        yield sentence
+
+
+def _is_comment(line: Line) -> bool:
+    """Returns whether a line begins with "#" and does not end in two tags."""
+    tags = line.columns[-2:]
+    return line.text.startswith("#") and not all(_split(tag)[0] in _PREFIXES for tag in tags)
+
+
+def _check_tags(line: Line, fields: Sequence[str]) -> None:
+    """Raises `ConfigurationError` if the last two columns are no tags that conlleval.pl knows."""
+    expected = "the gold tag and the predicted tag, which begin with B, I, E, S or O"
+    if len(fields) < 2:
+        raise line.error(f"expected at the end {expected}, got {len(fields)} columns")
+    for text in fields[-2:]:
+        if _split(text)[0] not in _PREFIXES:
+            got = repr(text) if len(fields) > 2 else f"{len(fields)} columns"
+            raise line.error(f"expected at the end {expected}, got {got}")
 
 
 def _table(metric: NerF1, rows: dict[str, Figures]) -> list[str]:

@@ -1,6 +1,8 @@
 """Questions about paragraphs as instances, and batches of them."""
 
+import logging
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
 from allennlp.common.checks import ConfigurationError
@@ -11,9 +13,12 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
-from elmo_plugin.tasks.records import Skipped, UnusableExample
 from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
+
+logger = logging.getLogger(__name__)
+
+_MOST_IDS = 10  # of questions that are left out, in the log
 
 
 class TokenizedParagraph(NamedTuple):
@@ -31,8 +36,9 @@ class TokenizedParagraph(NamedTuple):
 @DatasetReader.register("squad_v1")
 class SquadReader(TaskDatasetReader):
     """
-    Makes an instance of each question of a file (see `read_squad`). An answer is trained as the
-    words that its characters touch, and scored by its own text.
+    Makes an instance of each question of a file in SQuAD 1.1's JSON (see `parse_squad`; `elmo
+    import squad` makes such files of other forms). An answer is trained as the words that its
+    characters touch, and scored by its own text.
 
     Registered as a `DatasetReader` with name "squad_v1".
 
@@ -45,9 +51,6 @@ class SquadReader(TaskDatasetReader):
         is for languages with spaces between words, and makes each Han or Kana character a word.
     max_paragraph_words : `int`, optional (default = `None`)
         Skip longer paragraphs, as is usual in training. The log has their number.
-    skip_unanswerable, skip_bad : `bool`, optional (default = `False`)
-        Skip the questions without an answer of SQuAD 2.0; skip the questions that cannot be used.
-        The log has their numbers and the first ids.
     answers_required : `bool`, optional (default = `False`)
         Raise an error for a question without an answer, as in training.
 
@@ -62,8 +65,6 @@ class SquadReader(TaskDatasetReader):
         *,
         tokenizer: Tokenizer = None,
         max_paragraph_words: int | None = None,
-        skip_unanswerable: bool = False,
-        skip_bad: bool = False,
         answers_required: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -74,8 +75,6 @@ class SquadReader(TaskDatasetReader):
             )
         self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
-        self._skip_unanswerable = skip_unanswerable
-        self._skip_bad = skip_bad
         self._answers_required = answers_required
 
     @overrides
@@ -85,41 +84,33 @@ class SquadReader(TaskDatasetReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
-        """Yields each question with its paragraph and its words. Logs the skipped ones."""
-        skipped = Skipped(self._skip_bad)
-        limit = self._max_paragraph_words
+        """Yields each question with its paragraph and its words. Logs long paragraphs."""
+        too_long: list[str] = []
         answered = True if self._answers_required else None  # whether the questions of the file are
-        tokenized: TokenizedParagraph | None = None
-        for paragraph in parse_squad(lines, skipped, self._skip_unanswerable):
-            if tokenized is None or tokenized.text != paragraph.text:
-                try:
-                    tokenized = self.tokenize(paragraph.text)
-                except ConfigurationError as error:
-                    skipped.skip_or_raise(error, paragraph.location, paragraph.location)
-                    continue
+        for paragraph in parse_squad(lines):
+            with _errors_begin_with(paragraph.location):
+                tokenized = self.tokenize(paragraph.text)
+            if self._is_too_long(tokenized):
+                too_long += [str(question.id) for question in paragraph.questions]
+                continue
             for question in paragraph.questions:
-                name, place = str(question.id), f"{paragraph.location}, question {question.id}"
-                if limit is not None and len(tokenized.tokens) > limit:
-                    skipped.add(f"about a paragraph of more than {limit} words", name)
-                    continue
-                if not question.answers and self._skip_unanswerable:
-                    skipped.add("without an answer", name)
-                    continue
-                try:
-                    answered = bool(question.answers) if answered is None else answered
-                    if answered is not bool(question.answers):
-                        reason = "without an answer" if answered else "after one without an answer"
-                        missing = (
-                            "answer missing" if answered else "the first question has no answer"
-                        )
-                        raise UnusableExample(reason, f"{missing}; skip_unanswerable skips it")
+                if answered is None:
+                    answered = bool(question.answers)
+                with _errors_begin_with(f"{paragraph.location}, question {question.id}"):
+                    _check_answers(tokenized, question, answered)
                     words = self._split(question.text, "question")
-                    for answer in question.answers:
-                        answer_words(tokenized, answer)
-                except ConfigurationError as error:
-                    skipped.skip_or_raise(error, place, name)
-                else:
-                    yield tokenized, question, words
+                yield tokenized, question, words
+        if too_long:
+            logger.info(
+                "left out %d questions about paragraphs of more than %s words: %s",
+                len(too_long),
+                self._max_paragraph_words,
+                ", ".join(too_long[:_MOST_IDS]),
+            )
+
+    def _is_too_long(self, paragraph: TokenizedParagraph) -> bool:
+        limit = self._max_paragraph_words
+        return limit is not None and len(paragraph.tokens) > limit
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
         """Splits a paragraph into words (at least one), with their places."""
@@ -157,6 +148,26 @@ class SquadReader(TaskDatasetReader):
             spans = dict.fromkeys(answer_words(paragraph, answer) for answer in question.answers)
             fields["answers"] = ListField([SpanField(*span, text) for span in spans])
         return Instance(fields)
+
+
+@contextmanager
+def _errors_begin_with(location: str) -> Iterator[None]:
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{location}: {error}") from None
+
+
+def _check_answers(paragraph: TokenizedParagraph, question: Question, answered: bool) -> None:
+    """Raises `ConfigurationError` if a question has no answer, but `answered` ones are expected."""
+    if answered and not question.answers:
+        raise ConfigurationError(
+            "answer missing; `elmo import squad` leaves out questions without an answer"
+        )
+    if question.answers and not answered:
+        raise ConfigurationError("got an answer, but the first question of the file has none")
+    for answer in question.answers:
+        answer_words(paragraph, answer)
 
 
 def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.counting import CountingMetric, precision_recall_f1
 from elmo_plugin.tasks.dataset_reader import read_text_lines
-from elmo_plugin.tasks.squad.articles import read_squad
+from elmo_plugin.tasks.squad.articles import Paragraph
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -77,15 +77,16 @@ class SquadEmAndF1(CountingMetric):
         return {"em": em / 100, "f1": f1 / 100}
 
 
-def score_squad(data_path: str, predictions_path: str) -> dict[str, Any]:
+def score_squad(paragraphs: Iterable[Paragraph], predictions: Mapping[str, str]) -> dict[str, Any]:
     """
-    Scores a JSON object with the answer to each question, by its id, against the JSON of SQuAD 1.1.
-    As in the official script, a question without a prediction scores nothing. Returns
-    `exact_match`, `f1`, `total` and `missing`.
+    Scores the answer to each question, by its id, against the questions of paragraphs. As in the
+    official script, a question without a prediction scores nothing. Returns `exact_match`, `f1`,
+    `total` and `missing`.
+
+    Raises `ConfigurationError` for a question without a correct answer.
     """
-    predictions = _read_predictions(predictions_path)
     metric = SquadEmAndF1()
-    for paragraph in read_squad(data_path):
+    for paragraph in paragraphs:
         for question in paragraph.questions:
             if not question.answers:
                 raise ConfigurationError(
@@ -93,12 +94,14 @@ def score_squad(data_path: str, predictions_path: str) -> dict[str, Any]:
                 )
             metric(predictions.get(str(question.id)), [answer.text for answer in question.answers])
     sums = metric.counts["questions"]
-    if not sums:
-        raise ConfigurationError(f"{data_path}: no questions in this file")
     return {**metric.percentages(), "total": sums["total"], "missing": sums["missing"]}
 
 
-def _read_predictions(path: str) -> Mapping[str, str]:
+def read_predictions(path: str) -> Mapping[str, str]:
+    """
+    Reads a JSON object with the answer to each question, by its id. Raises `ConfigurationError`,
+    naming the file, if it is something else.
+    """
     text = "".join(line.text for line in read_text_lines(path, keep_marks=True))
     with as_configuration_error():
         predictions = parse_json(text, path)

@@ -1,8 +1,6 @@
 """Predicates and their arguments as instances, one for each predicate, or one for each sentence."""
 
 from collections.abc import Iterable, Iterator
-from functools import partial
-from itertools import chain
 from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
@@ -10,34 +8,22 @@ from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import IndexField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.tokenizers import Token
 
-from elmo_plugin.common.errors import check_choice
-from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, FOLDER_PATTERNS
+from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
     TaskDatasetReader,
-    read_text_lines,
     sentence_fields,
 )
-from elmo_plugin.tasks.records import Record, columns_or_json
 from elmo_plugin.tasks.spans import spans_to_tags
-from elmo_plugin.tasks.srl.sentences import (
-    SrlSentence,
-    parse_conll2012,
-    parse_props,
-    parse_universal,
-    sentence_in,
-)
+from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012
 
 
 class SrlSentenceReader(TaskDatasetReader):
     """
-    The base of the two readers of PropBank annotation. They read a file, or all files below a
-    folder, in one of two formats, or a file of CoNLL-U Plus, see `parse_universal`:
-
-    conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`, or else in
-        `auto_conll` or `.conll`; see `parse_conll2012`
-    jsonl: words and frames in JSON lines, in files whose names end in `.jsonl`
+    The base of the two readers of PropBank annotation in the columns of CoNLL-2012 (see
+    `parse_conll2012`; `elmo import srl` makes such files of other forms). They read a file, or all
+    files below a folder whose names end in `gold_conll`, or else in `auto_conll` or `.conll`.
 
     `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by
     the Penn Treebank become plain text, as in the training of biLMs: `(` for `-LRB-`.
@@ -46,10 +32,8 @@ class SrlSentenceReader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    format : `str`, optional (default = `"auto"`)
-        "conll2012" or "jsonl"; by default jsonl for a file that begins with `{`.
     verbs_only : `bool`, optional (default = `False`)
-        Skip predicates that are not verbs: nouns, adjectives, auxiliaries and others in CoNLL-2012.
+        Skip predicates that are not verbs: nouns, adjectives, auxiliaries and others.
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, and if a
     file or folder contains no example.
@@ -58,60 +42,18 @@ class SrlSentenceReader(TaskDatasetReader):
     folder_patterns = FOLDER_PATTERNS
 
     def __init__(
-        self,
-        token_indexers: dict[str, TokenIndexer],
-        *,
-        format: str = "auto",
-        verbs_only: bool = False,
-        **kwargs: Any,
+        self, token_indexers: dict[str, TokenIndexer], *, verbs_only: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        check_choice("format", format, ("auto", "conll2012", "jsonl"), ConfigurationError)
-        self._format = format
         self._verbs_only = verbs_only
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         """Yields the sentences of a file, with the predicates that count."""
-        parse_record = sentence_in if self.needs_labels else _sentence_to_predict
-        for sentence in columns_or_json(lines, _parse_columns, parse_record, self._format):
-            chosen = [each for each in sentence.predicates if each.is_verb or not self._verbs_only]
-            yield sentence._replace(predicates=chosen)
-
-
-def read_sentences(path: str) -> Iterator[SrlSentence]:
-    """
-    Reads a file to score: propositions (see `parse_props`), columns of CoNLL-2012, or JSON lines.
-    Raises `ConfigurationError`, naming file and line, if a line is malformed.
-    """
-    return columns_or_json(
-        read_text_lines(path), partial(_parse_columns, may_be_props=True), sentence_in
-    )
-
-
-def _parse_columns(lines: Iterator[Line], may_be_props: bool = False) -> Iterator[SrlSentence]:
-    """
-    Yields the sentences of CoNLL-U Plus, of CoNLL-2012 or of propositions, as the first line looks.
-    """
-    first = next(lines)
-    is_2012 = len(first.columns) >= FIXED_COLUMNS and first.columns[2].isdecimal()
-    parse = parse_props if may_be_props and not is_2012 else parse_conll2012
-    if first.text.startswith("#"):
-        parse = parse_universal if first.text.startswith("# global.columns") else parse_conll2012
-    return parse(chain([first], lines))
-
-
-def _sentence_to_predict(record: Record) -> SrlSentence:
-    """
-    Returns the sentence of a record; one without frames has the predicates that it names, if any.
-    """
-    line, fields = record
-    words = fields.get("words")
-    if isinstance(words, list) and not {"frames", "verbs"} & fields.keys():
-        unknown = {"tags": ["O"] * len(words)}
-        fields |= {
-            "frames": [{"index": index, **unknown} for index in fields.get("predicates") or ()]
-        }
-    return sentence_in((line, fields))
+        for sentence in parse_conll2012(lines):
+            predicates = sentence.predicates
+            if self._verbs_only:
+                predicates = [predicate for predicate in predicates if predicate.is_verb]
+            yield sentence._replace(predicates=predicates)
 
 
 @DatasetReader.register("srl_conll2012")
@@ -133,10 +75,11 @@ class SrlReader(SrlSentenceReader):
         """
         Yields, for each predicate, the words of its sentence, its index, the tags and its lemma.
         """
-        for words, predicates, _ in self.read_sentences(lines):
-            tokens = [Token(word) for word in words]
-            for word, lemma, arguments, _ in predicates:
-                yield tokens, word, spans_to_tags(arguments, len(words)), lemma
+        for sentence in self.read_sentences(lines):
+            tokens = [Token(word) for word in sentence.words]
+            for predicate in sentence.predicates:
+                tags = spans_to_tags(predicate.arguments, len(tokens))
+                yield tokens, predicate.word, tags, predicate.lemma
 
     def text_to_instance(
         self,
@@ -176,8 +119,9 @@ class SrlPredicatesReader(SrlSentenceReader):
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[int]]]:
         """Yields the words of each sentence, and the indices of its predicates."""
-        for words, predicates, _ in self.read_sentences(lines):
-            yield [Token(word) for word in words], [predicate.word for predicate in predicates]
+        for sentence in self.read_sentences(lines):
+            tokens = [Token(word) for word in sentence.words]
+            yield tokens, [predicate.word for predicate in sentence.predicates]
 
     def text_to_instance(
         self, tokens: list[Token], predicates: list[int] | None = None

@@ -13,7 +13,6 @@ from overrides import overrides
 
 from elmo_plugin.tasks.counting import SpanF1
 from elmo_plugin.tasks.spans import Span, tags_to_spans
-from elmo_plugin.tasks.srl.dataset_reader import read_sentences
 from elmo_plugin.tasks.srl.sentences import VERB, SrlSentence
 
 logger = logging.getLogger(__name__)
@@ -75,37 +74,39 @@ class SrlF1(SpanF1):
         return "arguments" if self.counts["propositions"] and not has_arguments else ""
 
 
-def score_srl(gold_path: str, system_path: str) -> dict[str, Any]:
+def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dict[str, Any]:
     """
-    Scores the propositions of a system against the gold propositions, both of the same sentences,
-    see `read_sentences`. As in srl-eval.pl, predicates that the gold file lacks are skipped with a
-    warning. If the system lacks a predicate, or has another lemma for it, all its arguments are
-    missed, with a warning. Returns the counts and percentages of "Overall" and of each role.
+    Scores the propositions of a system against the gold propositions of the same sentences. As in
+    srl-eval.pl, predicates that the gold sentences lack are skipped with a warning. If the system
+    lacks a predicate, or has another lemma for it, all its arguments are missed, with a warning.
+    Returns the counts and percentages of "Overall" and of each role.
 
-    Raises `ConfigurationError`, naming file and line, if a file is malformed or the sentences
-    differ.
+    Raises `ConfigurationError`, naming file and line, if the sentences differ.
     """
-    metric, sentences = SrlF1(), 0
-    for gold, system in zip_longest(read_sentences(gold_path), read_sentences(system_path)):
-        sentences += 1
-        if gold is None or system is None:
-            present, lacking = (system, gold_path) if gold is None else (gold, system_path)
-            raise ConfigurationError(
-                f"{present.location}: sentence {sentences} is missing in {lacking}"
-            )
-        _add_sentence(metric, gold, system)
-    if not sentences:
-        raise ConfigurationError(f"{gold_path}: no sentences in this file")
-    rows = zip(metric.numbers().items(), metric.figures(100).values(), strict=True)
-    return {
-        "Overall" if role == "overall" else role: {
+    metric = SrlF1()
+    for number, (right, found) in enumerate(zip_longest(gold, system), start=1):
+        if right is None:
+            raise _missing(found, number, "the gold data")
+        if found is None:
+            raise _missing(right, number, "the output of the system")
+        _add_sentence(metric, right, found)
+    scores = {}
+    for (role, numbers), figures in zip(
+        metric.numbers().items(), metric.figures(100).values(), strict=True
+    ):
+        correct, predicted, gold_arguments = numbers
+        name = "Overall" if role == "overall" else role
+        counts = {
             "correct": correct,
             "excess": predicted - correct,
+            "missed": gold_arguments - correct,
         }
-        | {"missed": gold - correct}
-        | figures.rounded()
-        for (role, (correct, predicted, gold)), figures in rows
-    }
+        scores[name] = counts | figures.rounded()
+    return scores
+
+
+def _missing(sentence: SrlSentence, number: int, where: str) -> ConfigurationError:
+    return ConfigurationError(f"{sentence.location}: sentence {number} is missing in {where}")
 
 
 def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None:

@@ -1,9 +1,7 @@
-"""Documents of CoNLL-2012 and of JSON lines, the brackets of their clusters, and their instances."""
+"""Documents of CoNLL-2012, the brackets of their clusters, and their instances."""
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -12,17 +10,18 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.coref import CorefReader, score_coref
+from elmo_plugin.tasks.coref import CorefReader
 from elmo_plugin.tasks.coref.conll import (
-    CorefDocument,
-    document_in,
+    format_clusters,
+    format_document,
     parse_clusters,
     parse_documents,
 )
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
+from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import LabelError, Span
-from tests.experiments.configs import FIXTURES, each_file
+from tests.experiments.configs import FIXTURES
 
 TWO = """\
 #begin document (bn/news); part 000
@@ -67,30 +66,10 @@ def test_a_document_has_its_words_speakers_and_clusters() -> None:
     assert DOCUMENTS[1].location == "f.conll, line 9"
 
 
-@each_file("coref/columns")
-@pytest.mark.parametrize("end_of_line", ["\n", " \r\n"])
-def test_some_columns_are_enough_for_words_and_clusters(file: Path, end_of_line: str) -> None:
-    for mark in ("#{} document", "# {} document"):
-        begin = f"{mark.format('begin')} (d);"
-        text = "\n".join([begin, file.read_text("utf-8").strip("\n"), mark.format("end")])
-        (document,) = parse_documents(lines(text.replace("\n", end_of_line)))
-        assert document.sentences == [["Mira", "Solt"], ["She", "1"]]
-        assert document.clusters == [[Span(0, 2), Span(2, 3)]]
-        assert (document.title, document.genre) == ("(d);", "")
-
-
-@pytest.mark.parametrize(
-    "last", ["(PERSON)|*", "(PERSON)|*|(V*)|(A0*)", "*|*|(V*)|(A0*)|-|-", "*|*||"]
-)
-def test_entities_and_predicates_are_no_mentions(last: str) -> None:
-    columns = list(last.split("|"))
-    rows = [
-        ["d", "0", str(n), "word", "X", "*", "-", "-", "-", "Ann", *columns[n::2]] for n in (0, 1)
-    ]
-    for separator in "\t " if "" not in columns else "\t":
-        text = "\n".join(["#begin document d", *map(separator.join, rows), "#end document"])
-        (document,) = parse_documents(lines(text))
-        assert (document.speakers, document.clusters) == ([["Ann", "Ann"]], [])
+def test_a_document_that_is_written_is_read_again() -> None:
+    for document in DOCUMENTS:
+        (found,) = parse_documents(lines(format_document(document)))
+        assert found == document._replace(first_line=1)
 
 
 def test_speakers_and_names_have_spaces_between_tabs() -> None:
@@ -112,53 +91,26 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
     ("text", "line", "message"),
     [
         (TWO.replace("* 0)", "* -"), 2, r"'\(0' opens a mention of cluster 0 that is never closed"),
-        (TWO.replace("(V*) 1)", "1)"), 7, "expected 14 columns .*, got 13"),
-        (
-            "#begin document (a); part 000\nb NN (0)\n#end document",
-            2,
-            "expected a word, alone or after",
-        ),
-        (
-            "#begin document (a); part 000\n0 (0)\n1 -\n#end document",
-            2,
-            "expected a word, alone or after",
-        ),
-        (TWO.replace("`` ``", "[WORD] ``"), 10, r"the words are missing, \[WORD\]"),
-        (
-            TWO.replace("- Ann *", "- Ann Lee *"),
-            2,
-            "expected the speaker and the named entity in columns 10",
-        ),
-        (
-            TWO.replace("- Ann * 0)", "- Ann Lee * 0)"),
-            4,
-            "expected 12 columns .* by tabs.*, got 13",
-        ),
-        (
-            TWO.replace("#end document\n#b", "#b"),
-            1,
-            "the document that begins here lacks #end document",
-        ),
-        (
-            TWO.removesuffix("#end document\n"),
-            9,
-            "the document that begins here lacks #end document",
-        ),
+        (TWO.replace("(V*) 1)", "1)"), 7, "expected 14 columns as in the line before, got 13"),
+        ("#begin document (a); part 000\nb (0)\n#end document", 2, "expected at least 12 columns"),
+        (TWO.replace("`` ``", "[WORD] ``"), 10, r"expected a word in column 4, got '\[WORD\]'"),
+        (TWO.replace("- Ann *", "- Ann Lee *"), 2, "expected the speaker and the named entity"),
+        (TWO.replace("* 0)", "*"), 4, "expected at least 12 columns, got 11"),
+        (TWO.replace("0 1 ran", "0 0 ran"), 7, "expected word 1 in column 3, got 0"),
+        (TWO.replace("#end document\n#b", "#b"), 1, "the document that begins here lacks #end"),
+        (TWO.removesuffix("#end document\n"), 9, "the document that begins here lacks #end"),
         (TWO.replace(QUOTE, ""), 9, "the document that begins here is empty"),
         (TWO.replace("(bn/news); part 001", ""), 9, r"expected #begin document \(NAME\); part 000"),
-        (f"# a\n{ROW}\n", 2, r"expected #begin document \(NAME\); part 000, got 'a'"),
+        (f"{ROW}\n", 1, r"expected #begin document \(NAME\); part 000, got 'a 0 0 b"),
+        ('{"sentences": [["a"]], "clusters": []}', 1, "expected #begin document .*, got '{"),
+        ("1\tAnna\t_\n", 1, "expected #begin document"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"^f.conll, line {line}: {message}"):
-        list(parse_documents(lines(text)))
-
-
-def test_numbers_of_words_that_begin_again_without_a_blank_line_are_an_error() -> None:
-    text = "#begin document (d)\nd 0 Mira -\nd 1 left -\nd 0 She -\nd 1 ran -\n#end document"
-    with pytest.raises(
-        ConfigurationError, match=r"f\.conll, line 4: expected a blank line before word 0"
-    ):
+def test_what_is_not_of_the_form_is_refused_and_importing_is_named(
+    text: str, line: int, message: str
+) -> None:
+    expected = f"^f.conll, line {line}: {message}.*; `elmo import coref` makes CoNLL-2012 of files"
+    with pytest.raises(ConfigurationError, match=expected):
         list(parse_documents(lines(text)))
 
 
@@ -254,75 +206,48 @@ def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, messag
     assert caught.value.row == row
 
 
+@st.composite
+def clusters_without_crossing(draw: st.DrawFn) -> tuple[list[list[Span]], int]:
+    length = draw(st.integers(1, 8))
+    mentions = st.tuples(st.integers(0, length - 1), st.integers(1, length))
+    clusters = []
+    for _ in range(draw(st.integers(0, 4))):
+        cluster: list[Span] = []
+        for start, end in draw(st.lists(mentions, max_size=4)):
+            is_nested = all(
+                end <= other.start
+                or other.end <= start
+                or (start <= other.start and other.end <= end)
+                or (other.start <= start and end <= other.end)
+                for other in cluster
+            )
+            if start < end and is_nested:
+                cluster.append(Span(start, end))
+        if cluster:
+            clusters.append(sorted(cluster))
+    return clusters, length
+
+
+@given(clusters_without_crossing())
+def test_a_column_that_is_written_has_the_same_clusters(
+    case: tuple[list[list[Span]], int],
+) -> None:
+    clusters, length = case
+    assert sorted(parse_clusters(format_clusters(clusters, length))) == sorted(clusters)
+
+
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
-SENTENCES = [["My", "aunt", "rang"], ["She", "sang"]]
-CLUSTERS = [[Span(0, 2), Span(3, 4)], [Span(0, 1)]]
-INCLUSIVE = [[[start, end - 1] for start, end, _ in cluster] for cluster in CLUSTERS]
-SPEAKERS = [["Bo", "Bo", "Bo"], ["-", "-"]]
-SHAPES = {
-    "e2e-coref": {"doc_key": "bc/a_0", "sentences": SENTENCES, "speakers": [["Bo"] * 3, ["", ""]]},
-    "elmo_coref": {
-        "doc_key": "bc/a_0",
-        "sentences": SENTENCES,
-        "speakers": SPEAKERS,
-        "clusters": [
-            [{"start": start, "end": end, "text": ""} for start, end, _ in c] for c in CLUSTERS
-        ],
-    },
-}
-
-
-def read(fields: dict[str, Any]) -> CorefDocument:
-    return document_in((Line(json.dumps(fields), "data", 3), fields))
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_document_has_the_same_clusters_in_each_shape(shape: str) -> None:
-    document = read({"clusters": INCLUSIVE, **SHAPES[shape]})
-    assert document == CorefDocument("bc/a_0", "", SENTENCES, SPEAKERS, "bc", CLUSTERS, "data", 3)
-
-
-def test_readers_and_scorer_take_json_lines(tmp_path: Path) -> None:
-    records = [{"clusters": INCLUSIVE, **SHAPES[shape], "doc_key": shape} for shape in SHAPES]
-    path = tmp_path / "a.jsonl"
-    path.write_text("\n\n".join(map(json.dumps, records)))
-    names = [
-        instance["document"].metadata.name for instance in CorefReader(INDEXERS).read(tmp_path)
-    ]
-    assert names == list(SHAPES)
-    assert score_coref(str(path), str(path))["average_f1"] == 100
 
 
 def test_data_without_clusters_is_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"sentences": SENTENCES, "clusters": []}))
+    path = tmp_path / "a.conll"
+    path.write_text(format_document(DOCUMENTS[1]))
     assert len(list(CorefReader(INDEXERS).read(path))) == 1
     assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
         f"{path}: no clusters to learn or to score, in 1 documents"
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sentences": "She sang"}, '"sentences": expected a list of lists of words'),
-        ({"sentences": [["She"], []]}, '"sentences": expected a list of lists of words'),
-        ({"speakers": [["Bo"]]}, '"speakers": expected one name for each word'),
-        ({"clusters": None}, 'expected "clusters", lists of mentions, got None'),
-        ({"clusters": [[[0, 5]]]}, r"the mention \[0, 5\] is not in a document of 5 words"),
-        ({"clusters": [[[1, 0]]]}, r"the mention \[1, 0\] is not in"),
-        ({"clusters": [[{"start": 1, "end": 1}]]}, r"the mention .* is not in"),
-        ({"clusters": [[["She"]]]}, r"expected a mention as \[first, last\]"),
-        ({"clusters": [[[0, 1]] * 10]}, "expected the first and the last word .*, got 10 mentions"),
-    ],
-)
-def test_another_shape_is_an_error_with_file_and_line(
-    changes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ConfigurationError, match=f"^data, line 3: {message}"):
-        read({"sentences": SENTENCES, "clusters": INCLUSIVE, **changes})
 
 
 FIXTURE = FIXTURES / "coref" / "documents.gold_conll"

@@ -8,6 +8,7 @@ import torch
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
+from elmo_plugin.importers.coref import read_scored_coref
 from elmo_plugin.tasks.coref import CorefPredictor, CorefReader, score_coref
 from elmo_plugin.tasks.coref.links import AntecedentLogits, mark
 from elmo_plugin.tasks.spans import Span
@@ -85,7 +86,7 @@ def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
     predict = predictor(reader, instances)
     response = tmp_path / "response.jsonl"
     response.write_text("".join(map(predict.dump_line, predict.predict_batch_instance(instances))))
-    figures = score_coref(str(FIXTURE), str(response))
+    figures = score_coref(read_scored_coref(str(FIXTURE)), read_scored_coref(str(response)))
     assert figures["muc"]["precision_denominator"] == len(instances)
     assert list(CorefReader({}).read_examples([])) == []
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.coref import read_scored_coref
 from elmo_plugin.tasks.coref.metrics import METRICS, CorefConll, score_coref
 
 
@@ -22,12 +23,18 @@ A, B = document("a", "(0)", "(0)", "(1", "1)", "(1)"), document("b", "(0)", "(0)
 def score(folder: Path, key: str, response: str) -> dict:
     for name, text in (("key", key), ("response", response)):
         (folder / f"{name}.conll").write_text(text)
-    return score_coref(str(folder / "key.conll"), str(folder / "response.conll"))
+    return score_coref(
+        read_scored_coref(str(folder / "key.conll")),
+        read_scored_coref(str(folder / "response.conll")),
+    )
 
 
 def test_figures_are_those_of_the_reference_scorer(shared: Path) -> None:
     folder = shared / "parity" / "coref"
-    found = score_coref(str(folder / "key.conll"), str(folder / "response.conll"))
+    keys, responses = (
+        read_scored_coref(str(folder / f"{name}.conll")) for name in ("key", "response")
+    )
+    found = score_coref(keys, responses)
     assert found == json.loads((folder / "scores.json").read_text(encoding="utf-8"))
 
 
@@ -39,8 +46,8 @@ def test_a_document_that_the_response_lacks_has_no_clusters(
     assert found["muc"]["precision"] == 100
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"{tmp_path / 'key.conll'}, line 9: (b); part 000 is missing in "
-        f"{tmp_path / 'response.conll'}; it counts as empty"
+        f"{tmp_path / 'key.conll'}, line 9: (b); part 000 is missing in the "
+        "response; it counts as empty"
     )
 
 
@@ -50,8 +57,7 @@ def test_a_document_that_the_key_lacks_is_skipped(
     assert score(tmp_path, B, A + B) == score(tmp_path, B, B)
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"{tmp_path / 'response.conll'}, line 1: (a); part 000 is not in {tmp_path / 'key.conll'}; "
-        "it is skipped"
+        f"{tmp_path / 'response.conll'}, line 1: (a); part 000 is not in the key; it is skipped"
     )
 
 

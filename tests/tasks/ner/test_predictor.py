@@ -65,9 +65,9 @@ def test_a_text_without_end_is_refused_with_the_option_that_allows_it(
         NerPredictor(predictor._model, predictor._dataset_reader, max_words="9")  # type: ignore[arg-type]
 
 
-def entity_predictor(path: Path) -> NerPredictor:
+def entity_predictor(path: Path, encoding: str = "BIO") -> NerPredictor:
     """Returns a tagger, trained on nothing, that reads the encoding of a file."""
-    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
+    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()}, source_encoding=encoding)
     return NerPredictor(
         tagger(Vocabulary.from_instances(reader.read(path)), "BIOUL").eval(), reader
     )
@@ -97,21 +97,21 @@ def test_the_characters_of_entities_are_their_texts_as_typed(
 
 
 @pytest.mark.parametrize(
-    "tags",
+    ("encoding", "tags"),
     [
-        "B-X I-X B-X O B-Y",
-        "I-X I-X B-X O I-Y",
-        "B-X L-X U-X O U-Y",
-        "B-X E-X S-X O S-Y",
-        "B-X M-X E-X O S-Y",
+        ("BIO", "B-X I-X B-X O B-Y"),
+        ("IOB1", "I-X I-X B-X O I-Y"),
+        ("BIOUL", "B-X L-X U-X O U-Y"),
+        ("BIOES", "B-X E-X S-X O S-Y"),
+        ("BMES", "B-X M-X E-X O S-Y"),
     ],
 )
 def test_tags_are_in_the_encoding_of_the_training_data(
-    tags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    encoding: str, tags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = (f"{word} {tag}\n" for word, tag in zip("abcde", tags.split(), strict=True))
     (tmp_path / "train.txt").write_text("".join(lines))
-    predictor = entity_predictor(tmp_path / "train.txt")
+    predictor = entity_predictor(tmp_path / "train.txt", encoding)
     instance = next(iter(predictor._dataset_reader.read(tmp_path / "train.txt")))
     monkeypatch.setattr(
         "elmo_plugin.tasks.ner.model.viterbi", lambda *_: [instance["tags"]._indexed_labels]
@@ -157,7 +157,7 @@ def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
 
 def test_plain_tags_are_predicted_shown_and_measured_without_entities(tmp_path: Path) -> None:
     (tmp_path / "pos.txt").write_text("the DT\ndog NN\nran VBD\n\nit PRP\nran VBD\n")
-    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
+    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()}, source_encoding="plain")
     instances = list(reader.read(tmp_path / "pos.txt"))
     vocab = Vocabulary.from_instances(instances)
     with pytest.raises(

@@ -10,7 +10,14 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.squad.metrics import exact_match, f1, normalize, score_squad
+from elmo_plugin.tasks.squad.articles import read_squad
+from elmo_plugin.tasks.squad.metrics import (
+    exact_match,
+    f1,
+    normalize,
+    read_predictions,
+    score_squad,
+)
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
 ANSWERS = st.text(alphabet="aAthen -'.,\u2013\u00e9\u0130 \t\n(1)", max_size=12)
@@ -40,7 +47,7 @@ def test_figures_are_those_of_the_official_script(shared: Path) -> None:
         shared / "data" / "qa" / "dev.json",
         shared / "parity" / "squad" / "predictions.json",
     )
-    figures = score_squad(str(data), str(predictions))
+    figures = score_squad(read_squad(data), read_predictions(str(predictions)))
     assert {name: figures[name] for name in expected} == expected
     assert figures["missing"] == 0
 
@@ -59,7 +66,7 @@ def test_scores_are_the_best_over_all_answers_by_the_literal_rules(
 def test_a_missing_answer_scores_nothing_and_is_counted(tmp_path: Path) -> None:
     predictions = tmp_path / "answers.json"
     predictions.write_text(json.dumps({"a1": "in 1887", "a2": "Mira Koll of Lund", "other": "x"}))
-    figures = score_squad(str(FIXTURE), str(predictions))
+    figures = score_squad(read_squad(FIXTURE), read_predictions(str(predictions)))
     assert figures == {
         "exact_match": 25.0,
         "f1": pytest.approx(100 * (1 + 2 / 3) / 4),
@@ -79,13 +86,12 @@ def test_a_missing_answer_scores_nothing_and_is_counted(tmp_path: Path) -> None:
 def test_predictions_of_another_shape_are_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "answers.json").write_text(text)
     with pytest.raises(ConfigurationError, match=f"answers.json.*{message}"):
-        score_squad(str(FIXTURE), str(tmp_path / "answers.json"))
+        read_predictions(str(tmp_path / "answers.json"))
 
 
 def test_questions_without_answers_cannot_be_scored(tmp_path: Path) -> None:
     content = json.loads(FIXTURE.read_text())
     content["data"][1]["paragraphs"][0]["qas"][0]["answers"] = []
     (tmp_path / "data.json").write_text(json.dumps(content))
-    (tmp_path / "answers.json").write_text("{}")
     with pytest.raises(ConfigurationError, match="question b1: answer missing"):
-        score_squad(str(tmp_path / "data.json"), str(tmp_path / "answers.json"))
+        score_squad(read_squad(tmp_path / "data.json"), {})

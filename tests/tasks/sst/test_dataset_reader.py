@@ -11,7 +11,7 @@ from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.tasks.sst import SstTreesReader, read_phrases
-from tests.experiments.configs import FIXTURES, each_file
+from tests.experiments.configs import FIXTURES
 
 TREES = FIXTURES / "sst" / "trees.txt"
 
@@ -54,34 +54,12 @@ def test_phrases_have_a_number_of_words_and_may_be_those_of_a_neutral_sentence(
     ]
 
 
-@each_file("sst/formats")
-def test_texts_with_any_labels_in_other_shapes(file: Path) -> None:
-    texts, labels = zip(*read(file), strict=True)
-    assert texts == ("Wet , cold", "Dry")
-    assert labels in [("bad mood", "1"), ("bad", "good"), ("negative", "very positive")]
-
-
-def test_options_name_the_format_and_the_columns(tmp_path: Path) -> None:
-    path = tmp_path / "x.txt"
-    path.write_text("2,Wet\n")
-    options = {
-        "format": "csv",
-        "columns": ["stars", "said"],
-        "text_column": "said",
-        "label_column": "stars",
-    }
-    assert read(path, **options) == [("Wet", "2")]
-    assert read(path, label_names=["poor", "fair", "good"], **options) == [("Wet", "good")]
-
-
-def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("text,label\nWet,bad\n ,bad\nDry,\nHm, \nOh, no,bad\n")
-    with pytest.raises(
-        ConfigurationError, match=r"x.csv, line 3: the text is blank; skip_bad leaves it out"
-    ):
-        read(path)
-    assert read(path, skip_bad=True) == [("Wet", "bad")]
+def test_texts_have_any_labels(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": "Wet, cold", "label": "bad mood"}\n\n{"text": "Dry", "label": "1"}\n')
+    assert read(path) == [("Wet , cold", "bad mood"), ("Dry", "1")]
+    with pytest.raises(ConfigurationError, match=r"x.jsonl, line 1: binary is for trees"):
+        read(path, binary=True)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +67,11 @@ def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
     [
         (
             b"text,label\nWet,bad\n",
-            ", line 1: expected a tree, .* the option format reads other files",
+            ", line 1: expected an object of JSON, .*; `elmo import classify` reads other files",
         ),
+        (b'{"text": " ", "label": "bad"}\n', ", line 1: the text is blank"),
+        (b'{"text": "Wet", "label": 1}\n', ', line 1: expected a label as "label"; `elmo import'),
+        (b"(1 Wet)\nDry\n", ", line 2: expected a tree, such as .*`elmo import classify`"),
         (
             "(1 ฉันกิน)\n".encode(),
             ", line 1: Thai is written without spaces between words: set tokenizer",
@@ -127,16 +108,6 @@ def test_reads_as_many_sentences_of_each_label_as_were_published(
     labels = Counter(instance["label"].label for instance in reader().read(path))
     assert [labels[name] for name in names] == counts
     assert sum(1 for _ in reader(binary=True).read(path)) == binary
-
-
-def test_a_text_with_its_aspect_and_label_has_three_lines(tmp_path: Path) -> None:
-    (tmp_path / "x.raw").write_text("The $T$ was cold .\nsoup\n-1\nGood $T$ !\ntea\n1\n")
-    assert read(tmp_path / "x.raw") == [("The soup was cold .", "-1"), ("Good tea !", "1")]
-    (tmp_path / "x.raw").write_text("The $T$ was cold .\nsoup\n")
-    with pytest.raises(
-        ConfigurationError, match=r"x.raw, line 1: expected three lines, the first with \$T\$"
-    ):
-        read(tmp_path / "x.raw")
 
 
 def test_phrases_are_the_subtrees_whatever_the_layout() -> None:

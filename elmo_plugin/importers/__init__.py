@@ -1,0 +1,25 @@
+"""The world's files, turned into the one form of a task. It is the only place that guesses."""
+
+from elmo_plugin.common.parts import find_parts
+from elmo_plugin.importers.coref import read_scored_coref
+from elmo_plugin.importers.import_data import ImportedData, read_data, write_data
+from elmo_plugin.importers.options import ImportOptions, options_of
+from elmo_plugin.importers.registry import IMPORTERS
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.squad import read_questions, read_scored_squad
+from elmo_plugin.importers.srl import read_scored_srl
+
+__all__ = [
+    "IMPORTERS",
+    "ImportOptions",
+    "ImportedData",
+    "Report",
+    "find_parts",
+    "options_of",
+    "read_data",
+    "read_questions",
+    "read_scored_coref",
+    "read_scored_squad",
+    "read_scored_srl",
+    "write_data",
+]

@@ -1,0 +1,135 @@
+"""The importer of coreference: columns like CoNLL-2012's, CorefUD, and JSON."""
+
+from collections.abc import Iterator, Sequence
+
+from overrides import overrides
+
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
+from elmo_plugin.importers.coref_columns import read_coref_columns, without_comments
+from elmo_plugin.importers.coref_json import document_in
+from elmo_plugin.importers.coref_universal import is_universal, read_coref_universal
+from elmo_plugin.importers.json_records import is_json, read_objects
+from elmo_plugin.importers.lines import files_in, first_text, numbered_lines
+from elmo_plugin.importers.loose_columns import split_rows
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.task_importer import TaskImporter
+from elmo_plugin.importers.text import read_text
+from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS, split_documents
+from elmo_plugin.tasks.coref.conll import (
+    format_clusters,
+    format_document,
+    located_clusters,
+    parse_clusters,
+    parse_title,
+)
+from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
+from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+
+
+class CorefImporter(TaskImporter[CorefDocument]):
+    """Imports documents with clusters of mentions, and writes them in CoNLL-2012's columns."""
+
+    examples = "documents"
+    suffix = ".gold_conll"
+
+    @overrides
+    def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:
+        for path in files_in(file, (*FOLDER_PATTERNS, "*.conllu", "*.jsonl", "*.json")):
+            for document in _read_file(path, options, report):
+                try:
+                    yield _cleaned(document)
+                except Unusable as error:
+                    report.leave_out(error.reason, document.title)
+
+    @overrides
+    def write(self, examples: Sequence[CorefDocument]) -> Iterator[str]:
+        for document in examples:
+            yield format_document(document)
+
+    @overrides
+    def document(self, example: CorefDocument) -> str | None:
+        return example.name
+
+    @overrides
+    def check(self, file: str, examples: Sequence[CorefDocument]) -> Iterator[str]:
+        clusters = [cluster for document in examples for cluster in document.clusters]
+        if not clusters:
+            yield f"{file}: no clusters to learn or to score"
+            return
+        mentions = sum(len(cluster) for cluster in clusters)
+        yield f"{file}: {mentions:,} mentions in {len(clusters):,} clusters"
+
+
+def _read_file(path: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:
+    text = read_text(path, options, report).replace(BYTE_ORDER_MARK, "")
+    if is_json(text):
+        report.took("JSON with sentences and clusters")
+        for record in read_objects(path, text):
+            yield document_in(record)
+    elif is_universal(text):
+        report.took("CorefUD in CoNLL-U")
+        yield from read_coref_universal(path, text, report)
+    else:
+        report.took("the columns of CoNLL-2012, or some of them")
+        yield from read_coref_columns(numbered_lines(path, options, report), report)
+
+
+def _cleaned(document: CorefDocument) -> CorefDocument:
+    """
+    Returns a document as columns can hold it: without tabs and line ends in its texts.
+
+    Raises `Unusable` if they cannot: a word is blank, or mentions of a cluster cross.
+    """
+    sentences = [[_one_line(word) for word in words] for words in document.sentences]
+    speakers = [[_one_line(name) or NO_SPEAKER for name in row] for row in document.speakers]
+    if not sentences:
+        raise Unusable("without a word")
+    if any("" in words for words in sentences):
+        raise Unusable("with a blank word")
+    if _has_crossing_mentions(document):
+        raise Unusable("in which mentions of one cluster cross")
+    part = document.part
+    if not part.isdecimal():
+        part = ""
+    name = _one_line(document.name)
+    return document._replace(name=name, part=part, sentences=sentences, speakers=speakers)
+
+
+def _has_crossing_mentions(document: CorefDocument) -> bool:
+    """Returns whether the brackets of a column would stand for other mentions."""
+    labels = format_clusters(document.clusters, document.length)
+    expected = sorted(sorted(cluster) for cluster in document.clusters if cluster)
+    return sorted(parse_clusters(labels)) != expected
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def read_scored_coref(path: str) -> Iterator[CorefDocument]:
+    """
+    Reads a file to score: JSON, or columns, of which only the last one counts. As for the reference
+    scorer, lines may differ in length, a document may be empty, and the last one of the file may
+    lack its end. Raises `ConfigurationError`, naming file and line, if brackets are malformed.
+    """
+    lines = list(read_text_lines(path))
+    if is_json(first_text(lines)):
+        for record in read_objects(path, "".join(line.text for line in lines)):
+            yield document_in(record)
+        return
+    for document in split_documents(without_comments(lines)):
+        name, part = parse_title(document.begin)
+        sentences = [rows for rows in map(split_rows, document.sentences) if rows]
+        labels = [row.columns[-1] for rows in sentences for row in rows]
+        row_lines: list[Line] = [row.line for rows in sentences for row in rows]
+        yield CorefDocument(
+            name=name,
+            part=part,
+            sentences=[[""] * len(rows) for rows in sentences],
+            speakers=[[NO_SPEAKER] * len(rows) for rows in sentences],
+            genre=genre_in(name),
+            clusters=located_clusters(labels, row_lines),
+            file=path,
+            first_line=document.begin.number,
+        )

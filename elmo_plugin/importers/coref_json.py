@@ -1,0 +1,92 @@
+"""Documents in JSON: e2e-coref's and AllenNLP's, predictions of `elmo predict coref`, PreCo's."""
+
+from typing import Any
+
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
+from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.json_records import Record
+from elmo_plugin.tasks.coref.documents import (
+    CorefDocument,
+    check_speakers,
+    check_words,
+    genre_in,
+)
+from elmo_plugin.tasks.spans import Span
+
+_ENOUGH = 10  # mentions of a document, one of them surely of a single word
+_OF_PRECO = "mention_clusters"
+
+
+def document_in(record: Record) -> CorefDocument:
+    """
+    Returns the document of a record: `sentences`, lists of words, and `clusters` of mentions, as
+    e2e-coref and AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start":
+    …, "end": …}`, the end exclusive. Mentions of PreCo, in `mention_clusters`, have the number of
+    their sentence, and the first word and the end in it. A document may have a name, `doc_key`,
+    `name` or `id`, a `part`, or its `line` as `elmo predict` writes it, and `speakers`.
+
+    Raises `ConfigurationError`, naming file and place, if the record has another shape.
+    """
+    fields = record.fields
+    number = int(record.place.rpartition(" ")[2])
+    name = fields.get("doc_key") or fields.get("name") or fields.get("id") or number
+    with as_configuration_error(f"{record.file}, {record.place}"):
+        sentences = check_words(fields.get("sentences"))
+        if _OF_PRECO in fields:
+            clusters = _clusters_of_preco(fields[_OF_PRECO], sentences)
+        else:
+            clusters = _clusters(fields.get("clusters"), sum(map(len, sentences)))
+        speakers = check_speakers(fields.get("speakers"), sentences)
+    return CorefDocument(
+        name=str(name),
+        part=str(fields.get("line") or fields.get("part", "")),
+        sentences=sentences,
+        speakers=speakers,
+        genre=genre_in(str(name)),
+        clusters=clusters,
+        file=record.file,
+        first_line=number,
+    )
+
+
+def _clusters(clusters: Any, length: int) -> list[list[Span]]:
+    if not is_list_of(clusters, list):
+        raise BiLmError(f'expected "clusters", lists of mentions, got {clusters!r:.100}')
+    pairs = [mention for cluster in clusters for mention in cluster if isinstance(mention, list)]
+    has_single_words = any(len(pair) == 2 and pair[0] == pair[1] for pair in pairs)
+    if len(pairs) >= _ENOUGH and not has_single_words:
+        raise BiLmError(
+            f"expected the first and the last word of each mention, got {len(pairs)} mentions, "
+            'none of one word; mentions such as {"start": 0, "end": 1} end before a word'
+        )
+    return [[_mention(mention, length) for mention in cluster] for cluster in clusters]
+
+
+def _mention(mention: Any, length: int) -> Span:
+    """Returns a mention of a document of `length` words."""
+    start = end = None
+    if isinstance(mention, dict):
+        start, end = mention.get("start"), mention.get("end")
+    elif isinstance(mention, list) and len(mention) == 2 and is_list_of(mention, int):
+        start, end = mention[0], mention[1] + 1
+    if type(start) is not int or type(end) is not int:
+        raise BiLmError(f"expected a mention as [first, last], got {mention!r:.100}")
+    if not 0 <= start < end <= length:
+        raise BiLmError(f"the mention {mention!r:.100} is not in a document of {length} words")
+    return Span(start, end)
+
+
+def _clusters_of_preco(clusters: Any, sentences: list[list[str]]) -> list[list[Span]]:
+    if not is_list_of(clusters, list):
+        raise BiLmError(f'expected "{_OF_PRECO}", lists of mentions, got {clusters!r:.100}')
+    return [[_mention_of_preco(mention, sentences) for mention in cluster] for cluster in clusters]
+
+
+def _mention_of_preco(mention: Any, sentences: list[list[str]]) -> Span:
+    if not is_list_of(mention, int) or len(mention) != 3:
+        raise BiLmError(f"expected a mention as [sentence, first, end], got {mention!r:.100}")
+    number, start, end = mention
+    if not 0 <= number < len(sentences) or not 0 <= start < end <= len(sentences[number]):
+        raise BiLmError(f"the mention {mention!r:.100} is not in the sentences of the document")
+    words_before = sum(map(len, sentences[:number]))
+    return Span(words_before + start, words_before + end)

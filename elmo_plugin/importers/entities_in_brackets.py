@@ -1,0 +1,58 @@
+"""The entities of OntoNotes: spans in brackets in a column of CoNLL-2012."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.tasks.conll2012 import unescape_word
+
+_WORD, _ENTITY, _FEWEST = 3, 10, 12  # columns
+_BRACKETS = re.compile(r"(\((?P<label>[^()*\s]+))?\*?(?P<end>\))?")
+
+
+def is_conll2012(lines: Sequence[str]) -> bool:
+    """Returns whether the rows of a file are CoNLL-2012's."""
+    rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    return bool(rows) and all(
+        len(row) >= _FEWEST and row[2].isdecimal() and _BRACKETS.fullmatch(row[_ENTITY])
+        for row in rows[:1000]
+    )
+
+
+def sentences_with_brackets(file: str, lines: Sequence[str]) -> Iterator[TaggedSentence]:
+    """
+    Yields the sentences, with entities in BIO. Raises `ConfigurationError`, naming file and line,
+    if brackets do not fit.
+    """
+    places: list[str] = []
+    words: list[str] = []
+    tags: list[str] = []
+    document: str | None = None
+    label: str | None = None
+    for number, line in enumerate([*lines, ""], start=1):
+        fields = line.split()
+        if line.startswith("#"):
+            continue
+        if not fields:
+            if words:
+                yield TaggedSentence(places, words, tags, document)
+            places, words, tags = [], [], []
+            label = None
+            continue
+        match = _BRACKETS.fullmatch(fields[_ENTITY])
+        if match is None or (match["label"] and label):
+            raise ConfigurationError(
+                f"{file}, line {number}: expected an entity in brackets, got {fields[_ENTITY]!r}"
+            )
+        places.append(f"line {number}")
+        words.append(unescape_word(fields[_WORD]))
+        document = fields[0]
+        if match["label"]:
+            label = match["label"]
+            tags.append(f"B-{label}")
+        else:
+            tags.append(f"I-{label}" if label else "O")
+        if match["end"]:
+            label = None

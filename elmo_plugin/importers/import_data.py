@@ -1,0 +1,164 @@
+"""Imports the files of a data set: reads them, reports, and writes the one form of their task."""
+
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.errors import did_you_mean
+from elmo_plugin.common.files import atomic_write
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.task_importer import TaskImporter
+
+_MOST_LABELS = 12  # that are listed
+_SEED = 13370  # of the split, so that the same files are split alike
+
+
+@dataclass
+class ImportedData:
+    """The examples of each part of a data set, and what is to be said about them."""
+
+    parts: dict[str, list[Any]]
+    lines: list[str]
+
+
+def read_data(
+    importer: TaskImporter[Any],
+    files: Mapping[str, Path],
+    options: ImportOptions,
+    split: float | None = None,
+) -> ImportedData:
+    """
+    Reads the files of a data set by "train", "dev" and "test". Without "dev", a share of the
+    training data becomes it if `split` says how large.
+
+    Raises `ConfigurationError` if a file cannot be read or has no example, or has a label that the
+    training data lack.
+    """
+    data = ImportedData({}, [])
+    for part, path in files.items():
+        file = _shown(path)
+        report = Report(file)
+        examples = list(importer.read(file, options, report))
+        data.lines += report.lines(importer.examples)
+        if not examples:
+            raise ConfigurationError(_nothing_left(file, importer, report))
+        data.lines += importer.check(file, examples)
+        data.parts[part] = examples
+    if split is not None and "dev" not in data.parts:
+        train, dev = split_examples(importer, data.parts.pop("train"), split)
+        data.lines.append(
+            f"dev: {len(dev):,} of {len(train) + len(dev):,} {importer.examples} of the training "
+            f"data, drawn by chance (--split {split})"
+        )
+        data.parts = {"train": train, "dev": dev, **data.parts}
+    data.lines += describe(importer, data.parts)
+    return data
+
+
+def _shown(path: Path) -> str:
+    """Returns a path relative to the working directory if it is below it."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative
+
+
+def _nothing_left(file: str, importer: TaskImporter[Any], report: Report) -> str:
+    reasons = "; ".join(f"{len(places):,} {reason}" for reason, places in report.left_out.items())
+    message = f"{file}: no {importer.examples} in this file"
+    if reasons:
+        message += f" that can be used: {reasons}"
+    return message
+
+
+def split_examples(
+    importer: TaskImporter[Any], examples: Sequence[Any], share: float
+) -> tuple[list[Any], list[Any]]:
+    """
+    Returns the training and the development data. Examples of one document stay together.
+
+    Raises `ConfigurationError` if there are too few examples, or documents, for both.
+    """
+    if not 0 < share < 1:
+        raise ConfigurationError(f"--split: expected a share between 0 and 1, got {share}")
+    groups: dict[str | int, list[int]] = {}
+    for number, example in enumerate(examples):
+        groups.setdefault(importer.document(example) or number, []).append(number)
+    if len(groups) < 2:
+        raise ConfigurationError(
+            f"--split: expected at least two {importer.examples} or documents, got {len(groups)}"
+        )
+    names = list(groups)
+    random.Random(_SEED).shuffle(names)
+    wanted = max(1, round(share * len(examples)))
+    drawn: set[int] = set()
+    for name in names[:-1]:
+        if len(drawn) >= wanted:
+            break
+        drawn.update(groups[name])
+    train = [example for number, example in enumerate(examples) if number not in drawn]
+    dev = [example for number, example in enumerate(examples) if number in drawn]
+    return train, dev
+
+
+def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    """
+    Yields the number of examples of each part and their labels.
+
+    Raises `ConfigurationError` for a label of dev or test that the training data lack.
+    """
+    known: Counter[str] = Counter()
+    for part, examples in parts.items():
+        counts = Counter(label for example in examples for label in importer.labels(example))
+        line = f"{part}: {len(examples):,} {importer.examples}"
+        if counts:
+            line += f"; {importer.kind_of_labels}: {list_counts(counts)}"
+        yield line
+        if part == "train":
+            known = counts
+            if len(counts) == 1 and importer.needs_two_labels:
+                yield f"{part}: with one label there is nothing to learn"
+            continue
+        new = Counter({label: count for label, count in counts.items() if label not in known})
+        if new and importer.refuses_new_labels:
+            label = sorted(new)[0]
+            raise ConfigurationError(
+                f"{part}: the label {label!r} is not in the training data"
+                + did_you_mean(label, list(known))
+            )
+        if new:
+            yield (
+                f"{part}: no model can learn {importer.kind_of_labels} that the training data "
+                f"lack: {list_counts(new)}"
+            )
+
+
+def list_counts(counts: Counter[str]) -> str:
+    """Returns the most frequent names, each with its number."""
+    listed = [f"{name} ({count:,})" for name, count in counts.most_common(_MOST_LABELS)]
+    if len(counts) > _MOST_LABELS:
+        listed.append("…")
+    return ", ".join(listed)
+
+
+def write_data(
+    importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]], folder: Path
+) -> dict[str, Path]:
+    """
+    Writes the one form of a task: a file for each part, the folder whole or not at all. Returns the
+    files by their parts.
+    """
+    files = {}
+    with atomic_write(folder) as temporary:
+        temporary.mkdir()
+        for part, examples in parts.items():
+            name = part + importer.suffix
+            with (temporary / name).open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(importer.write(examples))
+            files[part] = folder / name
+    return files

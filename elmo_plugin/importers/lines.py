@@ -1,0 +1,46 @@
+"""The lines of a file as the readers of CoNLL-2012 take them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.text import read_lines
+from elmo_plugin.tasks.dataset_reader import Line
+
+
+def numbered_lines(file: str, options: ImportOptions, report: Report) -> list[Line]:
+    """Returns the lines of a file with their numbers, without the byte order marks of any part."""
+    texts = read_lines(file, options, report)
+    return [
+        Line(text.replace(BYTE_ORDER_MARK, ""), file, number)
+        for number, text in enumerate(texts, start=1)
+    ]
+
+
+def first_text(lines: Sequence[Line]) -> str:
+    """Returns the first line that is not blank, or nothing."""
+    for line in lines:
+        if line.text.strip():
+            return line.text.strip()
+    return ""
+
+
+def files_in(path: str, patterns: Sequence[str]) -> list[str]:
+    """
+    Returns the file, or the files below a folder whose names match the first pattern that any
+    matches, in order of their paths. Raises `ConfigurationError` if there is none.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return [path]
+    for pattern in patterns:
+        found: set[Path] = set()
+        for compression in ("", ".gz", ".zst"):
+            found.update(folder.rglob(pattern + compression))
+        if found:
+            return [str(file) for file in sorted(found)]
+    raise ConfigurationError(f"{path}: no {' or '.join(patterns)} in this folder")

@@ -1,0 +1,124 @@
+"""Columns of words as programs and people write them: with comments, tabs, spaces, blank ends."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, NO_ANNOTATION, SKELETON
+from elmo_plugin.tasks.dataset_reader import Line
+
+_LAST_COLUMN = re.compile(r"[-_]?|\S*[()*]\S*")
+_ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")  # mentions have no `*` next to their brackets
+_TABS_HINT = "columns with spaces are separated by tabs, sentences by blank lines"
+
+
+class Row(NamedTuple):
+    """A line and its columns."""
+
+    line: Line
+    columns: list[str]
+
+
+def split_rows(lines: Sequence[Line]) -> list[Row]:
+    """
+    Splits the lines of a sentence into columns: at tabs, so that a column may have spaces or be
+    empty, if all words have tabs, otherwise at white space. Leaves out comments, and last columns
+    that are blank at all words.
+    """
+    words = [line for line in lines if not line.text.startswith("#")] or lines
+    use_tabs = _are_tabs_between_columns(words)
+    rows = [Row(line, _split(line, use_tabs)) for line in lines]
+    lengths = [len(row.columns) for row in rows if row.line in words]
+    usual = max(lengths, key=lengths.count)
+    rows = [row for row in rows if not _is_comment(row, usual)]
+    while rows and not any(row.columns[-1] for row in rows):
+        rows = [Row(row.line, row.columns[:-1]) for row in rows]
+    return rows
+
+
+def _are_tabs_between_columns(lines: Sequence[Line]) -> bool:
+    """Returns whether tabs separate all columns; else some of them are only white space."""
+    if not all("\t" in line.text for line in lines):
+        return False
+    by_tabs = lines[0].text.count("\t") + 1
+    return by_tabs >= FIXED_COLUMNS or len(lines[0].columns) <= FIXED_COLUMNS
+
+
+def _split(line: Line, use_tabs: bool) -> list[str]:
+    if not use_tabs:
+        return line.columns
+    return [column.strip(" ") for column in line.text.strip("\r\n").split("\t")]
+
+
+def _is_comment(row: Row, usual_length: int) -> bool:
+    """Returns whether a line that begins with # is a comment: a word has the usual columns."""
+    if not row.line.text.startswith("#"):
+        return False
+    is_word = len(row.columns) == usual_length and _LAST_COLUMN.fullmatch(row.columns[-1])
+    return not is_word
+
+
+def check_lengths(rows: Sequence[Row]) -> None:
+    """Raises `ConfigurationError`, naming file and line, if rows differ in length."""
+    first = rows[0]
+    for row in rows:
+        if len(row.columns) != len(first.columns):
+            raise row.line.error(
+                f"expected {len(first.columns)} columns (as in line {first.line.number}; "
+                f"{_TABS_HINT}), got {len(row.columns)}"
+            )
+
+
+def check_entities(rows: Sequence[Row], speaker: int) -> None:
+    """
+    Raises `ConfigurationError`, naming file and line, if the columns of the speaker and, after it,
+    of the named entity seem to be others, as if the speaker's name had spaces.
+    """
+    for row in rows:
+        entity = row.columns[speaker + 1]
+        may_be_entity = entity in NO_ANNOTATION or "*" in entity or "(" in entity
+        if not may_be_entity and "\t" not in row.line.text:
+            raise row.line.error(
+                f"expected the speaker and the named entity in columns {speaker + 1} and "
+                f"{speaker + 2}, got {' '.join(row.columns[speaker : speaker + 3])!r}; {_TABS_HINT}"
+            )
+
+
+def check_numbers(rows: Sequence[Row], column: int) -> None:
+    """Raises `ConfigurationError`, naming file and line, if the numbers of words begin again."""
+    first = rows[0].columns[column]
+    for before, row in pairwise(rows):
+        number = row.columns[column]
+        if number == first and before.columns[column] != number:
+            raise row.line.error(f"expected a blank line before word {number}")
+
+
+def check_words(rows: Sequence[Row], column: int) -> None:
+    """Raises `ConfigurationError`, naming file and line, if this is a file without the words."""
+    if all(row.columns[column] == SKELETON for row in rows):
+        raise rows[0].line.error(
+            f"the words are missing, {SKELETON}: make a gold_conll of this gold_skel first"
+        )
+
+
+def is_predicate(row: Row) -> bool:
+    """Returns whether a word has a lemma and a frameset."""
+    return row.columns[6] not in NO_ANNOTATION and row.columns[7] not in NO_ANNOTATION
+
+
+def has_coreference(rows: Sequence[Row]) -> bool:
+    """
+    Returns whether the last column has mentions: not named entities or arguments of a predicate,
+    and if it may be both, not a column for each predicate.
+    """
+    last = [row.columns[-1] for row in rows]
+    if any(_ARGUMENT.search(label) for label in last):
+        return False
+    others = len(rows[0].columns) - FIXED_COLUMNS
+    if others == 0:
+        return not any("*" in label for label in last)
+    has_brackets = any("(" in label or ")" in label for label in last)
+    if others > 0 and "*" in last and not has_brackets:
+        return others != sum(is_predicate(row) for row in rows)
+    return True

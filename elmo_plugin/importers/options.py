@@ -1,0 +1,57 @@
+"""What a user may say about files that are imported. What is not said is found out."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from allennlp.common.checks import ConfigurationError
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """The options of `elmo import` that importers of all tasks may look at."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The name or the number, from 0, of the column or key of a role, such as `text` or `tag`."""
+    encoding: str | None = None
+    """The character encoding of the files, as Python names it."""
+    separator: str | None = None
+    """What separates the columns of a table."""
+    labels: Sequence[str] = ()
+    """The names of labels that are numbers, from 0."""
+    language: str = "en"
+    """The language of spaCy's rules, by which texts with marked characters become words."""
+    tag_encoding: str | None = None
+    """The encoding of the tags of entities, such as `IOB1`, or `plain` for other tags."""
+
+
+def parse_columns(arguments: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
+    """
+    Parses `--column ROLE=NAME …`. Raises `ConfigurationError` for another role than those of the
+    task, or a role without a name.
+    """
+    columns = {}
+    for argument in arguments:
+        role, _, name = argument.partition("=")
+        if role not in roles or not name:
+            choices = ", ".join(f"{role}=NAME" for role in roles)
+            raise ConfigurationError(f"--column: expected {choices}, got {argument!r}")
+        columns[role] = name
+    return columns
+
+
+def options_of(args: argparse.Namespace, roles: Sequence[str]) -> ImportOptions:
+    """Returns the options that a command line of `elmo import` has."""
+    separator = args.separator
+    if separator in ("tab", "\\t"):
+        separator = "\t"
+    if separator is not None and len(separator) != 1:
+        raise ConfigurationError(f"--separator: expected one character, got {separator!r}")
+    return ImportOptions(
+        columns=parse_columns(args.column, roles),
+        encoding=args.encoding,
+        separator=separator,
+        labels=args.label_names or (),
+        language=args.language or "en",
+        tag_encoding=args.tags,
+    )

@@ -1,0 +1,48 @@
+"""What an importer took for what in a file, and what it left out and why."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from allennlp.common.checks import ConfigurationError
+
+_MOST_PLACES = 10  # that are listed
+
+
+class Unusable(ConfigurationError):
+    """An example cannot be used. The `reason`, such as "with a blank answer", counts it."""
+
+    def __init__(self, reason: str, message: str | None = None) -> None:
+        super().__init__(message or reason)
+        self.reason = reason
+
+
+class Report:
+    """The findings about one file, in the order in which an importer made them."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.findings: list[str] = []
+        self.left_out = defaultdict[str, list[str]](list)
+
+    def took(self, finding: str) -> None:
+        """Adds what something was taken for, such as "the words are in column 'Wort'"."""
+        if finding not in self.findings:
+            self.findings.append(finding)
+
+    def leave_out(self, reason: str, place: str) -> None:
+        """Adds an example that is left out, such as one "without a label" at "line 7"."""
+        self.left_out[reason].append(place)
+
+    @property
+    def number_left_out(self) -> int:
+        return sum(len(places) for places in self.left_out.values())
+
+    def lines(self, examples: str) -> Iterator[str]:
+        """Yields the findings, and a line for each reason to leave `examples` out."""
+        for finding in self.findings:
+            yield f"{self.file}: {finding}"
+        for reason, places in self.left_out.items():
+            listed = ", ".join(places[:_MOST_PLACES])
+            if len(places) > _MOST_PLACES:
+                listed += ", …"
+            yield f"{self.file}: left out {len(places):,} {examples} {reason}: {listed}"

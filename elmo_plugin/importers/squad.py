@@ -1,0 +1,147 @@
+"""The importer of questions about passages: SQuAD's relatives, MRQA, CMRC, JSON lines, tables."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+from overrides import overrides
+
+from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.json_records import Record, is_json, read_objects
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.squad_articles import questions_of_article
+from elmo_plugin.importers.squad_fields import ROLES, question_of_fields, questions_of_table
+from elmo_plugin.importers.squad_mrqa import is_mrqa, questions_of_mrqa
+from elmo_plugin.importers.squad_passages import questions_of_passage
+from elmo_plugin.importers.squad_question import RawQuestion, SquadExample, checked_example
+from elmo_plugin.importers.tables import is_table_file, read_table, read_text_table
+from elmo_plugin.importers.task_importer import TaskImporter
+from elmo_plugin.importers.text import read_text
+from elmo_plugin.tasks.squad.articles import Paragraph
+
+
+class SquadImporter(TaskImporter[SquadExample]):
+    """Imports questions about passages, and writes them in SQuAD 1.1's JSON."""
+
+    examples = "questions"
+    suffix = ".json"
+    roles = ROLES
+
+    @overrides
+    def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[SquadExample]:
+        examples = list(read_questions(file, options, report))
+        has_answers = any(example.question.answers for example in examples)
+        for example in examples:
+            if has_answers and not example.question.answers:
+                report.leave_out("without an answer", example.place)
+            else:
+                yield example
+
+    @overrides
+    def write(self, examples: Sequence[SquadExample]) -> Iterator[str]:
+        yield '{"version": "1.1", "data": [\n'
+        separator = ""
+        for title, articles in groupby(examples, key=lambda example: example.title):
+            yield separator + json.dumps(_article(title, articles), ensure_ascii=False)
+            separator = ",\n"
+        yield "\n]}\n"
+
+    @overrides
+    def document(self, example: SquadExample) -> str | None:
+        return example.title or example.passage
+
+
+def _article(title: str, examples: Iterator[SquadExample]) -> dict[str, Any]:
+    paragraphs = []
+    for passage, questions in groupby(examples, key=lambda example: example.passage):
+        items = []
+        for example in questions:
+            question = example.question
+            answers = [
+                {"text": answer.text, "answer_start": answer.start} for answer in question.answers
+            ]
+            items.append({"id": question.id, "question": question.text, "answers": answers})
+        paragraphs.append({"context": passage, "qas": items})
+    return {"title": title, "paragraphs": paragraphs}
+
+
+def read_questions(file: str, options: ImportOptions, report: Report) -> Iterator[SquadExample]:
+    """
+    Yields the questions of a file, those without answers too. The report has those that cannot be
+    used. Raises `ConfigurationError`, naming the file, if it is none of the known forms.
+    """
+    ids: set[str] = set()
+    for raw in _raw_questions(file, options, report):
+        try:
+            example = checked_example(raw, report)
+            identifier = str(example.question.id)
+            if identifier in ids:
+                raise Unusable("with the id of an earlier one")
+        except Unusable as error:
+            report.leave_out(error.reason, raw.place)
+            continue
+        ids.add(identifier)
+        yield example
+
+
+def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterator[RawQuestion]:
+    if is_table_file(file):
+        yield from questions_of_table(read_table(file, options, report), options)
+        return
+    text = read_text(file, options, report)
+    if not is_json(text):
+        yield from questions_of_table(read_text_table(file, text, options, report), options)
+        return
+    for record in read_objects(file, text):
+        yield from _questions_of_record(record, options, report)
+
+
+def _questions_of_record(
+    record: Record, options: ImportOptions, report: Report
+) -> Iterator[RawQuestion]:
+    fields = record.fields
+    if isinstance(fields.get("paragraphs"), list):
+        report.took("articles with paragraphs, as SQuAD has them")
+        yield from questions_of_article(record, report)
+    elif is_mrqa(fields):
+        report.took("passages with detected answers, as MRQA has them")
+        yield from questions_of_mrqa(record)
+    elif isinstance(fields.get("qas"), list):
+        report.took("passages with a list of questions each")
+        yield from questions_of_passage(record, options)
+    elif set(fields) != {"header"}:  # the first line of MRQA's files
+        report.took("a question in each record")
+        yield question_of_fields(fields, record.place, options)
+
+
+def read_scored_squad(path: str) -> Iterator[Paragraph]:
+    """
+    Reads the correct answers of a file to score. Raises `ConfigurationError`, naming the file, if
+    a question cannot be used.
+    """
+    report = Report(path)
+    for raw in _raw_questions(path, ImportOptions(), report):
+        try:
+            example = checked_example(_with_first_places(raw), report)
+        except Unusable as error:
+            raise ConfigurationError(
+                f"{path}, {raw.place}: expected no question {error.reason}"
+            ) from None
+        yield Paragraph(f"{path}, {example.place}", example.passage, [example.question])
+
+
+def _with_first_places(raw: RawQuestion) -> RawQuestion:
+    """
+    Returns a question whose answers, if they are only texts, are at the first of their places: it
+    is their text that is scored.
+    """
+    if not isinstance(raw.passage, str) or not is_list_of(raw.answers, str):
+        return raw
+    answers = [
+        {"text": text, "answer_start": max(0, raw.passage.find(text))} for text in raw.answers
+    ]
+    return replace(raw, answers=answers)

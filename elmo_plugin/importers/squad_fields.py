@@ -1,0 +1,111 @@
+"""A question in each record: Hugging Face's JSON lines, AfriQA's, and rows of tables."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.squad_question import RawQuestion
+from elmo_plugin.importers.tables import Table
+
+ROLES = ("context", "question", "answer", "answer_start", "answers", "id")
+_USUAL = {
+    "context": ("context", "passage", "paragraph", "context_text"),
+    "question": ("question", "query_text"),
+    "answer": ("answer", "answer_text", "text"),
+    "answer_start": ("answer_start", "start"),
+    "answers": ("answer_pivot", "answers"),  # AfriQA has answers in another language, too
+    "id": ("id", "query_id", "qid"),
+    "is_impossible": ("is_impossible",),
+}
+"""The names that fields have, in lower case, for each role."""
+
+_LISTS = re.compile(r"""["'](text|answer_start)["']: *(?:array\()?(\[[^\]]*\])""")
+_ITEM = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+)""")
+
+
+def question_of_fields(
+    fields: Mapping[str, Any], place: str, options: ImportOptions
+) -> RawQuestion:
+    """Returns the question that the fields of a record are."""
+    found = {role: fields.get(name) for role, name in find_names(list(fields), options).items()}
+    answers = found.get("answers")
+    if isinstance(answers, str):
+        answers = lists_in(answers)
+    if answers is None and found.get("answer") is not None:
+        answers = [{"text": found["answer"], "answer_start": found.get("answer_start")}]
+    return RawQuestion(
+        place=place,
+        passage=found.get("context"),
+        text=found.get("question"),
+        answers=answers,
+        id=found.get("id"),
+        is_impossible=found.get("is_impossible"),
+    )
+
+
+def questions_of_table(table: Table, options: ImportOptions) -> Iterator[RawQuestion]:
+    """
+    Yields the questions of a table, whose first row names its columns. Raises `ConfigurationError`,
+    naming the file and the option, if there is none of passages or of questions.
+    """
+    names = [name.strip() for name in table.rows[0].fields]
+    roles = find_names(names, options)
+    for role in ("context", "question"):
+        if role not in roles:
+            raise ConfigurationError(
+                f"{table.file}, line 1: expected a column {role!r}, got "
+                f"{', '.join(map(repr, names))}; --column {role}=NAME names it"
+            )
+    for row in table.rows[1:]:
+        if any(row.fields):
+            yield question_of_fields(dict(zip(names, row.fields, strict=True)), row.place, options)
+
+
+def find_names(names: list[str], options: ImportOptions) -> dict[str, str]:
+    """Returns the name of the field of each role: the one of `--column`, or the first usual one."""
+    by_lower_case = {name.lower(): name for name in reversed(names)}
+    found = {}
+    for role, usual in _USUAL.items():
+        for name in usual:
+            if name in by_lower_case:
+                found[role] = by_lower_case[name]
+                break
+        chosen = options.columns.get(role)
+        if chosen is not None:
+            found[role] = _chosen_name(chosen, names)
+    return found
+
+
+def _chosen_name(chosen: str, names: list[str]) -> str:
+    if chosen in names:
+        return chosen
+    if chosen.isdecimal() and int(chosen) < len(names):
+        return names[int(chosen)]
+    raise ConfigurationError(f"--column: there is no {chosen!r}, only {', '.join(names)}")
+
+
+def lists_in(text: str) -> Any:
+    """
+    Returns the lists of `text` and `answer_start` that a field of a table has as text, as Python or
+    numpy print them; or a list, or the text itself.
+    """
+    lists = {name: _items(items) for name, items in _LISTS.findall(text)}
+    if lists:
+        return lists
+    is_list = text.startswith("[") and not _ITEM.sub("", text).strip("[], \n\r")
+    if is_list:
+        return _items(text)
+    return text
+
+
+def _items(text: str) -> list[str | int]:
+    items: list[str | int] = []
+    for single, double, number in _ITEM.findall(text):
+        if number:
+            items.append(int(number))
+        else:
+            items.append(re.sub(r"\\(.)", r"\1", single or double))
+    return items

@@ -1,0 +1,44 @@
+"""MRQA's JSON lines: a passage and its questions, with the places of answers that were detected."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.squad_question import RawQuestion
+
+
+def is_mrqa(fields: dict[str, Any]) -> bool:
+    """Returns whether a record has a passage and questions with detected answers."""
+    questions = fields.get("qas")
+    if not isinstance(questions, list) or "context" not in fields:
+        return False
+    return any(isinstance(each, dict) and "detected_answers" in each for each in questions)
+
+
+def questions_of_mrqa(record: Record) -> Iterator[RawQuestion]:
+    """Yields the questions of a record, with all places of their detected answers."""
+    for number, item in enumerate(record.fields["qas"], start=1):
+        question = item if isinstance(item, dict) else {}
+        yield RawQuestion(
+            place=f"{record.place}, question {question.get('qid', number)}",
+            passage=record.fields["context"],
+            text=question.get("question"),
+            answers=_detected(question),
+            id=question.get("qid") or question.get("id"),
+        )
+
+
+def _detected(question: dict[str, Any]) -> Any:
+    """Returns the detected answers at all their places, or the texts of answers without places."""
+    detected = question.get("detected_answers")
+    if not is_list_of(detected, dict) or not detected:
+        return question.get("answers")
+    answers = []
+    for answer in detected:
+        spans = answer.get("char_spans")
+        if not is_list_of(spans, list) or not spans or not all(spans):
+            spans = [[None]]
+        for span in spans:
+            answers.append({"text": answer.get("text"), "answer_start": span[0]})
+    return answers

@@ -1,0 +1,61 @@
+"""The places of answers in a passage: those that the file says, or the only one that there is."""
+
+import re
+
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
+from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.tasks.squad.articles import Answer, is_blank
+
+_SPACE = re.compile(r"\s")  # one character for one, no-break spaces included
+_MARGIN = BYTE_ORDER_MARK + "\u200b\u2060 \t\n\r\u00a0"
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
+)
+"""Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han."""
+
+
+def place_answer(text: str, start: int | None, passage: str, report: Report) -> Answer:
+    """
+    Returns an answer as it stands in its passage, at `start` if that is known. The kinds of white
+    space, and the space around the answer, may differ.
+
+    Raises `Unusable`, with the reason, if it is blank or its place is not certain.
+    """
+    before = len(text) - len(text.lstrip(_MARGIN))
+    text = text.strip(_MARGIN)
+    if is_blank(text):
+        raise Unusable("with a blank answer")
+    sought = _SPACE.sub(" ", text)
+    searched = _SPACE.sub(" ", passage)
+    if sought not in searched:
+        raise Unusable("with an answer that is not in its passage")
+    if start is None:
+        place = _only_place(sought, searched)
+        report.took("answers without answer_start are words that their passage has only once")
+        return Answer(passage[place : place + len(text)], place)
+    for place in (start + before, start):  # the space before it may not have been counted
+        if place >= 0 and searched.startswith(sought, place):
+            return Answer(passage[place : place + len(text)], place)
+    raise Unusable("with an answer that is not at its answer_start")
+
+
+def _only_place(text: str, passage: str) -> int:
+    """Returns where a text stands in a passage, if it does so once and as whole words."""
+    places = [match.start() for match in re.finditer(f"(?={re.escape(text)})", passage)]
+    if len(places) > 1:
+        raise Unusable("with an answer that is in its passage several times, without answer_start")
+    start = places[0]
+    end = start + len(text)
+    if _is_inside_word(passage, start) or _is_inside_word(passage, end):
+        raise Unusable("with an answer that is inside of another word, without answer_start")
+    return start
+
+
+def _is_inside_word(text: str, place: int) -> bool:
+    """Returns whether a word goes on from before a place to after it."""
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    if _UNSPACED.match(before) or _UNSPACED.match(after):
+        return False
+    return before.isalnum() and after.isalnum()

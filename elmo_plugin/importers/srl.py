@@ -1,0 +1,110 @@
+"""The importer of semantic roles: CoNLL-2012 of any kind, Universal Propositions and JSON."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from overrides import overrides
+
+from elmo_plugin.importers.json_records import is_json, read_objects
+from elmo_plugin.importers.lines import files_in, first_text, numbered_lines
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.srl_columns import read_srl_columns
+from elmo_plugin.importers.srl_example import NO_DOCUMENT, SrlExample, example_of
+from elmo_plugin.importers.srl_json import sentence_in
+from elmo_plugin.importers.srl_propositions import read_propositions
+from elmo_plugin.importers.srl_universal import BEGINNING, read_universal
+from elmo_plugin.importers.task_importer import TaskImporter
+from elmo_plugin.tasks.conll2012 import (
+    END,
+    FIXED_COLUMNS,
+    FOLDER_PATTERNS,
+    format_begin,
+    format_sentence,
+)
+from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.srl.sentences import VERB, SrlSentence, sentence_of
+
+
+class SrlImporter(TaskImporter[SrlExample]):
+    """Imports sentences with their predicates, and writes them in the columns of CoNLL-2012."""
+
+    examples = "sentences"
+    suffix = ".gold_conll"
+    kind_of_labels = "roles"
+
+    @overrides
+    def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[SrlExample]:
+        for path in files_in(file, (*FOLDER_PATTERNS, "*.conllup", "*.jsonl", "*.json")):
+            yield from self._read_file(path, options, report)
+
+    def _read_file(self, path: str, options: ImportOptions, report: Report) -> Iterator[SrlExample]:
+        lines = numbered_lines(path, options, report)
+        first = first_text(lines)
+        sentences: Iterable[tuple[Line, SrlSentence]]
+        if is_json(first):
+            report.took("JSON with words and frames")
+            sentences = _json_sentences(path, lines)
+        elif first.startswith(BEGINNING):
+            report.took("Universal Propositions in CoNLL-U Plus")
+            sentences = read_universal(lines)
+        else:
+            report.took("the columns of CoNLL-2012")
+            for example in read_srl_columns(lines, report):
+                sentence_of(example.words)  # raises errors of brackets and predicates
+                yield example
+            return
+        for line, sentence in sentences:
+            try:
+                yield example_of(sentence, line)
+            except Unusable as error:
+                report.leave_out(error.reason, sentence.location.removeprefix(f"{path}, "))
+
+    @overrides
+    def write(self, examples: Sequence[SrlExample]) -> Iterator[str]:
+        by_document = groupby(examples, key=lambda example: (example.document, example.part))
+        for (document, part), sentences in by_document:
+            yield format_begin(document, part.zfill(3))
+            for sentence in sentences:
+                yield format_sentence(sentence.words)
+            yield END
+
+    @overrides
+    def labels(self, example: SrlExample) -> Iterator[str]:
+        for predicate in sentence_of(example.words).predicates:
+            for argument in predicate.arguments:
+                if argument.label != VERB:
+                    yield argument.label
+
+    @overrides
+    def document(self, example: SrlExample) -> str | None:
+        if example.document == NO_DOCUMENT:
+            return None
+        return example.document
+
+
+def _json_sentences(path: str, lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
+    text = "\n".join(line.text for line in lines)
+    for number, record in enumerate(read_objects(path, text), start=1):
+        yield Line("", path, number), sentence_in(record)
+
+
+def read_scored_srl(path: str) -> Iterator[SrlSentence]:
+    """
+    Reads a file to score: propositions, columns like CoNLL-2012's, Universal Propositions, or JSON.
+    Raises `ConfigurationError`, naming file and line, if a line is malformed.
+    """
+    lines = list(read_text_lines(path))
+    first = first_text(lines)
+    columns = first.split()
+    if is_json(first):
+        for record in read_objects(path, "".join(line.text for line in lines)):
+            yield sentence_in(record)
+    elif first.startswith(BEGINNING):
+        for _, sentence in read_universal(lines):
+            yield sentence
+    elif first.startswith("#") or (len(columns) >= FIXED_COLUMNS and columns[2].isdecimal()):
+        for example in read_srl_columns(lines, Report(path)):
+            yield sentence_of(example.words)
+    else:
+        yield from read_propositions(lines)

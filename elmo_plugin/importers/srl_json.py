@@ -1,0 +1,88 @@
+"""Semantic roles in JSON: AllenNLP's predictions, and those of `elmo predict srl`."""
+
+from typing import Any
+
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
+from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
+from elmo_plugin.importers.json_records import Record
+from elmo_plugin.tasks.spans import Span, checked_spans, parse_tag, tags_to_spans
+from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
+
+
+def sentence_in(record: Record) -> SrlSentence:
+    """
+    Returns the sentence of a record: `words`, and for each predicate one of the `frames`, with the
+    BIO `tags` of its arguments, or with its `index` and `roles` such as `{"role": "ARG0", "start":
+    0, "end": 2}`, the end exclusive. In AllenNLP's predictions the frames are `verbs`.
+
+    Raises `ConfigurationError`, naming file and line, if the record has another shape.
+    """
+    location = f"{record.file}, {record.place}"
+    with as_configuration_error(location):
+        words = _words_in(record.fields)
+        frames: Any = record.fields.get("frames", record.fields.get("verbs"))
+        if not is_list_of(frames, dict):
+            raise BiLmError(
+                f'expected "frames", a list of objects, got {frames or list(record.fields)!r:.100}'
+            )
+        predicates = sorted(_predicate(frame, words) for frame in frames)
+    return SrlSentence(words, predicates, location)
+
+
+def _words_in(fields: dict[str, Any]) -> list[str]:
+    words: Any = fields.get("words")
+    if is_list_of(words, str):
+        words = [word.replace(BYTE_ORDER_MARK, "") for word in words]
+    if not is_list_of(words, str) or not words or not all(words):
+        raise BiLmError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
+    return list(words)
+
+
+def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
+    arguments = _arguments(frame, words)
+    verbs = [argument for argument in arguments if argument.label == VERB]
+    index = frame.get("index")
+    if index is None and verbs:
+        index = verbs[0].start
+    if type(index) is not int or not 0 <= index < len(words):
+        raise BiLmError(
+            f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}'
+        )
+    if verbs and not any(start <= index < end for start, end, _ in verbs):
+        raise BiLmError(
+            f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}"
+        )
+    if not any(start <= index < end for start, end, _ in arguments):
+        arguments.append(Span(index, index + 1, VERB))
+    lemma = str(frame.get("lemma") or words[index])
+    return Predicate(index, lemma, checked_spans(arguments, len(words)))
+
+
+def _arguments(frame: dict[str, Any], words: list[str]) -> list[Span]:
+    tags: Any = frame.get("tags")
+    roles = frame.get("roles")
+    if tags is None and isinstance(roles, list):
+        return [_argument(role, words) for role in roles]
+    if not is_list_of(tags, str) or len(tags) != len(words):
+        raise BiLmError(
+            f'expected "frames" with {len(words)} "tags" or with "roles", got '
+            f"{tags or list(frame)!r:.100}"
+        )
+    for tag in tags:
+        if parse_tag(tag) is None:
+            raise BiLmError(f"{tag!r} is not a BIO tag")
+    return tags_to_spans(tags)
+
+
+def _argument(role: Any, words: list[str]) -> Span:
+    fields = role if isinstance(role, dict) else {}
+    name, start, end = fields.get("role"), fields.get("start"), fields.get("end")
+    if not isinstance(name, str) or type(start) is not int or type(end) is not int:
+        raise BiLmError(
+            f'expected a role such as {{"role": "ARG0", "start": 0, "end": 2}}, got {role!r:.100}'
+        )
+    shorter, longer = " ".join(words[start:end]), " ".join(words[start : end + 1])
+    if fields.get("text") == longer != shorter:
+        raise BiLmError(f'expected "end" after the last word of {longer!r}, got {end}')
+    return Span(start, end, name)

@@ -1,0 +1,135 @@
+"""The encoding of the tags of a file, and its tags in BIO."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.tasks.ner.tags import ENCODINGS, is_legal, parse_tags
+from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag, spans_to_tags, tags_to_spans
+
+IO, MIXED, PLAIN = "IO", "mixed", "plain"
+CHOICES = (*ENCODINGS, IO, MIXED, PLAIN)
+_WITH_LETTER = re.compile(r"[BIESULM]\W.*|.*\W[BIESULM]")
+
+
+def looks_like_entities(values: Sequence[str]) -> bool:
+    """Returns whether at least half of the tags of a column mark entities, and one has a type."""
+    number = 0
+    has_type = False
+    for value in values:
+        tag = parse_tag(value)
+        if tag is not None:
+            number += 1
+            has_type |= tag.kind != ""
+    return has_type and 2 * number >= len(values)
+
+
+def find_kind(tags: Sequence[str]) -> str | None:
+    """
+    Returns `IO` for the types of entities without a letter, `PLAIN` for tags that mark none, and
+    `None` for tags with letters, or in doubt. Most words are in no entity.
+    """
+    counts = Counter(tags)
+    if parse_tags(counts.keys()) or looks_like_entities(tags):
+        return None
+    if counts.most_common(1)[0][0] != "O":
+        return PLAIN
+    return None if any(map(_WITH_LETTER.fullmatch, counts)) else IO
+
+
+def to_bio(
+    file: str, sentences: Sequence[TaggedSentence], encoding: str | None
+) -> tuple[list[TaggedSentence], str]:
+    """
+    Returns sentences with tags in BIO, and a description of the encoding that they had: the chosen
+    one, or one in which all tags are legal.
+
+    Raises `ConfigurationError`, naming file and line, for the first tag that is not of the
+    encoding.
+    """
+    values = {tag for sentence in sentences for tag in sentence.tags}
+    if encoding == IO:
+        meanings = {value: EntityTag("I", "I", value) for value in values - {"O"}} | {"O": OUTSIDE}
+        found = IO
+    else:
+        meanings = _meanings(file, sentences, values)
+        found = _legal_encoding(file, sentences, meanings, encoding)
+    if values == {"O"}:
+        found = "no entities"
+    converted = []
+    for sentence in sentences:
+        spans = tags_to_spans([meanings[tag] for tag in sentence.tags])
+        tags = spans_to_tags(spans, len(sentence.tags), "BIO")
+        converted.append(sentence._replace(tags=tags))
+    return converted, found
+
+
+def _meanings(
+    file: str, sentences: Sequence[TaggedSentence], values: Set[str]
+) -> dict[str, EntityTag]:
+    tags = parse_tags(values)
+    if tags is not None:
+        return tags | {"O": OUTSIDE}
+    for sentence in sentences:
+        for place, value in zip(sentence.places, sentence.tags, strict=True):
+            tag = parse_tag(value)
+            if tag is None or (tag != OUTSIDE and not tag.kind):
+                raise ConfigurationError(
+                    f"{file}, {place}: expected a tag such as O or B-PER, got {value!r}; --tags IO "
+                    "takes types without a letter, --column tag=NAME another column, and `elmo "
+                    "import tag` tags of any kind"
+                )
+    raise AssertionError("a tag without a meaning is in a sentence")
+
+
+def _legal_encoding(
+    file: str,
+    sentences: Sequence[TaggedSentence],
+    meanings: dict[str, EntityTag],
+    chosen: str | None,
+) -> str:
+    """Returns the chosen encoding, or those in which all tags are legal."""
+    if chosen == MIXED:
+        return MIXED
+    pairs = {pair for sentence in sentences for pair in _pairs(sentence)}
+    illegal: dict[str, set[tuple[str, str]]] = {}
+    for encoding in ENCODINGS:
+        illegal[encoding] = set()
+        for before, tag in pairs:
+            if not is_legal(encoding, meanings[before], meanings[tag]):
+                illegal[encoding].add((before, tag))
+    legal = [encoding for encoding in ENCODINGS if not illegal[encoding]]
+    if chosen is None and legal:
+        return " or ".join(legal)
+    if chosen in legal:
+        return str(chosen)
+    if chosen is None:
+        letters = {tag.letter for tag in meanings.values()} - {"O"}
+        with_letters = [name for name in ENCODINGS if letters <= set(ENCODINGS[name])]
+        chosen = min(with_letters or ENCODINGS, key=lambda name: len(illegal[name]))
+    place, before, tag = _first_place(sentences, illegal[chosen])
+    raise ConfigurationError(
+        f"{file}, {place}: expected tags in {chosen}, got {tag!r} after {before!r}; --tags "
+        f"{[*legal, MIXED][0]} reads this file"
+    )
+
+
+def _first_place(
+    sentences: Sequence[TaggedSentence], wrong: Set[tuple[str, str]]
+) -> tuple[str, str, str]:
+    """Returns the place of the first pair of tags that is wrong, and the pair."""
+    for sentence in sentences:
+        for number, pair in enumerate(_pairs(sentence)):
+            if pair in wrong:
+                last = len(sentence.places) - 1
+                return sentence.places[min(number, last)], *pair
+    raise AssertionError("a pair of tags is in a sentence")
+
+
+def _pairs(sentence: TaggedSentence) -> Iterator[tuple[str, str]]:
+    """Yields each tag with the one before it; the boundaries are as words outside."""
+    return pairwise(["O", *sentence.tags, "O"])

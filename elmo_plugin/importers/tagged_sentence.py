@@ -1,0 +1,29 @@
+"""A sentence whose words have tags."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from elmo_plugin.tasks.spans import parse_tag
+
+
+class TaggedSentence(NamedTuple):
+    """
+    places: of the words in the file, such as "line 7"
+    words, tags: as many of both
+    document: its name, if the file has some
+    """
+
+    places: Sequence[str]
+    words: Sequence[str]
+    tags: Sequence[str]
+    document: str | None = None
+
+
+def entity_types(tags: Sequence[str]) -> list[str]:
+    """Returns the type of each entity of a sentence in BIO."""
+    types = []
+    for tag in tags:
+        meaning = parse_tag(tag)
+        if meaning is not None and meaning.letter == "B":
+            types.append(meaning.kind or "without a type")
+    return types

@@ -1,0 +1,57 @@
+"""The base of the importers of all tasks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+
+Example = TypeVar("Example")
+
+
+class TaskImporter(ABC, Generic[Example]):
+    """
+    Reads files of any form as the examples of one task, and writes these in the task's one form.
+    """
+
+    examples: str
+    """What the examples are called in messages, such as "sentences"."""
+    suffix: str
+    """The end of the names of the files that are written, such as ".txt"."""
+    roles: Sequence[str] = ()
+    """What `--column ROLE=NAME` may choose a column or a key for."""
+    kind_of_labels = "labels"
+    """What the labels are called in messages."""
+    needs_two_labels = False
+    """Whether training data of one label alone teach nothing."""
+    refuses_new_labels = False
+    """Whether dev and test data must have no label that the training data lack."""
+
+    @abstractmethod
+    def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[Example]:
+        """
+        Yields the examples of a file, or of a folder, and reports what was taken for what.
+
+        Raises `ConfigurationError`, beginning with the file (and line), if the file is not of a
+        known form, or something cannot be decided; it names the option that decides it.
+        """
+
+    @abstractmethod
+    def write(self, examples: Sequence[Example]) -> Iterator[str]:
+        """Yields the text of a file in the one form, in pieces that include their line ends."""
+
+    def labels(self, example: Example) -> Iterable[str]:
+        """Returns the labels of an example, which are counted."""
+        return ()
+
+    def document(self, example: Example) -> str | None:
+        """Returns the document of an example, if files name it. A split keeps documents whole."""
+        return None
+
+    def check(self, file: str, examples: Sequence[Example]) -> Iterator[str]:
+        """
+        Yields what should be said about all examples of a file. Raises `ConfigurationError` if no
+        model can learn from them.
+        """
+        yield from ()

@@ -1,0 +1,124 @@
+"""The text of a file in any encoding, compressed or not."""
+
+import codecs
+import gzip
+import re
+import zlib
+from collections.abc import Sequence
+
+import zstandard
+from allennlp.common.checks import ConfigurationError
+from charset_normalizer import from_bytes
+
+from elmo_plugin.common.downloads import fetch
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.files import read_bytes
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+
+_WESTERN = "cp1252"  # what programs of Western languages wrote, and the letters of latin-1
+_NOT_WESTERN = re.compile(
+    r"[^\x00-\x7fÀ-ÖØ-öø-ÿŠšŽžŒœŸ€‚„…‘’“”•–—™§«»°·ºª¿¡®©\u00a0´£]"  # noqa: RUF001
+    r"|(?<=\w)[¿¡]|[À-ÿ]{4}"
+)
+_OTHERS = [
+    *("cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874", "koi8_r"),
+    *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
+]
+"""The encodings among which charset-normalizer chooses for texts that are not Western."""
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_NOT_TEXT = {
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+    b"%PDF": "PDF",
+    b"\x89HDF": "HDF5",
+    b"\xd0\xcf\x11\xe0": "an old .xls or .doc",
+    b"ARROW1": "arrow",
+}
+
+
+def read_text(file: str, options: ImportOptions, report: Report) -> str:
+    """
+    Returns the text of a file, with lines that end in a line feed, without byte order marks at its
+    beginning. It is UTF-8, UTF-16 with its mark, or in the `encoding` of the options; else
+    charset-normalizer finds one, and the report says which.
+
+    Raises `ConfigurationError`, naming the file and the option, if it is in none of them.
+    """
+    content = read_content(file)
+    encoding = options.encoding or _known_encoding(file, content)
+    if encoding is None:
+        encoding = _guess(file, content)
+        report.took(f"the text is not UTF-8 and was read as {encoding} (--encoding names another)")
+    try:
+        text = content.decode(encoding)
+    except LookupError:
+        raise ConfigurationError(f"--encoding: Python knows no {encoding!r}") from None
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ConfigurationError(
+            f"{file}, line {line}: not {encoding.upper()} text; --encoding names another"
+        ) from None
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ConfigurationError(f"{file}, line {line}: not text, as it has the character NUL")
+    text = text.lstrip(BYTE_ORDER_MARK)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_lines(file: str, options: ImportOptions, report: Report) -> Sequence[str]:
+    """Returns the lines of a file without their ends. `read_text` describes encodings."""
+    lines = read_text(file, options, report).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return lines
+
+
+def read_content(file: str) -> bytes:
+    """
+    Returns the bytes of a file or URL, decompressed if its name ends in `.gz` or `.zst`. Raises
+    `ConfigurationError` if it cannot be read.
+    """
+    with as_configuration_error():
+        content = read_bytes(fetch(file), file)
+    try:
+        if file.endswith(".gz"):
+            return gzip.decompress(content)
+        if file.endswith(".zst"):
+            with zstandard.ZstdDecompressor().stream_reader(
+                content, read_across_frames=True
+            ) as reader:
+                return reader.read()
+    except (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
+        raise ConfigurationError(f"{file}: not a whole compressed file ({error})") from None
+    return content
+
+
+def _known_encoding(file: str, content: bytes) -> str | None:
+    """Returns the encoding that the first bytes show, or UTF-8 if the content is legal in it."""
+    for magic, kind in _NOT_TEXT.items():
+        if content.startswith(magic):
+            raise ConfigurationError(f"{file}: expected text, got {kind}")
+    if content.startswith(_UTF_32):
+        return "utf-32"
+    if content.startswith(_UTF_16):
+        return "utf-16"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return "utf-8"
+
+
+def _guess(file: str, content: bytes) -> str:
+    """Returns the encoding of a text that is not UTF-8."""
+    western = content.decode(_WESTERN, "replace")
+    if not _NOT_WESTERN.search(western):
+        return _WESTERN
+    best = from_bytes(content, cp_isolation=_OTHERS).best()
+    if best is None:
+        raise ConfigurationError(f"{file}: not UTF-8 text; --encoding names another, as cp1252")
+    return best.encoding

@@ -1,0 +1,86 @@
+"""Documents of words with their clusters of mentions."""
+
+from typing import Any, NamedTuple, cast
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
+from elmo_plugin.tasks.spans import Span
+
+NO_SPEAKER = "-"
+
+
+class CorefDocument(NamedTuple):
+    """A document or a part of one, with its clusters of mentions."""
+
+    name: str  # such as "nw/wsj/24/wsj_2401"
+    part: str  # its number as in the file, such as "000", or empty
+    sentences: list[list[str]]  # with brackets and quotation marks as in plain text
+    speakers: list[list[str]]  # of each word, "-" if unknown
+    genre: str  # the part of the name before the first "/"
+    clusters: list[list[Span]]
+    file: str = ""
+    first_line: int = 1
+    text: str | None = None  # by default the words, joined by spaces
+    places: list[tuple[int, int]] | None = None  # start and end of each word in `text`
+
+    @property
+    def length(self) -> int:
+        """The number of its words."""
+        return sum(map(len, self.sentences))
+
+    @property
+    def typed_sentences(self) -> list[list[str]]:
+        """The words as they stand in `text`."""
+        if self.text is None or self.places is None:
+            return self.sentences
+        places = iter(self.places)
+        return [[self.text[slice(*next(places))] for _ in words] for words in self.sentences]
+
+    @property
+    def title(self) -> str:
+        """Name and part, by which the scorer finds a document."""
+        return f"({self.name});" + (f" part {self.part}" if self.part else "")
+
+    @property
+    def location(self) -> str:
+        """File and line, with which an error message begins."""
+        return f"{self.file}, line {self.first_line}"
+
+
+def genre_in(name: str) -> str:
+    """Returns the part of the name of a document before the first "/", or nothing."""
+    genre, slash, _ = name.partition("/")
+    return genre if slash else ""
+
+
+def check_words(sentences: Any) -> list[list[str]]:
+    """
+    Returns sentences of words. Raises `BiLmError` if they are no lists of texts, none of them
+    empty.
+    """
+    if not sentences or not _are_texts(sentences) or not all(sentences):
+        raise BiLmError(
+            '"sentences": expected a list of lists of words, none of them empty, got '
+            f"{sentences!s:.200}"
+        )
+    return [[word.replace(BYTE_ORDER_MARK, "") for word in words] for words in sentences]
+
+
+def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
+    """Returns the speakers of the words, or "-". Raises `BiLmError` otherwise."""
+    if speakers is None:
+        return [[NO_SPEAKER] * len(words) for words in sentences]
+    if is_list_of(speakers, list):
+        speakers = [[name or NO_SPEAKER for name in names] for names in speakers]
+    if not _are_texts(speakers) or list(map(len, speakers)) != list(map(len, sentences)):
+        raise BiLmError('"speakers": expected one name for each word of each of the "sentences"')
+    return cast(list[list[str]], speakers)
+
+
+def _are_texts(lists: Any) -> bool:
+    """Returns whether it is a list of lists of texts that are not empty."""
+    return is_list_of(lists, list) and all(
+        is_list_of(texts, str) and all(text.strip(BYTE_ORDER_MARK) for text in texts)
+        for texts in lists
+    )

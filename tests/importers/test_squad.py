@@ -1,0 +1,170 @@
+"""Questions about passages in the forms of public data sets."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.squad import read_scored_squad
+from elmo_plugin.tasks.squad import Answer, Question, read_squad
+from tests.experiments.configs import FIXTURES
+from tests.importers.imported import import_file
+
+FORMS = sorted((FIXTURES / "squad" / "formats").iterdir())
+
+
+def imported(folder: Path, content: Any, name: str = "x.json", **options: Any) -> Any:
+    """The questions of the file that is written, and what is printed."""
+    file = folder / name
+    file.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+    written, lines = import_file("squad", file, **options)
+    questions = [question for paragraph in read_squad(written) for question in paragraph.questions]
+    return questions, "\n".join(lines)
+
+
+def record(context: str = "It rained.", **fields: Any) -> dict[str, Any]:
+    answers = {"text": ["rained"], "answer_start": [3]}
+    return {"id": "q1", "context": context, "question": "What?", "answers": answers, **fields}
+
+
+@pytest.mark.parametrize("file", FORMS, ids=lambda file: file.name)
+@pytest.mark.parametrize("end_of_line", ["\n", "\r\n"])
+def test_the_shapes_of_public_data_sets_mean_the_same(
+    file: Path, end_of_line: str, tmp_path: Path
+) -> None:
+    text = file.read_text("utf-8").replace("\n", end_of_line)
+    (question,), _ = imported(tmp_path, text, file.name)
+    assert question[:2] == ("7", "What?") and set(question.answers) == {Answer("rained", 3)}
+
+
+def test_all_places_that_mrqa_detected_are_answers(tmp_path: Path) -> None:
+    context = "The mill burnt in 1911. It opened again in 1911 too."
+    detected = [{"text": "1911", "char_spans": [[18, 21], [43, 46]], "token_spans": [[4, 4]]}]
+    question = {"qid": "a", "question": "When?", "answers": ["1911"], "detected_answers": detected}
+    lines = [{"header": {"dataset": "X"}}, {"id": "", "context": context, "qas": [question]}]
+    (found,), said = imported(tmp_path, "\n".join(map(json.dumps, lines)), "x.jsonl")
+    assert found == Question("a", "When?", [Answer("1911", 18), Answer("1911", 43)])
+    assert "MRQA" in said
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"context": " "}, "about a blank passage"),
+        ({"context": 3}, 'without a "context"'),
+        ({"question": "\ufeff"}, "that are blank"),
+        ({"question": None}, 'without a "question"'),
+        ({"id": True}, 'with a malformed "id"'),
+        ({"id": "first"}, "with the id of an earlier one"),
+        ({"is_impossible": True}, "that their passage does not answer (is_impossible)"),
+        ({"is_impossible": "maybe"}, 'with a malformed "is_impossible"'),
+        ({"answers": 3}, 'with malformed "answers"'),
+        ({"answers": [3]}, 'with malformed "answers"'),
+        ({"answers": {"text": ["It"], "answer_start": []}}, 'another number of "answer_start"'),
+        ({"answers": [{"text": "It", "answer_start": "x"}]}, 'with a malformed "answer_start"'),
+        ({"answers": [{"text": "\u00a0", "answer_start": 2}]}, "with a blank answer"),
+        ({"answers": ["snowed"]}, "with an answer that is not in its passage"),
+        ({"answers": [{"text": "It", "answer_start": 3}]}, "that is not at its answer_start"),
+        ({"context": "It is. It is.", "answers": ["It"]}, "in its passage several times"),
+        ({"context": "aaa", "answers": ["aa"]}, "in its passage several times"),
+        ({"answers": ["rain"]}, "that is inside of another word"),
+        ({"answers": ["ained"]}, "that is inside of another word"),
+        ({"answers": []}, "without an answer"),
+        ({"answers": {"text": [], "answer_start": []}}, "without an answer"),
+    ],
+)
+def test_a_question_that_cannot_be_used_is_left_out_and_said(
+    tmp_path: Path, fields: dict[str, Any], reason: str
+) -> None:
+    records = [record(id="first"), record() | fields, record(id="last")]
+    questions, said = imported(tmp_path, "\n".join(map(json.dumps, records)), "x.jsonl")
+    assert [question.id for question in questions] == ["first", "last"]
+    assert len([line for line in said.split("\n") if "left out 1 questions" in line]) == 1
+    assert reason in said
+
+
+@pytest.mark.parametrize("detected", [3, [3], [{"text": "rained", "char_spans": [3, 8]}], [{}]])
+def test_detected_answers_of_another_shape_are_no_places(tmp_path: Path, detected: Any) -> None:
+    questions = [
+        {"qid": "a", "question": "What?", "answers": ["rained"], "detected_answers": detected},
+        {"qid": "b", "question": "What?", "answers": ["It"], "detected_answers": []},
+    ]
+    found, _ = imported(tmp_path, {"context": "It rained.", "qas": questions})
+    assert [question.id for question in found][-1] == "b"
+    assert all(
+        answer in (Answer("rained", 3), Answer("It", 0)) for q in found for answer in q.answers
+    )
+
+
+@pytest.mark.parametrize("flag", [False, None, "false", "False", "", 0])
+def test_a_question_with_an_answer_is_not_impossible(tmp_path: Path, flag: Any) -> None:
+    content = {"data": [{"paragraphs": [{"context": "It rained.", "qas": [record()]}]}]}
+    content["data"][0]["paragraphs"][0]["qas"][0]["is_impossible"] = flag  # type: ignore[index]
+    questions, _ = imported(tmp_path, content)
+    assert len(questions) == 1
+
+
+def test_an_answer_without_its_place_is_found_where_it_is_certain(tmp_path: Path) -> None:
+    (question,), said = imported(tmp_path, record("It rained; rainy.", answers=["rained"]))
+    assert question.answers == [Answer("rained", 3)]
+    assert "answers without answer_start are words that their passage has only once" in said
+    (question,), _ = imported(tmp_path, record("店在河边。", answers=["河边"]), "y.json")
+    assert question.answers == [Answer("河边", 2)]
+
+
+def test_answers_may_differ_by_the_kind_of_space_and_by_its_ends(tmp_path: Path) -> None:
+    places = {"It rained": 0, "\ufeff\u00a0rained ": 1, "\ufeffrained": 3}
+    answers = [{"text": text, "answer_start": start} for text, start in places.items()]
+    (question,), _ = imported(tmp_path, record("It\u00a0rained.", answers=answers))
+    assert question.answers == [
+        Answer("It\u00a0rained", 0),
+        Answer("rained", 3),
+        Answer("rained", 3),
+    ]
+
+
+def test_a_file_in_which_no_question_has_an_answer_keeps_them(tmp_path: Path) -> None:
+    questions, _ = imported(tmp_path, record(answers=[]))
+    assert [question.answers for question in questions] == [[]]
+
+
+def test_rows_without_ids_have_their_lines(tmp_path: Path) -> None:
+    (question,), said = imported(tmp_path, "context,question,answer\na b,c,b\n", "x.csv")
+    assert question == Question("line 2", "c", [Answer("b", 2)])
+    assert "questions without an id have their places as ids" in said
+
+
+def test_columns_with_other_names_are_asked_for_and_chosen(tmp_path: Path) -> None:
+    text = "Text;Frage;Antwort\nEs regnete.;Was?;regnete\n"
+    with pytest.raises(
+        ConfigurationError, match=r"expected a column 'context', .* --column context="
+    ):
+        imported(tmp_path, text, "x.csv")
+    columns = {"context": "Text", "question": "1", "answer": "Antwort"}
+    (question,), _ = imported(tmp_path, text, "y.csv", columns=columns)
+    assert question[1:] == ("Was?", [Answer("regnete", 3)])
+    with pytest.raises(ConfigurationError, match="--column: there is no 'Satz', only Text, Frage"):
+        imported(tmp_path, text, "z.csv", columns={**columns, "context": "Satz"})
+
+
+def test_paragraphs_of_an_article_stay_together(tmp_path: Path) -> None:
+    qas = [record(id="a"), record(id="b")]
+    paragraphs = [{"context": "It rained.", "qas": [item]} for item in qas]
+    content = {"data": [{"title": "Rain", "paragraphs": [*paragraphs, {"context": "It."}, 3]}]}
+    questions, said = imported(tmp_path, content)
+    assert [question.id for question in questions] == ["a", "b"]
+    assert 'about a paragraph without "qas": Rain, paragraph 3, Rain, paragraph 4' in said
+
+
+def test_scores_need_only_the_texts_of_answers(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps(record("1911, 1911", answers=["1911"])))
+    (paragraph,) = read_scored_squad(str(path))
+    assert [answer.text for answer in paragraph.questions[0].answers] == ["1911"]
+    path.write_text(json.dumps(record(answers=["snowed"])))
+    with pytest.raises(
+        ConfigurationError, match=r"x.jsonl, line 1: expected no question with an answer"
+    ):
+        list(read_scored_squad(str(path)))

@@ -1,0 +1,207 @@
+"""Texts and pairs of texts with a label, in tables, JSON, folders and trees."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from allennlp.common.checks import ConfigurationError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.tables import read_text_table
+from tests.experiments.configs import FIXTURES, each_file
+from tests.importers.reading import read
+
+
+def texts(path: Path, content: str | bytes | None = None, **options: Any) -> list[tuple[str, str]]:
+    examples, _ = read("classify", path, content, **options)
+    return [(example.text, example.label) for example in examples]
+
+
+@each_file("records")
+def test_one_record_in_all_shapes(file: Path) -> None:
+    assert texts(file) == [("Wet, cold", "bad")]
+
+
+@each_file("sst/formats")
+def test_texts_with_any_labels_in_other_shapes(file: Path) -> None:
+    found, labels = zip(*texts(file), strict=True)
+    assert [text.replace(" ,", ",") for text in found] == ["Wet, cold", "Dry"]
+    assert labels in [("bad mood", "1"), ("bad", "good"), ("negative", "very positive")]
+
+
+@pytest.mark.parametrize(
+    "file", sorted((FIXTURES / "snli" / "formats").iterdir()), ids=lambda file: file.name
+)
+def test_pairs_in_other_shapes_have_the_label_that_their_file_is_named_by(file: Path) -> None:
+    (pair,), _ = read("snli", file)
+    label = file.stem.rpartition("_")[2]
+    assert (pair.premise.rstrip("."), pair.hypothesis.rstrip("."), pair.label) == (
+        "A dog runs",
+        "It runs",
+        label,
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "label"),
+    [
+        ({"label": ["late"]}, "late"),
+        ({"label": 1}, "1"),
+        ({"label": 1.0}, "1"),
+        ({"label": True}, "true"),
+        ({"cats": {"late": 1.0, "fine": 0.0}}, "late"),
+        ({"accept": ["late"], "options": [{"id": "late"}], "answer": "accept"}, "late"),
+        ({"label": ["late", "fine"]}, "with several labels"),
+        ({"label": []}, "without a label"),
+        ({"label": " "}, "without a label"),
+        ({"label": "late", "answer": "reject"}, "that an annotator rejected"),
+        ({"label": 4.75}, "with a score as their label"),
+    ],
+)
+def test_a_label_is_found_where_tools_put_it_or_its_text_is_left_out(
+    tmp_path: Path, record: dict[str, Any], label: str
+) -> None:
+    other = {"text": "It is fine.", **record, "answer": "accept"}
+    for key in ("label", "cats", "accept"):
+        if key in record:
+            other[key] = "fine"
+    lines = [{"text": "It rained.", **record}, other, other]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    examples, report = read("classify", tmp_path / "f.jsonl", content)
+    found = {example.text: example.label for example in examples}
+    if label.startswith(("with", "that")):
+        assert report.left_out == {label: ["line 1"]}
+    else:
+        assert found["It rained."] == label
+
+
+def test_choices_of_label_studio_are_labels(tmp_path: Path) -> None:
+    items = [
+        {
+            "data": {"text": "It rained."},
+            "annotations": [{"result": [{"value": {"choices": ["wet"]}}]}],
+        }
+    ]
+    assert texts(tmp_path / "f.json", json.dumps(items)) == [("It rained.", "wet")]
+
+
+def test_scores_are_no_classes(tmp_path: Path) -> None:
+    content = "premise\thypothesis\tscore\nA b.\tC d.\t4.750\nE f.\tG h.\t0.200\n"
+    with pytest.raises(ConfigurationError, match=r"line 2: 'score' has scores, such as 4\.750"):
+        read("snli", tmp_path / "f.tsv", content, columns={"label": "score"})
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_header_in_another_language_is_no_example(
+    tmp_path: Path, encoding: str, end: str
+) -> None:
+    rows = ["Texto;Etiqueta", "¡Qué día más bonito!;bueno", "No me gusta.;malo"]
+    rows += ["Me encanta.;bueno", "Es horrible.;malo"]
+    found = texts(tmp_path / "f.csv", end.join([*rows, ""]).encode(encoding))
+    assert found[0] == ("¡Qué día más bonito!", "bueno") and len(found) == 4
+
+
+def test_text_and_label_of_each_line_need_no_header(tmp_path: Path) -> None:
+    content = "it rained again;sad\nthe sun is out;glad\nall is wet;sad\nwhat a day;glad\n"
+    assert texts(tmp_path / "f.txt", content)[0] == ("it rained again", "sad")
+
+
+def test_spreadsheets_and_parquet_are_tables(tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"text": ["It rained.", "It is dry."], "label": ["wet", "dry"]})
+    frame.to_excel(tmp_path / "f.xlsx", index=False)
+    frame.to_parquet(tmp_path / "f.parquet")
+    expected = [("It rained.", "wet"), ("It is dry.", "dry")]
+    assert texts(tmp_path / "f.xlsx") == texts(tmp_path / "f.parquet") == expected
+
+
+def test_a_file_that_is_no_spreadsheet_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"f.xlsx: not a spreadsheet .*save it as CSV"):
+        texts(tmp_path / "f.xlsx", b"PK\x03\x04nothing")
+
+
+def test_a_folder_or_a_file_for_each_label(tmp_path: Path) -> None:
+    for label, text in (("pos", "It is dry."), ("neg", "It rained.")):
+        (tmp_path / "folders" / label).mkdir(parents=True)
+        (tmp_path / "folders" / label / "0.txt").write_text(text)
+        (tmp_path / "files").mkdir(exist_ok=True)
+        (tmp_path / "files" / f"{label}.txt").write_text(f"{text}\n\n")
+    expected = [("It rained.", "neg"), ("It is dry.", "pos")]
+    assert texts(tmp_path / "folders") == texts(tmp_path / "files") == expected
+
+
+def test_columns_that_pandas_wrote_as_json_are_a_table(tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"text": ["It rained.", "It is dry."], "label": ["wet", "dry"]})
+    assert texts(tmp_path / "f.json", frame.to_json()) == [
+        ("It rained.", "wet"),
+        ("It is dry.", "dry"),
+    ]
+
+
+def test_a_row_of_another_length_is_left_out_by_line(tmp_path: Path) -> None:
+    content = "text,label\nWet,bad\n ,bad\nDry,\nOh, no,bad\n"
+    examples, report = read("classify", tmp_path / "f.csv", content)
+    assert [example.text for example in examples] == ["Wet"]
+    assert report.left_out == {
+        "with 3 columns instead of 2": ["line 5"],
+        "without a text": ["line 3"],
+        "without a label": ["line 4"],
+    }
+
+
+def test_pairs_without_a_majority_are_left_out(tmp_path: Path) -> None:
+    lines = [
+        {"sentence1": "A b.", "sentence2": "C d.", "gold_label": label}
+        for label in ("-", -1, "NEUTRAL", "contradictory")
+    ]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    pairs, report = read("snli", tmp_path / "f.jsonl", content)
+    assert [pair.label for pair in pairs] == ["neutral", "contradiction"]
+    assert report.left_out == {"without a gold label": ["line 1", "line 2"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("It rained again.\n", "line 1: expected texts and labels, as a table"),
+        ("text,mood,body\na b c,x,y\n", "'mood' and 'body' may all be the label"),
+        ('{"text": "a b"}\n{"text": \n', "line 2: not JSON"),
+        ("__label__a __label__b wet\n", "line 1: expected __label__ with one label"),
+        ("", "no rows in this file"),
+        ("(2 (2 a) (2 b)\n", "line 1: brackets are not balanced"),
+    ],
+)
+def test_what_is_not_understood_names_file_and_line(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=f"f.txt(, line 1)?.*({message})"):
+        texts(tmp_path / "f.txt", content)
+
+
+FIELDS = (
+    st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=["Cs"]), min_size=1)
+    .map(str.strip)
+    .filter(bool)
+)
+ROWS = st.lists(st.tuples(FIELDS, FIELDS), min_size=2)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(ROWS, st.sampled_from([",", ";", "\t"]))
+def test_tables_that_csv_wrote_are_read_as_they_were(
+    rows: list[tuple[str, str]], delimiter: str
+) -> None:
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(
+        [("a", 'the ""'), *rows]
+    )
+    options = ImportOptions(separator=delimiter)
+    table = read_text_table("f.csv", file.getvalue(), options, Report("f.csv"))
+    assert [row.fields for row in table.rows[1:]] == rows
