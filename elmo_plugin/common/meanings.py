@@ -1,6 +1,7 @@
 """
 Names that people type for ours, by their meaning: `meanings.json` has the commands, options and
-arguments of Python that are meant, and words for each. Capitals stand for a value.
+arguments of Python that are meant, and words for each. Capitals stand for a value. The words for a
+task are on its card.
 """
 
 import json
@@ -9,17 +10,20 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
+from elmo_plugin.common.task_cards import task_cards
+
 _ALIKE = 0.85  # so that no word of a table is proposed for an unlike one
 _OUR_ALIKE = 0.75
 
 
 @cache
 def meanings() -> dict[str, dict[str, str]]:
-    """
-    Returns the tables "commands", "options", "arguments" and "models", and "projects" for what no
-    model does.
-    """
-    return json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    """Returns the tables "commands", "options" and "arguments"."""
+    tables = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    for card in task_cards().values():
+        if card.command_words:
+            tables["commands"][card.command] = " ".join(card.command_words)
+    return tables
 
 
 def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[str], bool]) -> str:

@@ -8,12 +8,12 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 from unicodedata import category
 
 from elmo_plugin.common.bundled import bundled_models, model_name, tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.task_cards import TaskCard, task_cards
 from elmo_plugin.predictions.prediction import TASKS, Prediction, Task
 from elmo_plugin.predictions.predictor import Predictor, load_predictor
 from elmo_plugin.predictions.views import view
@@ -21,10 +21,6 @@ from elmo_plugin.predictions.views import view
 MAX_CHARACTERS = 10_000
 BACKGROUND = ThreadPoolExecutor(1)
 """Loads what takes seconds while the first pages are served."""
-TABS: dict[str, dict[str, Any]] = json.loads(
-    (Path(__file__).parent / "tabs.json").read_text("utf-8")
-)
-"""One sentence `about` each tab, and its `examples`: a text for each field. All are our own."""
 
 
 class LoadedArchive:
@@ -62,10 +58,10 @@ class Tab(ABC):
     def __init__(self, task: Task, max_characters: int, models: Iterable[str]) -> None:
         self.slug, self.title, self.fields = task
         self.max_characters = max_characters
-        texts = TABS.get(self.slug, {"about": "", "examples": []})
-        self.about = texts["about"]
+        card = task_cards().get(self.slug, TaskCard(self.slug))
+        self.about = card.tab.about
         self.examples = [
-            each for each in texts["examples"] if max(map(len, each.values())) <= max_characters
+            each for each in card.tab.examples if max(map(len, each.values())) <= max_characters
         ]
         """Inputs that are short enough."""
         named = (bundled_models().get(str(model_name(model))) for model in models)
