@@ -135,7 +135,7 @@ def test_a_model_that_fails_has_an_error_in_its_own_column(
 def test_a_prediction_of_another_form_leaves_the_other_column(task: str, output: Any) -> None:
     right = {"sst": SNLI, "snli": SNLI, "squad": SQUAD, "coref": coref_output("Ada lives", ["Ada"])}
     expected = right.get(task, ner_output("Ada lives"))
-    texts = dict.fromkeys(TASKS[task].fields, "Ada lives")
+    texts = dict.fromkeys(TASKS[task].text_names, "Ada lives")
     page = client(stub(task, lambda inputs: output, "other"), stub(task, lambda inputs: expected))
     answer = page.get(f"/{task}", params=texts)
     assert (

@@ -12,7 +12,8 @@ import pytest
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.predictions import FORMATS
-from elmo_plugin.predictions.files import check_format, inputs_of, read_inputs, write_predictions
+from elmo_plugin.predictions.files import check_format, write_predictions
+from elmo_plugin.predictions.inputs import inputs_of, read_inputs
 from elmo_plugin.predictions.prediction import TASKS, Prediction
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
@@ -51,7 +52,9 @@ def test_two_texts_have_a_tab_between_them_and_maybe_a_header(
 )
 def test_a_header_may_have_other_names(header: str, task: str, tmp_path: Path) -> None:
     found = read(tmp_path, "pairs.tsv", f"{header}\nAda left.\tBob left.\n", task)
-    assert found == [(dict(zip(TASKS[task].fields, ["Ada left.", "Bob left."], strict=True)), 2)]
+    assert found == [
+        (dict(zip(TASKS[task].text_names, ["Ada left.", "Bob left."], strict=True)), 2)
+    ]
 
 
 def test_what_an_input_says_is_not_taken_for_the_prediction(tmp_path: Path) -> None:
@@ -103,8 +106,8 @@ def test_a_file_beside_a_question_is_the_passage(
             "\n\nAda\n",
             r"a\.jsonl, line 3: expected a JSON object in each line, got 'Ada'",
         ),
-        ("a.txt", " \n\u200b\n", r"a\.txt: expected a text, got blank lines alone"),
-        ("a.txt", "", r"a\.txt: expected a text, got blank lines alone"),
+        ("a.txt", " \n\u200b\n", r"a\.txt: expected a text, got only blank lines"),
+        ("a.txt", "", r"a\.txt: expected a text, got only blank lines"),
         (
             "b.tsv",
             "sentence\tlabel\nAda left.\t1\n",
