@@ -55,6 +55,7 @@ def make_environment(folder: Path) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.globals.update(nest=nest, percent=percent)
     environment.tests["bars"] = is_bars
