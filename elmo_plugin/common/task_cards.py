@@ -65,11 +65,11 @@ class ScorerCard:
     How `elmo score` scores a task.
 
     function: its name in the task's package; it takes paths and returns figures
-    files: what its files are, in their order
+    files: what its files are, in their order, such as "GOLD SYSTEM"
     """
 
     function: str
-    files: Sequence[str]
+    files: str
 
 
 @dataclass(frozen=True)
