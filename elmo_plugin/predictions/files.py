@@ -124,15 +124,14 @@ def _write_csv(predictions: NumberedPredictions, target: Target) -> None:
         repeated: dict[str, object] = {"line": line}
         if kind.repeats_texts:
             repeated.update(prediction.texts())
-        probabilities = prediction.get("probabilities", {}) if "label" in kind.columns else {}
         if table is None:
-            columns = [*repeated, *kind.columns, *probabilities]
+            columns = [*repeated, *kind.all_columns(prediction)]
             table = csv.DictWriter(
                 target.file, columns, restval="", extrasaction="ignore", lineterminator="\n"
             )
             table.writeheader()
         for row in kind.rows(prediction):
-            table.writerow({**repeated, **probabilities, **row})
+            table.writerow({**repeated, **row})
 
 
 _WRITERS: dict[str, Callable[[NumberedPredictions, Target], None]] = {

@@ -3,7 +3,7 @@
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,10 +99,16 @@ def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
         yield Input("TEXT", input_of_texts(task, read))
 
 
+def _lines(path: str) -> Iterable[bytes]:
+    """Returns the lines of a file, or of standard input, `-`."""
+    if path == "-":
+        return standard_input_lines()
+    return read_lines(path)
+
+
 def _content(path: str) -> str:
     """Returns the text of a whole file, or of standard input, `-`."""
-    lines = standard_input_lines() if path == "-" else read_lines(path)
-    return "".join(decode(line, path) for line in lines).strip()
+    return "".join(decode(line, path) for line in _lines(path)).strip()
 
 
 def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
@@ -113,8 +119,7 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
 
     Raises `BiLmError`, naming file and line, for any other line, and if there is none.
     """
-    is_standard_input = str(path) == "-"
-    name = "standard input" if is_standard_input else str(path)
+    name = "standard input" if str(path) == "-" else str(path)
     suffix = Path(name.removesuffix(compression(name))).suffix.lower()
     if suffix in _TABLE_SUFFIXES:
         raise BiLmError(
@@ -123,8 +128,7 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
     has_tabs = len(task.texts) > 1 or suffix == ".tsv"
     num_inputs = 0
     num_exchanged = 0
-    lines = standard_input_lines() if is_standard_input else read_lines(name)
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_lines(str(path)), start=1):
         place = f"{name}, line {number}"
         text = decode(line, place).rstrip("\r\n")
         if not normalize_text(text).strip():
@@ -132,20 +136,10 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
         texts = text.split("\t") if has_tabs else [text]
         if number == 1 and _are_names(texts, task):
             continue
-        if _OBJECT.match(text):
-            values = parse_json(text, place, is_line=True)
-            if "question" in task.text_names and isinstance(values.get("data"), list):
-                raise BiLmError(
-                    f"{name}: expected passages and questions, got SQuAD's JSON; use --squad"
-                )
-        elif suffix in _JSON_SUFFIXES:
-            raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
-        elif len(texts) != len(task.texts):
-            raise BiLmError(
-                f"{place}: expected {' and '.join(task.text_names)}, with tabs between texts, or "
-                "JSON"
-            )
+        if suffix in _JSON_SUFFIXES or _OBJECT.match(text):
+            values = _parse_object(text, place, task)
         else:
+            _check_number_of_texts(texts, place, task)
             if is_question_first(task, texts):
                 num_exchanged += 1
                 texts.reverse()
@@ -158,6 +152,25 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
         )
     if not num_inputs:
         raise BiLmError(f"{name}: expected a text, got only blank lines")
+
+
+def _parse_object(text: str, place: str, task: TaskCard) -> dict[str, Any]:
+    """Returns the JSON object of a line. Raises `BiLmError` for others, and for SQuAD's files."""
+    if not _OBJECT.match(text):
+        raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
+    values = parse_json(text, place, is_line=True)
+    if "question" in task.text_names and isinstance(values.get("data"), list):
+        raise BiLmError(
+            f"{place}: expected a passage and a question, got SQuAD's JSON; use --squad"
+        )
+    return values
+
+
+def _check_number_of_texts(texts: Sequence[str], place: str, task: TaskCard) -> None:
+    """Raises `BiLmError` if a line does not have the texts of the task."""
+    if len(texts) != len(task.texts):
+        names = " and ".join(task.text_names)
+        raise BiLmError(f"{place}: expected {names}, with tabs between texts, or JSON")
 
 
 def _are_names(texts: Sequence[str], task: TaskCard) -> bool:

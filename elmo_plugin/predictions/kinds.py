@@ -35,7 +35,11 @@ class Kind(ABC):
     """
 
     columns: Sequence[str]
-    repeats_texts = False
+    repeats_texts: bool = False
+
+    def all_columns(self, output: Output) -> list[str]:
+        """Returns the columns of a table that begins with this prediction."""
+        return list(self.columns)
 
     @abstractmethod
     def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
@@ -53,7 +57,7 @@ class Entities(Kind):
 
     def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
         entities = output["entities"]
-        title = "" if entities else task.nothing_found
+        title = _title(entities, task)
         is_typed = "sentence" in inputs and "words" not in inputs
         if is_typed and all("start_char" in entity for entity in entities):
             marked = []
@@ -76,7 +80,7 @@ class Tags(Kind):
 
     def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
         spans = [WordSpan(index, index + 1, tag) for index, tag in enumerate(output["tags"])]
-        title = "" if spans else task.nothing_found
+        title = _title(spans, task)
         return [_mark_words(output["words"], spans, task, title)]
 
     def rows(self, output: Output) -> Iterator[Output]:
@@ -119,7 +123,7 @@ class Predicates(Kind):
 
     def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
         spans = [WordSpan(index, index + 1, "predicate") for index in output["predicates"]]
-        title = "" if spans else task.nothing_found
+        title = _title(spans, task)
         return [_mark_words(output["words"], spans, task, title)]
 
     def rows(self, output: Output) -> Iterator[Output]:
@@ -142,7 +146,7 @@ class Clusters(Kind):
             for mention in mentions:
                 start, end = mention["characters"]
                 spans.append(MarkedSpan(start, end, str(number), number % COLORS))
-        title = "" if spans else task.nothing_found
+        title = _title(spans, task)
         return [MarkedText(title, text, sorted(spans))]
 
     def rows(self, output: Output) -> Iterator[Output]:
@@ -186,9 +190,14 @@ class Label(Kind):
         bars.sort(key=lambda bar: (-bar.value, not bar.is_best))
         return [Bars(best, bars)]
 
+    def all_columns(self, output: Output) -> list[str]:
+        """Returns the columns, with one for the probability of each label."""
+        return [*self.columns, *output.get("probabilities", {})]
+
     def rows(self, output: Output) -> Iterator[Output]:
         label = output["label"]
-        yield {"label": label, "probability": output.get("probabilities", {}).get(label)}
+        probabilities = output.get("probabilities", {})
+        yield {**probabilities, "label": label, "probability": probabilities.get(label)}
 
 
 KINDS: dict[str, Kind] = {
@@ -213,8 +222,8 @@ def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
 
 def view(task: TaskCard, output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     """
-    Returns what is shown of a prediction; nothing if the task has no card. Raises an exception,
-    whichever the prediction's form leads to, if it is none of the task's kinds.
+    Returns what is shown of a prediction; nothing if the task has no card. Raises `KeyError`,
+    `TypeError` or `ValueError` for a prediction that does not have the form of its task.
     """
     if not task.finds:
         return []
@@ -232,6 +241,13 @@ def color_of(label: str, task: TaskCard) -> int:
     if label in task.colors:
         return task.colors[label]
     return zlib.crc32(label.encode()) % COLORS
+
+
+def _title(found: Sequence[object], task: TaskCard) -> str:
+    """Returns the title of a text in which nothing was found, or an empty string."""
+    if found:
+        return ""
+    return task.nothing_found
 
 
 def _mark_words(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.predictions import FORMATS
+from elmo_plugin.predictions import FORMATS, files
 from elmo_plugin.predictions.files import check_format, write_predictions
 from elmo_plugin.predictions.inputs import inputs_of, read_inputs
 from elmo_plugin.predictions.prediction import TASKS, Prediction
@@ -119,7 +119,7 @@ def test_a_file_beside_a_question_is_the_passage(
             r"a\.tsv, line 2: expected premise and hypothesis, with tabs between",
         ),
         ("a.txt", '{"a": \n', r"a\.txt, line 1: not JSON"),
-        ("squad.json", '{"data": []}\n', r"squad\.json: .*, got SQuAD's JSON; use --squad"),
+        ("squad.json", '{"data": []}\n', r"squad\.json, line 1: .*, got SQuAD's JSON; use --squad"),
     ],
 )
 def test_another_line_is_named(name: str, content: str, message: str, tmp_path: Path) -> None:
@@ -255,6 +255,10 @@ def test_mentions_in_mentions_are_marks_in_marks() -> None:
         "1,",
         "slept",
     ]
+
+
+def test_each_format_has_a_function_that_writes_it() -> None:
+    assert tuple(files._WRITERS) == FORMATS
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

@@ -3,11 +3,21 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elmo_plugin.common.task_cards import TaskCard
-from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.kinds import KINDS, color_of, view
 from elmo_plugin.predictions.prediction import TASKS
-from elmo_plugin.predictions.views import Bars, Mark, MarkedSpan, MarkedText, nest, percent
+from elmo_plugin.predictions.views import (
+    COLORS,
+    Bars,
+    Mark,
+    MarkedSpan,
+    MarkedText,
+    nest,
+    percent,
+)
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 SENTENCE = "Ada lives in Rome"
@@ -89,6 +99,51 @@ def test_the_bars_of_labels_are_sorted_and_of_equal_ones_the_choice_is_first() -
 
 def test_nothing_is_shown_of_an_unknown_task() -> None:
     assert view(TaskCard("trec"), {"label": "x"}, {}) == []
+
+
+@st.composite
+def spans_in(draw: st.DrawFn, length: int) -> list[MarkedSpan]:
+    spans = []
+    for number in range(draw(st.integers(0, 6))):
+        start = draw(st.integers(0, length - 1))
+        end = draw(st.integers(start + 1, length))
+        spans.append(MarkedSpan(start, end, str(number), 0))
+    return spans
+
+
+def labels_of_characters(pieces: list[str | Mark], around: frozenset[str]) -> list[Any]:
+    """Returns each character of nested pieces with the labels of all marks around it."""
+    found: list[Any] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            found += [(character, around) for character in piece]
+        else:
+            found += labels_of_characters(piece.pieces, around | {piece.span.label})
+    return found
+
+
+@given(spans_in(length=12))
+def test_each_character_is_in_the_marks_of_the_spans_that_have_it(spans: list[MarkedSpan]) -> None:
+    text = "abcdefghijkl"
+    expected = []
+    for position, character in enumerate(text):
+        labels = [span.label for span in spans if span.start <= position < span.end]
+        expected.append((character, frozenset(labels)))
+    assert labels_of_characters(nest(text, spans), frozenset()) == expected
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_each_task_finds_things_of_a_known_kind(task: TaskCard) -> None:
+    assert set(task.finds) <= KINDS.keys()
+
+
+def test_a_reference_to_a_role_has_its_color_and_other_labels_have_one_of_the_colors() -> None:
+    srl = TASKS["srl"]
+    roles = {color_of(role, srl) for role in ("ARG1", "R-ARG1", "C-ARG1")}
+    assert roles == {srl.colors["ARG1"]}
+    assert {color_of(str(number), TaskCard("trec")) for number in range(100)} == set(range(COLORS))
+    for task in TASKS.values():
+        assert set(task.colors.values()) <= set(range(COLORS))
 
 
 def test_of_two_marks_that_cross_the_second_is_cut_in_two() -> None:
