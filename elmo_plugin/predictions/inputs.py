@@ -55,7 +55,8 @@ def input_of_texts(task: TaskCard, texts: Sequence[str], place: str = "") -> dic
 
 def is_question_first(task: TaskCard, texts: Sequence[str]) -> bool:
     """Returns whether these are a single question and, after it, its passage, which is longer."""
-    first, last = texts[0], texts[-1]
+    first = texts[0]
+    last = texts[-1]
     if "question" not in task.text_names or len(first) >= len(last):
         return False
     if last.rstrip(_CLOSING).endswith(_QUESTION_MARKS):

@@ -16,6 +16,8 @@ from elmo_plugin.predictions.views import COLORS, Bar, Bars, MarkedSpan, MarkedT
 
 Output = Mapping[str, Any]
 """What a predictor returns, and parts of it: a word, a role or a mention with its places."""
+Inputs = Mapping[str, Any]
+"""What a predictor reads, by the names of the texts."""
 
 
 class WordSpan(NamedTuple):
@@ -42,7 +44,7 @@ class Kind(ABC):
         return list(self.columns)
 
     @abstractmethod
-    def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         """Returns what is shown of a prediction for these inputs."""
 
     @abstractmethod
@@ -55,7 +57,7 @@ class Entities(Kind):
 
     columns = ("text", "type", "start_char", "end_char", "probability")
 
-    def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         entities = output["entities"]
         title = _title(entities, task)
         is_typed = "sentence" in inputs and "words" not in inputs
@@ -78,7 +80,7 @@ class Tags(Kind):
 
     columns = ("word", "tag")
 
-    def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         spans = [WordSpan(index, index + 1, tag) for index, tag in enumerate(output["tags"])]
         title = _title(spans, task)
         return [_mark_words(output["words"], spans, task, title)]
@@ -93,7 +95,7 @@ class Frames(Kind):
 
     columns = ("predicate", "index", "role", "text", "start", "end")
 
-    def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         words = output["words"]
         parts: list[Part] = []
         for frame in output["frames"]:
@@ -121,7 +123,7 @@ class Predicates(Kind):
 
     columns = ("predicate", "index")
 
-    def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         spans = [WordSpan(index, index + 1, "predicate") for index in output["predicates"]]
         title = _title(spans, task)
         return [_mark_words(output["words"], spans, task, title)]
@@ -136,7 +138,7 @@ class Clusters(Kind):
 
     columns = ("cluster", "text", "start_char", "end_char")
 
-    def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         if "document" in inputs:
             text = inputs["document"]
         else:
@@ -161,7 +163,7 @@ class Answer(Kind):
     columns = ("answer", "start_char", "end_char", "probability")
     repeats_texts = True
 
-    def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         start, end = output["characters"]
         span = MarkedSpan(start, end, "answer", color_of("answer", task))
         bars = [Bar(output["answer"], output["probability"], is_best=True)]
@@ -182,7 +184,7 @@ class Label(Kind):
     columns = ("label", "probability")
     repeats_texts = True
 
-    def parts(self, output: Output, inputs: Mapping[str, Any], task: TaskCard) -> list[Part]:
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         best = output["label"]
         bars = []
         for label, value in output["probabilities"].items():
@@ -220,7 +222,7 @@ def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
     return None
 
 
-def view(task: TaskCard, output: Output, inputs: Mapping[str, Any]) -> list[Part]:
+def view(task: TaskCard, output: Output, inputs: Inputs) -> list[Part]:
     """
     Returns what is shown of a prediction; nothing if the task has no card. Raises `KeyError`,
     `TypeError` or `ValueError` for a prediction that does not have the form of its task.
@@ -262,7 +264,7 @@ def _mark_words(
     return MarkedText(title, " ".join(words), marked)
 
 
-def _first_text(inputs: Mapping[str, Any], task: TaskCard) -> str:
+def _first_text(inputs: Inputs, task: TaskCard) -> str:
     """Returns the first text of a task from its inputs, whatever it is called there."""
     text = task.texts[0]
     for name in (text.name, *text.other_names):

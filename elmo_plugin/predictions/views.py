@@ -66,9 +66,11 @@ def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | M
     while waiting:
         waiting.sort(key=_outer_first)
         outer = waiting.pop(0)
-        if before := text[start : outer.start]:
+        before = text[start : outer.start]
+        if before:
             pieces.append(before)
-        inner, later = [], []
+        inner = []
+        later = []
         for span in waiting:
             if span.start < outer.end:
                 inner.append(span._replace(end=min(span.end, outer.end)))
@@ -77,7 +79,8 @@ def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | M
         pieces.append(Mark(outer, nest(text[: outer.end], inner, outer.start)))
         start = outer.end
         waiting = later
-    if rest := text[start:]:
+    rest = text[start:]
+    if rest:
         pieces.append(rest)
     return pieces
 
