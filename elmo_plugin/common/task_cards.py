@@ -1,8 +1,8 @@
 """
 The cards of the tasks: each task is described once, in a file `NAME.card.json` beside its code.
 
-A card is data, so `elmo --help` and this ground floor read it without importing the task, which
-takes torch and AllenNLP with it.
+A card is data: `elmo --help` and this ground floor read it without importing the task's code, and
+with it torch and AllenNLP.
 """
 
 import json
@@ -34,11 +34,11 @@ class InputText:
 @dataclass(frozen=True)
 class ProjectCard:
     """
-    What `elmo new` says about a task; the template itself is the folder `projects/NAME`.
+    The texts of `elmo new` for a task; the template itself is the folder `projects/NAME`.
 
-    about: what the model finds
+    about: continues "a model that finds"
     example: arguments of `elmo predict` for the README
-    format: what the user's data have to be
+    format: the form of the user's data
     """
 
     about: str
@@ -49,7 +49,7 @@ class ProjectCard:
 @dataclass(frozen=True)
 class TabCard:
     """
-    What the page of `elmo demo` says about a task.
+    The texts of a task on the page of `elmo demo`.
 
     about: one question and one sentence
     examples: texts by their names; all are our own
@@ -65,7 +65,7 @@ class ScorerCard:
     How `elmo score` scores a task.
 
     function: its name in the task's package; it takes paths and returns figures
-    files: what its files are, in their order, such as "GOLD SYSTEM"
+    files: their roles in their order, such as "GOLD SYSTEM"
     """
 
     function: str
@@ -77,19 +77,21 @@ class TaskCard:
     """
     All that other rooms know of a task. Only `name` is required.
 
-    name: of the bundled model, the project, the page's tab, and, after "elmo_", the predictor
+    name: the bundled model, the project and the tab have it, and, after "elmo_", the predictor
     order: lists of tasks are sorted by it
     title: the usual name, as people read it
-    texts: what the predictor reads, in the order in which texts are typed
+    texts: the predictor's inputs, in the order in which people type them
     tagger: the task whose model finds the predicates for this one
     words: other words for the task that people type as the name of a model or a project
     command_words: words that people type as a command when they mean `elmo predict NAME`
-    finds: keys of a prediction that hold what was found; the first that is there decides how a
-        prediction is shown and written, see `predictions.kinds`
+    finds: keys of a prediction that may hold its result; the first one in a prediction decides how
+        it is shown and written, see `predictions.kinds`
     nothing_found: shown if nothing was found
     colors: the colors of labels that often occur together, from 0 to 7; others get one by their
         letters
-    scorer, project, tab: what these commands need, or `None`
+    scorer: for `elmo score`, or `None`
+    project: for `elmo new`, or `None`
+    tab: for `elmo demo`
     """
 
     name: str
@@ -138,7 +140,7 @@ def task_cards() -> dict[str, TaskCard]:
 
 
 def _read_card(path: Path) -> TaskCard:
-    """Reads a card, in which words are separated by spaces, and what is missing has its default."""
+    """Reads a card. It has words between spaces; entries that it omits have their defaults."""
     values = json.loads(path.read_text(encoding="utf-8"))
     for key in ("words", "command_words"):
         values[key] = tuple(values.get(key, "").split())

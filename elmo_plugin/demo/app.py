@@ -93,7 +93,7 @@ class _Result(NamedTuple):
 
 
 def _answer(tab: Tab, query: Mapping[str, str]) -> _Result:
-    """Returns the answer of a tab. What fails otherwise is printed in the terminal."""
+    """Returns the answer of a tab. Unexpected errors are printed in the terminal."""
     try:
         return _Result(tab.answer(query))
     except BiLmError as mistake:

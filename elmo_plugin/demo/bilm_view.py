@@ -63,9 +63,7 @@ class BiLmTab(Tab):
         return {**view, "words": occurrences, "json": view, "python": self._python(normalized)}
 
     def _split(self, text: str) -> tuple[list[list[str]], list[list[str]]]:
-        """Returns the words of each line that has some, as they are typed and as the biLM reads
-        them.
-        """
+        """Returns the words of each line that has some: as people type, and as the biLM reads."""
         rules = self._rules.result()
         typed = []
         normalized = []

@@ -61,7 +61,7 @@ class Tab(ABC):
     # Parameters
 
     task : `TaskCard`
-        The card has the texts of the form, what the page says about the task, and its examples.
+        Its card, with the texts of the form and of the page, and examples.
     max_characters : `int`
         The longest text that is read. Longer examples are left out.
     models : `Iterable[str]`
@@ -171,7 +171,7 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
     """
     Returns a tab for each task of this package's trained models, and loads them in the background.
-    A tagger, which another model needs, has no tab.
+    Taggers, as other models need them, have none.
     """
     taggers = {model.predicates for model in trained_models().values()}
     tabs = []
@@ -185,8 +185,8 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
 
 def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
     """
-    Returns a tab for each task of these archives. For a task that needs a tagger, the tagger is the
-    one among them, or else the model of this package, and has no tab of its own.
+    Returns a tab for each task of these archives. If a task needs a tagger, it gets the one among
+    them, or else this package's; that tagger does not get a tab.
     """
     loaded = {path: load_predictor(path, trust=trust) for path in paths}
     by_task: dict[str, list[LoadedArchive]] = {}

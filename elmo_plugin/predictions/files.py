@@ -2,7 +2,7 @@
 Writes predictions to files, in the format of the file's suffix.
 
 To add a format, write a function beside the others and add it to `_WRITERS`, and add its suffix to
-`FORMATS` in the `__init__` of this package, which `elmo predict` reads before torch is imported.
+`FORMATS` in the `__init__` of this package: `elmo predict` reads it before torch is imported.
 """
 
 import csv
@@ -32,7 +32,7 @@ class Target(NamedTuple):
 
     file: open for writing
     title: the name of the file without its suffix
-    predictor: AllenNLP's predictor, which .conll needs
+    predictor: AllenNLP's predictor, for .conll
     """
 
     file: TextIO

@@ -38,9 +38,9 @@ class Input(NamedTuple):
 
 def input_of_texts(task: TaskCard, texts: Sequence[str], place: str = "") -> dict[str, Any]:
     """
-    Returns the predictor's input for one text for each name. If the first is the question and the
-    second its passage, the two are exchanged, which is logged. Raises `BiLmError`, beginning with
-    `place`, for another number of texts.
+    Returns the predictor's input for one text for each name. A question in the passage's place is
+    exchanged with it, and a warning says so. Raises `BiLmError`, beginning with `place`, for
+    another number of texts.
     """
     names = task.text_names
     if len(texts) != len(names):
@@ -54,7 +54,7 @@ def input_of_texts(task: TaskCard, texts: Sequence[str], place: str = "") -> dic
 
 
 def is_question_first(task: TaskCard, texts: Sequence[str]) -> bool:
-    """Returns whether these are a single question and, after it, its passage, which is longer."""
+    """Returns whether these are a single question and, after it, its longer passage."""
     first = texts[0]
     last = texts[-1]
     if "question" not in task.text_names or len(first) >= len(last):

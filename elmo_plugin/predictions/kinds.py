@@ -1,8 +1,8 @@
 """
 The kinds of predictions: how each is shown, and its rows in a table.
 
-A task's card names the keys that its predictions may have ("finds"); the first key that is there
-is the kind. For a new kind, write a class here and add it to `KINDS`.
+A task's card names the keys that its predictions may have ("finds"). The first of them in a
+prediction is its kind. For a new kind, write a class here and add it to `KINDS`.
 """
 
 import zlib
@@ -15,9 +15,9 @@ from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.predictions.views import COLORS, Bar, Bars, MarkedSpan, MarkedText, Part
 
 Output = Mapping[str, Any]
-"""What a predictor returns, and parts of it: a word, a role or a mention with its places."""
+"""The output of a predictor, and parts of it: a word, a role or a mention with its places."""
 Inputs = Mapping[str, Any]
-"""What a predictor reads, by the names of the texts."""
+"""The input of a predictor, by the names of the texts."""
 
 
 class WordSpan(NamedTuple):
@@ -32,8 +32,8 @@ class Kind(ABC):
     """
     One kind of prediction.
 
-    columns: of a table of such predictions
-    repeats_texts: whether each row of the table has the texts of the input, too
+    columns: the columns of a table of such predictions
+    repeats_texts: whether each row of the table repeats the texts of the input
     """
 
     columns: Sequence[str]
@@ -45,7 +45,7 @@ class Kind(ABC):
 
     @abstractmethod
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
-        """Returns what is shown of a prediction for these inputs."""
+        """Returns the parts of a prediction to show, beside the inputs."""
 
     @abstractmethod
     def rows(self, output: Output) -> Iterator[Output]:
@@ -134,7 +134,7 @@ class Predicates(Kind):
 
 
 class Clusters(Kind):
-    """Mentions in a document, numbered by what they refer to."""
+    """Mentions in a document; those with the same number refer to the same thing."""
 
     columns = ("cluster", "text", "start_char", "end_char")
 
@@ -211,7 +211,7 @@ KINDS: dict[str, Kind] = {
     "predicates": Predicates(),
     "tags": Tags(),
 }
-"""The kinds, by the key of a prediction that holds what was found."""
+"""The kinds, by the key of a prediction that holds its result."""
 
 
 def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
@@ -224,7 +224,7 @@ def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
 
 def view(task: TaskCard, output: Output, inputs: Inputs) -> list[Part]:
     """
-    Returns what is shown of a prediction; nothing if the task has no card. Raises `KeyError`,
+    Returns the parts of a prediction to show, none for a task without a card. Raises `KeyError`,
     `TypeError` or `ValueError` for a prediction that does not have the form of its task.
     """
     if not task.finds:

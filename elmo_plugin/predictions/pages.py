@@ -13,11 +13,11 @@ _COLORS = ("#a9d1f7", "#b6e3b6", "#f7e08f", "#e3bdf0", "#a5e3e3", "#f5b8b1", "#c
 
 class PredictionView(NamedTuple):
     """
-    What a page shows of a prediction.
+    A prediction as pages show it.
 
     inputs: texts that the parts do not show, by their names
     parts: marked texts and bars
-    otherwise: shown if there are no parts
+    otherwise: shown in place of the parts if the list is empty
     """
 
     inputs: Mapping[str, str]

@@ -10,7 +10,7 @@ from elmo_plugin.predictions.pages import PredictionView, to_html
 from elmo_plugin.predictions.views import Bars, Mark, MarkedText, Part, nest, percent
 
 _MAX_CHARACTERS = 300
-"""The longest `repr` of what was found."""
+"""The longest `repr` of a result."""
 
 TASKS = {name: card for name, card in task_cards().items() if card.finds}
 """The tasks that have a predictor."""
@@ -32,7 +32,7 @@ class Prediction(dict[str, Any]):
         self.inputs = inputs
 
     def parts(self) -> list[Part]:
-        """Returns what is shown; nothing for a prediction whose form is not known."""
+        """Returns the parts to show; none if the form of the prediction is not known."""
         try:
             return view(self.task, self, self.inputs)
         except Exception:  # a predictor of the user's may have another form
@@ -56,7 +56,7 @@ class Prediction(dict[str, Any]):
         return to_html(self.view())
 
     def view(self) -> PredictionView:
-        """Returns what a page shows of this prediction."""
+        """Returns the view of this prediction for a page."""
         parts = self.parts()
         return PredictionView(self.shown_inputs(parts), parts, repr(self))
 

@@ -94,8 +94,8 @@ class TextPredictor:
 
     def _is_one(self, value: Any) -> bool:
         """
-        Returns whether a value is one input, and no list of inputs: an input as it is, a document
-        of spaCy, or a list or tuple of words.
+        Returns whether a value is one input, and no list of inputs: a mapping, a document of spaCy,
+        or a list or tuple of words.
         """
         if isinstance(value, Mapping) or isinstance(getattr(value, "text", None), str):
             return True

@@ -1,10 +1,10 @@
-"""What is shown of a prediction: marked texts and bars, whatever shows them."""
+"""The parts of a prediction that are shown, in terminals and on pages alike: texts and bars."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 COLORS = 8
-"""The number of colors of spans, which the terminal, the pages and style.css have."""
+"""The number of colors of spans. The terminal, the pages and style.css have that many."""
 
 
 class MarkedSpan(NamedTuple):
@@ -58,8 +58,8 @@ def percent(value: float) -> str:
 
 def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | Mark]:
     """
-    Returns a text from `start` on in pieces. If two spans cross, the second is cut in two, where
-    the first ends.
+    Returns a text from `start` on in pieces. If two spans cross, the second is cut in two at
+    the end of the first.
     """
     pieces: list[str | Mark] = []
     waiting = list(spans)

@@ -345,7 +345,7 @@ def first_sentences_of(name: str, archive: Path) -> str:
 
 
 def register(name: str, scores: dict[str, dict[str, float]]) -> None:
-    """Writes the model's `model.json`; what it says about the training data stays."""
+    """Writes the model's `model.json`, and keeps its entry on the training data."""
     model, path = MODELS[name], BUNDLED / "tasks" / name / "model.json"
     metric, title = next(iter(model.metrics.items()))
     entry = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
