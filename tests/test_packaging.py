@@ -142,6 +142,7 @@ def test_allennlp_is_asked_for_by_nobody_and_its_needs_by_an_extra_alone(
         "numpy",
         "h5py",
         "spacy",
+        "jinja2",
         "zstandard",
         "safetensors",
         "filelock",

@@ -1,8 +1,8 @@
 """
 The cards of the tasks: each task is described once, in a file `NAME.card.json` beside its code.
 
-A card is data: `elmo --help` and this ground floor read it without importing the task's code, and
-with it torch and AllenNLP.
+The task's code would bring torch and AllenNLP along. A card is data, so `elmo --help` and this
+ground floor can read it alone.
 """
 
 import json
