@@ -88,7 +88,7 @@ def test_a_card_is_all_that_the_commands_need_to_know_a_new_task(
         return result.stdout + result.stderr
 
     assert "questions, what a question asks for" in " ".join(elmo_says("new", "--help").split())
-    assert "did you mean elmo predict questions TEXT?" in elmo_says("question-type")
+    assert "Did you mean elmo predict questions TEXT?" in elmo_says("question-type")
     assert "`elmo new questions FOLDER" in elmo_says("predict", "trec", "Who?")
     assert "wrote project" in elmo_says("new", "questions", "project")
     readme = (tmp_path / "project" / "README.md").read_text(encoding="utf-8")
