@@ -60,19 +60,6 @@ class TabCard:
 
 
 @dataclass(frozen=True)
-class ScorerCard:
-    """
-    How `elmo score` scores a task.
-
-    function: its name in the task's package; it takes paths and returns figures
-    files: their roles in their order, such as "GOLD SYSTEM"
-    """
-
-    function: str
-    files: str
-
-
-@dataclass(frozen=True)
 class TaskCard:
     """
     All that other rooms know of a task. Only `name` is required.
@@ -89,7 +76,6 @@ class TaskCard:
     nothing_found: shown if nothing was found
     colors: the colors of labels that often occur together, from 0 to 7; others get one by their
         letters
-    scorer: for `elmo score`, or `None`
     project: for `elmo new`, or `None`
     tab: for `elmo demo`
     """
@@ -104,7 +90,6 @@ class TaskCard:
     finds: Sequence[str] = ()
     nothing_found: str = "Nothing found."
     colors: Mapping[str, int] = field(default_factory=dict)
-    scorer: ScorerCard | None = None
     project: ProjectCard | None = None
     tab: TabCard = TabCard()
 
@@ -152,4 +137,4 @@ def _read_card(path: Path) -> TaskCard:
     return TaskCard(**values)
 
 
-_PARTS: dict[str, type[Any]] = {"scorer": ScorerCard, "project": ProjectCard, "tab": TabCard}
+_PARTS: dict[str, type[Any]] = {"project": ProjectCard, "tab": TabCard}
