@@ -111,7 +111,7 @@ def test_both_distributions_hold_every_file_of_the_package(
     texts = {"LICENSE", "NOTICE", "README.md", "PKG-INFO"}
     assert others == texts | {"MANIFEST.in", "pyproject.toml", "setup.cfg"}
     assert package_files() <= of_archive
-    demo = {"tabs.json", "static/style.css", "templates/task.html"}
+    demo = {"static/style.css", "templates/task.html"}
     assert {f"elmo_plugin/demo/{name}" for name in demo} <= of_wheel
 
 
@@ -142,6 +142,7 @@ def test_allennlp_is_asked_for_by_nobody_and_its_needs_by_an_extra_alone(
         "numpy",
         "h5py",
         "spacy",
+        "jinja2",
         "zstandard",
         "safetensors",
         "filelock",

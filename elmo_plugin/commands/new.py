@@ -16,6 +16,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,17 +30,18 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.parts import PART_IN_NAME, list_names
 from elmo_plugin.common.streams import show
+from elmo_plugin.common.task_cards import task_cards
 
 if TYPE_CHECKING:
     from elmo_plugin.importers import ImportedData
 
 PROJECTS = Path(__file__).parents[1] / "projects"
 """A folder for each task: a configuration, small invented data, and inputs to predict from."""
-PROJECT_TASKS: dict[str, dict[str, str]] = json.loads(
-    (PROJECTS / "tasks.json").read_text(encoding="utf-8")
-)
+PROJECT_TASKS: dict[str, dict[str, str]] = {
+    name: asdict(card.project) for name, card in task_cards().items() if card.project is not None
+}
 """What the model of each task finds ("about"), an example for its README, and the format of its
-data.
+data, from the task's card.
 """
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
 TEXTS = (".txt", ".txt.gz", ".txt.zst")

@@ -1,4 +1,7 @@
-"""The models that come with this package, as `models/models.json` lists them."""
+"""
+The models that come with this package: `models/models.json` lists the biLMs and the word vectors,
+and the trained model of a task has a file `model.json` beside its archive.
+"""
 
 import json
 import os
@@ -9,7 +12,7 @@ from typing import NamedTuple
 
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError, nearest_name
-from elmo_plugin.common.meanings import meanings
+from elmo_plugin.common.task_cards import task_cards
 
 BUNDLED = Path(__file__).parents[1] / "models"
 """The folder of the biLMs, the word vectors and the trained models."""
@@ -38,8 +41,10 @@ class BundledModel(NamedTuple):
     @property
     def note(self) -> str:
         """What it was trained on, and its score, in one sentence."""
-        score = self.score and f": {self.score} on texts kept back"
-        return f"{self.name} is a small model, trained on {self.trained_on}{score}."
+        note = f"{self.name} is a small model, trained on {self.trained_on}"
+        if self.score:
+            note += f": {self.score} on texts kept back"
+        return f"{note}."
 
     @property
     def file(self) -> Path:
@@ -56,8 +61,16 @@ class BundledModel(NamedTuple):
 @cache
 def bundled_models() -> dict[str, BundledModel]:
     """Returns all models by their names."""
-    listed = json.loads((BUNDLED / "models.json").read_text(encoding="utf-8"))
-    return {each["name"]: BundledModel(**each) for each in listed}
+    models = {}
+    for each in json.loads((BUNDLED / "models.json").read_text(encoding="utf-8")):
+        models[each["name"]] = BundledModel(**each)
+    for name, card in task_cards().items():
+        file = BUNDLED / "tasks" / name / "model.json"
+        if file.exists():
+            figures = json.loads(file.read_text(encoding="utf-8"))
+            archive = f"tasks/{name}/model.tar.gz"
+            models[name] = BundledModel(name, archive, predicates=card.tagger, **figures)
+    return models
 
 
 @cache
@@ -80,11 +93,12 @@ def model_name(archive: str | Path) -> str | Path:
 @cache
 def _names() -> dict[str, str]:
     """Returns the names of the trained models by all words for them."""
-    return {
-        word: name
-        for name in trained_models()
-        for word in (_word(name), *meanings()["models"].get(name, "").split())
-    }
+    names = {}
+    for name in trained_models():
+        names[_word(name)] = name
+        for word in task_cards()[name].words:
+            names[word] = name
+    return names
 
 
 def _word(text: str) -> str:
@@ -100,10 +114,10 @@ def archive_path(archive: str | Path) -> Path:
     path = fetch(archive)
     if os.path.exists(path):
         return path
-    for task, words in meanings()["projects"].items():
-        if _word(str(archive)) in words.split():
+    for card in task_cards().values():
+        if card.project is not None and _word(str(archive)) in card.words:
             raise BiLmError(
-                f"archive {archive}: this package has no such model; `elmo new {task} FOLDER "
+                f"archive {archive}: this package has no such model; `elmo new {card.name} FOLDER "
                 "--data PATH` writes a project that trains one"
             )
     if other := bundled_models().get(str(archive)):

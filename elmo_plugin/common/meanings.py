@@ -1,6 +1,7 @@
 """
 Names that people type for ours, by their meaning: `meanings.json` has the commands, options and
-arguments of Python that are meant, and words for each. Capitals stand for a value.
+arguments of Python that are meant, and words for each. Capitals stand for a value. The words for a
+task are on its card.
 """
 
 import json
@@ -9,6 +10,8 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
+from elmo_plugin.common.task_cards import task_cards
+
 _ALIKE = 0.85  # so that no word of a table is proposed for an unlike one
 _OUR_ALIKE = 0.75
 
@@ -16,10 +19,19 @@ _OUR_ALIKE = 0.75
 @cache
 def meanings() -> dict[str, dict[str, str]]:
     """
-    Returns the tables "commands", "options", "arguments" and "models", and "projects" for what no
-    model does.
+    Returns the tables "commands", "options" and "arguments", and of the words on the cards
+    "models", and "projects" for the tasks that have no trained model here.
     """
-    return json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    tables = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    tables["models"] = {}
+    tables["projects"] = {}
+    for card in task_cards().values():
+        if card.command_words:
+            tables["commands"][card.command] = " ".join(card.command_words)
+        if card.words:
+            table = tables["models"] if card.finds else tables["projects"]
+            table[card.name] = " ".join(card.words)
+    return tables
 
 
 def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[str], bool]) -> str:
@@ -28,20 +40,25 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
     the word and exists; else an empty string.
     """
     own = {_plain(name): name for name in names}
-    known = {
-        _plain(word): target
-        for target, words in reversed(meanings()[table].items())
-        if exists(target)
-        for word in words.split()
-    } | own
-    word = _plain(typed)
-    alike = [
-        *filter(word.__eq__, known),
-        *(each for each in known if sorted(each) == sorted(word)),
-        *get_close_matches(word, known, 1, _ALIKE),
-        *get_close_matches(word, [each for each in own if len(each) > 1], 1, _OUR_ALIKE),
-    ]
-    return known[alike[0]] if alike else ""
+    known: dict[str, str] = {}
+    for target, words in meanings()[table].items():
+        if exists(target):
+            for word in words.split():
+                known.setdefault(_plain(word), target)
+    known.update(own)
+
+    typed = _plain(typed)
+    if typed in known:
+        return known[typed]
+    for word, target in known.items():
+        if sorted(word) == sorted(typed):  # two letters are exchanged
+            return target
+    close = get_close_matches(typed, known, 1, _ALIKE)
+    if not close:
+        close = get_close_matches(typed, [word for word in own if len(word) > 1], 1, _OUR_ALIKE)
+    if not close:
+        return ""
+    return known[close[0]]
 
 
 def _plain(name: str) -> str:

@@ -7,8 +7,9 @@ import traceback
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
@@ -26,13 +27,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tabs import Tab
-from elmo_plugin.predictions.views import Bars, nest, percent
+from elmo_plugin.predictions.pages import make_environment
 
 FOLDER = Path(__file__).parent
+_PORT = re.compile(r":[0-9]{1,5}\Z")
+_NUMBERS = re.compile(r"[0-9.]+")
+_IN_BRACKETS = re.compile(r"\[([0-9a-f.]*:[0-9a-f:.]*)\]")  # an address of IPv6
 HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src "
-    "'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
@@ -45,15 +50,8 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
     """
     Returns the application, with a note at the foot of each page. See `SameSiteOnly` for `host`.
     """
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"),
-        autoescape=True,  # whatever a template is called
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"nest": nest, "percent": percent, "tabs": tabs, "note": note}
-    environment.tests["bars"] = lambda part: isinstance(part, Bars)
+    environment = make_environment(FOLDER / "templates")
+    environment.globals.update(tabs=tabs, note=note)
     routes: list[Route | Mount] = [
         Route("/", lambda request: RedirectResponse(f"/{tabs[0].slug}")),
         Mount("/static", StaticFiles(directory=FOLDER / "static")),
@@ -66,26 +64,43 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
 
 def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
     """
-    Returns a page, or its content as JSON. Without a text it is that of the first example, if the
-    models are loaded. Starlette calls this in a thread.
+    Returns a page, or its content as JSON. A page without a text is that of the first example, and
+    is answered if the models are loaded. Starlette calls this in a thread.
     """
     query: Mapping[str, str] = request.query_params
-    is_json = request.url.path.endswith(".json")
-    answer, error, status = None, "", 200
-    if is_opened := not is_json and not any(name in query for name in tab.fields):
-        query = tab.examples[0] if tab.examples else {}
-    if is_json or (query and not (is_opened and tab.is_loading)):
-        try:
-            answer = tab.answer(query)
-        except BiLmError as mistake:
-            error, status = str(mistake), 400
-        except Exception:
-            traceback.print_exc()
-            error, status = "This failed; the terminal shows how.", 500
-    if is_json:
-        return JSONResponse(answer["json"] if answer else {"error": error}, status)
+    if request.url.path.endswith(".json"):
+        result = _answer(tab, query)
+        content = result.answer["json"] if result.answer else {"error": result.error}
+        return JSONResponse(content, result.status)
+    result = _Result()
+    if any(name in query for name in tab.fields):
+        result = _answer(tab, query)
+    elif tab.examples:
+        query = tab.examples[0]
+        if not tab.is_loading:
+            result = _answer(tab, query)
     template = environment.get_template(tab.template)
-    return HTMLResponse(template.render(tab=tab, query=query, answer=answer, error=error), status)
+    page = template.render(tab=tab, query=query, answer=result.answer, error=result.error)
+    return HTMLResponse(page, result.status)
+
+
+class _Result(NamedTuple):
+    """The answer of a tab, or why there is none, and the status of the response."""
+
+    answer: dict[str, Any] | None = None
+    error: str = ""
+    status: int = 200
+
+
+def _answer(tab: Tab, query: Mapping[str, str]) -> _Result:
+    """Returns the answer of a tab. Unexpected errors are printed in the terminal."""
+    try:
+        return _Result(tab.answer(query))
+    except BiLmError as mistake:
+        return _Result(error=str(mistake), status=400)
+    except Exception:
+        traceback.print_exc()
+        return _Result(error="This failed; the terminal shows how.", status=500)
 
 
 class SameSiteOnly:
@@ -110,24 +125,37 @@ class SameSiteOnly:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
+        app = self._app
         refusal = self._refusal(Headers(scope=scope))
-        app = PlainTextResponse(refusal, status_code=403) if refusal else self._app
+        if refusal:
+            app = PlainTextResponse(refusal, status_code=403)
         await app(scope, receive, send_with_headers)
 
     def _refusal(self, headers: Headers) -> str:
+        """Returns why a request is refused, or an empty string."""
         host = headers.get("host", "")
         if not self._is_own(host):
             return f"This page is not served as {host!r}: use localhost or the address in numbers."
+        foreign = "Another page asked for this."
         origin = headers.get("origin")
-        is_foreign = origin is not None and origin.partition("://")[2].lower() != host.lower()
-        if headers.get("sec-fetch-mode") != "navigate":
-            is_foreign |= headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
-        return "Another page asked for this." if is_foreign else ""
+        if origin is not None and origin.partition("://")[2].lower() != host.lower():
+            return foreign
+        site = headers.get("sec-fetch-site", "none")
+        is_link = headers.get("sec-fetch-mode") == "navigate"
+        if site in ("cross-site", "same-site") and not is_link:
+            return foreign
+        return ""
 
     def _is_own(self, host: str) -> bool:
-        name = re.sub(r":[0-9]{1,5}\Z", "", host.lower())
-        number = re.fullmatch(r"\[([0-9a-f.]*:[0-9a-f:.]*)\]|([0-9.]+)", name)
+        """Returns whether nobody else can own a host: it is one of our names, or a number."""
+        name = _PORT.sub("", host.lower())
+        if name in self._names:
+            return True
+        version_6 = _IN_BRACKETS.fullmatch(name)
+        if version_6 is None and not _NUMBERS.fullmatch(name):
+            return False
         try:
-            return name in self._names or bool(number and ipaddress.ip_address(number[1] or name))
+            ipaddress.ip_address(name if version_6 is None else version_6[1])
         except ValueError:
             return False
+        return True

@@ -43,18 +43,22 @@ def show_page(
     if not is_local(host):
         show(f"--host {host}: {WARNING}", flush=True)
     is_everything = not archives and not bilm
-    bilm = _BILM if is_everything else bilm
-    # First, because it loads in a second; shown last.
-    tabs: list[Tab] = [BiLmTab(bilm, limit)] if bilm else []
+    if is_everything:
+        bilm = _BILM
+    bilm_tabs: list[Tab] = []
+    if bilm:
+        bilm_tabs.append(BiLmTab(bilm, limit))  # before the tasks, because it loads in a second
+    tabs: list[Tab] = []
     note = ""
     if archives:
         import_all_plugins("a trained model")
-        tabs = [*task_tabs(archives, limit, trust), *tabs]
+        tabs.extend(task_tabs(archives, limit, trust))
     elif is_everything and find_spec("allennlp"):
-        tabs = [*bundled_tabs(limit), *tabs]
+        tabs.extend(bundled_tabs(limit))
     elif is_everything:
         note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
         show(note, flush=True)
+    tabs.extend(bilm_tabs)
     address = address_of(opened, host)
     show(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if browse:
@@ -65,7 +69,8 @@ def show_page(
 def open_socket(host: str, port: int) -> socket.socket:
     """Opens a listening socket. Raises `BiLmError` if the port is not available."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        family, _, _, _, address = found[0]
         return socket.create_server((address[0], port, *address[2:]), family=family)
     except (OSError, OverflowError) as error:
         hint = "" if isinstance(error, socket.gaierror) else "; try --port 0"
@@ -75,7 +80,10 @@ def open_socket(host: str, port: int) -> socket.socket:
 def address_of(opened: socket.socket, host: str) -> str:
     """Returns the page's address, for a browser on this machine."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://{f'[{name}]' if ':' in name else name}:{opened.getsockname()[1]}/"
+    if ":" in name:
+        name = f"[{name}]"
+    port = opened.getsockname()[1]
+    return f"http://{name}:{port}/"
 
 
 def is_local(host: str) -> bool:

@@ -1,5 +1,5 @@
-"""The tabs of the page, each with its form; trained models of a task are side by side in its
-tab.
+"""
+The tabs of the page, each with its form. Trained models of one task are side by side in its tab.
 """
 
 import json
@@ -8,32 +8,33 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 from unicodedata import category
 
 from elmo_plugin.common.bundled import bundled_models, model_name, tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.predictions.prediction import TASKS, Prediction, Task
-from elmo_plugin.predictions.predictor import Predictor, load_predictor
-from elmo_plugin.predictions.views import view
+from elmo_plugin.common.task_cards import TaskCard
+from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.prediction import TASKS, Prediction
+from elmo_plugin.predictions.predictor import TextPredictor, load_predictor
+from elmo_plugin.predictions.views import Part
 
 MAX_CHARACTERS = 10_000
 BACKGROUND = ThreadPoolExecutor(1)
 """Loads what takes seconds while the first pages are served."""
-TABS: dict[str, dict[str, Any]] = json.loads(
-    (Path(__file__).parent / "tabs.json").read_text("utf-8")
-)
-"""One sentence `about` each tab, and its `examples`: a text for each field. All are our own."""
+_VISIBLE = "LNPS"  # the categories of letters, numbers, punctuation and symbols
 
 
 class LoadedArchive:
     """A trained model, perhaps still loading, and the archive of its `tagger`, if it needs one."""
 
     def __init__(
-        self, path: str, task: Task, predictor: Future[Predictor], tagger: str = ""
+        self, path: str, task: TaskCard, predictor: Future[TextPredictor], tagger: str = ""
     ) -> None:
-        self.path, self.task, self.tagger, self.predictor = path, task, tagger, predictor
+        self.path = path
+        self.task = task
+        self.tagger = tagger
+        self.predictor = predictor
         self._lock = threading.Lock()
 
     def predict(self, inputs: Mapping[str, Any]) -> Prediction:
@@ -41,36 +42,52 @@ class LoadedArchive:
         Waits for the model, and predicts. Raises `BiLmError` or `ConfigurationError` if it cannot.
         """
         with self._lock:
-            return self.predictor.result().predict_json({**inputs})
+            return self.predictor.result().predict_json(dict(inputs))
 
     def python(self, inputs: Mapping[str, Any]) -> str:
         """Returns the lines of Python that return the same prediction."""
         tagger = f", predicates={self.tagger!r}" if self.tagger else ""
         return (
-            "from elmo_plugin import load_predictor\npredictor = "
-            f"load_predictor({self.path!r}{tagger})\n"
+            "from elmo_plugin import load_predictor\n"
+            f"predictor = load_predictor({self.path!r}{tagger})\n"
             f"prediction = predictor.predict_json({dict(inputs)!r})"
         )
 
 
 class Tab(ABC):
-    """A tab of the page: a form, and a template for the answer."""
+    """
+    A tab of the page: a form, and a template for the answer.
+
+    # Parameters
+
+    task : `TaskCard`
+        Its card, with the texts of the form and of the page, and examples.
+    max_characters : `int`
+        The longest text that is read. Longer examples are left out.
+    models : `Iterable[str]`
+        Names or paths of the tab's models; the page has a sentence about each model of this
+        package.
+    """
 
     template: str
     archives: Sequence[LoadedArchive] = ()
 
-    def __init__(self, task: Task, max_characters: int, models: Iterable[str]) -> None:
-        self.slug, self.title, self.fields = task
+    def __init__(self, task: TaskCard, max_characters: int, models: Iterable[str]) -> None:
+        self.slug = task.name
+        self.title = task.title
+        self.fields = {text.name: text.rows for text in task.texts}
         self.max_characters = max_characters
-        texts = TABS.get(self.slug, {"about": "", "examples": []})
-        self.about = texts["about"]
+        self.about = task.tab.about
         self.examples = [
-            each for each in texts["examples"] if max(map(len, each.values())) <= max_characters
+            example
+            for example in task.tab.examples
+            if max(len(text) for text in example.values()) <= max_characters
         ]
-        """Inputs that are short enough."""
-        named = (bundled_models().get(str(model_name(model))) for model in models)
-        self.notes = [model.note for model in named if model]
-        """A sentence about each model of this package."""
+        self.notes = []
+        for name in models:
+            model = bundled_models().get(str(model_name(name)))
+            if model is not None:
+                self.notes.append(model.note)
 
     @property
     def is_loading(self) -> bool:
@@ -81,15 +98,15 @@ class Tab(ABC):
         """
         Returns the text of each field. Raises `BiLmError` if one shows nothing or is too long.
         """
-        texts = {name: query.get(name, "").replace("\r\n", "\n") for name in self.fields}
-        for name, text in texts.items():
-            if not any(
-                category(each)[0] in "LNPS" for each in text
-            ):  # letters and other visible characters
+        texts = {}
+        for name in self.fields:
+            text = query.get(name, "").replace("\r\n", "\n")
+            if not any(category(character)[0] in _VISIBLE for character in text):
                 raise BiLmError(f"Enter a {name}, or choose an example.")
             if len(text) > self.max_characters:
                 limit = f"at most {self.max_characters:,} are read here (--max-characters)"
                 raise BiLmError(f"The {name} has {len(text):,} characters; {limit}.")
+            texts[name] = text
         return texts
 
     @abstractmethod
@@ -113,10 +130,12 @@ class TaskTab(Tab):
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         inputs = self.texts(query)
-        columns = [_column(archive, inputs) for archive in self.archives]
-        results = [
-            {key: column[key] for key in ("archive", "prediction", "error")} for column in columns
-        ]
+        columns = []
+        results = []
+        for archive in self.archives:
+            column = _column(archive, inputs)
+            columns.append(column)
+            results.append({key: column[key] for key in ("archive", "prediction", "error")})
         return {"columns": columns, "json": results}
 
 
@@ -124,19 +143,24 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
     """
     Returns the prediction of an archive for the template, or why it is missing or cannot be shown.
     """
-    prediction, text, error, parts = None, "", "", []
+    prediction: Prediction | None = None
+    text = ""
+    parts: list[Part] = []
+    error = ""
     try:
         prediction = archive.predict(inputs)
         text = json.dumps(prediction, indent=2, ensure_ascii=False, allow_nan=False)
-        parts = view(archive.task.name, prediction, inputs)
+        parts = view(archive.task, prediction, inputs)
     except Exception as mistake:  # anyone's model, predictor or reader may raise it
+        prediction = None
         error = str(mistake)
         if not isinstance(mistake, BiLmError) and type(mistake).__name__ != "ConfigurationError":
             traceback.print_exc()
             error = f"{archive.path} failed; the terminal shows how."
-    result = {"archive": archive.path, "prediction": None if error else prediction, "error": error}
     return {
-        **result,
+        "archive": archive.path,
+        "prediction": prediction,
+        "error": error,
         "model": archive,
         "parts": parts,
         "json": text,
@@ -147,6 +171,7 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
     """
     Returns a tab for each task of this package's trained models, and loads them in the background.
+    Taggers, as other models need them, have none.
     """
     taggers = {model.predicates for model in trained_models().values()}
     tabs = []
@@ -160,21 +185,28 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
 
 def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
     """
-    Returns a tab for each task of these archives. A tagger of predicates among them, or else
-    `srl_predicates`, finds the predicates for semantic roles.
+    Returns a tab for each task of these archives. If a task needs a tagger, it gets the one among
+    them, or else this package's; that tagger does not get a tab.
     """
     loaded = {path: load_predictor(path, trust=trust) for path in paths}
-    taggers = (path for path, each in loaded.items() if each.task.name == "srl_predicates")
-    tagger = next(taggers, "srl_predicates")
     by_task: dict[str, list[LoadedArchive]] = {}
     for path, predictor in loaded.items():
-        is_srl = predictor.task.name == "srl"
-        if is_srl and tagger != tagger_of(path):
+        task = predictor.task
+        tagger = _tagger_for(task, loaded)
+        if tagger and tagger != tagger_of(path):
             predictor = load_predictor(path, trust=trust, predicates=loaded.get(tagger, tagger))
-        made: Future[Predictor] = Future()
-        made.set_result(predictor)
-        archive = LoadedArchive(path, predictor.task, made, tagger if is_srl else "")
-        by_task.setdefault(predictor.task.name, []).append(archive)
-    if "srl" in by_task:
-        by_task.pop("srl_predicates", None)
+        ready: Future[TextPredictor] = Future()
+        ready.set_result(predictor)
+        by_task.setdefault(task.name, []).append(LoadedArchive(path, task, ready, tagger))
+    for predictor in loaded.values():
+        by_task.pop(predictor.task.tagger, None)
     return [TaskTab(archives, max_characters) for archives in by_task.values()]
+
+
+def _tagger_for(task: TaskCard, loaded: Mapping[str, TextPredictor]) -> str:
+    """Returns the path or the name of the tagger that a task needs, or an empty string."""
+    if task.tagger:
+        for path, predictor in loaded.items():
+            if predictor.task.name == task.tagger:
+                return path
+    return task.tagger

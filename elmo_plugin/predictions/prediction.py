@@ -1,88 +1,19 @@
-"""The inputs of each task; a prediction for one input, and how it is shown."""
+"""A prediction for one input, and how it is shown."""
 
-import logging
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from elmo_plugin.bilm import BiLmError, as_words
 from elmo_plugin.common.streams import visible
-from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent, to_html, view
+from elmo_plugin.common.task_cards import TaskCard, task_cards
+from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.pages import PredictionView, to_html
+from elmo_plugin.predictions.views import Bars, Mark, MarkedText, Part, nest, percent
 
-logger = logging.getLogger(__name__)
+_MAX_CHARACTERS = 300
+"""The longest `repr` of a result."""
 
-# Other names of texts that predictors take.
-FIELDS = {
-    "context": "passage",
-    "paragraph": "passage",
-    "sentence1": "premise",
-    "sentence2": "hypothesis",
-}
-_CLOSING = " \t\r\n\"'”’)"  # noqa: RUF001
-_QUESTION = re.compile(rf"[^?!？！]*[?？][{_CLOSING}]*")  # noqa: RUF001
-_LONGEST = 300  # characters of a `repr`
-
-
-class Task(NamedTuple):
-    """
-    The predictor's name without "elmo_", the usual name, and the texts with the lines of their
-    boxes.
-    """
-
-    name: str
-    title: str
-    fields: dict[str, int]
-
-    def from_texts(self, texts: Sequence[str], place: str = "") -> dict[str, Any]:
-        """
-        Returns the predictor's input. A question before its passage is exchanged with it, which is
-        logged. Raises `BiLmError`, beginning with `place`, if there is not one text for each field.
-        """
-        if len(texts) != len(self.fields):
-            named, got = " and ".join(self.fields), f"{len(texts)} text{'s' * (len(texts) != 1)}"
-            raise BiLmError(f"{place or self.title}: expected {named}, got {got}")
-        if self.is_reversed(texts):
-            logger.warning(
-                "%sthe first text is the question, so the two are exchanged", place and f"{place}: "
-            )
-            texts = texts[::-1]
-        return dict(zip(self.fields, texts, strict=True))
-
-    def is_reversed(self, texts: Sequence[str]) -> bool:
-        """Returns whether these are a single question and its longer passage, in this order."""
-        first, second = texts[0], texts[-1]
-        if "question" not in self.fields or len(first) >= len(second):
-            return False
-        ends_as_question = second.rstrip(_CLOSING).endswith(("?", "\uff1f"))
-        return _QUESTION.fullmatch(first) is not None and not ends_as_question
-
-    def from_item(self, item: Any, place: str) -> dict[str, Any]:
-        """
-        Returns the predictor's input for a text, a list of words, or an input as it is. Raises
-        `BiLmError`, beginning with `place`, for anything else.
-        """
-        if isinstance(item, Mapping):
-            return dict(item)
-        if isinstance(item, str):
-            return self.from_texts([str(item)], place)
-        if len(self.fields) > 1:
-            return self.from_texts(as_words(item, place, f"{' and '.join(self.fields)}"), place)
-        words = as_words(item, place, "a text or a list of words")
-        return {"sentences": [words]} if "document" in self.fields else {"words": words}
-
-
-TASKS = {
-    task.name: task
-    for task in (
-        Task("ner", "Named entities", {"sentence": 2}),
-        Task("srl", "Semantic roles", {"sentence": 2}),
-        Task("srl_predicates", "Predicates", {"sentence": 2}),
-        Task("coref", "Coreference", {"document": 6}),
-        Task("squad", "Question answering", {"passage": 6, "question": 1}),
-        Task("snli", "Inference", {"premise": 2, "hypothesis": 2}),
-        Task("sst", "Sentiment", {"sentence": 2}),
-    )
-}
+TASKS = {name: card for name, card in task_cards().items() if card.finds}
+"""The tasks that have a predictor."""
 
 
 class Prediction(dict[str, Any]):
@@ -93,61 +24,76 @@ class Prediction(dict[str, Any]):
 
     line: int | None = None
 
-    def __init__(self, output: Mapping[str, Any], task: Task, inputs: Mapping[str, Any]) -> None:
+    def __init__(
+        self, output: Mapping[str, Any], task: TaskCard, inputs: Mapping[str, Any]
+    ) -> None:
         super().__init__(output)
-        self.task, self.inputs = task, inputs
+        self.task = task
+        self.inputs = inputs
 
     def parts(self) -> list[Part]:
-        """Returns what is shown; nothing for a prediction of a form that is not known."""
+        """Returns the parts to show; none if the form of the prediction is not known."""
         try:
-            return view(self.task.name, self, self.inputs)
-        except Exception:  # anyone's predictor may have another form
+            return view(self.task, self, self.inputs)
+        except Exception:  # a predictor of the user's may have another form
             return []
 
     def __missing__(self, key: Any) -> Any:
         raise KeyError(f"{key!r}: this prediction has {', '.join(self)}")
 
     def __repr__(self) -> str:
-        shown = " / ".join(map(_line, self.parts())) or ", ".join(
-            f"{key}: {self[key]!r:.60}" for key in self
-        )
+        parts = self.parts()
+        if parts:
+            shown = " / ".join(_in_one_line(part) for part in parts)
+        else:
+            shown = ", ".join(f"{key}: {self[key]!r:.60}" for key in self)
         shown = visible(" ".join(shown.split()))
-        return (
-            f"<{self.task.name}: {shown[:_LONGEST]}{'…' * (len(shown) > _LONGEST)}; "
-            f"{', '.join(self)}>"
-        )
+        if len(shown) > _MAX_CHARACTERS:
+            shown = shown[:_MAX_CHARACTERS] + "…"
+        return f"<{self.task.name}: {shown}; {', '.join(self)}>"
 
     def _repr_html_(self) -> str:
+        return to_html(self.view())
+
+    def view(self) -> PredictionView:
+        """Returns the view of this prediction for a page."""
         parts = self.parts()
-        return to_html(self.shown_inputs(parts), parts, repr(self))
+        return PredictionView(self.shown_inputs(parts), parts, repr(self))
 
     def shown_inputs(self, parts: Sequence[Part]) -> dict[str, str]:
-        """Returns the texts of the input that the parts do not show."""
-        has_text = any(not isinstance(part, Bars) for part in parts)
-        return {
-            name: text for name, text in self.texts().items() if not has_text or name == "question"
-        }
+        """Returns the texts of the input that the parts do not show: a marked text is the first."""
+        texts = self.texts()
+        if any(isinstance(part, MarkedText) for part in parts):
+            texts.pop(self.task.text_names[0], None)
+        return texts
 
     def texts(self) -> dict[str, str]:
         """Returns the texts of the task in the input, by the usual name of each."""
-        texts = {FIELDS.get(key, key): text for key, text in self.inputs.items()}
-        if isinstance(words := self.inputs.get("words"), list):
-            texts["sentence"] = " ".join(words)
-        return {name: texts[name] for name in self.task.fields if isinstance(texts.get(name), str)}
+        given = {self.task.usual_name(name): text for name, text in self.inputs.items()}
+        words = self.inputs.get("words")
+        if isinstance(words, list):
+            given["sentence"] = " ".join(words)
+        texts = {}
+        for name in self.task.text_names:
+            if isinstance(given.get(name), str):
+                texts[name] = given[name]
+        return texts
 
 
-def _line(part: Part) -> str:
+def _in_one_line(part: Part) -> str:
+    """Returns the best bar, or a text with its spans in brackets, for a `repr`."""
     if isinstance(part, Bars):
         best = max(part.bars, key=lambda bar: (bar.is_best, bar.value))
         return f"{best.label} {percent(best.value)}"
-    return (
-        f"{part.title} "
-        f"{_brackets(nest(part.text, [each for each in part.spans if each.end < _LONGEST]))}"
-    )
+    spans = [span for span in part.spans if span.end < _MAX_CHARACTERS]
+    return f"{part.title} {_in_brackets(nest(part.text, spans))}"
 
 
-def _brackets(pieces: Sequence[str | Mark]) -> str:
-    return "".join(
-        each if isinstance(each, str) else f"[{_brackets(each.pieces)}]{each.span.label}"
-        for each in pieces
-    )
+def _in_brackets(pieces: Sequence[str | Mark]) -> str:
+    text = ""
+    for piece in pieces:
+        if isinstance(piece, str):
+            text += piece
+        else:
+            text += f"[{_in_brackets(piece.pieces)}]{piece.span.label}"
+    return text

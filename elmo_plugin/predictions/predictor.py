@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from inspect import signature
+from dataclasses import replace
+from inspect import Parameter, signature
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,32 +13,35 @@ from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.files import check_outputs
-from elmo_plugin.predictions.files import Input, check_format, read_inputs, write_predictions
-from elmo_plugin.predictions.prediction import FIELDS, TASKS, Prediction, Task
+from elmo_plugin.common.task_cards import InputText, TaskCard
+from elmo_plugin.predictions.files import check_format, write_predictions
+from elmo_plugin.predictions.inputs import Input, input_of_item, input_of_texts, read_inputs
+from elmo_plugin.predictions.prediction import TASKS, Prediction
 
 if TYPE_CHECKING:
     from allennlp.models import Model
-    from allennlp.predictors import Predictor as AllenNlpPredictor
+    from allennlp.predictors import Predictor
 
 BATCH_SIZE = 32
 _EXPECTED = "a text, a list of words, or a list of either"
 _SPACE = re.compile(r"\s")
 
 
-class Predictor:
+class TextPredictor:
     """
-    Predicts with a trained model, see `load_predictor`. `allennlp` is AllenNLP's predictor, which
-    has all other attributes.
+    Predicts from texts with a trained model, see `load_predictor`. `allennlp` is AllenNLP's
+    predictor; whatever attribute this class does not have is looked up there.
     """
 
-    def __init__(self, allennlp: "AllenNlpPredictor", task: Task) -> None:
-        self.allennlp, self.task = allennlp, task
+    def __init__(self, allennlp: "Predictor", task: TaskCard) -> None:
+        self.allennlp = allennlp
+        self.task = task
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__.get("allennlp"), name)
 
     def __repr__(self) -> str:
-        return f"<predictor of {self.task.title.lower()}: {', '.join(self.task.fields)}>"
+        return f"<predictor of {self.task.title.lower()}: {', '.join(self.task.text_names)}>"
 
     def predict(self, *texts: Any, **named: Any) -> Any:
         """
@@ -53,37 +57,51 @@ class Predictor:
             The same by name: `sentence`, `document`, `passage` and `question`, `premise` and
             `hypothesis`.
 
+        # Returns
+
+        `Prediction | list[Prediction]`
+
         Raises `BiLmError` or AllenNLP's `ConfigurationError`, naming the text, if one cannot be
         used.
         """
-        fields = list(self.task.fields)
-        if named := {FIELDS.get(name, name): text for name, text in named.items()}:
-            if set(named) != set(fields[len(texts) :]):
-                raise BiLmError(f"predict: expected {' and '.join(fields)}, got {', '.join(named)}")
-            return self.predict_json(dict(zip(fields, texts, strict=False)) | named)
-        if not texts or all(isinstance(text, str) for text in texts):
-            return self.predict_json(self.task.from_texts(list(map(str, texts))))
+        names = self.task.text_names
+        if named:
+            return self.predict_json(self._named_input(texts, named))
+        if all(isinstance(text, str) for text in texts):
+            return self.predict_json(input_of_texts(self.task, [str(text) for text in texts]))
         if len(texts) > 1:
-            raise BiLmError(f"predict: expected {' and '.join(fields)}, or one list of inputs")
+            raise BiLmError(f"predict: expected {' and '.join(names)}, or one list of inputs")
         if self._is_one(texts[0]):
-            return self.predict_json(self.task.from_item(texts[0], "predict"))
-        items = in_order(texts[0], "predict", _EXPECTED)
-        places = ((f"texts[{number}]", item) for number, item in enumerate(items))
-        inputs = (Input(place, self.task.from_item(item, place)) for place, item in places)
-        return list(self.predict_each(inputs))
+            return self.predict_json(input_of_item(self.task, texts[0], "predict"))
+        return list(self.predict_each(self._numbered_inputs(texts[0])))
+
+    def _named_input(self, texts: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the input of texts in their order, followed by texts by their names."""
+        names = self.task.text_names
+        inputs = dict(zip(names, texts, strict=False))
+        by_usual_name = {self.task.usual_name(name): text for name, text in named.items()}
+        if set(by_usual_name) != set(names[len(texts) :]):
+            got = ", ".join(by_usual_name)
+            raise BiLmError(f"predict: expected {' and '.join(names)}, got {got}")
+        inputs.update(by_usual_name)
+        return inputs
+
+    def _numbered_inputs(self, items: Any) -> Iterator[Input]:
+        """Yields the input for each item of an iterable, with its number for messages."""
+        for number, item in enumerate(in_order(items, "predict", _EXPECTED)):
+            place = f"texts[{number}]"
+            yield Input(place, input_of_item(self.task, item, place))
 
     def _is_one(self, value: Any) -> bool:
         """
-        Returns whether a value is one input: a document of spaCy, or a list or tuple of words.
+        Returns whether a value is one input, and no list of inputs: a mapping, a document of spaCy,
+        or a list or tuple of words.
         """
         if isinstance(value, Mapping) or isinstance(getattr(value, "text", None), str):
             return True
-        are_words = (
-            isinstance(value, list | tuple) and len(self.task.fields) == 1 and len(value) > 0
-        )
-        return are_words and all(
-            isinstance(each, str) and not _SPACE.search(each) for each in value
-        )
+        if not isinstance(value, list | tuple) or len(value) == 0 or len(self.task.texts) > 1:
+            return False
+        return all(isinstance(word, str) and not _SPACE.search(word) for word in value)
 
     def predict_json(self, inputs: dict[str, Any]) -> Prediction:
         """Returns the prediction for the JSON that `allennlp predict` reads."""
@@ -91,11 +109,11 @@ class Predictor:
 
     def predict_batch_json(self, inputs: list[dict[str, Any]]) -> list[Prediction]:
         """Returns the predictions for several inputs, computed together."""
+        predictions = []
         outputs = self.allennlp.predict_batch_json(inputs)
-        return [
-            Prediction(output, self.task, each)
-            for output, each in zip(outputs, inputs, strict=True)
-        ]
+        for output, given in zip(outputs, inputs, strict=True):
+            predictions.append(Prediction(output, self.task, given))
+        return predictions
 
     def predict_each(
         self, inputs: Iterable[Input], batch_size: int = BATCH_SIZE
@@ -107,20 +125,22 @@ class Predictor:
         rest = iter(inputs)
         while batch := list(islice(rest, batch_size)):
             try:
-                outputs = self.predict_batch_json([each.values for each in batch])
-            except (BiLmError, ConfigurationError):  # which of them is it?
-                outputs = [self._predict_at(*each[:2]) for each in batch]
-            for prediction, each in zip(outputs, batch, strict=True):
+                predictions = self.predict_batch_json([each.values for each in batch])
+            except (BiLmError, ConfigurationError):
+                # One at a time, so that the message says which of them it is.
+                predictions = [self._predict_one(each) for each in batch]
+            for prediction, each in zip(predictions, batch, strict=True):
                 prediction.line = each.line
                 yield prediction
 
-    def _predict_at(self, place: str, values: dict[str, Any]) -> Prediction:
+    def _predict_one(self, given: Input) -> Prediction:
+        """Returns the prediction for an input. Errors begin with its place."""
         from allennlp.common.checks import ConfigurationError
 
         try:
-            return self.predict_json(values)
+            return self.predict_json(given.values)
         except (BiLmError, ConfigurationError) as error:
-            raise BiLmError(f"{place}: {error}") from None
+            raise BiLmError(f"{given.place}: {error}") from None
 
     def predict_file(
         self, path: str | Path, output: str | Path, batch_size: int = BATCH_SIZE
@@ -142,7 +162,7 @@ def load_predictor(
     overrides: str | dict[str, Any] = "",
     trust: bool = False,
     **options: Any,
-) -> Predictor:
+) -> TextPredictor:
     """
     Loads a trained model to predict with.
 
@@ -155,56 +175,65 @@ def load_predictor(
         The registered name of a predictor; `None` for the model's own.
     cuda_device, overrides, trust
         See `load_archive`.
-    **options Arguments of the predictor. If `predicates` is a path or a name, it is the archive of
-        a tagger of predicates; `srl` of this package has one.
+    **options
+        Arguments of the predictor. If `predicates` is a path or a name, it is the archive of a
+        tagger of predicates; `srl` of this package has one.
 
     Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
     """
     archive = load_archive(path, cuda_device, overrides, trust=trust)
-    from allennlp.predictors import Predictor as AllenNlpPredictor
+    from allennlp.predictors import Predictor
 
     task = task_of(archive.model, str(path), predictor)
     tagger = options.get("predicates", tagger_of(path))
     if tagger and isinstance(tagger, str | Path):  # AllenNLP would load it without checks
-        options["predicates"] = load_predictor(tagger, None, cuda_device, trust=trust)
-        tasks = (task.name, options["predicates"].task.name)
-        if task.name in TASKS and tasks != ("srl", "srl_predicates"):
-            why = f"{tagger} does not tag" if task.name == "srl" else f"{path} does not need"
-            raise BiLmError(f"predicates: {why} predicates")
+        loaded = load_predictor(tagger, None, cuda_device, trust=trust)
+        _check_tagger(task, str(path), loaded.task, str(tagger))
+        options["predicates"] = loaded
     # The configuration of a model `from_archive` does not say which predictor it has.
     name = predictor or archive.model.default_predictor
     with (
         one_sentence(f"archive {path}"),
         default_predictor(archive, trust or predictor is not None),
     ):
-        allennlp = AllenNlpPredictor.from_archive(archive, name, extra_args=options)
-    return Predictor(
-        allennlp, task if task.name in TASKS else task._replace(fields=_texts_of(allennlp))
-    )
+        allennlp = Predictor.from_archive(archive, name, extra_args=options)
+    if task.name not in TASKS:
+        task = replace(task, texts=_texts_of(allennlp))
+    return TextPredictor(allennlp, task)
 
 
-def _texts_of(predictor: "AllenNlpPredictor") -> dict[str, int]:
+def _check_tagger(task: TaskCard, path: str, tagger_task: TaskCard, tagger: str) -> None:
+    """Raises `BiLmError` if a task of this package does not take predicates from such a model."""
+    if task.name not in TASKS or task.tagger == tagger_task.name:
+        return
+    if task.tagger:
+        raise BiLmError(f"predicates: {tagger} does not tag predicates")
+    raise BiLmError(f"predicates: {path} does not need predicates")
+
+
+def _texts_of(predictor: "Predictor") -> tuple[InputText, ...]:
     """
-    Returns the fields of a predictor of the user's: the arguments that its `predict` requires.
+    Returns the texts of a predictor of the user's: the arguments that its `predict` requires.
     """
-    arguments = (
-        signature(predictor.predict).parameters.values() if hasattr(predictor, "predict") else ()
-    )
-    required = [
-        each.name
-        for each in arguments
-        if each.default is each.empty and each.kind < each.VAR_POSITIONAL
-    ]
-    return dict.fromkeys(required or ["sentence"], 2)
+    required = []
+    if hasattr(predictor, "predict"):
+        for argument in signature(predictor.predict).parameters.values():
+            is_positional = argument.kind < Parameter.VAR_POSITIONAL
+            if is_positional and argument.default is Parameter.empty:
+                required.append(InputText(argument.name))
+    return tuple(required) or (InputText("sentence"),)
 
 
-def task_of(model: "Model", path: str, predictor: str | None = None) -> Task:
+def task_of(model: "Model", path: str, predictor: str | None = None) -> TaskCard:
     """Returns the task of a model or an ensemble, by a predictor or the one that it names."""
-    predictor = predictor or getattr(model, "members", [model])[0].default_predictor
+    member = getattr(model, "members", [model])[0]
+    predictor = predictor or member.default_predictor
     if predictor is None:
         hint = "; show a biLM by --bilm" if type(model).__name__ == "BiLmLanguageModel" else ""
         raise BiLmError(
-            f"archive {path}: its model, {type(model).__name__}, lacks a predictor{hint}"
+            f"archive {path}: its model, {type(model).__name__}, has no predictor{hint}"
         )
     name = predictor.removeprefix("elmo_")
-    return TASKS.get(name) or Task(name, name.replace("_", " ").capitalize(), {"sentence": 2})
+    if name in TASKS:
+        return TASKS[name]
+    return TaskCard(name, title=name.replace("_", " ").capitalize())

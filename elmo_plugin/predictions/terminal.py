@@ -22,14 +22,24 @@ def show_predictions(
     Prints each prediction with its marks or bars, or as `dump_line` writes it if its form is
     unknown.
     """
-    for number, prediction in enumerate(predictions):
-        if not (parts := prediction.parts()):
+    is_first = True
+    for prediction in predictions:
+        parts = prediction.parts()
+        if parts:
+            if not is_first:
+                print()
+            _show_prediction(prediction, parts)
+        else:
             print(dump_line(prediction), end="", flush=True)
-            continue
-        print(end="\n" if number else "")
-        if prediction.line and (texts := prediction.shown_inputs(parts)):  # one of many
-            show(*texts.values(), sep="\n")
-        print_view(parts)
+        is_first = False
+
+
+def _show_prediction(prediction: Prediction, parts: Sequence[Part]) -> None:
+    """Prints one prediction, after the texts that it does not show if it is one of a file."""
+    if prediction.line:
+        for text in prediction.shown_inputs(parts).values():
+            show(text)
+    print_view(parts)
 
 
 def print_view(parts: Sequence[Part]) -> None:
@@ -43,26 +53,31 @@ def print_view(parts: Sequence[Part]) -> None:
 
 
 def _marked(pieces: Sequence[str | Mark], style: Style | None = None) -> Text:
+    """Returns pieces of a text with each span in its color."""
     text = Text()
     for piece in pieces:
         if isinstance(piece, str):
             text.append(visible(piece), style)
         else:
-            inner = Style(color=_COLORS[piece.span.color])
-            text.append("[", inner)
-            text.append(_marked(piece.pieces, inner + Style(bold=True)))
-            text.append(visible(f"]{piece.span.label}"), inner)
+            color = Style(color=_COLORS[piece.span.color])
+            text.append("[", color)
+            text.append(_marked(piece.pieces, color + Style(bold=True)))
+            text.append(visible(f"]{piece.span.label}"), color)
     return text
 
 
 def _bars(bars: Bars) -> Text:
+    """Returns a line for each bar: its label, its probability, and blocks up to `_WIDTH`."""
     labels = [visible(bar.label) for bar in bars.bars]
     values = [percent(bar.value) for bar in bars.bars]
-    longest, widest = (max(map(len, each)) for each in (labels, values))
-    block = "█" if sys.stdout.encoding.lower().startswith("utf") else "#"
+    label_width = max(len(label) for label in labels)
+    value_width = max(len(value) for value in values)
+    is_utf = sys.stdout.encoding.lower().startswith("utf")
+    block = "█" if is_utf else "#"
     lines = []
     for label, value, bar in zip(labels, values, bars.bars, strict=True):
+        blocks = block * round(_WIDTH * bar.value)
+        line = f"  {label:{label_width}}  {value:>{value_width}}  {blocks}"
         style = Style(color="green", bold=True) if bar.is_best else Style()
-        line = f"  {label:{longest}}  {value:>{widest}}  {block * round(_WIDTH * bar.value)}"
         lines.append(Text(line.rstrip(), style))
     return Text("\n").join(lines)

@@ -345,25 +345,16 @@ def first_sentences_of(name: str, archive: Path) -> str:
 
 
 def register(name: str, scores: dict[str, dict[str, float]]) -> None:
-    """Writes the model's entry in `models.json`."""
-    model, index = MODELS[name], BUNDLED / "models.json"
+    """Writes the model's `model.json`, and keeps its entry on the training data."""
+    model, path = MODELS[name], BUNDLED / "tasks" / name / "model.json"
     metric, title = next(iter(model.metrics.items()))
-    entry = {
-        "name": name,
-        "path": f"tasks/{name}/model.tar.gz",
+    entry = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    entry |= {
         "about": model.about.replace("`", ""),
         "score": f"{100 * scores[model.tests[0]][metric]:.1f} {title}",
         "licence": LICENCE.format(model.licence),
     }
-    entries = {each["name"]: each for each in json.loads(index.read_text(encoding="utf-8"))}
-    entries[name] = entries.get(name, {}) | entry  # `trained_on` stays
-    if {"srl", "srl_predicates"} <= entries.keys():
-        entries["srl"]["predicates"] = "srl_predicates"
-    order = [each for each in entries if each not in MODELS] + [
-        each for each in MODELS if each in entries
-    ]
-    lines = ",\n".join(f"  {json.dumps(entries[each], ensure_ascii=False)}" for each in order)
-    index.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    path.write_text(json.dumps(entry, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

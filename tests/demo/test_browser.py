@@ -19,7 +19,7 @@ from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.demo.server import make_server, open_socket
-from elmo_plugin.demo.tabs import TABS, bundled_tabs
+from elmo_plugin.demo.tabs import bundled_tabs
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver  # noqa: E402
@@ -92,9 +92,7 @@ def save(browser: Browser, name: str) -> None:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-@pytest.mark.parametrize(
-    "tab", [*sorted(trained_models().keys() & TABS.keys() - {"srl_predicates"}), "bilm"]
-)
+@pytest.mark.parametrize("tab", [*sorted(trained_models().keys() - {"srl_predicates"}), "bilm"])
 def test_each_tab_shows_its_example_also_in_a_narrow_window(
     browser: Browser, address: str, tab: str
 ) -> None:

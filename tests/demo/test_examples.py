@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from elmo_plugin.common.task_cards import task_cards
 from elmo_plugin.demo.bilm_view import BiLmTab
-from elmo_plugin.demo.tabs import TABS, task_tabs
+from elmo_plugin.demo.tabs import task_tabs
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.views import MarkedText
 
@@ -29,11 +30,11 @@ RIGHT = {
 
 @pytest.mark.parametrize("tab", [*TASKS, "bilm"])
 def test_each_tab_has_one_sentence_and_three_examples_with_all_fields(tab: str) -> None:
-    fields = set(TASKS[tab].fields) if tab in TASKS else {"text"}
-    assert re.fullmatch(r"[^.?]+\? [^.?]+\.", TABS[tab]["about"])
-    assert len(TABS[tab]["examples"]) == 3
-    for example in TABS[tab]["examples"]:
-        assert set(example) - {"predicates"} == fields
+    card = task_cards()[tab]
+    assert re.fullmatch(r"[^.?]+\? [^.?]+\.", card.tab.about)
+    assert len(card.tab.examples) == 3
+    for example in card.tab.examples:
+        assert set(example) - {"predicates"} == set(card.text_names)
         assert not any(" ." in text or " ," in text for text in example.values())  # as people write
 
 
@@ -53,7 +54,7 @@ def test_the_first_example_of_each_task_is_answered_as_a_person_does(task: str) 
 
 def test_the_top_layer_of_base_tells_plays_from_playing_in_the_first_example() -> None:
     tab = BiLmTab("base")
-    shown = tab.answer(TABS["bilm"]["examples"][0])
+    shown = tab.answer(task_cards()["bilm"].tab.examples[0])
     is_noun = [True, False, True, False, True]  # the play, children play, a play, they play, a play
     for row, kind in zip(shown["layers"][-1]["cosines"], is_noun, strict=True):
         alike = [cosine for cosine, other in zip(row, is_noun, strict=True) if other == kind]

@@ -11,8 +11,9 @@ from starlette.testclient import TestClient
 
 from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.task_cards import task_cards
 from elmo_plugin.demo.app import make_app
-from elmo_plugin.demo.tabs import TABS, LoadedArchive, TaskTab
+from elmo_plugin.demo.tabs import LoadedArchive, TaskTab
 from elmo_plugin.predictions.prediction import TASKS
 from tests.predictions.stubs import SNLI, SQUAD, coref_output, first_word_is, ner_output, stub
 
@@ -52,7 +53,7 @@ def test_without_a_text_the_first_example_is_filled_in_and_answered_and_the_othe
     None
 ):
     page = client().get("/ner").text
-    first, second, _ = (each["sentence"] for each in TABS["ner"]["examples"])
+    first, second, _ = (each["sentence"] for each in task_cards()["ner"].tab.examples)
     assert f">\n{first}</textarea>" in page and 'data-group="PER"' in page and "<article" in page
     assert f'href="/ner?{urlencode({"sentence": second})}"' in page
     assert re.search(r'<p id="error"[^>]* hidden>', page)
@@ -134,7 +135,7 @@ def test_a_model_that_fails_has_an_error_in_its_own_column(
 def test_a_prediction_of_another_form_leaves_the_other_column(task: str, output: Any) -> None:
     right = {"sst": SNLI, "snli": SNLI, "squad": SQUAD, "coref": coref_output("Ada lives", ["Ada"])}
     expected = right.get(task, ner_output("Ada lives"))
-    texts = dict.fromkeys(TASKS[task].fields, "Ada lives")
+    texts = dict.fromkeys(TASKS[task].text_names, "Ada lives")
     page = client(stub(task, lambda inputs: output, "other"), stub(task, lambda inputs: expected))
     answer = page.get(f"/{task}", params=texts)
     assert (

@@ -71,9 +71,11 @@ def test_a_mistake_is_one_sentence(arguments: list[str], message: str) -> None:
 def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("elmo_plugin.demo.server", "elmo_plugin.demo.app"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    for name in [each for each in sys.modules if each.partition(".")[0] == "jinja2"]:
+    for name in [each for each in sys.modules if each.partition(".")[0] == "starlette"]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(SystemExit, match=r"this needs jinja2.*: pip install 'elmo_plugin\[demo\]'"):
+    with pytest.raises(
+        SystemExit, match=r"this needs starlette.*: pip install 'elmo_plugin\[demo\]'"
+    ):
         main(["demo", "--bilm", "tiny"])
 
 

@@ -3,6 +3,7 @@
 import json
 import logging
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.predictions.prediction import TASKS, Prediction
-from elmo_plugin.predictions.predictor import Predictor, task_of
+from elmo_plugin.predictions.predictor import TextPredictor, task_of
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 QUESTION = "When was it founded?"
@@ -31,8 +32,8 @@ class Echo:
         return list(map(self.predict_json, inputs))
 
 
-def predictor(task: str) -> Predictor:
-    return Predictor(Echo(), TASKS[task])  # type: ignore[arg-type]
+def predictor(task: str) -> TextPredictor:
+    return TextPredictor(Echo(), TASKS[task])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_an_exchange_is_said_in_one_line(caplog: pytest.LogCaptureFixture) -> No
 def test_a_bilm_has_no_predictor() -> None:
     bilm = BiLmLanguageModel.__new__(BiLmLanguageModel)
     with pytest.raises(
-        BiLmError, match=r"archive a\.tar\.gz: .* lacks a predictor; show a biLM by --bilm"
+        BiLmError, match=r"archive a\.tar\.gz: .* has no predictor; show a biLM by --bilm"
     ):
         task_of(bilm, "a.tar.gz")
 
@@ -157,7 +158,7 @@ def test_the_rest_is_that_of_allennlp() -> None:
     ],
 )
 def test_a_repr_is_short(task: str, output: Any, inputs: Any, shown: str) -> None:
-    text = repr(Prediction(output, TASKS.get(task, TASKS["ner"]._replace(name=task)), inputs))
+    text = repr(Prediction(output, TASKS.get(task, replace(TASKS["ner"], name=task)), inputs))
     assert text.startswith(shown) and len(text) < 500 and "\n" not in text
 
 

@@ -4,15 +4,17 @@ import re
 
 import pytest
 
+from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.terminal import print_view
-from elmo_plugin.predictions.views import MarkedSpan, MarkedText, view
+from elmo_plugin.predictions.views import MarkedSpan, MarkedText
 from tests.predictions.stubs import PASSAGE, SQUAD, SRL
 
 COLOR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def test_spans_are_in_brackets_before_their_labels(capsys: pytest.CaptureFixture[str]) -> None:
-    print_view(view("srl", SRL, {}))
+    print_view(view(TASKS["srl"], SRL, {}))
     print_view(
         [MarkedText("", "her old dog", [MarkedSpan(0, 11, "2", 1), MarkedSpan(0, 3, "1", 0)])]
     )
@@ -30,7 +32,7 @@ def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -
         "label": "neutral",
         "probabilities": {"neutral": 0.625, "contradiction": 0.375, "entailment": 1e-9},
     }
-    print_view(view("snli", output, {}))
+    print_view(view(TASKS["snli"], output, {}))
     assert capsys.readouterr().out.splitlines() == [
         "neutral",
         "  neutral             62.5 %  " + "█" * 19,
@@ -50,7 +52,7 @@ def test_a_text_is_printed_as_it_is(text: str, capsys: pytest.CaptureFixture[str
 def test_colors_add_nothing_but_colors(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parts = view("squad", SQUAD, {"passage": PASSAGE, "question": "When?"})
+    parts = view(TASKS["squad"], SQUAD, {"passage": PASSAGE, "question": "When?"})
     print_view(parts)
     plain = capsys.readouterr().out
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.predictions.predictor import Predictor, load_predictor
+from elmo_plugin.predictions.predictor import TextPredictor, load_predictor
 
 AUXILIARIES = {"be", "is", "are", "was", "were", "been", "do", "does", "did", "has", "have", "had"}
 Output = dict[str, Any]
@@ -83,13 +83,13 @@ def read(name: str, kept: bool = False) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def load(name: str, archive: str | Path | None = None) -> Predictor:
+def load(name: str, archive: str | Path | None = None) -> TextPredictor:
     """Returns the predictor of a task's model in the package, or of an archive."""
     options = {"predicates": "srl_predicates"} if name == "srl" else {}
     return load_predictor(str(archive or name), **options)
 
 
-def wrong(name: str, predictor: Predictor, kept: bool = False) -> list[dict[str, Any]]:
+def wrong(name: str, predictor: TextPredictor, kept: bool = False) -> list[dict[str, Any]]:
     """Returns the sentences of a task that a model has wrong."""
     key, is_right = CHECKS[name]
     return [

@@ -1,0 +1,140 @@
+"""
+The cards of the tasks: each task is described once, in a file `NAME.card.json` beside its code.
+
+The task's code would bring torch and AllenNLP along. A card is data, so `elmo --help` and this
+ground floor can read it alone.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_PACKAGE = Path(__file__).parents[1]
+_ROOMS = ("tasks", "language_model")
+
+
+@dataclass(frozen=True)
+class InputText:
+    """
+    A text that a predictor reads.
+
+    name: its key in the predictor's JSON
+    rows: the number of lines that its box has on the page
+    other_names: keys that mean the same text
+    """
+
+    name: str
+    rows: int = 2
+    other_names: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class ProjectCard:
+    """
+    The texts of `elmo new` for a task; the template itself is the folder `projects/NAME`.
+
+    about: continues "a model that finds"
+    example: arguments of `elmo predict` for the README
+    format: the form of the user's data
+    """
+
+    about: str
+    example: str = ""
+    format: str = ""
+
+
+@dataclass(frozen=True)
+class TabCard:
+    """
+    The texts of a task on the page of `elmo demo`.
+
+    about: one question and one sentence
+    examples: texts by their names; all are our own
+    """
+
+    about: str = ""
+    examples: Sequence[Mapping[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class TaskCard:
+    """
+    All that other rooms know of a task. Only `name` is required.
+
+    name: the bundled model, the project and the tab have it, and, after "elmo_", the predictor
+    order: lists of tasks are sorted by it
+    title: the usual name, as people read it
+    texts: the predictor's inputs, in the order in which people type them
+    tagger: the task whose model finds the predicates for this one
+    words: other words for the task that people type as the name of a model or a project
+    command_words: words that people type as a command when they mean `elmo predict NAME`
+    finds: keys of a prediction that may hold its result; the first one in a prediction decides how
+        it is shown and written, see `predictions.kinds`
+    nothing_found: shown if nothing was found
+    colors: the colors of labels that often occur together, from 0 to 7; others get one by their
+        letters
+    project: for `elmo new`, or `None`
+    tab: for `elmo demo`
+    """
+
+    name: str
+    order: int = 0
+    title: str = ""
+    texts: Sequence[InputText] = (InputText("sentence"),)
+    tagger: str = ""
+    words: Sequence[str] = ()
+    command_words: Sequence[str] = ()
+    finds: Sequence[str] = ()
+    nothing_found: str = "Nothing found."
+    colors: Mapping[str, int] = field(default_factory=dict)
+    project: ProjectCard | None = None
+    tab: TabCard = TabCard()
+
+    @property
+    def text_names(self) -> list[str]:
+        """The names of the texts."""
+        return [text.name for text in self.texts]
+
+    def usual_name(self, name: str) -> str:
+        """Returns the name of a text that may go by another name."""
+        for text in self.texts:
+            if name in text.other_names:
+                return text.name
+        return name
+
+    @property
+    def command(self) -> str:
+        """The command that predicts, with its arguments in capitals."""
+        if len(self.texts) == 1:
+            return f"elmo predict {self.name} TEXT"
+        return " ".join(["elmo predict", self.name, *map(str.upper, self.text_names)])
+
+
+@cache
+def task_cards() -> dict[str, TaskCard]:
+    """Returns the cards of this package by their names, in the order of its lists."""
+    cards = []
+    for room in _ROOMS:
+        for path in (_PACKAGE / room).rglob("*.card.json"):
+            cards.append(_read_card(path))
+    cards.sort(key=lambda card: card.order)
+    return {card.name: card for card in cards}
+
+
+def _read_card(path: Path) -> TaskCard:
+    """Reads a card. It has words between spaces; entries that it omits have their defaults."""
+    values = json.loads(path.read_text(encoding="utf-8"))
+    for key in ("words", "command_words"):
+        values[key] = tuple(values.get(key, "").split())
+    if "texts" in values:
+        values["texts"] = tuple(InputText(**text) for text in values["texts"])
+    for key, kind in _PARTS.items():
+        if key in values:
+            values[key] = kind(**values[key])
+    return TaskCard(**values)
+
+
+_PARTS: dict[str, type[Any]] = {"project": ProjectCard, "tab": TabCard}

@@ -1,0 +1,278 @@
+"""
+The kinds of predictions: how each is shown, and its rows in a table.
+
+A task's card names the keys that its predictions may have ("finds"). The first of them in a
+prediction is its kind. For a new kind, write a class here and add it to `KINDS`.
+"""
+
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from elmo_plugin.common.task_cards import TaskCard
+from elmo_plugin.predictions.views import COLORS, Bar, Bars, MarkedSpan, MarkedText, Part
+
+Output = Mapping[str, Any]
+"""The output of a predictor, and parts of it: a word, a role or a mention with its places."""
+Inputs = Mapping[str, Any]
+"""The input of a predictor, by the names of the texts."""
+
+
+class WordSpan(NamedTuple):
+    """Words of a sentence with a label, from the first word to the one after the last."""
+
+    start: int
+    end: int
+    label: str
+
+
+class Kind(ABC):
+    """
+    One kind of prediction.
+
+    columns: the columns of a table of such predictions
+    repeats_texts: whether each row of the table repeats the texts of the input
+    """
+
+    columns: Sequence[str]
+    repeats_texts: bool = False
+
+    def all_columns(self, output: Output) -> list[str]:
+        """Returns the columns of a table that begins with this prediction."""
+        return list(self.columns)
+
+    @abstractmethod
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
+        """Returns the parts of a prediction to show, beside the inputs."""
+
+    @abstractmethod
+    def rows(self, output: Output) -> Iterator[Output]:
+        """Yields the rows of a table; keys that are no columns are left out."""
+
+
+class Entities(Kind):
+    """Names in a sentence, each with its type."""
+
+    columns = ("text", "type", "start_char", "end_char", "probability")
+
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
+        entities = output["entities"]
+        title = _title(entities, task)
+        is_typed = "sentence" in inputs and "words" not in inputs
+        if is_typed and all("start_char" in entity for entity in entities):
+            marked = []
+            for entity in entities:
+                color = color_of(entity["type"], task)
+                span = MarkedSpan(entity["start_char"], entity["end_char"], entity["type"], color)
+                marked.append(span)
+            return [MarkedText(title, inputs["sentence"], marked)]
+        spans = [WordSpan(entity["start"], entity["end"], entity["type"]) for entity in entities]
+        return [_mark_words(output["words"], spans, task, title)]
+
+    def rows(self, output: Output) -> Iterator[Output]:
+        yield from output["entities"]
+
+
+class Tags(Kind):
+    """A tag for each word of a sentence."""
+
+    columns = ("word", "tag")
+
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
+        spans = [WordSpan(index, index + 1, tag) for index, tag in enumerate(output["tags"])]
+        title = _title(spans, task)
+        return [_mark_words(output["words"], spans, task, title)]
+
+    def rows(self, output: Output) -> Iterator[Output]:
+        for word, tag in zip(output["words"], output["tags"], strict=True):
+            yield {"word": word, "tag": tag}
+
+
+class Frames(Kind):
+    """The predicates of a sentence, each with its roles: a text for each predicate."""
+
+    columns = ("predicate", "index", "role", "text", "start", "end")
+
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
+        words = output["words"]
+        parts: list[Part] = []
+        for frame in output["frames"]:
+            index = frame["index"]
+            spans = {WordSpan(role["start"], role["end"], role["role"]) for role in frame["roles"]}
+            spans.add(WordSpan(index, index + 1, "V"))
+            title = frame["predicate"]
+            count = words.count(words[index])
+            if count > 1:
+                number = words[: index + 1].count(words[index])
+                title += f" ({number} of {count})"
+            parts.append(_mark_words(words, sorted(spans), task, title))
+        if not parts:
+            parts.append(_mark_words(words, [], task, task.nothing_found))
+        return parts
+
+    def rows(self, output: Output) -> Iterator[Output]:
+        for frame in output["frames"]:
+            for role in frame["roles"]:
+                yield {**frame, **role}
+
+
+class Predicates(Kind):
+    """The predicates of a sentence without their roles."""
+
+    columns = ("predicate", "index")
+
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
+        spans = [WordSpan(index, index + 1, "predicate") for index in output["predicates"]]
+        title = _title(spans, task)
+        return [_mark_words(output["words"], spans, task, title)]
+
+    def rows(self, output: Output) -> Iterator[Output]:
+        for index in output["predicates"]:
+            yield {"predicate": output["words"][index], "index": index}
+
+
+class Clusters(Kind):
+    """Mentions in a document; those with the same number refer to the same thing."""
+
+    columns = ("cluster", "text", "start_char", "end_char")
+
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
+        if "document" in inputs:
+            text = inputs["document"]
+        else:
+            text = " ".join(" ".join(words) for words in output["sentences"])
+        spans = []
+        for number, mentions in enumerate(output["clusters"], start=1):
+            for mention in mentions:
+                start, end = mention["characters"]
+                spans.append(MarkedSpan(start, end, str(number), number % COLORS))
+        title = _title(spans, task)
+        return [MarkedText(title, text, sorted(spans))]
+
+    def rows(self, output: Output) -> Iterator[Output]:
+        for number, mentions in enumerate(output["clusters"], start=1):
+            for mention in mentions:
+                yield {"cluster": number, **mention, **_characters(mention)}
+
+
+class Answer(Kind):
+    """Characters of the task's first text that answer a question, and other candidates."""
+
+    columns = ("answer", "start_char", "end_char", "probability")
+    repeats_texts = True
+
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
+        start, end = output["characters"]
+        span = MarkedSpan(start, end, "answer", color_of("answer", task))
+        bars = [Bar(output["answer"], output["probability"], is_best=True)]
+        for other in output["others"]:
+            bars.append(Bar(other["text"], other["probability"]))
+        return [
+            MarkedText("", _first_text(inputs, task), [span]),
+            Bars(output["answer"], bars),
+        ]
+
+    def rows(self, output: Output) -> Iterator[Output]:
+        yield {**output, **_characters(output)}
+
+
+class Label(Kind):
+    """One label for the input, and the probabilities of all labels."""
+
+    columns = ("label", "probability")
+    repeats_texts = True
+
+    def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
+        best = output["label"]
+        bars = []
+        for label, value in output["probabilities"].items():
+            bars.append(Bar(label, value, is_best=label == best))
+        bars.sort(key=lambda bar: (-bar.value, not bar.is_best))
+        return [Bars(best, bars)]
+
+    def all_columns(self, output: Output) -> list[str]:
+        """Returns the columns, with one for the probability of each label."""
+        return [*self.columns, *output.get("probabilities", {})]
+
+    def rows(self, output: Output) -> Iterator[Output]:
+        label = output["label"]
+        probabilities = output.get("probabilities", {})
+        yield {**probabilities, "label": label, "probability": probabilities.get(label)}
+
+
+KINDS: dict[str, Kind] = {
+    "entities": Entities(),
+    "frames": Frames(),
+    "clusters": Clusters(),
+    "answer": Answer(),
+    "label": Label(),
+    "predicates": Predicates(),
+    "tags": Tags(),
+}
+"""The kinds, by the key of a prediction that holds its result."""
+
+
+def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
+    """Returns the kind of a prediction: the first of these keys that it has."""
+    for key in keys:
+        if key in output:
+            return KINDS[key]
+    return None
+
+
+def view(task: TaskCard, output: Output, inputs: Inputs) -> list[Part]:
+    """
+    Returns the parts of a prediction to show, none for a task without a card. Raises `KeyError`,
+    `TypeError` or `ValueError` for a prediction that does not have the form of its task.
+    """
+    if not task.finds:
+        return []
+    kind = kind_of(output, task.finds)
+    if kind is None:
+        raise KeyError(f"expected {' or '.join(task.finds)}, got {', '.join(output)}")
+    return kind.parts(output, inputs, task)
+
+
+def color_of(label: str, task: TaskCard) -> int:
+    """
+    Returns the color of a label. A role and the references to it (R-ARG0, C-ARG0) have the same.
+    """
+    label = label.removeprefix("R-").removeprefix("C-")
+    if label in task.colors:
+        return task.colors[label]
+    return zlib.crc32(label.encode()) % COLORS
+
+
+def _title(found: Sequence[object], task: TaskCard) -> str:
+    """Returns the title of a text in which nothing was found, or an empty string."""
+    if found:
+        return ""
+    return task.nothing_found
+
+
+def _mark_words(
+    words: Sequence[str], spans: Sequence[WordSpan], task: TaskCard, title: str
+) -> MarkedText:
+    """Marks spans of words in the words joined by spaces."""
+    starts = list(accumulate((len(word) + 1 for word in words), initial=0))
+    marked = []
+    for span in spans:
+        end = starts[span.end] - 1  # without the space
+        marked.append(MarkedSpan(starts[span.start], end, span.label, color_of(span.label, task)))
+    return MarkedText(title, " ".join(words), marked)
+
+
+def _first_text(inputs: Inputs, task: TaskCard) -> str:
+    """Returns the first text of a task from its inputs, whatever it is called there."""
+    text = task.texts[0]
+    for name in (text.name, *text.other_names):
+        if name in inputs:
+            return inputs[name]
+    raise KeyError(text.name)
+
+
+def _characters(found: Output) -> dict[str, int]:
+    start, end = found["characters"]
+    return {"start_char": start, "end_char": end}

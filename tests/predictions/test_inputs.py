@@ -1,0 +1,103 @@
+"""Texts from files and command lines become the inputs of predictors."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.predictions.inputs import inputs_of, read_inputs
+from elmo_plugin.predictions.prediction import TASKS
+from tests.predictions.stubs import PASSAGE
+
+
+def read(folder: Path, name: str, content: str, task: str = "ner") -> list[tuple[Any, int | None]]:
+    (folder / name).write_bytes(content.encode())
+    return [(each.values, each.line) for each in read_inputs(folder / name, TASKS[task])]
+
+
+def test_each_line_is_a_text_or_an_object(tmp_path: Path) -> None:
+    content = (
+        '\ufeffAda moved.\r\n\r\n \u200b \r\n {"words": ["Ada"]}\r\n{Ada} moved.\r\n  Bob\tleft. '
+    )
+    assert read(tmp_path, "texts.txt", content) == [
+        ({"sentence": "Ada moved."}, 1),
+        ({"words": ["Ada"]}, 4),
+        ({"sentence": "{Ada} moved."}, 5),
+        ({"sentence": "  Bob\tleft. "}, 6),
+    ]
+
+
+def test_two_texts_have_a_tab_between_them_and_maybe_a_header(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    inputs = {"passage": PASSAGE, "question": "When?"}
+    content = f"passage\tquestion\n{PASSAGE}\tWhen?\nWhen?\t{PASSAGE}\n{json.dumps(inputs)}\n"
+    assert read(tmp_path, "pairs.tsv", content, "squad") == [(inputs, 2), (inputs, 3), (inputs, 4)]
+    assert (
+        len(caplog.messages) == 1
+        and "lines that begin with the question are exchanged: 1" in caplog.messages[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "task"), [("sentence1\tsentence2", "snli"), ("Context\tQuestion", "squad")]
+)
+def test_a_header_may_have_other_names(header: str, task: str, tmp_path: Path) -> None:
+    found = read(tmp_path, "pairs.tsv", f"{header}\nAda left.\tBob left.\n", task)
+    assert found == [
+        (dict(zip(TASKS[task].text_names, ["Ada left.", "Bob left."], strict=True)), 2)
+    ]
+
+
+def test_a_file_beside_a_question_is_the_passage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = b"\xef\xbb\xbfAda moved.\r\nShe stayed.\n"
+    passage, archive = tmp_path / "passage.txt", tmp_path / "passage.txt.gz"
+    passage.write_bytes(content)
+    archive.write_bytes(gzip.compress(content))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    for texts in (["Who moved?", passage], [archive, "Who moved?"], ["-", "Who moved?"]):
+        (found,) = inputs_of(list(map(str, texts)), TASKS["squad"])
+        assert found.values == {"passage": "Ada moved.\r\nShe stayed.", "question": "Who moved?"}
+    several = (([passage, "Who?", "Why?"], "squad"), ([passage, archive], "squad"))
+    for texts, task in (*several, ([passage, passage], "ner"), ([passage, "Ada stayed."], "snli")):
+        with pytest.raises(
+            BiLmError, match=r"passage.txt is a file; its lines are read if it is the only"
+        ):
+            list(inputs_of([str(text) for text in texts], TASKS[task]))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "text\nAda\n", "got .csv"),
+        ("a.conll", "Ada\tB-PER\n", "got .conll"),
+        (
+            "a.jsonl",
+            "\n\nAda\n",
+            r"a\.jsonl, line 3: expected a JSON object in each line, got 'Ada'",
+        ),
+        ("a.txt", " \n\u200b\n", r"a\.txt: expected a text, got only blank lines"),
+        ("a.txt", "", r"a\.txt: expected a text, got only blank lines"),
+        (
+            "b.tsv",
+            "sentence\tlabel\nAda left.\t1\n",
+            r"b\.tsv, line 1: expected sentence, with tabs",
+        ),
+        (
+            "a.tsv",
+            "a\tb\nc\n",
+            r"a\.tsv, line 2: expected premise and hypothesis, with tabs between",
+        ),
+        ("a.txt", '{"a": \n', r"a\.txt, line 1: not JSON"),
+        ("squad.json", '{"data": []}\n', r"squad\.json, line 1: .*, got SQuAD's JSON; use --squad"),
+    ],
+)
+def test_another_line_is_named(name: str, content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match=message):
+        read(tmp_path, name, content, {"a.tsv": "snli", "squad.json": "squad"}.get(name, "ner"))
