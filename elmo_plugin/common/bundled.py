@@ -38,8 +38,10 @@ class BundledModel(NamedTuple):
     @property
     def note(self) -> str:
         """What it was trained on, and its score, in one sentence."""
-        score = self.score and f": {self.score} on texts kept back"
-        return f"{self.name} is a small model, trained on {self.trained_on}{score}."
+        note = f"{self.name} is a small model, trained on {self.trained_on}"
+        if self.score:
+            note += f": {self.score} on texts kept back"
+        return f"{note}."
 
     @property
     def file(self) -> Path:
@@ -80,11 +82,12 @@ def model_name(archive: str | Path) -> str | Path:
 @cache
 def _names() -> dict[str, str]:
     """Returns the names of the trained models by all words for them."""
-    return {
-        word: name
-        for name in trained_models()
-        for word in (_word(name), *meanings()["models"].get(name, "").split())
-    }
+    names = {}
+    for name in trained_models():
+        names[_word(name)] = name
+        for word in meanings()["models"].get(name, "").split():
+            names[word] = name
+    return names
 
 
 def _word(text: str) -> str:
