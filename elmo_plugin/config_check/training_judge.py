@@ -176,17 +176,15 @@ class _TrainingJudge(Judge[Mistake]):
         if constructor is None or reads_its_parameters(constructor.cls):
             return
         options = constructor.options()
-        other_keys_allowed = _takes_other_keys(constructor.cls, options)
+        takes_others = _takes_other_keys(constructor.cls, options)
         for name, item in value.items():
             if name in options:
                 yield from self.judge(options[name].annotation, item, (*keys, name))
-            elif name != "type" and not other_keys_allowed:
+            elif name != "type" and not takes_others:
                 of_type = f" of {kind or cls.__name__}" if keys else ""
                 nearest = did_you_mean(name, options)
                 yield Mistake((*keys, name), f"unknown key{of_type}{nearest}")
-        for name, option in options.items():
-            if name not in value and _is_required(option, is_top=not keys):
-                yield Mistake((*keys, name), MISSING)
+        yield from _missing(options, value, keys)
 
     @overrides
     def judge_plain(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Mistake]:
@@ -223,6 +221,14 @@ def _takes_other_keys(cls: Any, options: Mapping[str, Parameter]) -> bool:
     is_known = cls.__module__.split(".")[0] in _KNOWN_PACKAGES
     bases = {base.__name__ for base in cls.__mro__}
     return not is_known or bases.isdisjoint(_BASES_THAT_TAKE_NO_OTHERS)
+
+
+def _missing(
+    options: Mapping[str, Parameter], value: Mapping[str, Value], keys: Keys
+) -> Iterator[Mistake]:
+    for name, option in options.items():
+        if name not in value and _is_required(option, is_top=not keys):
+            yield Mistake((*keys, name), MISSING)
 
 
 def _is_required(option: Parameter, is_top: bool) -> bool:
