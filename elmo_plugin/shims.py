@@ -78,7 +78,7 @@ def clip_sparse_gradients() -> None:
 
 
 class _WithGradient:
-    """Stands for a parameter, of which `clip_grad_norm_` needs the gradient only."""
+    """Stands for a parameter: `clip_grad_norm_` needs only the gradient."""
 
     def __init__(self, grad: torch.Tensor | None) -> None:
         self.grad = grad

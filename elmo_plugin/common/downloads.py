@@ -48,7 +48,7 @@ def fetch(path_or_url: str | Path) -> Path:
 def _download(url: str) -> Path:
     if url.startswith("hf://"):
         return _download_from_hub(url.removeprefix("hf://"))
-    # Here, as it imports the clients of all clouds, which takes seconds.
+    # Imported here: the clients of all clouds take seconds.
     from cached_path import cached_path, find_latest_cached
 
     found = find_latest_cached(url, download_directory())

@@ -19,7 +19,7 @@ class SpacyRules:
     # After so many the rules are loaded again, in 0.2 seconds. This many words take about 50 MB.
     max_new_words = 100_000
 
-    # The option that a message names, where a text needs the rules of another language.
+    # The option that a message names if a text needs the rules of another language.
     option = "language"
 
     def __init__(self, language: str, *pipes: str) -> None:

@@ -1,7 +1,7 @@
 """
 Compares a configuration with the registered classes, without making any of them. One walk pairs
-each value with the type that it is for; two judges take the pairs: `mistakes` finds what a training
-would stumble over, `refused` what an archive may not name, because an archive must be data.
+each value with the type that it is for; two judges take the pairs: `mistakes` is for trainings,
+`refused` for archives, because an archive must be data.
 """
 
 from elmo_plugin.config_check.archive_judge import is_data, refused, refused_predictor

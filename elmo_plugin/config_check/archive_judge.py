@@ -1,4 +1,4 @@
-"""The judge of an archive, whose configuration may name nothing that reads, runs or fetches."""
+"""The judge of an archive: its configuration may name nothing that reads, runs or fetches."""
 
 import inspect
 import json
@@ -183,7 +183,7 @@ class _ArchiveJudge(Judge[Refusal]):
 
 
 def _judge_unchanged(value: Value, keys: Keys) -> Iterator[Refusal]:
-    """Judges a value that a class of the user's takes as it is."""
+    """Judges a value that a class of the user's takes unchanged."""
     if isinstance(value, Mapping):
         kind = value.get("type")
         if isinstance(kind, str) and not _may_be_named(kind):

@@ -53,7 +53,7 @@ GONE_TYPES = _read_gone_types()
 
 
 class Constructor(NamedTuple):
-    """What AllenNLP calls to make an object of a configuration."""
+    """The function that makes an object of a configuration."""
 
     cls: Any
     method: str | None = None  # the name of a class method, unless it is `__init__`
@@ -69,7 +69,7 @@ class Constructor(NamedTuple):
 
 def find_constructor(base: Any, kind: str | None) -> Constructor | None:
     """
-    Returns what makes the object of a type. Returns `None` if the type is neither registered for
+    Returns the constructor for a type. Returns `None` if the type is neither registered for
     `base` nor a class of a module that is imported already: nothing is imported here.
     """
     registered = Registrable._registry.get(base)
@@ -99,8 +99,7 @@ def has_default_from_params(cls: Any) -> bool:
 
 def reads_its_parameters(cls: Any) -> bool:
     """
-    Returns whether a class, unless it is ours, takes its part of a configuration apart in a method
-    of its own.
+    Returns whether a class, unless it is ours, has another way to read its part of a configuration.
     """
     if not hasattr(cls, "from_params") or has_default_from_params(cls):
         return False

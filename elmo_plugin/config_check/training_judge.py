@@ -1,4 +1,4 @@
-"""The judge of a configuration for `allennlp train`: what its registered classes would not take."""
+"""The judge of a configuration for `allennlp train`: its classes must take all values."""
 
 import inspect
 import json
@@ -64,11 +64,11 @@ _PLAIN_TYPES: dict[Annotation, PlainType] = {
 class NumberInText(NamedTuple):
     """A number, or a truth value, that is written as text."""
 
-    value: int | float | bool | None  # `None` for a variable, whose value is given later
+    value: int | float | bool | None  # `None` for a variable
 
 
 class Mistake(NamedTuple):
-    """What is wrong with a value of a configuration."""
+    """A value of a configuration that cannot be right, and why."""
 
     keys: Keys
     reason: str
@@ -120,7 +120,7 @@ def _options_beside_a_sampler(config: Mapping[str, Any]) -> Iterator[Mistake]:
 def _gone_types(config: Value, keys: Keys) -> Iterator[Mistake]:
     """
     Yields the types that AllenNLP 2 no longer has and nothing else is called, also those within
-    types that are not registered, where the walk does not come.
+    types that are not registered, because the walk leaves those out.
     """
     if not isinstance(config, Mapping):
         config = dict(enumerate(config))
@@ -162,7 +162,7 @@ class _TrainingJudge(Judge[Mistake]):
     @overrides
     def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Mistake]:
         if not issubclass(cls, FromParams):
-            return  # a class of another kind, which reads what it is given in its own way
+            return  # a class of another kind may read anything
         if not isinstance(value, Mapping):
             reason = f"expected an object or the name of a type, found {value!r:.80}"
             yield Mistake(keys, reason)
@@ -203,7 +203,7 @@ def _implausibility(found: list[Mistake]) -> tuple[int, list[int]]:
 
 
 def _wrong_type(cls: Any, kind: Value) -> str | None:
-    """Says what is wrong with the name of a type; returns `None` if it is right, or not needed."""
+    """Says why the name of a type is wrong; returns `None` if it is right, or not needed."""
     if cls not in Registrable._registry:
         return None
     if kind is None:

@@ -1,4 +1,4 @@
-"""The walk through a configuration, which pairs each value with the annotation it is for."""
+"""The walk through a configuration: it pairs each value with the annotation it is for."""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -24,12 +24,12 @@ class TypedItem(NamedTuple):
 
 class Judge(ABC, Generic[Finding]):
     """
-    Walks through the values of a configuration as AllenNLP would, and yields what is found. A
-    subclass judges the objects, which go on with the walk at their arguments, and the plain values.
+    Walks through the values of a configuration as AllenNLP would, and yields findings. A
+    subclass judges objects, from whose arguments the walk goes on, and plain values.
     """
 
     def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
-        """Yields what is found in the value of an argument with this annotation."""
+        """Yields the findings in the value of an argument with this annotation."""
         origin = get_origin(annotation)
         arguments = get_args(annotation)
         if value is None:
@@ -55,7 +55,7 @@ class Judge(ABC, Generic[Finding]):
             yield from self.judge(item.annotation, item.value, (*keys, item.key))
 
     def judge_lazy(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
-        """Judges a value of which code makes an object later."""
+        """Judges a value that code turns into an object later."""
         yield from self.judge(annotation, value, keys)
 
     @abstractmethod
@@ -64,11 +64,11 @@ class Judge(ABC, Generic[Finding]):
 
     @abstractmethod
     def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Finding]:
-        """Judges a value of which AllenNLP makes an object of this class, or of its subclass."""
+        """Judges a value that AllenNLP turns into an object of this class, or of a subclass."""
 
     @abstractmethod
     def judge_plain(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
-        """Judges a value without typed items: a number, a text, or what its type does not fit."""
+        """Judges a value without typed items: a number, a text, or one of a wrong type."""
 
 
 def is_list_type(annotation: Annotation) -> bool:
@@ -81,8 +81,8 @@ def is_list_type(annotation: Annotation) -> bool:
 
 def typed_items(annotation: Annotation, value: Value) -> list[TypedItem] | None:
     """
-    Returns the items of a list or dictionary whose annotation says what they are; `None` if it does
-    not say it, or if the value is not of its kind.
+    Returns the items of a list or dictionary with their types; `None` if the annotation does
+    not have these types, or if the value is not of its kind.
     """
     origin = get_origin(annotation)
     kinds = get_args(annotation)

@@ -237,8 +237,8 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-# Makes the embedder of this process, if it is a worker, when it is first called: in a task, whose
-# errors reach the parent.
+# Makes the embedder of this process, if it is a worker, when it is first called: the errors of a
+# task reach the parent.
 _get_embedder: Callable[[], Embedder]
 
 

@@ -182,7 +182,7 @@ def _write_safetensors(path: Path, content: Content) -> None:
 
 
 class _Tensor(NamedTuple):
-    """A tensor of safetensors, whose rows are read when they are written."""
+    """A tensor of safetensors. Its rows are read only when they are written."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -285,7 +285,7 @@ def _write_csv(path: Path, content: Content) -> None:
 
 
 def _no_description(path: Path) -> str:
-    """Returns what a file of CSV has for a description: nothing."""
+    """Returns no description: a file of CSV cannot have one."""
     return "null"
 
 

@@ -186,7 +186,7 @@ def embed_sentences(
 
 
 def _with_zeros(vectors: np.ndarray, tokens: Sequence[str]) -> np.ndarray:
-    """Returns the vectors of words, and rows of zeros for empty tokens, which have none."""
+    """Returns the vectors of words, and rows of zeros for empty tokens."""
     rows = np.zeros((*vectors.shape[:-2], len(tokens), vectors.shape[-1]), vectors.dtype)
     positions = [position for position, token in enumerate(tokens) if token]
     rows[..., positions, :] = vectors

@@ -80,7 +80,7 @@ def block_groups(
             whole = len(blocks) - 1
         for group in range(0, whole, num_rows):
             yield Text(types, starts, first), blocks[group : group + num_rows + 1]
-        # What is left is read with the next chunk.
+        # The rest is read with the next chunk.
         done = blocks[whole]
         types = types[starts[done] :]
         starts = starts[done:] - starts[done]
@@ -113,7 +113,7 @@ def _windows_needed(text: Text, blocks: np.ndarray, layout: StreamLayout) -> int
 def _group_windows(
     text: Text, blocks: np.ndarray, layout: StreamLayout
 ) -> Iterator[EvaluationWindow]:
-    """Yields the windows over blocks that are read in parallel, those of this process."""
+    """Yields the windows over blocks that are read in parallel, for this process."""
     steps = layout.unroll_steps
     width = _windows_needed(text, blocks, layout) * steps
     own = blocks[layout.own.start : layout.own.stop + 1]

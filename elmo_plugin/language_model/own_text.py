@@ -130,7 +130,7 @@ def write_text(
 
 
 def _what_is_needed(files: Mapping[str, Sequence[Path]]) -> str:
-    """Says what was expected of the files that a user named."""
+    """Says how much text the files should have."""
     needed = "text"
     if "" in files:
         least = BLOCK_LINES * (BLOCKS - 1) + 1
@@ -191,7 +191,7 @@ def _role_of(block: int, stride: int) -> str:
 
 
 def _lines(paths: Sequence[Path], column: int | None) -> Iterator[tuple[str, str]]:
-    """Yields what is not blank in files, each line with its place."""
+    """Yields the lines of files that are not blank, each with its place."""
     for path in paths:
         if is_fasta(str(path)):
             yield from _proteins(str(path))

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class _Start(NamedTuple):
-    """When this process began to train: after its first step, which takes longer than others."""
+    """When this process began to train: after its first step, as that takes longer."""
 
     time: float
     step: int
@@ -121,7 +121,7 @@ def _steps_per_epoch(trainer: GradientDescentTrainer) -> int:
 
 def log_above_bars(line: str) -> None:
     """Logs a line above the progress bars of the terminal."""
-    # AllenNLP's bars are among them, which `external_write_mode` does not know.
+    # `external_write_mode` does not know AllenNLP's bars among them.
     bars = list(getattr(tqdm, "_instances", ()))
     for bar in bars:
         bar.clear()

@@ -43,7 +43,7 @@ class BiLmTrainer(ResumableTrainer):
                     f"but got {type(part).__name__}; `resumable` is for any"
                 )
         super().__init__(model, optimizer, data_loader, **kwargs)
-        # Otherwise Linux fills each page with zeros again, which takes a tenth of the time.
+        # Otherwise Linux fills each page with zeros again, in a tenth of the time.
         keep_freed_memory()
         if self.model.num_negatives is not None:
             self.data_loader.check_order(self.model.vocab)

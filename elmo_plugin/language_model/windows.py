@@ -38,8 +38,8 @@ class StreamLayout(NamedTuple):
 
 class Items(NamedTuple):
     """
-    What the language model of one direction reads, and what it predicts after each word that it has
-    read: types of a corpus, 0 for none, in arrays of the same shape.
+    The inputs of one direction's language model, and its predictions after each of them: types of a
+    corpus, 0 for none, in arrays of the same shape.
     """
 
     inputs: np.ndarray
@@ -56,11 +56,11 @@ class Window:
 
 
 class StreamKey(NamedTuple):
-    """What decides the order of the sentences: the seed of their random numbers."""
+    """The seed of the random order of sentences."""
 
     seed: int
     epoch: int
-    reverse: int  # 1 for the backward direction, which reads another text than the forward one
+    reverse: int  # 1 for the backward direction; it has another order
 
 
 def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]:
@@ -136,7 +136,7 @@ def stream_windows(
     own = layout.own
     done = first * steps  # the number of targets of each row that have been yielded or skipped
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
-    rest = Items(nothing, nothing)  # of each row, what has not been yielded yet
+    rest = Items(nothing, nothing)  # of each row, not yet yielded
     ends = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
     for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
         ends = chunk.ends
@@ -163,7 +163,7 @@ def stream_windows(
 
 
 def _columns(items: Items, start: int, steps: int) -> Items:
-    """Returns `steps` columns of rows from `start` on, zeros where the rows have ended."""
+    """Returns `steps` columns of rows from `start` on, zeros after the ends of the rows."""
     inputs = items.inputs[:, start : start + steps]
     targets = items.targets[:, start : start + steps]
     missing = ((0, 0), (0, steps - inputs.shape[1]))

@@ -121,7 +121,7 @@ def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict
 
 
 def _joined_provenance(folders: Sequence[Path]) -> dict[str, str]:
-    """Returns the provenance of several trainings; what differs between them is listed."""
+    """Returns the provenance of several trainings; different values are listed."""
     values: dict[str, set[str]] = {}
     records = []
     for folder in folders:

@@ -291,7 +291,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
 
 
 def _read_variants(source: str) -> dict[str, Any]:
-    """Reads what a file has under the names that are asked for, or all of it under its own name."""
+    """Reads the variants that a source means, or the whole file as one, under the file's name."""
     file, _, pattern = source.rpartition(":")
     is_of_path = "/" in pattern or "\\" in pattern  # the colon of a URL or a drive
     if not file or is_of_path:

@@ -25,7 +25,7 @@ Point = tuple[int, int]  # of a training: the finished epochs, and the finished 
 
 
 class _TrainerWithState:
-    """Stands for a trainer whose state was asked for already."""
+    """Stands for a trainer, and returns a state that was taken before."""
 
     def __init__(self, state: TrainerCheckpoint) -> None:
         self._state = state
@@ -123,7 +123,7 @@ class AtomicCheckpointer(Checkpointer):
                 path.replace(path.with_name(f"damaged_{path.name}"))
 
     def _remove_leftovers(self) -> None:
-        """Removes what a killed process had half written, or half removed."""
+        """Removes the leftovers of a process that was killed."""
         for name in _WRITTEN_WHOLE:
             remove_leftovers(self._serialization_dir, name)
         self._remove_without_model()

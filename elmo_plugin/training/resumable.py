@@ -86,7 +86,7 @@ class _CheckpointerOf:
 class _ContinuedLoader:
     """
     Yields the batches of a loader. Before a checkpoint the batches have been trained on already;
-    after them everything is restored as it was when the checkpoint was made.
+    after them everything is restored from the checkpoint.
     """
 
     loader: DataLoader
@@ -239,7 +239,7 @@ class ResumableTrainer(GradientDescentTrainer):
         )
 
     def _restore_as_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
-        """Restores what AllenNLP's trainer restores, from a checkpoint that is loaded already."""
+        """Lets AllenNLP restore its part, from a checkpoint that is loaded already."""
         checkpointer = self._checkpointer
         average = self._moving_average
         parameters = [] if average is None else average._parameters
@@ -306,7 +306,7 @@ class ResumableTrainer(GradientDescentTrainer):
         return metrics
 
     def _complete_metrics(self, metrics: dict[str, Any]) -> None:
-        """Sets the losses of the whole epoch: AllenNLP sums those of this process only."""
+        """Sets the losses of the whole epoch: AllenNLP forgets the batches before a kill."""
         if "loss" not in metrics:
             # The checkpoint was made after the last batch, so AllenNLP trained on none.
             metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
@@ -337,7 +337,7 @@ class ResumableTrainer(GradientDescentTrainer):
         set_random_states(states, self.cuda_device)  # the data loader may draw from them
 
     def _reach_checkpoint(self) -> None:
-        """Goes on where the checkpoint was made."""
+        """Goes on from the checkpoint."""
         assert self._resumed is not None
         set_random_states(self._resumed["random"], self.cuda_device)
         self._load_own_state(self._resumed)
@@ -350,7 +350,7 @@ class ResumableTrainer(GradientDescentTrainer):
             self._reach_checkpoint()
         path = os.path.join(self._serialization_dir, f"metrics_epoch_{epoch}.json")
         if "epoch" not in metrics and os.path.exists(path):
-            # AllenNLP trained no epoch, so it has no metrics of the last one.
+            # AllenNLP trained no epoch, so the last one's metrics are missing.
             with open(path, encoding="utf-8") as file:
                 metrics = {**json.load(file), **metrics}
         return metrics, epoch

@@ -72,7 +72,7 @@ def as_object(content: Any, name: str) -> dict[str, Any]:
 
 
 def is_list_of(values: Any, kind: type) -> bool:
-    """Returns whether it is a list, perhaps empty, whose values are all of one kind."""
+    """Returns whether it is a list, perhaps empty, with all its values of one kind."""
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
