@@ -6,13 +6,12 @@ read or written. All commands, the demo and `elmo_plugin.hardening` load models 
 import logging
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from threading import RLock
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from elmo_plugin.bilm import BiLm, BiLmError
@@ -31,11 +30,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CONFIG = "config.json"
-_VOCABULARY = (
-    "type",
-    "padding_token",
-    "oov_token",
-)  # all that AllenNLP reads with the archive's own files
+# All that AllenNLP takes from a configuration beside the vocabulary's files in the archive.
+_VOCABULARY = ("type", "padding_token", "oov_token")
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 GONE_READER_OPTIONS = {
     "squad_v1": ("skip_bad", "skip_unanswerable"),
@@ -72,13 +68,9 @@ TRUST = "use --trust (trust=True) if you trust this archive"
 
 
 class TrainedMix(NamedTuple):
-    """
-    placement: as in `LayerWeights`
-    bilm: the biLM
-    mix: of its layers
-    """
+    """A mix that a task model has learned, with the biLM whose layers it mixes."""
 
-    placement: str
+    placement: str  # as in `LayerWeights`
     bilm: BiLm
     mix: LayerMix
 
@@ -135,9 +127,8 @@ def load_archive(
 
     with _folder(path) as (folder, name), one_sentence(name):
         config = _read_config(folder, name)
-        archived = find_weights(
-            folder, name
-        )  # without them a biLM would be read from where the archive says
+        # Without them a biLM would be read from wherever the archive says.
+        archived = find_weights(folder, name)
         weights = Path(weights_file) if weights_file else archived
         check_before_load(weights, name)
         if isinstance(overrides, str):
@@ -148,10 +139,12 @@ def load_archive(
         else:
             check_config(params.as_dict(quiet=True), name, folder, overrides or {})
         with nullcontext() if trust else spacy_rules(params, name):
-            readers = archival._load_dataset_readers(params.duplicate(), folder)
+            reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
             model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
-        meta = Meta.from_path(folder / META_NAME) if (folder / META_NAME).is_file() else None
-    return Archive(model, params, readers[0], readers[1], meta)
+        meta = None
+        if (folder / META_NAME).is_file():
+            meta = Meta.from_path(folder / META_NAME)
+    return Archive(model, params, reader, validation_reader, meta)
 
 
 def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
@@ -165,17 +158,23 @@ def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
     if not read_layer_weights(read_state(archive)):
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
     model = load_archive(archive, trust=trust).model
-    elmos = (module for module in model.modules() if isinstance(module, ElmoRepresentations))
-    pairs = [(elmo.bilm, cast(LayerMix, mix)) for elmo in elmos for mix in elmo.mixes.values()]
-    mixes = read_layer_weights(model.state_dict())
-    return [TrainedMix(mix.placement, *pair) for mix, pair in zip(mixes, pairs, strict=True)]
+    learned = []
+    for elmo in model.modules():
+        if isinstance(elmo, ElmoRepresentations):
+            learned += [(elmo.bilm, cast(LayerMix, mix)) for mix in elmo.mixes.values()]
+    weights = read_layer_weights(model.state_dict())
+    return [
+        TrainedMix(found.placement, bilm, mix)
+        for found, (bilm, mix) in zip(weights, learned, strict=True)
+    ]
 
 
 def find_weights(folder: Path, name: str) -> Path:
     """
     Returns the file of weights in the folder of an archive. Raises `BiLmError` if there is none.
     """
-    for file in map(folder.joinpath, WEIGHTS_NAMES):
+    for weights_name in WEIGHTS_NAMES:
+        file = folder / weights_name
         if file.is_file():
             return file
     raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} not found")
@@ -208,15 +207,18 @@ def check_config(
 
     from elmo_plugin.config_check import refused
 
-    model = {**config["model"]}
-    if model.get("type") == "bilm":  # whose sizes come from the weights
-        model.pop("initial", None)
-    given = [tuple(key.split(".")) for key in Params({**(overrides or {})}).as_flat_dict()]
+    model = dict(config["model"])
+    if model.get("type") == "bilm":
+        model.pop("initial", None)  # its sizes come from the weights
+    given = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
     for keys, reason in refused({**config, "model": model}, folder):
-        place = tuple(map(str, keys))
-        if not any(place[: len(each)] == each for each in given):
-            hint = "" if "not registered" in reason else f"; {TRUST}"
-            raise BiLmError(f"{name}: {'.'.join(place)}: {reason}{hint}")
+        place = [str(key) for key in keys]
+        if any(place[: len(each)] == each for each in given):
+            continue
+        hint = f"; {TRUST}"
+        if "not registered" in reason:
+            hint = ""  # trust does not help
+        raise BiLmError(f"{name}: {'.'.join(place)}: {reason}{hint}")
 
 
 @contextmanager
@@ -230,7 +232,8 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
     if trust:
         yield
         return
-    if name := refused_predictor(archive.model, archive.validation_dataset_reader):
+    name = refused_predictor(archive.model, archive.validation_dataset_reader)
+    if name is not None:
         raise BiLmError(
             f"the predictor {name} reads files or loads other models; name another one, or {TRUST}"
         )
@@ -254,30 +257,47 @@ def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
 
     def load(model: str, disable: Sequence[str]) -> Any:
         language = model.partition("_")[0]
-        if needs_tags or not {"parser", "ner"} <= {*disable} or language not in languages:
+        only_splits = not needs_tags and "parser" in disable and "ner" in disable
+        if not only_splits or language not in languages:
             raise BiLmError(f"{name}: spaCy's model {model} is not data; {TRUST}")
         logger.warning("%s: words are split by spaCy's rules, without the model %s", name, model)
         return spacy.blank(language)
 
     with _spacy_lock:
-        theirs = util.spacy, util.LOADED_SPACY_MODELS
-        # other threads use the rest of spaCy, while they predict
-        vars(util).update(
-            spacy=SimpleNamespace(**vars(spacy) | {"load": load}), LOADED_SPACY_MODELS={}
-        )
+        their_spacy = util.spacy
+        their_models = util.LOADED_SPACY_MODELS
+        util.spacy = _SpacyWithLoad(load)  # type: ignore[assignment]
+        util.LOADED_SPACY_MODELS = {}
         try:
             yield
         finally:
-            util.spacy, util.LOADED_SPACY_MODELS = theirs
+            util.spacy = their_spacy
+            util.LOADED_SPACY_MODELS = their_models
+
+
+class _SpacyWithLoad:
+    """
+    Stands for the module spaCy, with another `load`: other threads use the rest of it while they
+    predict.
+    """
+
+    def __init__(self, load: Callable[..., Any]) -> None:
+        self.load = load
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module("spacy"), name)
 
 
 def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yields all keys and values of a configuration, with the keys that lead to them."""
-    is_object = isinstance(config, Mapping)
-    if is_object or isinstance(config, list):
-        for key, value in config.items() if is_object else enumerate(config):
-            yield (*keys, str(key)), value
-            yield from _values(value, (*keys, str(key)))
+    if isinstance(config, list):
+        config = dict(enumerate(config))
+    if not isinstance(config, Mapping):
+        return
+    for key, value in config.items():
+        place = (*keys, str(key))
+        yield place, value
+        yield from _values(value, place)
 
 
 def _drop_gone_values(reader: dict[str, Any]) -> None:
@@ -309,16 +329,20 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
                 config[key].pop(option, None)
             if config[key].get("type") == "ner_conll2003":
                 _drop_gone_values(config[key])
-    for _, part in [("", model), *_values(model)]:
+    _remove_sources(model)
+    for _, part in _values(model):
         if isinstance(part, dict):
-            for key in _REMOVED_BY_ALLENNLP:
-                part.pop(key, None)
-            if isinstance(part.get("cache"), dict) and part["cache"].get("type") in (
-                "memory",
-                "sqlite",
-            ):
-                del part["cache"]
+            _remove_sources(part)
     return config
+
+
+def _remove_sources(part: dict[str, Any]) -> None:
+    """Removes from a part of a model where its first values came from, and its cache."""
+    for key in _REMOVED_BY_ALLENNLP:
+        part.pop(key, None)
+    cache = part.get("cache")
+    if isinstance(cache, dict) and cache.get("type") in ("memory", "sqlite"):
+        del part["cache"]
 
 
 @contextmanager
@@ -327,8 +351,9 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
     local = archive_path(path)
     if local.is_dir():
         root = local.resolve()
-        named = map(local.joinpath, (_CONFIG, "meta.json", *WEIGHTS_NAMES))
-        for file in (*named, *(local / "vocabulary").rglob("*")):
+        files = [local / name for name in (_CONFIG, "meta.json", *WEIGHTS_NAMES)]
+        files += (local / "vocabulary").rglob("*")
+        for file in files:
             if not file.resolve().is_relative_to(root):
                 raise BiLmError(f"directory {path}: its {file.name} is a link to {file.resolve()}")
         yield local, f"directory {path}"

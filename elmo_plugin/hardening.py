@@ -55,31 +55,47 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """
     config = params.duplicate().as_dict(quiet=True)  # AllenNLP takes the keys out of the other
     found = mistakes(config)
-    if found and (old_key := first_old_key(config)):
+    old_key = first_old_key(config)
+    if found and old_key:
         raise ConfigurationError(f"{old_key}; {_OLD}")
     check(found)
     given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
     folder = Path(given["serialization_dir"])
-    is_new, file = not folder.exists(), folder / archival.CONFIG_NAME
-    if given.get("recover") and file.is_file():
-        try:
-            json.loads(file.read_bytes())
-        except ValueError:  # a kill cut it short
-            params.to_file(str(file))
+    is_new = not folder.exists()
+    if given.get("recover"):
+        _repair_config(folder / archival.CONFIG_NAME, params)
     try:
         return TRAIN_MODEL(params, *args, **kwargs)
-    except (*MISTAKES, TypeError) as error:
-        old_key = first_old_key(config) if "__init__() got an unexpected" in str(error) else None
-        if isinstance(error, TypeError) and not old_key:
-            raise
-        if is_new and not any(folder.glob("*.th")):  # nothing was trained
-            close_log_files()
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, TypeError):  # of a class that passes **kwargs on
-            raise ConfigurationError(f"{old_key}; {_OLD}") from error
+    except MISTAKES:
+        if is_new:
+            _remove_untrained(folder)
         raise
+    except TypeError as error:
+        # A class may pass an old key on, in **kwargs, to a base that does not take it.
+        if old_key is None or "__init__() got an unexpected" not in str(error):
+            raise
+        if is_new:
+            _remove_untrained(folder)
+        raise ConfigurationError(f"{old_key}; {_OLD}") from error
     finally:
         _take_excepthook()  # from AllenNLP's log
+
+
+def _repair_config(file: Path, params: Params) -> None:
+    """Writes the configuration of a training again that a kill has cut short."""
+    if not file.is_file():
+        return
+    try:
+        json.loads(file.read_bytes())
+    except ValueError:
+        params.to_file(str(file))
+
+
+def _remove_untrained(folder: Path) -> None:
+    """Removes the folder of a training, unless it has weights already."""
+    if not any(folder.glob("*.th")):
+        close_log_files()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
@@ -120,13 +136,15 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
         options["archive_file"],
         options.get("weights_file"),
     ]
-    names = ("metrics_output_file", "predictions_output_file")
-    outputs = [output for name in names for output in (options.get(name) or "").split(",")]
+    outputs: list[str] = []
+    for name in ("metrics_output_file", "predictions_output_file"):
+        outputs += (options.get(name) or "").split(",")
     _check_outputs(outputs, inputs)
     try:
         return EVALUATE(*args, **kwargs)
     except KeyError as error:
-        if (key := options.get("batch_weight_key")) and error.args == (key,):
+        key = options.get("batch_weight_key")
+        if key and error.args == (key,):
             raise ConfigurationError(
                 f"--batch-weight-key {key}: the model does not return it"
             ) from error
@@ -146,10 +164,10 @@ def from_archive(
 
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
     """Ends a program with one sentence if the user made a mistake, and as Python does otherwise."""
-    is_of_allennlp = isinstance(error, RuntimeError | ValueError) and str(error).startswith(
-        _MISTAKES
-    )
-    if (is_of_allennlp or isinstance(error, MISTAKES)) and not os.environ.get("ALLENNLP_DEBUG"):
+    is_mistake = isinstance(error, MISTAKES)
+    if isinstance(error, RuntimeError | ValueError) and str(error).startswith(_MISTAKES):
+        is_mistake = True
+    if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
         print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
     elif isinstance(error, KeyboardInterrupt | SigTermReceived):
         print("stopped; --recover continues a training from its last checkpoint", file=sys.stderr)
@@ -160,12 +178,15 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
 def _take_excepthook() -> None:
     global EXCEPTHOOK
     if sys.excepthook is not excepthook:
-        EXCEPTHOOK, sys.excepthook = sys.excepthook, excepthook
+        EXCEPTHOOK = sys.excepthook
+        sys.excepthook = excepthook
 
 
 def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None:
     with as_configuration_error():
-        check_outputs(filter(None, outputs), filter(None, inputs))
+        check_outputs(
+            [output for output in outputs if output], [given for given in inputs if given]
+        )
 
 
 train.train_model = train_model

@@ -24,8 +24,10 @@ from overrides import overrides
 PREPARE_LOGGING = common_logging.prepare_global_logging
 BAR = Tqdm.tqdm
 EVALUATE = evaluate.evaluate_from_archive
-_METRICS = "Metrics: "  # before the final figures, as JSON
-_OF_BARS = "Metrics with names beginning"  # a warning about those with "_"
+# How AllenNLP's messages begin: the final figures, as JSON, and a warning that progress bars leave
+# out those with "_".
+_METRICS = "Metrics: "
+_OF_BARS = "Metrics with names beginning"
 
 logger = logging.getLogger(__name__)
 
@@ -43,14 +45,13 @@ class EpochLines(ConsoleLoggerCallback):
     ) -> None:
         if not is_primary:
             return
-        best = " (best so far)" if metrics["best_epoch"] == epoch else ""
-        parts = [
-            f"training loss {metrics['training_loss']:.3f}",
-            figures(metrics, "validation_") + best,
-        ]
-        logger.info(
-            "epoch %d of %d: %s", epoch + 1, trainer._num_epochs, ", ".join(filter(None, parts))
-        )
+        line = f"training loss {metrics['training_loss']:.3f}"
+        validation = figures(metrics, "validation_")
+        if metrics["best_epoch"] == epoch:
+            validation += " (best so far)"
+        if validation:
+            line += f", {validation}"
+        logger.info("epoch %d of %d: %s", epoch + 1, trainer._num_epochs, line)
 
 
 class ConsoleFormatter(logging.Formatter):
@@ -61,12 +62,9 @@ class ConsoleFormatter(logging.Formatter):
 
     @overrides
     def format(self, record: logging.LogRecord) -> str:
-        message = record.getMessage()
-        return (
-            summary(json.loads(message[len(_METRICS) :]))
-            if is_final(record)
-            else super().format(record)
-        )
+        if not is_final(record):
+            return super().format(record)
+        return summary(json.loads(record.getMessage().removeprefix(_METRICS)))
 
 
 def is_final(record: logging.LogRecord) -> bool:
@@ -84,29 +82,27 @@ def is_shown(record: logging.LogRecord) -> bool:
 
 def summary(metrics: Mapping[str, Any]) -> str:
     """Returns the final figures of a training, or of an evaluation, in one line."""
-    if not (validation := figures(metrics, "best_validation_")):
+    validation = figures(metrics, "best_validation_")
+    if not validation:
         return figures(metrics)
+    line = f"best epoch {metrics['best_epoch'] + 1}: {validation}"
     test = figures(metrics, "test_")
-    return f"best epoch {metrics['best_epoch'] + 1}: {validation}" + (
-        f"; test: {test}" if test else ""
-    )
+    if test:
+        line += f"; test: {test}"
+    return line
 
 
 def figures(metrics: Mapping[str, Any], prefix: str = "") -> str:
     """
     Returns the figures whose names begin with `prefix`, without those that progress bars leave out.
     """
-    names = [
-        name
-        for name in metrics
-        if name.startswith(prefix) and isinstance(metrics[name], int | float)
-    ]
-    shown = {name.removeprefix(prefix): metrics[name] for name in names}
-    return ", ".join(
-        f"{name} {value:.3f}"
-        for name, value in shown.items()
-        if name[0] != "_" and name != "reg_loss"
-    )
+    shown = []
+    for key, value in metrics.items():
+        name = key.removeprefix(prefix)
+        is_figure = key.startswith(prefix) and isinstance(value, int | float)
+        if is_figure and not name.startswith("_") and name != "reg_loss":
+            shown.append(f"{name} {value:.3f}")
+    return ", ".join(shown)
 
 
 def quieten_console() -> None:
@@ -125,7 +121,9 @@ def prepare_quiet_logging(*args: Any, **kwargs: Any) -> None:
 
 def passing_bar(*args: Any, **kwargs: Any) -> Any:
     """Returns a progress bar that leaves no line and is shown only on a terminal."""
-    return BAR(*args, **({"disable": not sys.stderr.isatty(), "leave": False} | kwargs))
+    kwargs.setdefault("disable", not sys.stderr.isatty())
+    kwargs.setdefault("leave", False)
+    return BAR(*args, **kwargs)
 
 
 @wraps(EVALUATE)
@@ -134,7 +132,8 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     Evaluates a model, and logs the figures; AllenNLP does so only if it writes them to a file.
     """
     metrics = EVALUATE(*args, **kwargs)
-    if not inspect.signature(EVALUATE).bind(*args, **kwargs).arguments.get("metrics_output_file"):
+    options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
+    if not options.get("metrics_output_file"):
         logger.info(figures(metrics))
     return metrics
 

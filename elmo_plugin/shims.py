@@ -1,4 +1,5 @@
-"""Repairs of AllenNLP 2.10.1 on a torch newer than the one it was written for.
+"""
+Repairs AllenNLP 2.10.1 on a torch that is newer than the one it was written for.
 
 With AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `elmo_plugin.dropin`
 apply them; `docs/hardening.md` lists them.
@@ -9,13 +10,11 @@ import logging
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import cache
 from importlib import import_module, invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,8 @@ from allennlp.training.optimizers import Optimizer
 
 logger = logging.getLogger(__name__)
 
-_ONLY_FOR_CHECKLIST = (
-    "allennlp.confidence_checks.task_checklists"  # a command that imports it itself
-)
+# Only the command `allennlp checklist` needs it, and imports it itself.
+_ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"
 
 
 def restore_reduce_on_plateau() -> None:
@@ -79,16 +77,23 @@ def clip_sparse_gradients() -> None:
         gradient_descent_trainer.clip_grad_norm_ = _clip_sparse_and_dense  # type: ignore[assignment]
 
 
+class _WithGradient:
+    """Stands for a parameter: `clip_grad_norm_` needs only the gradient."""
+
+    def __init__(self, grad: torch.Tensor | None) -> None:
+        self.grad = grad
+
+
 def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float) -> torch.Tensor:
     """Clips dense gradients, and the values of sparse gradients."""
-    gradients: list[Any] = []
+    clipped: list[Any] = []
     for parameter in parameters:
         gradient = parameter.grad
         if gradient is not None and gradient.is_sparse:
             gradient = parameter.grad = gradient.coalesce()
             gradient = gradient.values()
-        gradients.append(SimpleNamespace(grad=gradient))
-    return torch.nn.utils.clip_grad_norm_(gradients, max_norm)
+        clipped.append(_WithGradient(gradient))
+    return torch.nn.utils.clip_grad_norm_(clipped, max_norm)
 
 
 def silence_cuda_amp_deprecation() -> None:
@@ -117,7 +122,10 @@ def import_submodules_by_their_full_names() -> None:
 
 def _include_package(package_name: str, exclude: set[str] | None = None) -> None:
     is_allennlps = package_name.partition(".")[0] == "allennlp"
-    with nullcontext() if is_allennlps else util.push_python_path("."):
+    if is_allennlps:
+        _import_with_submodules(package_name, exclude)
+        return
+    with util.push_python_path("."):
         _import_with_submodules(package_name, exclude)
 
 
@@ -148,9 +156,8 @@ def import_plugins(here: str) -> None:
         for name in list(plugins.discover_plugins()):
             _try(import_module, name)
     finally:
-        sys.path[:] = path + [
-            each for each in sys.path if each not in (*path, here)
-        ]  # added by plugins
+        added_by_plugins = [each for each in sys.path if each not in path and each != here]
+        sys.path[:] = path + added_by_plugins
 
 
 def _try(import_it: Callable[[str], Any], name: str) -> None:

@@ -100,8 +100,14 @@ class ReadsAll(Model):
         return params
 
 
+@Model.register("counts_in_words")
+class CountsInWords(Model):
+    def __init__(self, vocab: Any, batch_size: str, dropout: str) -> None:
+        super().__init__(vocab)
+
+
 @pytest.mark.parametrize("model", [{"type": "takes_some", "sizes": [1, "a"], "extra": 3},
-    {"type": "reads_all", "x": 3}])
+    {"type": "reads_all", "x": 3}, {"type": "counts_in_words", "batch_size": "all", "dropout": "none"}])
 def test_what_a_class_of_a_user_may_take_is_no_mistake(model: Any) -> None:
     assert mistakes(changed(model=model)) == []
 

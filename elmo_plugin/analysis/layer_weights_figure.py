@@ -30,7 +30,8 @@ def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
     """
     from matplotlib.figure import Figure
 
-    num_layers = 1 + max(max(mix.layers) for _, mix in models)
+    highest = max(layer for _, mix in models for layer in mix.layers)
+    num_layers = highest + 1
     weights = np.full((num_layers, len(models)), np.nan)  # empty where a layer is not mixed
     for column, (_, mix) in enumerate(models):
         weights[list(mix.layers), column] = mix.normalized_weights
@@ -38,7 +39,7 @@ def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
     axes = figure.subplots()
     names = [f"{name}, {mix.placement}" for name, mix in models]
     axes.set_xticks(range(len(models)), names, rotation=45, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(num_layers), map(layer_name, range(num_layers)))
+    axes.set_yticks(range(num_layers), [layer_name(layer) for layer in range(num_layers)])
     image = axes.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower", aspect="auto")
     figure.colorbar(image, label="normalized weight")
     return figure

@@ -1,5 +1,5 @@
-"""Word senses by their nearest mean vector (Melamud et al., 2016; Peters et al., 2018, section
-5.3).
+"""
+Word senses by their nearest mean vector (Melamud et al., 2016; Peters et al., 2018, section 5.3).
 """
 
 from collections import Counter, defaultdict
@@ -35,7 +35,7 @@ class NearestSense:
         for target, vectors in self._vectors(sentences):
             sums = self._sums[target.entry]
             for sense in target.senses:
-                sums[sense] = sums[sense] + vectors if sense in sums else vectors
+                sums[sense] = sums.get(sense, 0) + vectors
             self._counts[target.entry].update(target.senses)
             count += 1
         return count
@@ -51,21 +51,18 @@ class NearestSense:
             if target.entry not in self._sums:
                 yield target, None
                 continue
-            counts, sums = self._counts[target.entry], self._sums[target.entry]
-            senses = [sense for sense, _ in counts.most_common()]
+            sums = self._sums[target.entry]
+            senses = [sense for sense, _ in self._counts[target.entry].most_common()]
             means = torch.stack([sums[sense] for sense in senses])
-            similarity = torch.cosine_similarity(
-                means, vectors, dim=2
-            )  # Shape: (senses, combinations)
+            # Shape: (senses, combinations)
+            similarity = torch.cosine_similarity(means, vectors, dim=2)
             are_nearest = similarity > similarity.amax(dim=0) - ROUNDING
             yield target, [senses[first] for first in are_nearest.int().argmax(dim=0).tolist()]
 
     def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, Tensor]]:
         """Yields each target with its vectors, of shape (combinations, dim) and type float64."""
         with_targets = (sentence for sentence in sentences if sentence.targets)
-        for batch in batches_of_words(
-            with_targets, WORDS_AT_ONCE, lambda sentence: len(sentence.words)
-        ):
+        for batch in batches_of_words(with_targets, WORDS_AT_ONCE, _num_words):
             layers = self.representations.embed([sentence.words for sentence in batch])
             for sentence, sentence_layers in zip(batch, layers, strict=True):
                 for target in sentence.targets:
@@ -73,12 +70,14 @@ class NearestSense:
                     yield target, self.representations.combine(words).mean(dim=1)
 
 
-class SenseScore(NamedTuple):
-    """
-    The correctly answered, answered and all words of a method, such as "LSTM 1" or "first sense".
-    """
+def _num_words(sentence: SenseSentence) -> int:
+    return len(sentence.words)
 
-    name: str
+
+class SenseScore(NamedTuple):
+    """How many words a method gives their sense."""
+
+    name: str  # of the method, such as "LSTM 1" or "first sense"
     correct: int
     answered: int
     total: int
@@ -86,7 +85,9 @@ class SenseScore(NamedTuple):
     @property
     def f1(self) -> float:
         """Precision and recall combined, from 0 to 1."""
-        return 2 * self.correct / (self.answered + self.total) if self.answered else 0.0
+        if self.answered == 0:
+            return 0.0
+        return 2 * self.correct / (self.answered + self.total)
 
 
 def score_senses(
@@ -107,8 +108,10 @@ def score_senses(
         total += 1
         senses: Sequence[str | None] = nearest or [first] * len(combinations)
         for count, sense in zip(counts.values(), [first, *senses], strict=True):
-            count["answered"] += sense is not None
-            count["correct"] += sense in target.senses
+            if sense is not None:
+                count["answered"] += 1
+            if sense in target.senses:
+                count["correct"] += 1
     return [
         SenseScore(name, each["correct"], each["answered"], total) for name, each in counts.items()
     ]

@@ -23,7 +23,7 @@ class Occurrence(NamedTuple):
     position: int
 
     def __str__(self) -> str:
-        marked = [*self.words]
+        marked = list(self.words)
         marked[self.position] = f"[{marked[self.position]}]"
         return " ".join(marked)
 
@@ -39,30 +39,31 @@ def nearest_words(
     bilm: BiLm, queries: Sequence[Occurrence], sentences: Sequence[list[str]], k: int, layer: int
 ) -> list[list[Neighbor]]:
     """
-    Returns the `k` words nearest to each query by cosine in a layer, without its own sentence's.
+    Returns the `k` words nearest to each query by cosine in a layer, without the words of the same
+    sentence.
     """
-    vectors = [bilm.embed([query.words])[0][layer, query.position] for query in queries]
+    vectors = []
+    for query in queries:
+        (layers,) = bilm.embed([query.words])
+        vectors.append(layers[layer, query.position])
     query_vectors = normalize(torch.stack(vectors), dim=-1)
     batches = []
-    with progress_bar(total=sum(map(len, sentences)), unit=" words", unit_scale=True) as progress:
+    num_words = sum(len(sentence) for sentence in sentences)
+    with progress_bar(total=num_words, unit=" words", unit_scale=True) as progress:
         for batch in batches_of_words(sentences, WORDS_AT_ONCE, len):
             of_batch = torch.cat([layers[layer] for layers in bilm.embed(batch)])
             batches.append(query_vectors @ normalize(of_batch, dim=-1).t())
             progress.update(len(of_batch))
     cosines = torch.cat(batches, dim=1)  # Shape: (queries, words)
-    return [
-        list(
-            islice(
-                (
-                    each
-                    for each in by_cosine(sentences, row)
-                    if each.occurrence.words != query.words
-                ),
-                k,
-            )
+    nearest = []
+    for query, row in zip(queries, cosines, strict=True):
+        others = (
+            neighbor
+            for neighbor in by_cosine(sentences, row)
+            if neighbor.occurrence.words != query.words
         )
-        for query, row in zip(queries, cosines, strict=True)
-    ]
+        nearest.append(list(islice(others, k)))
+    return nearest
 
 
 def by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neighbor]:
@@ -70,7 +71,7 @@ def by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neigh
     Yields all words of the sentences in the order of their cosines, the largest first. Shape
     (words,).
     """
-    ends = list(accumulate(map(len, sentences)))
+    ends = list(accumulate(len(sentence) for sentence in sentences))
     for row in cosines.argsort(descending=True).tolist():
         number = bisect(ends, row)
         position = row - (ends[number] - len(sentences[number]))

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.analysis.representations import Representations, batches_of_words
+from elmo_plugin.common.integers import ceil_div
 
 
 class TaggedSentence(NamedTuple):
@@ -25,13 +26,25 @@ def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) 
     for sentence in train:
         for word, tag in zip(sentence.words, sentence.tags, strict=True):
             counts[word][tag] += 1
-    majority = sum(counts.values(), Counter()).most_common(1)[0][0]
-    best_tag = {word: tags.most_common(1)[0][0] for word, tags in counts.items()}
-    pairs = [pair for each in test for pair in zip(each.words, each.tags, strict=True)]
-    return {
-        "majority": sum(majority == tag for _, tag in pairs) / len(pairs),
-        "word": sum(best_tag.get(word, majority) == tag for word, tag in pairs) / len(pairs),
-    }
+    all_tags: Counter[str] = Counter()
+    for tags_of_word in counts.values():
+        all_tags.update(tags_of_word)
+    majority = _most_frequent(all_tags)
+    tag_of_word = {word: _most_frequent(tags) for word, tags in counts.items()}
+    right_by_majority = 0
+    right_by_word = 0
+    total = 0
+    for sentence in test:
+        for word, tag in zip(sentence.words, sentence.tags, strict=True):
+            right_by_majority += tag == majority
+            right_by_word += tag == tag_of_word.get(word, majority)
+            total += 1
+    return {"majority": right_by_majority / total, "word": right_by_word / total}
+
+
+def _most_frequent(tags: Counter[str]) -> str:
+    [(tag, _)] = tags.most_common(1)
+    return tag
 
 
 def with_control_tags(
@@ -55,10 +68,11 @@ def with_control_tags(
     return retagged(train), retagged(test)
 
 
-WORDS_AT_ONCE = 20_000
+WORDS_AT_ONCE = 20_000  # that are embedded
+_SCORED_AT_ONCE = 8192
 BATCH_SIZE = 256
 MIN_STEPS = 2000
-LEARNING_RATE = 0.005  # of the first step
+LEARNING_RATE = 0.005  # of the first step; it decreases
 
 
 class ProbeScore(NamedTuple):
@@ -81,12 +95,11 @@ def probe_layers(
     epochs: int | None = None,
 ) -> list[ProbeScore]:
     """Scores `LinearProbes` of each combination of layers, for the tags and for a control task."""
-    train_vectors, test_vectors = (word_vectors(representations, data) for data in (train, test))
+    train_vectors = word_vectors(representations, train)
+    test_vectors = word_vectors(representations, test)
     scores = [ProbeScore(name, [], []) for name in representations.combinations]
-    numbers = {
-        tag: number
-        for number, tag in enumerate(sorted({tag for each in train for tag in each.tags}))
-    }
+    tags = sorted({tag for sentence in train for tag in sentence.tags})
+    numbers = {tag: number for number, tag in enumerate(tags)}
     for seed in seeds:
         control_train, control_test = with_control_tags(train, test, seed)
         probes = LinearProbes(len(numbers), epochs=epochs)
@@ -111,8 +124,10 @@ def word_vectors(representations: Representations, sentences: Sequence[TaggedSen
 
 def _labels(numbers: Mapping[str, int], *data: Sequence[TaggedSentence]) -> Tensor:
     """Returns the number of each word's tag, -1 for an unknown one. Shape (data, words)."""
-    tags = [[tag for sentence in sentences for tag in sentence.tags] for sentences in data]
-    return torch.tensor([[numbers.get(tag, -1) for tag in each] for each in tags])
+    rows = []
+    for sentences in data:
+        rows.append([numbers.get(tag, -1) for sentence in sentences for tag in sentence.tags])
+    return torch.tensor(rows)
 
 
 class LinearProbes:
@@ -129,7 +144,8 @@ class LinearProbes:
 
     def fit(self, vectors: Tensor, labels: Tensor, seed: int) -> "LinearProbes":
         """Trains on vectors of shape (kinds, words, dim) and labels of shape (tasks, words)."""
-        (kinds, words, dim), tasks = vectors.shape, len(labels)
+        kinds, words, dim = vectors.shape
+        tasks = len(labels)
         generator = torch.Generator().manual_seed(seed)
         self._mean = vectors.mean(dim=1, keepdim=True)
         self._scale = 1 / vectors.std(dim=1, correction=0, keepdim=True).clamp(min=1e-6)
@@ -140,8 +156,8 @@ class LinearProbes:
         self._weight = nn.Parameter(weight.t().repeat(kinds, 1, tasks))
         self._bias = nn.Parameter(torch.zeros(kinds, 1, tasks * self._num_classes))
         optimizer = torch.optim.Adam([self._weight, self._bias], lr=LEARNING_RATE)
-        steps_per_epoch = -(-words // BATCH_SIZE)
-        epochs = self._epochs or max(10, -(-MIN_STEPS // steps_per_epoch))
+        steps_per_epoch = ceil_div(words, BATCH_SIZE)
+        epochs = self._epochs or max(10, ceil_div(MIN_STEPS, steps_per_epoch))
         steps = epochs * steps_per_epoch
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
         for _ in range(epochs):
@@ -161,12 +177,13 @@ class LinearProbes:
     @torch.no_grad()
     def accuracies(self, vectors: Tensor, labels: Tensor) -> Tensor:
         """Returns shape (kinds, tasks). Unknown labels are -1, and never right."""
-        parts = zip(vectors.split(8192, dim=1), labels.split(8192, dim=1), strict=True)
-        correct = [
-            (self._logits(some_vectors).argmax(dim=3) == some_labels.t()).sum(dim=1)
-            for some_vectors, some_labels in parts
-        ]
-        return torch.stack(correct).sum(dim=0) / labels.size(1)
+        correct = torch.zeros(len(vectors), len(labels), dtype=torch.long, device=vectors.device)
+        parts_of_vectors = vectors.split(_SCORED_AT_ONCE, dim=1)
+        parts_of_labels = labels.split(_SCORED_AT_ONCE, dim=1)
+        for some_vectors, some_labels in zip(parts_of_vectors, parts_of_labels, strict=True):
+            predicted = self._logits(some_vectors).argmax(dim=3)  # Shape: (kinds, words, tasks)
+            correct += (predicted == some_labels.t()).sum(dim=1)
+        return correct / labels.size(1)
 
     def _logits(self, vectors: Tensor) -> Tensor:
         """Returns shape (kinds, words, tasks, classes)."""

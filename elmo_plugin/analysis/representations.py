@@ -26,21 +26,17 @@ class Combination(NamedTuple):
 
     def apply(self, layers: Tensor) -> Tensor:
         """Returns shape (words, dim) for layers of shape (num_layers, words, dim)."""
-        return select_layers(
-            functional.layer_norm(layers, layers.shape[-1:]) if self.layer_norm else layers,
-            self.layers,
-        )
+        if self.layer_norm:
+            layers = functional.layer_norm(layers, layers.shape[-1:])
+        return select_layers(layers, self.layers)
 
 
 class Representations(NamedTuple):
-    """
-    Several vectors of each word.
+    """Several vectors of each word."""
 
-    embed: returns the layers of each sentence, shape (num_layers, words, dim), as `BiLm.embed` does
-    combinations: of these layers, by names such as "LSTM 1" or "mean"
-    """
-
+    # Returns the layers of each sentence, shape (num_layers, words, dim), as `BiLm.embed` does.
     embed: Callable[[Sequence[Sequence[str]]], list[Tensor]]
+    # Of these layers, by names such as "LSTM 1" or "mean".
     combinations: dict[str, Combination]
 
     def combine(self, layers: Tensor) -> Tensor:
@@ -65,9 +61,8 @@ def layer_representations(
                 raise BiLmError(
                     f"archive {archive}: its ELMo at {placement} has another biLM, or trained it"
                 )
-            learned = dict(
-                zip(mix.layer_numbers, mix.scalar_mix.normalized_weights().tolist(), strict=True)
-            )
+            normalized = mix.scalar_mix.normalized_weights().tolist()
+            learned = dict(zip(mix.layer_numbers, normalized, strict=True))
             weights = [learned.get(number, 0.0) for number in range(bilm.num_layers)]
             combinations[f"{archive}, {placement}"] = Combination(weights, mix.layer_norm)
     return Representations(bilm.embed, combinations)
@@ -96,9 +91,12 @@ def load_representations(
     """Loads a biLM, and returns its `layer_representations` and maybe `controls`."""
     bilm = BiLm.from_pretrained(source, precision, device)
     layers = layer_representations(bilm, archives, trust)
-    if cache := cache or os.environ.get("ELMO_PLUGIN_CACHE"):
+    cache = cache or os.environ.get("ELMO_PLUGIN_CACHE")
+    if cache:
         layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(cache)))
-    return [layers, *(controls(bilm, layers) if with_controls else [])]
+    if not with_controls:
+        return [layers]
+    return [layers, *controls(bilm, layers)]
 
 
 def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:
@@ -114,13 +112,13 @@ def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
     def count(word: str) -> Tensor:
         return torch.tensor(list(word.encode())).bincount(minlength=256).float()
 
-    return [torch.stack(list(map(count, words)))[None] for words in sentences]
+    return [torch.stack([count(word) for word in words])[None] for words in sentences]
 
 
 def batches_of_words(
     items: Iterable[Item], num_words: int, length: Callable[[Item], int]
 ) -> Iterator[list[Item]]:
-    """Yields batches of consecutive items, each with just `num_words` words or more."""
+    """Yields batches of consecutive items; a batch ends when it has `num_words` words or more."""
     batch: list[Item] = []
     words = 0
     for item in items:
@@ -128,6 +126,7 @@ def batches_of_words(
         words += length(item)
         if words >= num_words:
             yield batch
-            batch, words = [], 0
+            batch = []
+            words = 0
     if batch:
         yield batch

@@ -16,19 +16,13 @@ _PARTS_OF_SPEECH = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}
 
 
 class Target(NamedTuple):
-    """
-    One or several words with a sense.
+    """One or several words with a sense."""
 
-    lemma: in lower case, with "_" for spaces
-    part_of_speech: n, v, a or r
-    senses: the correct ones, as keys of WordNet
-    """
-
-    first: int
+    first: int  # the position of the first word in its sentence
     length: int
-    lemma: str
-    part_of_speech: str
-    senses: list[str]
+    lemma: str  # in lower case, with "_" for spaces
+    part_of_speech: str  # n, v, a or r
+    senses: list[str]  # the correct ones, as keys of WordNet
 
     @property
     def entry(self) -> tuple[str, str]:
@@ -55,17 +49,18 @@ def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
     if str(path).endswith(".xml"):
         gold = Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")
         yield from _read_xml(str(path), _read_keys(gold))
-    else:
-        yield from map(
-            _parse_line, (line for line in read_text_lines(str(path)) if line.text.strip())
-        )
+        return
+    for line in read_text_lines(str(path)):
+        if line.text.strip():
+            yield _parse_line(line)
 
 
 def _parse_line(line: Line) -> SenseSentence:
     with as_configuration_error():
         content = parse_json(line.text, line.location, is_line=True)
     try:
-        words, targets = content["tokens"], [_target(**each) for each in content["targets"]]
+        words = content["tokens"]
+        targets = [_target(**each) for each in content["targets"]]
         ends = [each.first + each.length for each in targets]
         if not is_list_of(words, str) or max(ends, default=0) > len(words):
             raise TypeError
@@ -170,11 +165,11 @@ def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
 
     def first_sense(entry: LemmaKey) -> str | None:
         lemma, part_of_speech = entry
-        lemmas = [
-            each
-            for synset in wordnet.synsets(lemma, part_of_speech)[:1]
-            for each in synset.lemmas()
-        ]
-        return next((str(each.key()) for each in lemmas if each.name().lower() == lemma), None)
+        synsets = wordnet.synsets(lemma, part_of_speech)
+        if synsets:
+            for sense in synsets[0].lemmas():
+                if sense.name().lower() == lemma:
+                    return str(sense.key())
+        return None
 
     return first_sense

@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> None:
         content = read_bytes(args.source, name)
     config, notes = port_config(read_config(decode(content, name), name, given, args.trust))
     found = mistakes(config)
-    notes += [_to_number(config, mistake) for mistake in found if mistake.number is not ...]
-    left = [str(mistake) for mistake in found if mistake.number is ...]
+    notes += [_to_number(config, mistake) for mistake in found if mistake.number is not None]
+    left = [str(mistake) for mistake in found if mistake.number is None]
     for note in notes:
         _print(str(note))
     for text in left:
@@ -204,8 +204,9 @@ def _to_number(config: Any, mistake: Any) -> Any:
     *parents, last = mistake.keys
     for key in parents:
         config = config[key]
-    if mistake.number is None:
+    number = mistake.number.value
+    if number is None:
         config[last] = NUMBER_VARIABLE + config[last][1:]
         return Note(mistake.place, "text, now read as a number by std.parseJson", "changed")
-    config[last] = mistake.number
-    return Note(mistake.place, f"text, now the number {mistake.number!r}", "changed")
+    config[last] = number
+    return Note(mistake.place, f"text, now the number {number!r}", "changed")

@@ -48,12 +48,11 @@ def fetch(path_or_url: str | Path) -> Path:
 def _download(url: str) -> Path:
     if url.startswith("hf://"):
         return _download_from_hub(url.removeprefix("hf://"))
-    from cached_path import (
-        cached_path,
-        find_latest_cached,
-    )  # the clients of all clouds: takes seconds
+    # Imported here: the clients of all clouds take seconds.
+    from cached_path import cached_path, find_latest_cached
 
-    if (found := find_latest_cached(url, download_directory())) is not None:
+    found = find_latest_cached(url, download_directory())
+    if found is not None:
         return Path(found)
     if not is_quiet():
         print(f"downloading {url}", file=sys.stderr)

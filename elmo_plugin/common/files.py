@@ -1,4 +1,5 @@
-"""Files that are written completely or not at all, never over an input, with errors that name the
+"""
+Files that are written completely or not at all, never over an input, with errors that name the
 file.
 """
 
@@ -70,12 +71,10 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
                     temporary.replace(target_of(path))
                     _flush_to_disk(target_of(path).parent)
     except OSError as error:
-        if error.errno in _OF_WRITING or f".{paths[0].name}." in str(
-            error.filename
-        ):  # a temporary file
-            raise type(error)(
-                error.errno, f"could not write {paths[0]}: {reason(error)}"
-            ) from error
+        is_of_temporary = f".{paths[0].name}." in str(error.filename)
+        if is_of_temporary or error.errno in _OF_WRITING:
+            message = f"could not write {paths[0]}: {reason(error)}"
+            raise type(error)(error.errno, message) from error
         raise
 
 
@@ -119,9 +118,10 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
+    mode = fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            fcntl.flock(descriptor, mode)
         except OSError:
             if not wait:  # otherwise this file system has no locks
                 raise
@@ -174,8 +174,10 @@ def read_bytes(path: Any, name: str) -> bytes:
     """
     Reads a file, or one in a zip archive. Raises `BiLmError`, beginning with `name`, if it cannot.
     """
+    if isinstance(path, str | os.PathLike):
+        path = Path(path)
     try:
-        return (Path(path) if isinstance(path, str | os.PathLike) else path).read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise BiLmError(f"{name}: file not found") from None
     except OSError as error:
@@ -262,7 +264,9 @@ def open_special(path: StrPath) -> BinaryIO:
 
 def target_of(path: StrPath) -> Path:
     """Returns the file (maybe missing) that a symlink leads to, or the path itself."""
-    return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
+    if os.path.islink(path):
+        return Path(os.path.realpath(path))
+    return Path(path)
 
 
 def _identity(path: StrPath) -> tuple[int, int] | None:
@@ -271,4 +275,6 @@ def _identity(path: StrPath) -> tuple[int, int] | None:
         found = os.stat(path)
     except (OSError, ValueError):
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return found.st_dev, found.st_ino

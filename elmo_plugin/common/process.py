@@ -16,11 +16,10 @@ from elmo_plugin.common.errors import BiLmError
 if TYPE_CHECKING:
     import torch
 
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = (
-    -1,
-    -2,
-    -3,
-)  # parameters of glibc's mallopt, of its malloc.h
+# Parameters of glibc's `mallopt`, as in its malloc.h.
+_TRIM_THRESHOLD = -1
+_TOP_PAD = -2
+_MMAP_THRESHOLD = -3
 
 
 class ForkSafeLock:
@@ -42,7 +41,7 @@ class ForkSafeLock:
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
     """Makes torch compute with this number of threads."""
-    import torch  # not for every command
+    import torch  # here, as some commands do without it
 
     before = torch.get_num_threads()
     torch.set_num_threads(number)
@@ -64,7 +63,8 @@ def get_device(name: "str | int | torch.device") -> "torch.device":
         raise BiLmError(f'device: expected "cpu", "cuda" or "cuda:N", got {name!r:.60}') from None
     if device.type != "cuda":
         return device
-    number, count = device.index or 0, torch.cuda.device_count()
+    number = device.index or 0
+    count = torch.cuda.device_count()
     if number >= count:
         raise BiLmError(f"GPU not found: {name} (this machine has {count})")
     return torch.device("cuda", number)
@@ -89,7 +89,9 @@ def keep_freed_memory() -> None:
 
 
 def _set(options: dict[int, int]) -> None:
-    library: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if sys.platform != "linux":
+        return
+    library: Any = ctypes.CDLL(None)
     if hasattr(library, "gnu_get_libc_version"):
         for option, size in options.items():
             library.mallopt(option, size)

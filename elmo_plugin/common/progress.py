@@ -14,8 +14,9 @@ class _Lines:
     """A stream that prints each state of a bar on its own line."""
 
     def write(self, text: str) -> None:
-        if text := text.strip("\r\n"):
-            print(text, file=sys.stderr)
+        line = text.strip("\r\n")
+        if line:
+            print(line, file=sys.stderr)
 
     def flush(self) -> None:
         sys.stderr.flush()
@@ -33,7 +34,8 @@ def progress_bar(**options: Any) -> "tqdm":
     from tqdm import tqdm  # here, because `elmo --help` would wait for it
 
     if not sys.stderr.isatty():
-        options |= {"file": _Lines(), "mininterval": LINE_INTERVAL}
+        options["file"] = _Lines()
+        options["mininterval"] = LINE_INTERVAL
     options["disable"] = options.get("disable") or is_quiet()
     return tqdm(**options)
 
@@ -43,4 +45,6 @@ def describe_seconds(seconds: float) -> str:
     minutes = round(seconds / 60)
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -23,12 +23,13 @@ def commit(folder: Path = PACKAGE) -> str:
     Returns the last commit that changed a folder or the experiments next to it, with `-changed` if
     files have changed since; an empty string if git does not know the folder (an installed wheel).
     """
+    paths = ("--", ".", "../experiments")
     try:
-        paths = ("--", ".", "../experiments")
         last = _git(folder, "log", "-1", "--format=%h", *paths)
-        return f"{last}-changed" if last and _git(folder, "status", "--porcelain", *paths) else last
+        changes = _git(folder, "status", "--porcelain", *paths)
     except (OSError, subprocess.CalledProcessError):
         return ""
+    return f"{last}-changed" if last and changes else last
 
 
 def _git(folder: Path, *arguments: str) -> str:

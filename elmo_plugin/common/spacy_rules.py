@@ -16,13 +16,15 @@ class SpacyRules:
     word for ever, so the rules are loaded again after many. Threads may share them.
     """
 
+    # After so many the rules are loaded again, in 0.2 seconds. This many words take about 50 MB.
     max_new_words = 100_000
-    """After them the rules are loaded again, in 0.2 seconds. This many words take about 50 MB."""
 
-    option = "language"  # of the code that uses the rules, which another one may be given to
+    # The option that a message names if a text needs the rules of another language.
+    option = "language"
 
     def __init__(self, language: str, *pipes: str) -> None:
-        self._language, self._pipes = language, pipes
+        self._language = language
+        self._pipes = pipes
         self._needs_spaces = language not in SEGMENTED_LANGUAGES
         self._rules = self._load()
 
@@ -36,16 +38,16 @@ class SpacyRules:
             check_script(text, self.option)
         normalized = NormalizedText(text, separate=self._needs_spaces)
         doc = self.parse(normalized.text)
-        spans = doc.sents if self._pipes else [doc]
-        words = (
-            [
+        sentences = []
+        for span in doc.sents if self._pipes else [doc]:
+            words = [
                 normalized.word(token.idx, token.idx + len(token))
                 for token in span
                 if not token.is_space
             ]
-            for span in spans
-        )
-        return list(filter(None, words))
+            if words:
+                sentences.append(words)
+        return sentences
 
     def parse(self, text: str) -> "Doc":
         """Returns spaCy's document of a normalized text."""

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 class Record(NamedTuple):
     """A line of a text, or a protein of FASTA."""
 
-    text: str  # stripped; letters
+    text: str  # the line, stripped; the letters of a protein
     place: str  # the file and the line
     size: int  # the bytes of the line; the number of letters
     name: str = ""  # of a protein
@@ -76,16 +76,20 @@ def read_chunks(
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
     lines = read_lines(source) if is_file else standard_input_lines()
-    number, size, records = 0, 0, list[Record]()
-    for record in _proteins(name, lines) if has_proteins else _lines(name, lines, column):
-        digest.update(
-            (f"{record.name} {record.text}\n" if has_proteins else f"{record.text}\n").encode()
-        )
+    all_records = _proteins(name, lines) if has_proteins else _lines(name, lines, column)
+    number = 0
+    size = 0
+    records: list[Record] = []
+    for record in all_records:
+        content = f"{record.name} {record.text}" if has_proteins else record.text
+        digest.update(f"{content}\n".encode())
         records.append(record)
         size += record.size + _LINE_BYTES
         if size >= chunk_size:
             yield Chunk(number, records)
-            number, size, records = number + 1, 0, []
+            number += 1
+            size = 0
+            records = []
     if records:
         yield Chunk(number, records)
 
@@ -115,11 +119,13 @@ def write_chunk(
     Raises `OSError` if that fails.
     """
     with atomic_write(chunk_path(folder, chunk.number)) as temporary, temporary.open("wb") as file:
-        texts = join_lines([" ".join(sentence) for sentence in words])
-        lengths = np.array([len(sentence) for sentence in words])
-        sentences, names = join_lines(chunk.sentences), join_lines(chunk.names)
         np.savez(
-            file, sentences=sentences, texts=texts, lengths=lengths, vectors=vectors, names=names
+            file,
+            sentences=join_lines(chunk.sentences),
+            texts=join_lines([" ".join(sentence) for sentence in words]),
+            lengths=np.array([len(sentence) for sentence in words]),
+            vectors=vectors,
+            names=join_lines(chunk.names),
         )
 
 
@@ -142,13 +148,15 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
         return False
     try:
         with np.load(path) as arrays:
-            found = dict(arrays)  # reads all arrays, and so checks them
-            stored = found["sentences"], found["names"]
+            stored = dict(arrays)  # reads all arrays, and so checks them
+            sentences = stored["sentences"]
+            names = stored["names"]
     except Exception as error:  # a damaged file can make the reader raise anything
         raise_stop(error)
         logger.warning("%s is damaged: its lines are embedded again", path)
         return False
-    if not all(map(np.array_equal, stored, (join_lines(chunk.sentences), join_lines(chunk.names)))):
+    same_sentences = np.array_equal(sentences, join_lines(chunk.sentences))
+    if not same_sentences or not np.array_equal(names, join_lines(chunk.names)):
         raise BiLmError(
             f"{folder} was started with another text (it differs from {chunk.records[0].place} "
             "on): use that text, or remove the folder to start over"
@@ -201,10 +209,10 @@ def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], pat
     """Raises `BiLmError` unless `path` was made as expected."""
     wrong = [name for name, value in expected.items() if found.get(name) != value]
     if wrong:
-        changes = [
-            f"{name.replace('_', ' ')} was {found.get(name)}, not {expected[name]}"
-            for name in wrong
-        ]
+        changes = []
+        for name in wrong:
+            option = name.replace("_", " ")
+            changes.append(f"{option} was {found.get(name)}, not {expected[name]}")
         raise BiLmError(
             f"{path} was made with other arguments ({'; '.join(changes)}): use those, or remove "
             "it to start over"

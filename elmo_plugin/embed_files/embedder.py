@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from itertools import accumulate
 from multiprocessing.queues import SimpleQueue
@@ -66,18 +66,19 @@ class Embedder:
         else:
             self._bilm = BiLm.from_pretrained(settings.bilm, settings.precision).to(device)
             self._mix_description = ""
-            self._select = lambda layers: select_layers(layers, settings.layers)
+            self._select = partial(select_layers, layers=settings.layers)
         self._bilm.max_batch_tokens = settings.max_batch_tokens
 
     @property
     def row_shape(self) -> tuple[int, ...]:
         """The shape of a word's vectors in the output."""
-        layers = (self._bilm.num_layers,) if self._settings.layers == "all" else ()
-        return (*layers, self._bilm.output_dim)
+        if self._settings.layers == "all":
+            return self._bilm.num_layers, self._bilm.output_dim
+        return (self._bilm.output_dim,)
 
     def chunk_size(self, has_proteins: bool) -> int:
         """
-        Returns how many bytes or residues a chunk has, whose vectors take about
+        Returns the number of bytes or residues in a chunk: so many that their vectors take about
         `CHUNK_VECTOR_BYTES`.
         """
         if has_proteins:
@@ -87,9 +88,8 @@ class Embedder:
 
     def digest(self) -> str:
         """Returns a hash of the biLM's content, and of the mix."""
-        return blake2b(
-            self._bilm.digest() + self._mix_description.encode(), digest_size=16
-        ).hexdigest()
+        content = self._bilm.digest() + self._mix_description.encode()
+        return blake2b(content, digest_size=16).hexdigest()
 
     @torch.no_grad()
     def embed(self, chunk: Chunk) -> tuple[list[list[str]], np.ndarray]:
@@ -102,42 +102,60 @@ class Embedder:
         its vectors are NaN or infinite in the type of the settings.
         """
         self._bilm.clear_word_cache()  # words of other batches are rounded differently
-        words = [self._tokenize(line) for line in chunk.sentences]
-        sentences = [[word.text for word in line] for line in words]
+        typed = []
+        sentences = []
+        for record in chunk.records:
+            words = self._tokenize(record.text)
+            typed.append([record.text[word.start : word.end] for word in words])
+            sentences.append([word.text for word in words])
+            self._check(sentences[-1], record.place)
+        vectors = self._vectors(sentences, chunk)
+        if self._settings.pooling is not None:
+            typed = [[" ".join(words)] for words in typed]
+        return typed, vectors
+
+    def _check(self, sentence: Sequence[str], place: str) -> None:
+        check_no_boundaries(sentence, place)
+        if len(sentence) > self._settings.max_words:
+            raise BiLmError(
+                f"{place}: the sentence has {len(sentence):,} words, more than "
+                f"--max-words {self._settings.max_words}; is there a sentence on each line?"
+            )
+
+    def _vectors(self, sentences: Sequence[Sequence[str]], chunk: Chunk) -> np.ndarray:
+        """Embeds sentences in batches of about the same length; returns rows in their order."""
         lengths = [len(sentence) for sentence in sentences]
-        for sentence, length, record in zip(sentences, lengths, chunk.records, strict=True):
-            check_no_boundaries(sentence, record.place)
-            if length > self._settings.max_words:
-                raise BiLmError(
-                    f"{record.place}: the sentence has {length:,} words, more than "
-                    f"--max-words {self._settings.max_words}; is there a sentence on each line?"
-                )
-        is_pooled = self._settings.pooling is not None
-        ends = list(accumulate([1] * len(lengths) if is_pooled else lengths))
-        vectors = np.empty((max(ends, default=0), *self.row_shape), self._settings.dtype)
-        dtype = getattr(torch, self._settings.dtype)
+        num_rows = lengths
+        if self._settings.pooling is not None:
+            num_rows = [1] * len(lengths)
+        ends = list(accumulate(num_rows))
+        vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
         by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
         for start in range(0, len(by_length), self._settings.batch_size):
             batch = by_length[start : start + self._settings.batch_size]
             embedded = self._bilm.embed([sentences[number] for number in batch])
             for number, layers in zip(batch, embedded, strict=True):
-                # Shape: (words, num_layers, dim) or (words, dim)
-                selected = self._select(layers).movedim(-2, 0)
-                if is_pooled:
-                    selected = selected.sum(dim=0, keepdim=True) / max(len(selected), 1)
-                rows = selected.to(dtype).cpu().numpy()
+                rows = self._rows(layers)
                 if not np.isfinite(rows).all():
                     raise BiLmError(self._not_finite(layers, chunk.records[number].place))
                 vectors[ends[number] - len(rows) : ends[number]] = rows
-        lines = zip(chunk.sentences, words, strict=True)
-        typed = [[line[word.start : word.end] for word in found] for line, found in lines]
-        return [[" ".join(found)] for found in typed] if is_pooled else typed, vectors
+        return vectors
+
+    def _rows(self, layers: Tensor) -> np.ndarray:
+        """Returns a sentence's vectors, a row for each word, or one row for all of them."""
+        selected = self._select(layers).movedim(-2, 0)  # Shape: (words, [num_layers,] dim)
+        if self._settings.pooling is not None:
+            selected = selected.sum(dim=0, keepdim=True) / max(len(selected), 1)
+        dtype = getattr(torch, self._settings.dtype)
+        return selected.to(dtype).cpu().numpy()
 
     def write(self, folder: Path, chunk: Chunk) -> bool:
         """Embeds a chunk and writes it into the folder. Returns false if it is there already."""
-        if is_lacking := not has_chunk(folder, chunk):
-            write_chunk(folder, chunk, *self.embed(chunk))
-        return is_lacking
+        if has_chunk(folder, chunk):
+            return False
+        words, vectors = self.embed(chunk)
+        write_chunk(folder, chunk, words, vectors)
+        return True
 
     def _not_finite(self, layers: Tensor, location: str) -> str:
         largest = layers.abs().max().item()
@@ -156,8 +174,8 @@ def embed_chunks(
     devices: Sequence[str],
 ) -> Iterator[tuple[Chunk, bool]]:
     """
-    Writes the vectors of each chunk that the folder lacks: on one device in this process, on
-    several in a process for each. Yields all chunks in order, and whether they were lacking.
+    Writes the vectors of each chunk that is not in the folder yet: on one device in this process,
+    on several in a process for each. Yields all chunks in order, and whether each one is new.
 
     Raises `ChildProcessError` if a process was killed.
     """
@@ -175,9 +193,8 @@ def embed_chunks(
     workers = pool._processes  # by their ids; the pool forgets them when it is broken
     try:
         with _signals_held():
-            for (
-                _
-            ) in devices:  # start all: the pool watches only workers that the next `submit` finds
+            # Starts all workers: the pool watches only those that the next `submit` finds.
+            for _ in devices:
                 pool.submit(os.getpid)
         yield from _in_order(pool, chunks, folder, _CHUNKS_AHEAD * len(devices))
     except BaseException as error:
@@ -220,7 +237,9 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-_get_embedder: Callable[[], Embedder]  # of this process, if it is a worker
+# Makes the embedder of this process, if it is a worker, when it is first called: the errors of a
+# task reach the parent.
+_get_embedder: Callable[[], Embedder]
 
 
 def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> None:
@@ -232,9 +251,7 @@ def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> 
     use_mmap_for_large_blocks()
     torch.set_num_threads(settings.threads)
     device = free_devices.get()
-    _get_embedder = cache(
-        lambda: Embedder(settings, device)
-    )  # in a task, so that its error is raised
+    _get_embedder = cache(partial(Embedder, settings, device))
 
 
 def _end_with_parent() -> None:

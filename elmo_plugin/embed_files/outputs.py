@@ -8,7 +8,6 @@ import json
 import math
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,12 +38,13 @@ class Content(NamedTuple):
         Yields the number of each line, or the name of a record, its words, with a space between,
         and vectors of shape (words, ..., dim).
         """
-        number = count()
-        for chunk in map(_read_chunk, self.chunks):
-            for name, text, array in zip(
-                chunk.names or chunk.texts, chunk.texts, chunk.arrays, strict=True
-            ):
-                yield (name if chunk.names else str(next(number))), text, array
+        number = 0
+        for path in self.chunks:
+            chunk = _read_chunk(path)
+            for place, text in enumerate(chunk.texts):
+                name = chunk.names[place] if chunk.names else str(number)
+                yield name, text, chunk.arrays[place]
+                number += 1
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
         """
@@ -54,28 +54,23 @@ class Content(NamedTuple):
 
 
 class _Stored(NamedTuple):
-    """
-    texts: the words of each sentence, with a space between
-    arrays: its vectors, shape (words, ..., dim)
-    names: the names of FASTA records
-    """
+    """The content of a chunk's file."""
 
     sentences: list[str]
-    texts: list[str]
-    arrays: list[np.ndarray]
-    names: list[str]
+    texts: list[str]  # the words of each sentence, with a space between them
+    arrays: list[np.ndarray]  # the vectors of each sentence, shape (words, ..., dim)
+    names: list[str]  # of the records of FASTA, otherwise empty
 
 
 class OutputFormat(NamedTuple):
     """How a kind of file is written and recognized."""
 
     suffixes: tuple[str, ...]
+    # Raises `OSError` if the file cannot be written.
     write: Callable[[Path, Content], None]
-    """Raises `OSError` if the file cannot be written."""
+    # Returns the description in a file, as JSON. Raises any error if the file is damaged, or of
+    # another kind.
     description_in: Callable[[Path], str | bytes]
-    """
-    Returns the description in a file as JSON; raises any error if it is damaged or of another kind.
-    """
 
     def read_description(self, path: Path) -> dict[str, Any] | None:
         """Returns the description in a file, or `None` if it has none."""
@@ -98,20 +93,16 @@ def _write_hdf5(path: Path, content: Content) -> None:
         settings = content.settings
         has_index = settings.keep_sentences and settings.keys == "line"
         index = bytearray()  # takes as much memory as the sentences, six bytes a word
-        lines = count()
-        for chunk in map(_read_chunk, content.chunks):
+        number = 0
+        for chunk_path in content.chunks:
+            chunk = _read_chunk(chunk_path)
             keys = {}
             for sentence, array in zip(chunk.names or chunk.sentences, chunk.arrays, strict=True):
-                keys[sentence] = (
-                    str(next(lines)) if settings.keys == "line" else sentence_key(sentence)
-                )
-                if keys[sentence] and keys[sentence] not in file:
-                    data = content.shaped(array)
-                    packing = {"chunks": data.shape, "shuffle": True, "compression": settings.gzip}
-                    options = packing if settings.gzip is not None and array.size > 0 else {}
-                    dataset = file.create_dataset(
-                        keys[sentence], data=data, track_times=False, **options
-                    )
+                key = str(number) if settings.keys == "line" else sentence_key(sentence)
+                keys[sentence] = key
+                number += 1
+                if key and key not in file:
+                    dataset = _write_dataset(file, key, content.shaped(array), settings.gzip)
                     if chunk.names:
                         dataset.attrs["original_id"] = sentence
             if has_index:
@@ -124,12 +115,23 @@ def _write_hdf5(path: Path, content: Content) -> None:
             file.create_dataset("sentence_to_index", data=string, track_times=False)
 
 
+def _write_dataset(file: h5py.File, key: str, data: np.ndarray, gzip: int | None) -> h5py.Dataset:
+    if gzip is None or data.size == 0:
+        return file.create_dataset(key, data=data, track_times=False)
+    return file.create_dataset(
+        key, data=data, track_times=False, chunks=data.shape, shuffle=True, compression=gzip
+    )
+
+
 def _read_chunk(chunk: Path) -> _Stored:
     with np.load(chunk) as stored:
         arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
         names = split_lines(stored["names"]) if len(stored["names"]) else []
         return _Stored(
-            split_lines(stored["sentences"]), split_lines(stored["texts"]), arrays, names
+            sentences=split_lines(stored["sentences"]),
+            texts=split_lines(stored["texts"]),
+            arrays=arrays,
+            names=names,
         )
 
 
@@ -169,47 +171,65 @@ def _write_safetensors(path: Path, content: Content) -> None:
     1]`. Its words, with a space between them, are the UTF-8 bytes of `text` from `text_starts[i]`
     to `text_starts[i + 1]`. The names of proteins, a line each, are in `names`.
     """
-    starts = _starts(length for lengths in _stored(content.chunks, "lengths") for length in lengths)
-    shape = int(starts[-1]), *content.row_shape
-    # The type, shape and rows of each tensor. Larger types come first, so that all are aligned.
-    tensors: dict[str, tuple[str, tuple[int, ...], Iterable[np.ndarray]]] = {
-        "starts": ("int64", starts.shape, [starts]),
-        "vectors": (content.settings.dtype, shape, _stored(content.chunks, "vectors")),
-    }
+    tensors = _tensors(content)
+    header = _safetensors_header(tensors, content.description)
+    with open(path, "wb") as file:  # in pieces, because the library needs all tensors in memory
+        file.write(len(header).to_bytes(8, "little") + header)
+        for tensor in tensors.values():
+            little_endian = np.dtype(tensor.dtype).newbyteorder("<")
+            for piece in tensor.pieces:
+                file.write(np.ascontiguousarray(piece, dtype=little_endian).data)
+
+
+class _Tensor(NamedTuple):
+    """A tensor of safetensors. Its rows are read only when they are written."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    pieces: Iterable[np.ndarray]
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> "_Tensor":
+        """Returns a tensor that is in memory."""
+        return cls(str(array.dtype), array.shape, [array])
+
+
+def _tensors(content: Content) -> dict[str, _Tensor]:
+    """Returns the tensors in their order in the file: larger types first, so all are aligned."""
+    lengths = np.concatenate([np.zeros(0, np.int64), *_stored(content.chunks, "lengths")])
+    starts = _starts(lengths)
+    shape = (int(starts[-1]), *content.row_shape)
+    vectors = _Tensor(content.settings.dtype, shape, _stored(content.chunks, "vectors"))
+    tensors = {"starts": _Tensor.of(starts), "vectors": vectors}
     if content.settings.keep_sentences:
-        texts = [
-            line.encode()
-            for joined in _stored(content.chunks, "texts")
-            for line in split_lines(joined)
-        ]
-        text, text_starts = np.frombuffer(b"".join(texts), np.uint8), _starts(map(len, texts))
-        tensors = {"text_starts": ("int64", text_starts.shape, [text_starts]), **tensors}
-        tensors["text"] = "uint8", text.shape, [text]
-
+        texts = []
+        for joined in _stored(content.chunks, "texts"):
+            texts += [line.encode() for line in split_lines(joined)]
+        text_starts = _starts([len(text) for text in texts])
+        tensors = {"text_starts": _Tensor.of(text_starts), **tensors}
+        tensors["text"] = _Tensor.of(np.frombuffer(b"".join(texts), np.uint8))
     if content.settings.keys == "name":
-        names = np.frombuffer(b"\n".join(map(bytes, _stored(content.chunks, "names"))), np.uint8)
-        tensors["names"] = "uint8", names.shape, [names]
+        names = b"\n".join(bytes(joined) for joined in _stored(content.chunks, "names"))
+        tensors["names"] = _Tensor.of(np.frombuffer(names, np.uint8))
+    return tensors
 
+
+def _safetensors_header(tensors: dict[str, _Tensor], description: dict[str, Any]) -> bytes:
+    """Returns where each tensor is in the file, as JSON with a length that is divisible by 8."""
     header: dict[str, Any] = {
-        "__metadata__": {_DESCRIPTION: json.dumps(content.description, sort_keys=True)}
+        "__metadata__": {_DESCRIPTION: json.dumps(description, sort_keys=True)}
     }
-    end = 0
-    for name, (dtype, shape, _) in tensors.items():
-        start, end = end, end + math.prod(shape) * np.dtype(dtype).itemsize
+    start = 0
+    for name, tensor in tensors.items():
+        end = start + math.prod(tensor.shape) * np.dtype(tensor.dtype).itemsize
         header[name] = {
-            "dtype": _SAFETENSORS_TYPES[dtype],
-            "shape": shape,
+            "dtype": _SAFETENSORS_TYPES[tensor.dtype],
+            "shape": tensor.shape,
             "data_offsets": [start, end],
         }
+        start = end
     encoded = json.dumps(header).encode()
-    encoded += b" " * (-len(encoded) % 8)
-    with open(path, "wb") as file:  # in pieces, because the library needs all tensors in memory
-        file.write(len(encoded).to_bytes(8, "little") + encoded)
-        for dtype, _, pieces in tensors.values():
-            for piece in pieces:
-                file.write(
-                    np.ascontiguousarray(piece, dtype=np.dtype(dtype).newbyteorder("<")).data
-                )
+    return encoded + b" " * (-len(encoded) % 8)
 
 
 def _stored(chunks: Iterable[Path], name: str) -> Iterator[np.ndarray]:
@@ -219,8 +239,9 @@ def _stored(chunks: Iterable[Path], name: str) -> Iterator[np.ndarray]:
             yield arrays[name]
 
 
-def _starts(lengths: Iterable[int]) -> np.ndarray:
-    return np.cumsum([0, *lengths])
+def _starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Returns where each part of these lengths starts, and the end of the last, int64."""
+    return np.cumsum([0, *lengths], dtype=np.int64)
 
 
 def _safetensors_description(path: Path) -> str:
@@ -250,7 +271,9 @@ def _write_csv(path: Path, content: Content) -> None:
     number of the word, the word, and its values, of all layers one layer after the other; with
     pooling a row for each line. The description has no place there.
     """
-    names = ["_".join(map(str, index)) for index in np.ndindex(*content.row_shape)]
+    names = []
+    for index in np.ndindex(*content.row_shape):
+        names.append("_".join(str(number) for number in index))
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["sentence", "position", "word", *names])
@@ -261,9 +284,14 @@ def _write_csv(path: Path, content: Content) -> None:
                 writer.writerow([line, position, shown, *row.ravel().astype(str)])
 
 
+def _no_description(path: Path) -> str:
+    """Returns no description: a file of CSV cannot have one."""
+    return "null"
+
+
 OUTPUT_FORMATS = {
     "hdf5": OutputFormat((".hdf5", ".h5"), _write_hdf5, _hdf5_description),
     "safetensors": OutputFormat((".safetensors",), _write_safetensors, _safetensors_description),
     "npz": OutputFormat((".npz",), _write_npz, _npz_description),
-    "csv": OutputFormat((".csv",), _write_csv, lambda path: "null"),
+    "csv": OutputFormat((".csv",), _write_csv, _no_description),
 }

@@ -69,27 +69,29 @@ def embed_file(
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
-    size, is_file = None, Path(source).is_file()
-    if is_file and has_proteins:
-        size = count_residues(source)
-    elif is_file and not compression(source) and settings.column is None:
-        size = Path(source).stat().st_size
+    # With several devices it is the workers' embedders that embed.
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
-    made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
-    description = {"version": VERSION} | settings.description() | made_by
+    description = {
+        "version": VERSION,
+        **settings.description(),
+        "bilm": embedder.digest(),
+        "device": devices[0].split(":")[0],
+    }
     digest = blake2b(digest_size=16)
     chunks = read_chunks(
         source, embedder.chunk_size(has_proteins), digest, settings.column, has_proteins
     )
     if settings.keys == "sentence":
-        chunks = map(check_keys, chunks)
-    unit = " residues" if has_proteins else "B"
-    options: dict[str, Any] = {
-        "unit": unit,
-        "unit_scale": True,
-        "smoothing": 0,
-        "disable": not show_progress,
-    }
+        chunks = (check_keys(chunk) for chunk in chunks)
+    show = partial(
+        progress_bar,
+        desc="embedding",
+        total=_size(source, has_proteins, settings.column),
+        unit=" residues" if has_proteins else "B",
+        unit_scale=True,
+        smoothing=0,
+        disable=not show_progress,
+    )
     with (
         atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
         unfinished_chunks(file, description) as folder,
@@ -98,7 +100,7 @@ def embed_file(
             _check_finished(file, output_format, description, chunks, digest)
             return False
         paths: list[Path] = []
-        with progress_bar(desc="embedding", total=size, **options) as bar:
+        with show() as bar:
             for chunk, is_new in embed_chunks(chunks, folder, embedder, settings, devices):
                 if not paths and settings.tokenizer == "whitespace" and settings.column is None:
                     _warn_of_raw_text(chunk.sentences, source)
@@ -106,7 +108,7 @@ def embed_file(
                 if not is_new and not bar.disable:
                     bar.initial += chunk.size  # does not count for the speed
                 bar.update(chunk.size)
-        description |= {"text": digest.hexdigest()}
+        description["text"] = digest.hexdigest()
         with atomic_write(folder / file.name) as temporary:
             content = Content(paths, settings, embedder.row_shape, description)
             OUTPUT_FORMATS[output_format].write(temporary, content)
@@ -114,10 +116,21 @@ def embed_file(
     return True
 
 
+def _size(source: str, has_proteins: bool, column: int | None) -> int | None:
+    """Returns the size of all records, `None` if it is not known before they are read."""
+    if not Path(source).is_file():
+        return None
+    if has_proteins:
+        return count_residues(source)
+    if compression(source) or column is not None:
+        return None
+    return Path(source).stat().st_size
+
+
 def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
     """Warns if most sentences end in a word with its full stop."""
     ends = [sentence.split()[-1] for sentence in sentences if sentence]
-    raw = list(filter(looks_raw, ends))
+    raw = [end for end in ends if looks_raw(end)]
     if len(raw) > len(ends) / 2:
         logger.warning(
             '%s: words such as %r are not split; the tokenizer "spacy" does', source, raw[0]
@@ -125,7 +138,9 @@ def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
 
 
 def _format_of(output: Path, output_format: str | None) -> str:
-    formats = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.suffixes}
+    formats = {}
+    for name, known in OUTPUT_FORMATS.items():
+        formats.update(dict.fromkeys(known.suffixes, name))
     output_format = output_format or formats.get(output.suffix.lower())
     if output_format is None:
         raise BiLmError(
@@ -140,8 +155,9 @@ def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
     """Returns the device of each worker. Raises `BiLmError` if a GPU is missing."""
     if workers is not None:
         check_at_least("workers", workers, most=MAX_PROCESSES)
-    devices = [str(get_device(device)) for device in devices]
-    return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
+    names = [str(get_device(device)) for device in devices]
+    num_workers = workers or len(names)
+    return [names[worker % len(names)] for worker in range(num_workers)]
 
 
 def _check_finished(
@@ -184,18 +200,18 @@ def embed_shards(
         from dask.distributed import Client, as_completed
     except ImportError:
         raise BiLmError("--dask needs Dask: install elmo_plugin[cluster]") from None
-    sources = [
-        path.absolute()
-        for path in map(Path, sorted(glob(pattern, recursive=True)))
-        if path.is_file()
-    ]
+    matches = [Path(match) for match in sorted(glob(pattern, recursive=True))]
+    sources = [path.absolute() for path in matches if path.is_file()]
     if not sources:
         raise BiLmError(f"no file matches {pattern}")
     outputs = [Path(folder).absolute() / f"{path.name}.{output_format}" for path in sources]
     if len(set(outputs)) < len(outputs):
         raise BiLmError(f"several files that match {pattern} have one name, and so one output")
-    local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
-    with Client(scheduler) if scheduler else Client(**local) as client:
+    if scheduler is not None:
+        client = Client(scheduler)
+    else:
+        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    with client:
         embed = partial(
             embed_file,
             settings=settings,

@@ -23,11 +23,11 @@ from elmo_plugin.integrations.word_vectors import WordVectors
 class ElmoEmbeddings(TokenEmbeddings):
     """
     Embeds the words of flair's sentences with a frozen biLM, on flair's device. A saved model
-    contains it. flair keeps a word's vectors by the name of the embeddings, so that has a digest of
-    the biLM and settings.
+    contains the biLM. flair keeps a word's vectors under the name of the embeddings, so the name
+    has a digest of the biLM and the settings in it.
 
     See `WordVectors` for the parameters; the layers "all" are concatenated. Raises `BiLmError` if
-    the biLM cannot be loaded, or they do not fit it.
+    the biLM cannot be loaded, or the parameters do not fit it.
     """
 
     def __init__(
@@ -45,7 +45,8 @@ class ElmoEmbeddings(TokenEmbeddings):
 
     def to_params(self) -> dict[str, Any]:
         """Returns what flair stores with a model: the settings and the biLM itself."""
-        vectors, bilm = self.word_vectors, self.word_vectors.bilm
+        vectors = self.word_vectors
+        bilm = vectors.bilm
         return {
             "name": self.name,
             "layers": vectors.layers,
@@ -57,7 +58,8 @@ class ElmoEmbeddings(TokenEmbeddings):
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> "ElmoEmbeddings":
         """Restores the embeddings from what `to_params` returned, without the biLM's source."""
-        options, precision = BiLmOptions.from_dict(params["options"]), params["precision"]
+        options = BiLmOptions.from_dict(params["options"])
+        precision = params["precision"]
         word_vectors = WordVectors(params["name"], params["layers"], precision)
         word_vectors.bilm = BiLm(options, precision=precision, weights=params["weights"].items())
         embeddings = cls.__new__(cls)

@@ -90,7 +90,8 @@ class ElmoComponent:
 
 def _key(doc: Doc) -> Any:
     """
-    Returns the key in its user data for where its tokens began, and their vectors: as spaCy's are.
+    Returns the key in a document's user data for its vectors, and for where its tokens began when
+    they were made. It has the form of spaCy's own keys.
     """
     return "._.", "elmo", 0, len(doc.text)
 
@@ -103,7 +104,9 @@ def get_vectors(item: Doc | Span | Token) -> np.ndarray | None:
         return None
     if isinstance(item, Token):
         return vectors[..., item.i, :]
-    return vectors[..., item.start : item.end, :] if isinstance(item, Span) else vectors
+    if isinstance(item, Span):
+        return vectors[..., item.start : item.end, :]
+    return vectors
 
 
 for kind in (Doc, Span, Token):
@@ -114,8 +117,10 @@ def _vector(item: Doc | Span | Token) -> np.ndarray:
     if isinstance(item, Token):
         return item.doc.tensor[item.i]
     rows = item.doc.tensor[item.start : item.end] if isinstance(item, Span) else item.tensor
-    words = rows[rows.any(axis=1)]
-    return words.mean(axis=0) if len(words) else np.zeros(rows.shape[1], np.float32)
+    words = rows[rows.any(axis=1)]  # white space has zeros
+    if len(words) == 0:
+        return np.zeros(rows.shape[1], np.float32)
+    return words.mean(axis=0)
 
 
 def _has_vector(item: Doc | Span | Token) -> bool:
@@ -124,9 +129,12 @@ def _has_vector(item: Doc | Span | Token) -> bool:
 
 def _similarity(one: Doc | Span | Token, other: Any) -> float:
     """Returns the cosine of two vectors, 0 if one of them is zero."""
-    a, b = np.asarray(one.vector), np.asarray(other.vector)
+    a = np.asarray(one.vector)
+    b = np.asarray(other.vector)
     norms = np.linalg.norm(a) * np.linalg.norm(b)
-    return float(a @ b / norms) if norms else 0.0
+    if norms == 0:
+        return 0.0
+    return float(a @ b / norms)
 
 
 def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:
@@ -164,26 +172,30 @@ def embed_sentences(
     on the GPU after `spacy.require_gpu()`.
     """
     word_vectors.to(str(get_torch_default_device()))
-    read = [
-        [normalize_text(token).strip() for token in each]
-        for document in sentences
-        for each in document
-    ]
-    embedded = zip(
-        read, word_vectors.embed([[*filter(None, words)] for words in read]), strict=True
-    )
-    vectors = (_with_zeros(array, words) for words, array in embedded)
-    return [np.concatenate([next(vectors) for _ in document], axis=-2) for document in sentences]
+    tokens = []  # of all sentences; white space is empty
+    for document in sentences:
+        for sentence in document:
+            tokens.append([normalize_text(token).strip() for token in sentence])
+    words = [[token for token in sentence if token] for sentence in tokens]
+    embedded = word_vectors.embed(words)
+    vectors = (_with_zeros(array, row) for array, row in zip(embedded, tokens, strict=True))
+    documents = []
+    for document in sentences:
+        documents.append(np.concatenate([next(vectors) for _ in document], axis=-2))
+    return documents
 
 
-def _with_zeros(vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
-    """Returns the vectors of words, and rows of zeros for empty ones, which have none."""
-    rows = np.zeros((*vectors.shape[:-2], len(words), vectors.shape[-1]), vectors.dtype)
-    rows[..., [index for index, word in enumerate(words) if word], :] = vectors
+def _with_zeros(vectors: np.ndarray, tokens: Sequence[str]) -> np.ndarray:
+    """Returns the vectors of words, and rows of zeros for empty tokens."""
+    rows = np.zeros((*vectors.shape[:-2], len(tokens), vectors.shape[-1]), vectors.dtype)
+    positions = [position for position, token in enumerate(tokens) if token]
+    rows[..., positions, :] = vectors
     return rows
 
 
 def _sentences(doc: Doc) -> list[list[str]]:
-    """Returns the words of each sentence, of at least one."""
-    spans: Iterable[Any] = doc.sents if len(doc) and doc.has_annotation("SENT_START") else [doc]
+    """Returns the words of each sentence; a document without any is one sentence."""
+    spans: Iterable[Doc | Span] = [doc]
+    if len(doc) > 0 and doc.has_annotation("SENT_START"):
+        spans = doc.sents
     return [[token.text for token in span] for span in spans]

@@ -1,5 +1,5 @@
-"""The architecture `elmo_plugin.Tok2VecElmo.v1`: spaCy's models on a learned mix of the biLM's
-layers.
+"""
+The architecture `elmo_plugin.Tok2VecElmo.v1`: spaCy's models on a learned mix of the biLM's layers.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,8 @@ def bilm_layers(word_vectors: WordVectors) -> Model[list[Doc], Layers]:
         model: Model, docs: list[Doc], is_train: bool
     ) -> tuple[Layers, Callable[[Layers], list]]:
         ops: Any = model.ops
-        embedded = embed_sentences(word_vectors, [[[token.text for token in doc]] for doc in docs])
+        sentences = [[[token.text for token in doc]] for doc in docs]  # one in each document
+        embedded = embed_sentences(word_vectors, sentences)
         return [ops.asarray(layers) for layers in embedded], lambda _: []
 
     return Model("elmo_bilm", forward, shims=[BiLmShim(word_vectors)])
@@ -96,17 +97,20 @@ def _mix_forward(
     model: Model, X: Layers, is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], Layers]]:
     ops: Any = model.ops
-    xp, gamma = ops.xp, model.get_param("gamma")
+    xp = ops.xp
+    gamma = model.get_param("gamma")
     weights = ops.softmax(ops.asarray([model.get_param("weights")]))[0]
     if not xp.isfinite(weights * gamma).all():
         raise BiLmError("the learned mix of ELMo's layers contains NaN or an infinite number")
     sums = [xp.tensordot(weights, layers, axes=1) for layers in X]
 
     def backprop(dY: list[Floats2d]) -> Layers:
-        d_gamma = sum(float((document * d).sum()) for document, d in zip(sums, dY, strict=True))
-        d_weights = gamma * sum(
-            xp.tensordot(layers, d, axes=2) for layers, d in zip(X, dY, strict=True)
-        )
+        d_gamma = 0.0
+        d_weights: Any = 0
+        for layers, document, d in zip(X, sums, dY, strict=True):
+            d_gamma += float((document * d).sum())
+            d_weights += xp.tensordot(layers, d, axes=2)
+        d_weights = gamma * d_weights
         model.inc_grad("gamma", ops.asarray1f([d_gamma]))
         model.inc_grad("weights", weights * (d_weights - (weights * d_weights).sum()))
         return []  # the biLM is frozen

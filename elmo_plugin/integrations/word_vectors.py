@@ -37,8 +37,9 @@ class WordVectors:
         Loads the biLM on first access. Raises `BiLmError` if it cannot, or if it lacks the layers.
         """
         if self._bilm is None:
-            self.bilm = BiLm.from_pretrained(self.source, self.precision)
-        assert self._bilm is not None
+            bilm = BiLm.from_pretrained(self.source, self.precision)
+            check_layers(self.layers, bilm.num_layers)
+            self._bilm = bilm
         return self._bilm
 
     @bilm.setter
@@ -49,7 +50,8 @@ class WordVectors:
     @property
     def num_features(self) -> int:
         """The size of a word's vector, all layers together."""
-        return self.bilm.output_dim * (self.bilm.num_layers if self.layers == "all" else 1)
+        num_layers = self.bilm.num_layers if self.layers == "all" else 1
+        return num_layers * self.bilm.output_dim
 
     def to(self, device: str) -> "WordVectors":
         """
@@ -62,9 +64,8 @@ class WordVectors:
 
     def digest(self) -> str:
         """Returns 32 hexadecimal digits that identify the biLM's weights and all settings."""
-        return blake2b(
-            self.bilm.digest() + json.dumps(self.layers).encode(), digest_size=16
-        ).hexdigest()
+        content = self.bilm.digest() + json.dumps(self.layers).encode()
+        return blake2b(content, digest_size=16).hexdigest()
 
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """
@@ -76,4 +77,7 @@ class WordVectors:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickles the biLM on the CPU, because another machine may lack the device."""
-        return {**self.__dict__, "_bilm": self._bilm and copy.deepcopy(self._bilm).cpu()}
+        state = dict(self.__dict__)
+        if self._bilm is not None:
+            state["_bilm"] = copy.deepcopy(self._bilm).cpu()
+        return state

@@ -28,9 +28,14 @@ class CorpusChunk(NamedTuple):
 
     words: list[str]  # the distinct ones, in the order of their first appearance
     tokens: np.ndarray  # Shape: (tokens,), uint32, the place in `words` of each word of the text
-    starts: (
-        np.ndarray
-    )  # Shape: (sentences + 1,), int64, where each sentence begins, and the end of the last
+    starts: np.ndarray  # Shape: (sentences + 1,), int64, the sentences' begins; the end of the last
+
+
+class IndexedChunk(NamedTuple):
+    """Sentences as types of an `IndexedCorpus`."""
+
+    types: np.ndarray  # Shape: (tokens,), int32, the type of each word of the text
+    starts: np.ndarray  # Shape: (sentences + 1,), int64, the sentences' begins; the end of the last
 
 
 @dataclass(frozen=True)
@@ -97,17 +102,15 @@ class IndexedCorpus:
         self.character_ids = _character_ids(self.words, max_characters)  # zeros for type 0
         self.hashes = _hashes(self.words, self.character_ids)  # they order a batch's words
         # Only type 0 has the number 0: a word that looks like the vocabulary's padding is unknown.
-        self.numbers = np.array([0, *(numbers.get(word) or unknown for word in self.words[1:])])
+        number_of_type = [numbers.get(word) or unknown for word in self.words]
+        number_of_type[0] = 0
+        self.numbers = np.array(number_of_type)
 
-    def open(self, index: int) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Reads a chunk. Returns the type of each word of its text, shape (tokens,), int32, and where
-        each sentence begins, with the end of the last, shape (sentences + 1,).
-        """
+    def open(self, index: int) -> IndexedChunk:
+        """Reads a chunk."""
         words, tokens, starts = self.chunks[index].open()
-        return np.fromiter(map(self._types.__getitem__, words), np.int32, len(words))[
-            tokens
-        ], starts
+        type_of_word = np.array([self._types[word] for word in words], dtype=np.int32)
+        return IndexedChunk(type_of_word[tokens], starts)
 
 
 def _hashes(words: Sequence[str], character_ids: np.ndarray) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""Text for a biLM, tokenized once into files of a cache, never all in memory, and the counts of its
+"""
+Text for a biLM, tokenized once into files of a cache, never all in memory, and the counts of its
 words.
 """
 
@@ -10,10 +11,10 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,8 @@ from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.chunks import ChunkFiles, write_corpus_chunk
 
 CHUNK_TOKENS = 2**22
-_FORMAT = 4  # of prepared shards; another number for another layout
-_LIST = "pieces.json"  # the tokens and the sentences of each chunk
+_FORMAT = 4  # of prepared shards; another layout needs another number
+_LIST = "pieces.json"  # has the numbers of tokens and sentences of each chunk
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,14 @@ def prepare_corpus(
     directory = Path(cache) / "corpora"
     distinct = list(dict.fromkeys(shards))
     prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
-    with ProcessPoolExecutor(num_processes) if num_processes > 1 else nullcontext() as pool:
-        made = (pool.map if pool else map)(prepare_one, distinct)
-        bar = progress_bar(iterable=made, total=len(distinct), desc="preparing text")
-        prepared = dict(zip(distinct, bar, strict=True))
-    in_order = [prepared[shard] for shard in shards]
+    show = partial(progress_bar, total=len(distinct), desc="preparing text")
+    if num_processes > 1:
+        with ProcessPoolExecutor(num_processes) as pool:
+            prepared = list(show(iterable=pool.map(prepare_one, distinct)))
+    else:
+        prepared = [prepare_one(shard) for shard in show(iterable=distinct)]
+    chunks_of = dict(zip(distinct, prepared, strict=True))
+    in_order = [chunks_of[shard] for shard in shards]
     contents = " ".join(chunks[0].path.parent.name for chunks in in_order)
     fingerprint = blake2b(contents.encode(), digest_size=16).hexdigest()
     return Corpus([chunk for chunks in in_order for chunk in chunks], fingerprint)
@@ -106,14 +110,16 @@ def find_shards(*paths: str) -> list[str]:
     """
     shards: dict[str, None] = {}
     for path in paths:
-        files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
+        if os.path.isfile(path):
+            files = [path]
+        else:
+            files = sorted(match for match in glob.glob(path) if os.path.isfile(match))
         if not files:
-            kind = (
-                "a folder: name its files"
-                if os.path.isdir(path)
-                else "no file that can be read twice"
-            )
-            hint = f"; it is {kind}" if os.path.exists(path) or path == "-" else ""
+            hint = ""
+            if os.path.isdir(path):
+                hint = "; it is a folder: name its files"
+            elif os.path.exists(path) or path == "-":
+                hint = "; it is no file that can be read twice"
             raise BiLmError(f"expected text files, or a pattern of some, got {path}{hint}")
         shards |= dict.fromkeys(files)
     return list(shards)
@@ -127,7 +133,8 @@ def read_sentences(shard: str) -> Iterator[list[str]]:
     """
     is_empty = True
     for number, line in enumerate(sentence_lines(read_lines(shard), shard), start=1):
-        if words := decode(line, f"{shard}, line {number}").split():
+        words = decode(line, f"{shard}, line {number}").split()
+        if words:
             is_empty = False
             check_no_boundaries(words, f"{shard}, line {number}")
             yield words
@@ -161,14 +168,25 @@ def _open(folder: Path) -> list[ChunkFiles] | None:
     """Returns the chunks in a folder, `None` if it is missing or incomplete."""
     try:
         sizes = read_json(folder / _LIST, str(folder / _LIST))
-        is_whole = all(type(number) is int and number >= 0 for size in sizes for number in size)
-        return _chunks(folder, sizes) if sizes and is_whole else None
+        numbers = list(chain.from_iterable(sizes))
     except (BiLmError, TypeError):
         return None
+    are_counts = all(type(number) is int and number >= 0 for number in numbers)
+    if not sizes or not are_counts or any(len(size) != 2 for size in sizes):
+        return None
+    return _chunks(folder, sizes)
 
 
 def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
-    return [ChunkFiles(folder / f"{index:06d}.npz", *size) for index, size in enumerate(sizes)]
+    """Returns the chunks in a folder, given the tokens and the sentences of each."""
+    return [
+        ChunkFiles(_chunk_path(folder, number), tokens, sentences)
+        for number, (tokens, sentences) in enumerate(sizes)
+    ]
+
+
+def _chunk_path(folder: Path, number: int) -> Path:
+    return folder / f"{number:06d}.npz"
 
 
 def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
@@ -178,7 +196,7 @@ def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[Chu
         part.mkdir()
         sizes: list[tuple[int, int]] = []
         for words, tokens, lengths in _tokenized(read_sentences(shard), chunk_tokens):
-            write_corpus_chunk(part / f"{len(sizes):06d}.npz", words, tokens, lengths)
+            write_corpus_chunk(_chunk_path(part, len(sizes)), words, tokens, lengths)
             sizes.append((len(tokens), len(lengths)))
         (part / _LIST).write_text(json.dumps(sizes))
         if _content(shard) != digest:
@@ -193,14 +211,16 @@ def _tokenized(
     Yields for each chunk its distinct words, each token's place among them, and the sentences'
     lengths.
     """
-    places: dict[str, int] = defaultdict(lambda: len(places))
-    tokens, lengths = array("I"), array("q")
+    places: dict[str, int] = defaultdict(lambda: len(places))  # a new word gets the next place
+    tokens = array("I")
+    lengths = array("q")
     for sentence in sentences:
         if lengths and len(tokens) + len(sentence) > chunk_tokens:
             yield list(places), tokens, lengths
             places.clear()
-            tokens, lengths = array("I"), array("q")
-        tokens.extend(map(places.__getitem__, sentence))
+            tokens = array("I")
+            lengths = array("q")
+        tokens.extend([places[word] for word in sentence])
         lengths.append(len(sentence))
     yield list(places), tokens, lengths
 

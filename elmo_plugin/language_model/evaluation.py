@@ -1,9 +1,10 @@
-"""Text in its order, in blocks, and the probability of each of its words under both language
-models.
+"""
+Text in its order, in blocks, and the probability of each of its words under both language models.
 """
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,9 +12,11 @@ import numpy as np
 import torch
 
 from elmo_plugin.bilm import BiLm, LstmState, VocabularySoftmax, pack
+from elmo_plugin.common.integers import ceil_div
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.windows import (
     StreamLayout,
+    Window,
     append_to_rows,
     batch_arrays,
     flatten_sentences,
@@ -28,17 +31,20 @@ class Text(NamedTuple):
     first: int  # the number of the first sentence in the whole text
 
 
+@dataclass(frozen=True)
+class EvaluationWindow(Window):
+    sentences: np.ndarray  # Shape: (directions, batch, time), each target's sentence, -1 for none
+
+
 def evaluation_windows(
     corpus: IndexedCorpus, layout: StreamLayout, block_words: int
-) -> Iterator[tuple[np.ndarray, bool]]:
+) -> Iterator[EvaluationWindow]:
     """
     Yields all words of the text, each in the same context whatever the number of rows, time steps
     and processes: a model that starts each block from the zero state gives the same probabilities.
     A block is the fewest sentences that have at least `block_words` words. Each row reads a block,
-    until the longest of them ends; then the next ones begin. The backward direction reads each
-    block from its end. All processes have the same number of windows. A window has inputs, targets
-    and the number of each target's sentence, -1 for none, shape (directions, 3, batch, time); with
-    it comes whether blocks begin here.
+    until the longest of them ends; then the next ones begin, at zero. The backward direction reads
+    each block from its end. All processes have the same number of windows.
     """
     for text, blocks in block_groups(corpus, layout.rows, block_words):
         yield from _group_windows(text, blocks, layout)
@@ -46,8 +52,10 @@ def evaluation_windows(
 
 def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_words: int) -> int:
     """Returns the number of windows."""
-    groups = block_groups(corpus, layout.rows, block_words)
-    return sum(_width(text, blocks, layout) for text, blocks in groups) // layout.unroll_steps
+    count = 0
+    for text, blocks in block_groups(corpus, layout.rows, block_words):
+        count += _windows_needed(text, blocks, layout)
+    return count
 
 
 def block_groups(
@@ -58,7 +66,9 @@ def block_groups(
     parallel, followed by the end of the last block. There are `num_rows` blocks, except in the last
     group.
     """
-    types, starts, first = np.zeros(0, np.int32), np.zeros(1, np.int64), 0
+    types = np.zeros(0, np.int32)
+    starts = np.zeros(1, np.int64)
+    first = 0
     for index in range(len(corpus.chunks)):
         more_types, more_starts = corpus.open(index)
         types = np.concatenate([types, more_types])
@@ -70,8 +80,11 @@ def block_groups(
             whole = len(blocks) - 1
         for group in range(0, whole, num_rows):
             yield Text(types, starts, first), blocks[group : group + num_rows + 1]
+        # The rest is read with the next chunk.
         done = blocks[whole]
-        types, starts, first = types[starts[done] :], starts[done:] - starts[done], first + done
+        types = types[starts[done] :]
+        starts = starts[done:] - starts[done]
+        first += done
 
 
 def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
@@ -91,43 +104,62 @@ def count_targets(starts: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     return np.diff(starts[blocks]) + np.diff(blocks)
 
 
-def _width(text: Text, blocks: np.ndarray, layout: StreamLayout) -> int:
-    """Returns the length of the rows, whole windows, that the longest block needs."""
-    return -(-count_targets(text.starts, blocks).max() // layout.unroll_steps) * layout.unroll_steps
+def _windows_needed(text: Text, blocks: np.ndarray, layout: StreamLayout) -> int:
+    """Returns the number of windows that the longest of these blocks needs."""
+    longest = count_targets(text.starts, blocks).max()
+    return ceil_div(longest, layout.unroll_steps)
 
 
 def _group_windows(
     text: Text, blocks: np.ndarray, layout: StreamLayout
-) -> Iterator[tuple[np.ndarray, bool]]:
-    width = _width(text, blocks, layout)
+) -> Iterator[EvaluationWindow]:
+    """Yields the windows over blocks that are read in parallel, for this process."""
+    steps = layout.unroll_steps
+    width = _windows_needed(text, blocks, layout) * steps
     own = blocks[layout.own.start : layout.own.stop + 1]
-    rows = np.stack(
-        [
-            _block_rows(text, own, layout.batch_size, width, reverse=reverse)
-            for reverse in (False, True)
-        ]
-    )
-    rows[:, 2][rows[:, 1] == 0] = -1  # no sentence without a target
-    for start in range(0, width, layout.unroll_steps):
-        yield rows[..., start : start + layout.unroll_steps], start == 0
+    forward = _block_rows(text, own, layout.batch_size, width, reverse=False)
+    backward = _block_rows(text, own, layout.batch_size, width, reverse=True)
+    inputs = np.stack([forward.inputs, backward.inputs])
+    targets = np.stack([forward.targets, backward.targets])
+    sentences = np.stack([forward.sentences, backward.sentences])
+    sentences[targets == 0] = -1
+    for start in range(0, width, steps):
+        columns = slice(start, start + steps)
+        yield EvaluationWindow(
+            inputs=inputs[..., columns],
+            targets=targets[..., columns],
+            starts_at_zero=start == 0,
+            sentences=sentences[..., columns],
+        )
+
+
+class BlockRows(NamedTuple):
+    """A block in each row: arrays of shape (rows, width), 0 after the end of a block."""
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    sentences: np.ndarray  # the number of each target's sentence in the whole text
 
 
 def _block_rows(
     text: Text, blocks: np.ndarray, num_rows: int, width: int, reverse: bool
-) -> np.ndarray:
-    """
-    Returns inputs, targets and the numbers of their sentences, one block per row: (3, rows, width).
-    """
+) -> BlockRows:
+    """Returns what one direction reads and predicts in blocks, each in a row of this width."""
     runs = [np.arange(begin, end) for begin, end in pairwise(blocks)]
-    sentences = np.concatenate([np.arange(0), *(run[::-1] if reverse else run for run in runs)])
+    if reverse:
+        runs = [run[::-1] for run in runs]
+    sentences = np.concatenate([np.arange(0), *runs])  # a process may have no block at all
+    items = flatten_sentences(text.types, text.starts, sentences, reverse=reverse)
     numbers = np.repeat(text.first + sentences, np.diff(text.starts)[sentences] + 1)
-    items = np.stack(
-        [*flatten_sentences(text.types, text.starts, sentences, reverse=reverse), numbers]
-    )
     lengths = np.zeros(num_rows, dtype=np.int64)
     lengths[: len(runs)] = count_targets(text.starts, blocks)
-    empty = np.zeros((3, num_rows, width), dtype=np.int32)
-    return append_to_rows(empty, np.zeros_like(lengths), items, lengths)
+    empty = np.zeros((num_rows, width), dtype=np.int32)
+    begins = np.zeros_like(lengths)
+    return BlockRows(
+        inputs=append_to_rows(empty, begins, items.inputs, lengths),
+        targets=append_to_rows(empty, begins, items.targets, lengths),
+        sentences=append_to_rows(empty, begins, numbers, lengths),
+    )
 
 
 def perplexity(nats_per_token: float) -> float:
@@ -180,15 +212,24 @@ def score_sentences(
     faster if frozen.
     """
     state: LstmState | None = None
-    read: list[tuple[np.ndarray, np.ndarray]] = []  # losses and sentence numbers of these blocks
-    for window, blocks_begin in evaluation_windows(corpus, layout, block_words):
-        if blocks_begin:
+    read: list[ReadWindow] = []  # of the blocks that are read now
+    for window in evaluation_windows(corpus, layout, block_words):
+        if window.starts_at_zero:
             yield from _in_order(read)
-            state, read = None, []
-        sentences = window[:, 2]
-        losses, state = _read(bilm, softmax, batch_arrays(corpus, window), sentences[0] >= 0, state)
-        read.append((losses, sentences))
+            state = None
+            read = []
+        has_target = window.sentences[0] >= 0  # Shape: (batch, time)
+        batch = batch_arrays(corpus, window)
+        losses, state = _read(bilm, softmax, batch, has_target, state)
+        read.append(ReadWindow(losses, window.sentences[0]))
     yield from _in_order(read)
+
+
+class ReadWindow(NamedTuple):
+    """The losses of a window, and the sentences that they belong to."""
+
+    losses: np.ndarray  # Shape: (directions, batch, time), 0 without a target
+    sentences: np.ndarray  # Shape: (batch, time), of the forward direction, -1 without a target
 
 
 @torch.no_grad()
@@ -204,37 +245,46 @@ def _read(
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)
-    places = packing.sentence.cpu().numpy(), packing.time.cpu().numpy()
-    types, targets = (
-        torch.from_numpy(
-            np.stack([batch[f"forward_{name}"][places], batch[f"backward_{name}"][places]])
-        )
-        for name in ("types", "targets")
+    rows = packing.sentence.cpu().numpy()
+    times = packing.time.cpu().numpy()
+    # Shape: (2, packed)
+    types = np.stack([batch["forward_types"][rows, times], batch["backward_types"][rows, times]])
+    targets = np.stack(
+        [batch["forward_targets"][rows, times], batch["backward_targets"][rows, times]]
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
-    rows = types.to(device).unbind()
+    types_read = torch.from_numpy(types).to(device).unbind()
     settings = bilm.settings(keep_state=True)._replace(dropout=False)
-    output = bilm.forward_packed(character_ids, rows, packing, settings, state)
-    hidden = torch.cat(output.layers[-1])
-    _, target_losses = softmax(hidden, targets.flatten().to(device), without_padding=True)
+    output = bilm.forward_packed(character_ids, types_read, packing, settings, state)
+    hidden = torch.cat(output.layers[-1])  # Shape: (2 * packed, dim)
+    targets_read = torch.from_numpy(targets).flatten().to(device)
+    _, target_losses = softmax(hidden, targets_read, without_padding=True)
     losses = np.zeros((2, *has_target.shape))
-    losses[:, places[0], places[1]] = target_losses.view(2, -1).cpu().numpy()
+    losses[:, rows, times] = target_losses.view(2, -1).cpu().numpy()
     return losses, output.state
 
 
-def _in_order(read: list[tuple[np.ndarray, np.ndarray]]) -> Iterator[SentenceScores]:
+def _in_order(read: list[ReadWindow]) -> Iterator[SentenceScores]:
     """Yields the sentences of some blocks from all of their windows."""
     if not read:
         return
-    losses, numbers = (np.concatenate(parts, axis=2) for parts in zip(*read, strict=True))
-    has_target = numbers[0] >= 0
-    forward = losses[0][has_target]
-    rows = zip(losses[1], has_target.sum(axis=1), strict=True)
-    backward = np.concatenate(
-        [row[:length][::-1] for row, length in rows]
-    )  # `<S>` comes before the words
-    begins = np.flatnonzero(np.diff(numbers[0][has_target], prepend=-1))
+    # Shape: (batch, time)
+    forward_losses, backward_losses = np.concatenate([window.losses for window in read], axis=2)
+    sentences = np.concatenate([window.sentences for window in read], axis=1)
+    has_target = sentences >= 0
+    # Shape: (targets,), in the order of the text
+    forward = forward_losses[has_target]
+    backward = _forward_order(backward_losses, has_target.sum(axis=1))
+    begins = np.flatnonzero(np.diff(sentences[has_target], prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(forward)]):
-        yield SentenceScores(
-            forward[begin:end], np.append(backward[begin + 1 : end], backward[begin])
-        )
+        # In the order of the text `<S>` comes before the words of its sentence.
+        words_and_boundary = np.append(backward[begin + 1 : end], backward[begin])
+        yield SentenceScores(forward[begin:end], words_and_boundary)
+
+
+def _forward_order(rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Returns the values of rows of these lengths, each row from its end to its beginning."""
+    reversed_rows = []
+    for row, length in zip(rows, lengths, strict=True):
+        reversed_rows.append(row[:length][::-1])
+    return np.concatenate(reversed_rows)

@@ -7,7 +7,6 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
-import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
@@ -31,6 +30,7 @@ from elmo_plugin.language_model.vocabulary import (
 )
 from elmo_plugin.language_model.windows import (
     StreamLayout,
+    Window,
     batch_arrays,
     count_training_windows,
     training_windows,
@@ -48,14 +48,8 @@ class BiLmTextReader(DatasetReader):
         )
 
 
-MINIMUM = {
-    "batch_size": 1,
-    "unroll_steps": 1,
-    "seed": 0,
-    "block_words": 1,
-    "num_workers": 0,
-    "max_characters_per_token": 3,
-}
+def _check(option: str, value: int, least: int = 1) -> None:
+    check_at_least(f"bilm_stream: {option}", value, least, error=ConfigurationError)
 
 
 @DataLoader.register("bilm_stream")
@@ -106,9 +100,12 @@ class BiLmStreamLoader(DataLoader):
         num_workers: int = 0,
         max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN,
     ) -> None:
-        options = locals()
-        for name, minimum in MINIMUM.items():
-            check_at_least(f"bilm_stream: {name}", options[name], minimum, error=ConfigurationError)
+        _check("batch_size", batch_size)
+        _check("unroll_steps", unroll_steps)
+        _check("seed", seed, least=0)
+        _check("block_words", block_words)
+        _check("num_workers", num_workers, least=0)
+        _check("max_characters_per_token", max_characters_per_token, least=3)
         self._data_path = data_path
         with as_configuration_error():
             self._shards = find_shards(data_path)
@@ -132,23 +129,25 @@ class BiLmStreamLoader(DataLoader):
 
     @property
     def _layout(self) -> StreamLayout:
-        processes = (
-            (distributed.get_rank(), distributed.get_world_size()) if is_distributed() else ()
+        layout = StreamLayout(self._batch_size, self._unroll_steps)
+        if not is_distributed():
+            return layout
+        return layout._replace(
+            process=distributed.get_rank(), processes=distributed.get_world_size()
         )
-        return StreamLayout(self._batch_size, self._unroll_steps, *processes)
 
     @property
     def fingerprint(self) -> dict[str, str]:
         """What must be the same for `resume`: text, vocabulary, layout and order."""
-        parts = {
+        vocabulary = None if self._vocab is None else vocabulary_fingerprint(self._vocab)
+        return {
             "text": self._corpus.fingerprint,
-            "vocabulary": self._vocab and vocabulary_fingerprint(self._vocab),
-            "batch_size": self._batch_size,
-            "unroll_steps": self._unroll_steps,
-            "seed": self._seed,
-            "processes": self._layout.processes,
+            "vocabulary": str(vocabulary),
+            "batch_size": str(self._batch_size),
+            "unroll_steps": str(self._unroll_steps),
+            "seed": str(self._seed),
+            "processes": str(self._layout.processes),
         }
-        return {name: str(part) for name, part in parts.items()}
 
     @overrides
     def __len__(self) -> int:
@@ -198,8 +197,8 @@ class BiLmStreamLoader(DataLoader):
     def resume(self, finished_epochs: list[int], batches: int) -> None:
         """
         Continues where another loader with the same fingerprint stopped: after the epochs of its
-        `progress()` and so many `batches` of the next. An empty dictionary stands for each batch
-        that it yielded.
+        `progress()` and this number of batches of the next epoch. In place of each batch that the
+        other loader has yielded, this one yields an empty dictionary.
         """
         self._done_before = [*finished_epochs, batches]
 
@@ -209,17 +208,22 @@ class BiLmStreamLoader(DataLoader):
         batches = self._done_before[epoch] if epoch < len(self._done_before) else 0
         for _ in range(batches):
             yield {}
-        if epoch + 1 >= len(self._done_before):
+        is_finished = epoch + 1 < len(self._done_before)
+        if not is_finished:
             for batch in _in_workers(self._batches(epoch, first=batches), self._num_workers):
                 batches += 1
-                yield batch if self._device is None else move_to_device(batch, self._device)
+                if self._device is not None:
+                    batch = move_to_device(batch, self._device)
+                yield batch
         self._finished_epochs.append(batches)
 
     def _batches(self, epoch: int, first: int) -> "_EpochBatches":
-        corpus, layout = self._indexed_corpus, self._layout
+        corpus = self._indexed_corpus
+        layout = self._layout
+        windows: Callable[[], Iterable[Window]]
         if not self._shuffle:
             windows = partial(evaluation_windows, corpus, layout, self._block_words)
-            return _EpochBatches(corpus, windows, first)
+            return _EpochBatches(corpus, windows, skipped=first)
         if self._corpus.sentences < layout.rows:
             raise ConfigurationError(
                 f"bilm_stream: {self._data_path} has {self._corpus.sentences} sentences, fewer "
@@ -248,21 +252,24 @@ class _EpochBatches(data.IterableDataset):
     """
     The batches of one epoch as numpy arrays; in a worker of torch's data loader, those whose turn
     it is. Yields a `BiLmError` in place of a batch, because torch would change its message.
-
-    windows: yields for each batch the windows of both directions, and whether streams start with it
-    skipped: the number of batches to leave out at the beginning
     """
 
     corpus: IndexedCorpus
-    windows: Callable[[], Iterable[tuple[np.ndarray, bool]]]
-    skipped: int = 0
+    windows: Callable[[], Iterable[Window]]  # of each batch
+    skipped: int = 0  # how many batches to leave out at the beginning
 
     def __iter__(self) -> Iterator[dict[str, Any] | BiLmError]:
         worker = data.get_worker_info()
-        index, step = (worker.id, worker.num_workers) if worker else (0, 1)
+        first = self.skipped
+        step = 1
+        if worker is not None:
+            first += worker.id
+            step = worker.num_workers
         try:
-            for windows, stream_starts in islice(self.windows(), self.skipped + index, None, step):
-                yield {**batch_arrays(self.corpus, windows), "stream_starts": stream_starts}
+            for window in islice(self.windows(), first, None, step):
+                batch: dict[str, Any] = dict(batch_arrays(self.corpus, window))
+                batch["stream_starts"] = window.starts_at_zero
+                yield batch
         except BiLmError as error:
             yield error
 

@@ -67,9 +67,8 @@ class BiLmLanguageModel(Model):
         scales the loss.)
     """
 
-    _losses: (
-        Tensor  # Shape: (directions, 2), their sum and the number of tokens since the last reset
-    )
+    # Shape: (directions, 2), the sum of the losses and the number of tokens since the last reset.
+    _losses: Tensor
 
     def __init__(
         self,
@@ -94,12 +93,14 @@ class BiLmLanguageModel(Model):
         check_choice("model.precision", precision, TRAINING_PRECISIONS, ConfigurationError)
         if (options is None) == (initial is None):
             raise ConfigurationError("model `bilm`: expected either options or initial")
-        with as_configuration_error("model.initial"):
-            stored = None if initial is None else read_checkpoint(initial)
-        with as_configuration_error():
-            sizes = (
-                stored.options if stored else BiLmOptions.from_dict(options or {}, "model.options")
-            )
+        stored = None
+        if initial is not None:
+            with as_configuration_error("model.initial"):
+                stored = read_checkpoint(initial)
+            sizes = stored.options
+        else:
+            with as_configuration_error():
+                sizes = BiLmOptions.from_dict(options or {}, "model.options")
         self.bilm = BiLm(sizes, dropout=dropout)
         self.softmax = VocabularySoftmax(num_words, sizes.lstm.projection_dim)
         if stored is not None:

@@ -17,13 +17,14 @@ from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.common.spacy_rules import SpacyRules
 
 ROLES = ("train", "dev", "test")
+# Lines that stay together when a text is split: neighbouring sentences resemble one another.
 BLOCK_LINES = 10
-"""Lines that stay together when a text is split: neighbouring sentences resemble one another."""
+# Of this many blocks, one is for dev and one for test. A long text has more blocks, so that dev and
+# test have at most 5,000 lines each.
 BLOCKS = 20
-"""A tenth of these blocks is for dev and test, or less of a long text: at most 5,000 lines each."""
 _MAX_BLOCKS = 500
+# How often a word must occur to be predicted.
 MIN_COUNT = 5
-"""How often a word must occur to be predicted."""
 
 
 class Recipe(NamedTuple):
@@ -112,16 +113,12 @@ def write_text(
             outputs[role].write(" ".join(words) + "\n")
     for role, found in figures.items():
         if not found.sentences:
-            least = BLOCK_LINES * (BLOCKS - 1) + 1
-            needed = (
-                f"at least {least} sentences to train, validate and test on"
-                if "" in files
-                else "text"
-            )
-            hint = "" if language else "; --language CODE finds the sentences in raw text"
-            hint = hint if column is None else "; a blank line ends a sentence"
-            listed = ", ".join(str(file) for file in [*chain(*files.values())][:3])
-            raise BiLmError(f"{listed}: expected {needed}; {role} got no sentence{hint}")
+            hint = ""
+            if column is not None:
+                hint = "; a blank line ends a sentence"
+            elif language is None:
+                hint = "; --language CODE finds the sentences in raw text"
+            raise BiLmError(f"{_what_is_needed(files)}; {role} got no sentence{hint}")
     figures["dev"].repeated = _repeated(folder)
     train = figures["train"]
     if not train.frequent and train.sentences >= MIN_COUNT:
@@ -132,43 +129,84 @@ def write_text(
     return figures
 
 
+def _what_is_needed(files: Mapping[str, Sequence[Path]]) -> str:
+    """Says how much text the files should have."""
+    needed = "text"
+    if "" in files:
+        least = BLOCK_LINES * (BLOCKS - 1) + 1
+        needed = f"at least {least} sentences to train, validate and test on"
+    named = list(chain.from_iterable(files.values()))
+    listed = ", ".join(str(file) for file in named[:3])
+    return f"{listed}: expected {needed}"
+
+
 def _repeated(folder: Path) -> int:
     """Returns the number of sentences of dev.txt that are also in train.txt."""
     with (folder / "dev.txt").open("rb") as dev, (folder / "train.txt").open("rb") as train:
         left = Counter(dev)
-        return sum(left.pop(line, 0) for line in train)
+        count = 0
+        for line in train:
+            count += left.pop(line, 0)
+        return count
 
 
 def _assigned_sentences(
     files: Mapping[str, Sequence[Path]], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
-    """
-    Yields the words of each sentence and its role. In a text with many lines, a line has one role.
-    """
-    stride, by_line = BLOCKS, True
-    if "" in files:
-        lines = sum(1 for file in files[""] for _ in _lines(str(file), column))
-        stride = max(BLOCKS, lines // BLOCK_LINES // _MAX_BLOCKS)
-        by_line = lines > BLOCK_LINES * (BLOCKS - 1)
-    count = 0
+    """Yields the words of each sentence and its role."""
     for role, paths in files.items():
-        for file in paths:
-            for line, place in _lines(str(file), column):
-                for words in _sentences(unicodedata.normalize("NFC", line), place, rules):
-                    part = count // BLOCK_LINES % stride
-                    split = {stride // 2 - 1: "dev", stride - 1: "test"}.get(part, "train")
-                    yield role or split, words
-                    count += not by_line
-                count += by_line
+        if role == "":
+            yield from _split_sentences(paths, rules, column)
+            continue
+        for line, place in _lines(paths, column):
+            for words in _sentences(line, place, rules):
+                yield role, words
 
 
-def _lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
-    """Yields the lines that are not blank, or the letters of FASTA's records, with their places."""
-    if is_fasta(file):
-        for protein in read_fasta(file):
-            if protein.letters:
-                yield " ".join(letter.text for letter in residues(protein.letters)), protein.place
-        return
+def _split_sentences(
+    paths: Sequence[Path], rules: SpacyRules | None, column: int | None
+) -> Iterator[tuple[str, list[str]]]:
+    """
+    Divides a text among the roles, in blocks of lines; a text with few lines in blocks of
+    sentences.
+    """
+    num_lines = sum(1 for _ in _lines(paths, column))
+    stride = max(BLOCKS, num_lines // BLOCK_LINES // _MAX_BLOCKS)
+    by_line = num_lines > BLOCK_LINES * (BLOCKS - 1)
+    count = 0  # of lines, or of sentences
+    for line, place in _lines(paths, column):
+        for words in _sentences(line, place, rules):
+            yield _role_of(count // BLOCK_LINES % stride, stride), words
+            if not by_line:
+                count += 1
+        if by_line:
+            count += 1
+
+
+def _role_of(block: int, stride: int) -> str:
+    """Returns the role of a block, one of `stride` blocks: one in the middle, and the last."""
+    if block == stride // 2 - 1:
+        return "dev"
+    return "test" if block == stride - 1 else "train"
+
+
+def _lines(paths: Sequence[Path], column: int | None) -> Iterator[tuple[str, str]]:
+    """Yields the lines of files that are not blank, each with its place."""
+    for path in paths:
+        if is_fasta(str(path)):
+            yield from _proteins(str(path))
+        else:
+            yield from _text_lines(str(path), column)
+
+
+def _proteins(file: str) -> Iterator[tuple[str, str]]:
+    """Yields the letters of each record of FASTA, as words, with the record's place."""
+    for protein in read_fasta(file):
+        if protein.letters:
+            yield " ".join(letter.text for letter in residues(protein.letters)), protein.place
+
+
+def _text_lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(sentence_lines(read_lines(file), file, column), start=1):
         if not line.isspace():
             place = f"{file}, line {number}"
@@ -176,16 +214,21 @@ def _lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
 
 
 def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list[str]]:
+    """Yields the words of each sentence in a line, in NFC; without rules a line is a sentence."""
+    line = unicodedata.normalize("NFC", line)
     if rules is None:
         sentences = [line.split()]
     else:
+        sentences = []
         try:
-            sentences = [[word.text for word in words] for words in rules.sentences(line)]
+            for found in rules.sentences(line):
+                sentences.append([word.text for word in found])
         except BiLmError as error:
             raise BiLmError(f"{place}: {error}") from None
-    for words in filter(None, sentences):
-        check_no_boundaries(words, place)
-        yield words
+    for words in sentences:
+        if words:
+            check_no_boundaries(words, place)
+            yield words
 
 
 def text_recipe(train: TextFigures) -> dict[str, str]:
@@ -210,14 +253,17 @@ def _recipe(train: TextFigures) -> Recipe:
     small.
     """
     row = next(row for row in RECIPES if train.words <= row.words)
-    return row if 3 * (row.negatives or 0) < len(train.frequent) else row._replace(negatives=None)
+    if row.negatives is not None and 3 * row.negatives >= len(train.frequent):
+        return row._replace(negatives=None)
+    return row
 
 
 def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
     """Yields lines on the files, on what looks wrong with them, and on the training."""
     for role, found in figures.items():
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
-    train, dev = figures["train"], figures["dev"]
+    train = figures["train"]
+    dev = figures["dev"]
     if dev.repeated > dev.sentences / 5:
         yield (
             f"{dev.repeated:,} sentences of dev.txt are also in train.txt: their perplexity is "

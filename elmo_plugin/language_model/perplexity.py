@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch.nn.functional as F
@@ -67,20 +67,21 @@ def measure_perplexity(
     check_choice("state", state, STATES)
     device = str(get_device(device))
     shards = find_shards(*texts)
-    bilm, softmax, numbers, unknown = _load(archive, precision, device)
+    model = _load(archive, precision, device)
     corpus = prepare_corpus(shards, cache_directory)
-    indexed = IndexedCorpus(
-        corpus.chunks, numbers, unknown, bilm.options.char_cnn.max_characters_per_token
-    )
+    max_characters = model.bilm.options.char_cnn.max_characters_per_token
+    indexed = IndexedCorpus(corpus.chunks, model.numbers, model.unknown, max_characters)
     layout = StreamLayout(batch_size, UNROLL_STEPS)
-    block_words = block_words if state == "carry" else 1
-    forward = backward = 0.0
-    num_unknown, targets = 0, corpus.tokens + corpus.sentences
+    if state == "reset":
+        block_words = 1  # so each block is one sentence
+    forward = 0.0
+    backward = 0.0
+    num_unknown = 0
     with (
         atomic_write(per_sentence or os.devnull) as path,
         open(path, "w", encoding="utf-8") as file,
     ):
-        all_scores = score_sentences(bilm, softmax, indexed, layout, block_words)
+        all_scores = score_sentences(model.bilm, model.softmax, indexed, layout, block_words)
         scored = zip(read_words(indexed), all_scores, strict=True)
         bar = progress_bar(
             iterable=scored, total=corpus.sentences, unit="sentences", desc="scoring text"
@@ -92,29 +93,35 @@ def measure_perplexity(
             forward += float(scores.forward.sum())
             backward += float(scores.backward.sum())
             num_unknown += int(is_unknown.sum())
-    return {
+    targets = corpus.tokens + corpus.sentences
+    figures: dict[str, Any] = {
         **perplexities(forward / targets, backward / targets),
         "sentences": corpus.sentences,
         "tokens": corpus.tokens,
         "targets": targets,
         "unknown_tokens": num_unknown,
         "unknown_percent": 100 * num_unknown / corpus.tokens,
-        "vocabulary_size": len(numbers),
+        "vocabulary_size": len(model.numbers),
         "state": state,
-        **({"block_words": block_words} if state == "carry" else {}),
-        "precision": bilm.computed_precision().name,
     }
+    if state == "carry":
+        figures["block_words"] = block_words
+    figures["precision"] = model.bilm.computed_precision().name
+    return figures
 
 
-def _load(
-    source: str | Mapping[str, str], precision: str, device: str
-) -> tuple[BiLm, VocabularySoftmax, dict[str, int], int]:
-    """
-    Returns biLM and softmax, frozen, the number of each word, and the number of unknown words.
-    """
-    is_published = (
-        isinstance(source, str) and source in MODELS
-    )  # none has one, so nothing is downloaded
+class ScoringModel(NamedTuple):
+    """A biLM that predicts words, frozen."""
+
+    bilm: BiLm
+    softmax: VocabularySoftmax
+    numbers: dict[str, int]  # of the words in the softmax
+    unknown: int  # the number of all other words
+
+
+def _load(source: str | Mapping[str, str], precision: str, device: str) -> ScoringModel:
+    # No published model has a softmax, so none is downloaded.
+    is_published = isinstance(source, str) and source in MODELS
     stored = None if is_published else read_checkpoint(source)
     if stored is None or stored.softmax is None:
         raise BiLmError(
@@ -138,7 +145,8 @@ def _load(
     bilm = BiLm(stored.options, precision=precision, weights=stored.weights).to(device)
     softmax = VocabularySoftmax(*weight.shape)
     softmax.load_state_dict({"weight": weight, "bias": bias})
-    return bilm, softmax.requires_grad_(False).to(device), numbers, unknown
+    softmax.requires_grad_(False).to(device)
+    return ScoringModel(bilm, softmax, numbers, unknown)
 
 
 def sentence_as_json(

@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -16,6 +16,13 @@ from tqdm import tqdm
 from elmo_plugin.common.progress import describe_seconds
 
 logger = logging.getLogger(__name__)
+
+
+class _Start(NamedTuple):
+    """When this process began to train: after its first step, as that takes longer."""
+
+    time: float
+    step: int
 
 
 @TrainerCallback.register("bilm_progress")
@@ -39,48 +46,44 @@ class BiLmProgress(TrainerCallback):
                 f"bilm_progress.seconds: expected a number from 0, got {seconds}"
             )
         self._seconds = seconds
-        self._started: tuple[float, int] | None = (
-            None  # time and step after the first step of this process
-        )
+        self._started: _Start | None = None
         self._begin_line()
 
     def _begin_line(self) -> None:
         self._line_started = time.monotonic()
-        self._tokens: list[
-            Tensor
-        ] = []  # of each batch; not read before it is needed, for a GPU's sake
+        # The numbers of tokens in each batch. They are read late, or a GPU would have to wait.
+        self._tokens: list[Tensor] = []
 
     @overrides
     def on_batch(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
         batch_inputs, _, batch_metrics, epoch, *_ = args
         if not kwargs["is_training"] or not kwargs["is_primary"]:
             return
-        now, step = time.monotonic(), trainer._total_batches_completed
+        now = time.monotonic()
+        step = trainer._total_batches_completed
         if self._started is None:
-            self._started = now, step
+            self._started = _Start(now, step)
             self._begin_line()
             return
-        self._tokens += [
-            torch.count_nonzero(cast(Tensor, batch["forward_targets"])) for batch in batch_inputs
-        ]
+        for batch in batch_inputs:
+            self._tokens.append(torch.count_nonzero(cast(Tensor, batch["forward_targets"])))
         seconds = now - self._line_started
         if seconds < self._seconds or seconds == 0:
             return
         before = step - trainer._batches_in_epoch_completed  # in earlier epochs
         num_steps = before + _steps_per_epoch(trainer) * (trainer._num_epochs - epoch)
-        tokens = sum(map(int, self._tokens)) * trainer._world_size
+        tokens = sum(int(count) for count in self._tokens) * trainer._world_size
         parts = [
             f"epoch {epoch + 1}/{trainer._num_epochs}",
             f"step {step:,}/{num_steps:,} ({step / num_steps:.1%})",
             f"{tokens / seconds:,.0f} tokens/s",
             f"{self._time_left(trainer, num_steps)} left",
-            *(
-                f"{name.replace('_', ' ')} {batch_metrics[name]:.{digits}f}"
-                for name, digits in (("perplexity", 2), ("sampled_loss", 4))
-                if name in batch_metrics
-            ),
-            f"learning rate {trainer.optimizer.param_groups[0]['lr']:.3g}",
         ]
+        if "perplexity" in batch_metrics:
+            parts.append(f"perplexity {batch_metrics['perplexity']:.2f}")
+        if "sampled_loss" in batch_metrics:
+            parts.append(f"sampled loss {batch_metrics['sampled_loss']:.4f}")
+        parts.append(f"learning rate {trainer.optimizer.param_groups[0]['lr']:.3g}")
         log_above_bars(", ".join(parts))
         self._begin_line()
 
@@ -96,16 +99,19 @@ class BiLmProgress(TrainerCallback):
         )
         best = " (best so far)" if metrics["best_epoch"] == epoch else ""
         line = f"epoch {epoch + 1} of {trainer._num_epochs}: perplexity {perplexity:.1f}{best}"
-        if left := trainer._num_epochs - epoch - 1:
-            num_steps = trainer._total_batches_completed + left * _steps_per_epoch(trainer)
+        epochs_left = trainer._num_epochs - epoch - 1
+        if epochs_left:
+            steps_left = epochs_left * _steps_per_epoch(trainer)
+            num_steps = trainer._total_batches_completed + steps_left
             line += f", {self._time_left(trainer, num_steps)} left"
         log_above_bars(line)
 
     def _time_left(self, trainer: GradientDescentTrainer, num_steps: int) -> str:
         """Describes the time that the rest of `num_steps` takes, validations included."""
         step = trainer._total_batches_completed
-        started, first_step = self._started or (time.monotonic(), step)
-        per_step = (time.monotonic() - started) / max(step - first_step, 1)
+        now = time.monotonic()
+        start = self._started or _Start(now, step)
+        per_step = (now - start.time) / max(step - start.step, 1)
         return describe_seconds(max(num_steps - step, 0) * per_step)
 
 
@@ -115,9 +121,8 @@ def _steps_per_epoch(trainer: GradientDescentTrainer) -> int:
 
 def log_above_bars(line: str) -> None:
     """Logs a line above the progress bars of the terminal."""
-    bars = list(
-        getattr(tqdm, "_instances", ())
-    )  # with AllenNLP's, unknown to `external_write_mode`
+    # `external_write_mode` does not know AllenNLP's bars among them.
+    bars = list(getattr(tqdm, "_instances", ()))
     for bar in bars:
         bar.clear()
     logger.info(line)

@@ -43,7 +43,7 @@ class BiLmTrainer(ResumableTrainer):
                     f"but got {type(part).__name__}; `resumable` is for any"
                 )
         super().__init__(model, optimizer, data_loader, **kwargs)
-        # or Linux fills each page with zeros again, which takes a tenth of the time
+        # Otherwise Linux fills each page with zeros again, in a tenth of the time.
         keep_freed_memory()
         if self.model.num_negatives is not None:
             self.data_loader.check_order(self.model.vocab)
@@ -82,16 +82,14 @@ class BiLmTrainer(ResumableTrainer):
     @overrides
     def _maybe_restore_checkpoint(self) -> None:
         rank = torch.distributed.get_rank() if self._distributed else 0
-        if (
-            rank > 0
-        ):  # each process has other random numbers, as for dropout; the first draws as if alone
+        if rank > 0:
+            # Each process draws other random numbers, for dropout; the first one as if alone.
             seed = (torch.initial_seed() + rank) % 2**32
             random.seed(seed)
             np.random.seed(seed)
             torch.manual_seed(seed)
         self._check_agreement("text and options of the data loader", self.data_loader.fingerprint)
         super()._maybe_restore_checkpoint()
-        if (
-            self._resumed is not None
-        ):  # batches without data stand for those that AllenNLP only skips
+        if self._resumed is not None:
+            # Batches without data stand for those that AllenNLP only skips.
             self.data_loader.resume(self._resumed["finished_passes"], self._epoch.totals["batches"])

@@ -1,5 +1,5 @@
-"""Vocabularies of AllenNLP: counted, read from bilm-tf's files, checked; a softmax for another
-one.
+"""
+Vocabularies of AllenNLP: counted, read from bilm-tf's files, checked; a softmax for another one.
 """
 
 import math
@@ -47,10 +47,9 @@ class CountedWords(Instance):
 
 def vocabulary_fingerprint(vocabulary: Vocabulary) -> str:
     """Digests the words in their order."""
-    words = vocabulary.get_token_to_index_vocabulary(WORDS)
-    return blake2b(
-        "\n".join(sorted(words, key=words.__getitem__)).encode(), digest_size=16
-    ).hexdigest()
+    numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
+    words = sorted(numbers, key=numbers.__getitem__)
+    return blake2b("\n".join(words).encode(), digest_size=16).hexdigest()
 
 
 @Vocabulary.register("bilm_tf", constructor="from_file")
@@ -128,7 +127,9 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
         )
     shares = counts / counts.sum()
     costs = -np.log(np.log1p(1 / np.arange(1, len(counts) + 1)))  # of a word by its number
-    best, found, chance = np.sort(shares)[::-1] @ costs, shares @ costs, costs.mean()
+    best = np.sort(shares)[::-1] @ costs
+    found = shares @ costs
+    chance = costs.mean()
     if found - best > max(0.5 * (chance - best), _MIN_DIFFERENCE):
         raise ConfigurationError(
             f"the words in the vocabulary's namespace {WORDS} are not in the order of descending "
@@ -169,7 +170,8 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
         else:
             rows.append(unknown)
             new_words += 1
-    weight, bias = known.weight[rows], known.bias[rows]
+    weight = known.weight[rows]
+    bias = known.bias[rows]
     bias[torch.tensor(rows) == unknown] -= math.log(new_words + 1)
     if not known.has_padding and words[0] == vocab._padding_token:
         bias[0] -= _PADDING_HANDICAP

@@ -1,11 +1,13 @@
 """Windows over text: shuffled sentences in endless rows, for truncated back-propagation."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
+from elmo_plugin.common.integers import ceil_div
 from elmo_plugin.language_model.chunks import (
     BEGIN_SENTENCE_TYPE,
     END_SENTENCE_TYPE,
@@ -34,18 +36,44 @@ class StreamLayout(NamedTuple):
         return slice(self.process * self.batch_size, (self.process + 1) * self.batch_size)
 
 
-def batch_arrays(corpus: IndexedCorpus, windows: np.ndarray) -> dict[str, np.ndarray]:
+class Items(NamedTuple):
     """
-    Returns the batch of the windows of both directions, shape (directions, 2, batch, time): the
-    types that are read and predicted. It has `character_ids` of the unique inputs, shape (types,
-    max_characters); `forward_types` and `backward_types`, the types read at each place, and
-    `forward_targets` and `backward_targets`, the vocabulary's numbers of the words that follow, all
-    of shape (batch, time).
+    The inputs of one direction's language model, and its predictions after each of them: types of a
+    corpus, 0 for none, in arrays of the same shape.
     """
-    inputs = windows[:, 0]
+
+    inputs: np.ndarray
+    targets: np.ndarray
+
+
+@dataclass(frozen=True)
+class Window:
+    """The next time steps of all rows of a process, in both directions."""
+
+    inputs: np.ndarray  # Shape: (directions, batch, time), the types that are read, 0 for none
+    targets: np.ndarray  # Shape: (directions, batch, time), the types that are predicted
+    starts_at_zero: bool  # whether the rows begin here, with the state at zero
+
+
+class StreamKey(NamedTuple):
+    """The seed of the random order of sentences."""
+
+    seed: int
+    epoch: int
+    reverse: int  # 1 for the backward direction; it has another order
+
+
+def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]:
+    """
+    Returns a window as a batch of the model. It has `character_ids` of the unique inputs, shape
+    (types, max_characters); `forward_types` and `backward_types`, the row among them of the word
+    that is read at each place, and `forward_targets` and `backward_targets`, the vocabulary's
+    numbers of the words that follow, all of shape (batch, time).
+    """
+    inputs = window.inputs
     _, examples, types = np.unique(corpus.hashes[inputs], return_index=True, return_inverse=True)
     forward_types, backward_types = types.reshape(inputs.shape)
-    forward_targets, backward_targets = corpus.numbers[windows[:, 1]]
+    forward_targets, backward_targets = corpus.numbers[window.targets]
     return {
         "character_ids": corpus.character_ids[inputs.ravel()[examples]],
         "forward_types": forward_types,
@@ -62,130 +90,165 @@ def training_windows(
     seed: int,
     epoch: int,
     first: int = 0,
-) -> Iterator[tuple[np.ndarray, bool]]:
+) -> Iterator[Window]:
     """
     Yields the windows of both directions, each over its streams, from the window with index `first`
-    on, and whether the state starts at zero with them, as it does every `block_words` words: a biLM
-    that never reads from zero learns states that are thousands of words away.
+    on. The state starts at zero every `block_words` words: a biLM that never reads from zero learns
+    states that are thousands of words away.
     """
     windows_per_block = max(1, block_words // layout.unroll_steps)
-    directions = [
-        stream_windows(corpus, layout, (seed, epoch, reverse), first) for reverse in (0, 1)
-    ]
-    run_out = np.zeros((2, layout.batch_size, layout.unroll_steps), dtype=np.int32)
-    for index, windows in enumerate(zip_longest(*directions, fillvalue=run_out), start=first):
-        yield np.stack(windows), index % windows_per_block == 0
+    forward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=0), first)
+    backward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=1), first)
+    nothing = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
+    run_out = Items(nothing, nothing)
+    pairs = zip_longest(forward, backward, fillvalue=run_out)
+    for index, directions in enumerate(pairs, start=first):
+        yield Window(
+            inputs=np.stack([items.inputs for items in directions]),
+            targets=np.stack([items.targets for items in directions]),
+            starts_at_zero=index % windows_per_block == 0,
+        )
 
 
 def count_training_windows(corpus: Corpus, layout: StreamLayout, seed: int, epoch: int) -> int:
     """Returns the number of windows in an epoch, until all rows of both directions have run out."""
     longest = 0
     for reverse in (0, 1):
-        for _, _, assigned, lengths in _assigned(
-            corpus.chunks, layout.rows, (seed, epoch, reverse)
-        ):
-            longest = max(longest, (assigned + lengths).max())
-    return -(-longest // layout.unroll_steps)
+        for chunk in _assigned_chunks(corpus.chunks, layout.rows, StreamKey(seed, epoch, reverse)):
+            longest = max(longest, chunk.ends.max())
+    return ceil_div(longest, layout.unroll_steps)
 
 
 def stream_windows(
-    corpus: IndexedCorpus, layout: StreamLayout, key: tuple[int, int, int], first: int = 0
-) -> Iterator[np.ndarray]:
+    corpus: IndexedCorpus, layout: StreamLayout, key: StreamKey, first: int = 0
+) -> Iterator[Items]:
     """
     Reads the text once in one direction, its chunks and the sentences of each in a random order
-    that depends on the key: the seed, the epoch and whether it is backward. Each row is a stream:
-    when its sentence is over, the next one follows in the same row, and a sentence that does not
-    end in a window continues in the next one. A sentence's first item is never a target, and its
-    last never an input. The windows end when the rows of all processes have run out; then every
-    sentence has been read once. A row that has run out is empty.
+    that depends on the key. Each row is a stream: when its sentence is over, the next one follows
+    in the same row, and a sentence that does not end in a window continues in the next one. A
+    sentence's first item is never a target, and its last never an input. The windows end when the
+    rows of all processes have run out; then every sentence has been read once. A row that has run
+    out is empty.
 
-    Yields inputs and targets, shape (2, batch, time). Skips the windows before `first` (quickly).
+    Yields windows of shape (batch, time). Skips the windows before `first` (quickly).
     """
-    steps, own = layout.unroll_steps, layout.own
+    steps = layout.unroll_steps
+    own = layout.own
     done = first * steps  # the number of targets of each row that have been yielded or skipped
-    rest = np.zeros((2, layout.batch_size, 0), dtype=np.int32)  # inputs and targets that have not
-    targets = np.zeros(layout.rows, dtype=np.int64)  # of each row so far
-    for index, sentences, assigned, lengths in _assigned(corpus.chunks, layout.rows, key):
-        targets = assigned + lengths
-        if targets[own].max() <= done:
+    nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
+    rest = Items(nothing, nothing)  # of each row, not yet yielded
+    ends = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
+    for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
+        ends = chunk.ends
+        if ends[own].max() <= done:
             continue
-        types, starts = corpus.open(index)
-        items = flatten_sentences(
-            types, starts, np.concatenate(sentences[own]), reverse=bool(key[2])
+        types, starts = corpus.open(chunk.number)
+        sentences = np.concatenate(chunk.sentences[own])
+        items = flatten_sentences(types, starts, sentences, reverse=bool(key.reverse))
+        positions = chunk.begins[own] - done
+        rest = Items(
+            append_to_rows(rest.inputs, positions, items.inputs, chunk.lengths[own]),
+            append_to_rows(rest.targets, positions, items.targets, chunk.lengths[own]),
         )
-        rest = append_to_rows(rest, assigned[own] - done, np.stack(items), lengths[own])
-        whole = max(0, (targets[own].min() - done) // steps)
-        for start in range(0, whole * steps, steps):
-            yield rest[:, :, start : start + steps]
-        done += whole * steps
-        rest = rest[:, :, whole * steps :].copy()
-    for start in range(0, targets.max() - done, steps):
-        window = rest[:, :, start : start + steps]
-        yield np.pad(window, ((0, 0), (0, 0), (0, steps - window.shape[2])))
+        num_whole = max(0, (ends[own].min() - done) // steps)  # windows that all rows fill
+        for start in range(0, num_whole * steps, steps):
+            yield _columns(rest, start, steps)
+        done += num_whole * steps
+        rest = Items(
+            rest.inputs[:, num_whole * steps :].copy(),
+            rest.targets[:, num_whole * steps :].copy(),
+        )
+    for start in range(0, ends.max() - done, steps):
+        yield _columns(rest, start, steps)
 
 
-def _assigned(
-    chunks: Sequence[ChunkFiles], num_rows: int, key: tuple[int, int, int]
-) -> Iterator[tuple[int, list[np.ndarray], np.ndarray, np.ndarray]]:
-    """
-    Yields the chunks in random order: the index, the numbers of each row's sentences, the number of
-    targets that each row had before, and those that it gets.
-    """
+def _columns(items: Items, start: int, steps: int) -> Items:
+    """Returns `steps` columns of rows from `start` on, zeros after the ends of the rows."""
+    inputs = items.inputs[:, start : start + steps]
+    targets = items.targets[:, start : start + steps]
+    missing = ((0, 0), (0, steps - inputs.shape[1]))
+    return Items(np.pad(inputs, missing), np.pad(targets, missing))
+
+
+class AssignedChunk(NamedTuple):
+    """The sentences of a chunk that each row reads."""
+
+    number: int  # of the chunk
+    sentences: list[np.ndarray]  # the numbers of each row's sentences, in their order
+    begins: np.ndarray  # Shape: (rows,), the number of targets that each row had before
+    lengths: np.ndarray  # Shape: (rows,), the number of targets that each row gets
+
+    @property
+    def ends(self) -> np.ndarray:
+        """The number of targets that each row has now, shape (rows,)."""
+        return self.begins + self.lengths
+
+
+def _assigned_chunks(
+    chunks: Sequence[ChunkFiles], num_rows: int, key: StreamKey
+) -> Iterator[AssignedChunk]:
+    """Yields the chunks in random order, each with the rows of its sentences."""
     assigned = np.zeros(num_rows, dtype=np.int64)
     for index in np.random.default_rng(key).permutation(len(chunks)):
         (starts,) = chunks[index].read("starts")
         # One more than the index: a key with a 0 at its end is the same as the key without it.
         order = np.random.default_rng((*key, index + 1)).permutation(len(starts) - 1)
-        begins, ends, lengths = assign_sentences(np.diff(starts)[order] + 1, assigned)
-        yield (
-            index,
-            [order[begin:end] for begin, end in zip(begins, ends, strict=True)],
-            assigned,
-            lengths,
-        )
-        assigned = assigned + lengths
+        runs = assign_sentences(np.diff(starts)[order] + 1, assigned)
+        sentences = [order[begin:end] for begin, end in zip(runs.begins, runs.ends, strict=True)]
+        chunk = AssignedChunk(index, sentences, assigned, runs.lengths)
+        yield chunk
+        assigned = chunk.ends
 
 
-def assign_sentences(
-    lengths: np.ndarray, assigned: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+class Runs(NamedTuple):
+    """Consecutive sentences for each row, shape (rows,)."""
+
+    begins: np.ndarray  # the first of each row's sentences
+    ends: np.ndarray  # the one after each row's last sentence
+    lengths: np.ndarray  # the number of targets in each row's sentences
+
+
+def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
     """
     Assigns sentences of these `lengths` to rows, a run of consecutive sentences to each, so that
     all rows have the same number of targets in total, within about a sentence. `assigned` counts
-    the words of each row so far. Returns the first of each row's sentences, their end, and their
-    targets, all of shape (rows,).
+    the words of each row so far.
     """
+    num_rows = len(assigned)
     ends = np.concatenate([[0], np.cumsum(lengths)])  # of no, one, two, ... sentences
     # The deficit of each row, in total the sum of `lengths`; times the number of rows, to be whole.
-    deficits = assigned.sum() + ends[-1] - len(assigned) * assigned
+    deficits = assigned.sum() + ends[-1] - num_rows * assigned
     rows_by_deficit = np.argsort(-deficits, kind="stable")
     wanted = np.maximum.accumulate(np.cumsum(deficits[rows_by_deficit]))
     # The sentence's end nearest to the place at which the deficits of the first row, two rows, ...
     # end.
-    middles = len(assigned) * (ends[:-1] + ends[1:])
+    middles = num_rows * (ends[:-1] + ends[1:])
     cuts = np.concatenate([[0], np.searchsorted(middles, 2 * wanted, side="right")])
     cuts[-1] = len(lengths)
-    begin, end = np.empty((2, len(assigned)), dtype=np.int64)
-    begin[rows_by_deficit], end[rows_by_deficit] = cuts[:-1], cuts[1:]
-    return begin, end, ends[end] - ends[begin]
+    run_begins = np.empty(num_rows, dtype=np.int64)
+    run_ends = np.empty(num_rows, dtype=np.int64)
+    run_begins[rows_by_deficit] = cuts[:-1]
+    run_ends[rows_by_deficit] = cuts[1:]
+    return Runs(run_begins, run_ends, ends[run_ends] - ends[run_begins])
 
 
 def flatten_sentences(
     types: np.ndarray, starts: np.ndarray, sentences: np.ndarray, reverse: bool
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Items:
     """
-    Returns the inputs and targets in the given sentences of a text, one after another: `<S> w_1 ...
-    w_n` and `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` and `w_n ... w_1 <S>`. Both
-    have the shape (words + sentences,), int32. `types` and `starts` are as `IndexedCorpus.open`
-    returns them.
+    Returns the items of the given sentences of a text, one sentence after another: the inputs `<S>
+    w_1 ... w_n` with the targets `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` with `w_n
+    ... w_1 <S>`. The shape is (words + sentences,), int32. `types` and `starts` are as
+    `IndexedCorpus.open` returns them.
     """
-    first, last = BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE
-    begins, ends = starts[sentences], starts[sentences + 1]
+    first = END_SENTENCE_TYPE if reverse else BEGIN_SENTENCE_TYPE
+    last = BEGIN_SENTENCE_TYPE if reverse else END_SENTENCE_TYPE
+    begins = starts[sentences]
+    ends = starts[sentences + 1]
     lengths = ends - begins + 1
     after = np.cumsum(lengths)  # where, in the inputs, the next sentence begins
     places = np.arange(lengths.sum())  # in the inputs, and from here on in `types`
     if reverse:
-        first, last = last, first
         places = np.repeat(ends + after - lengths, lengths) - places
     else:
         places -= np.repeat(after - ends, lengths)
@@ -195,25 +258,24 @@ def flatten_sentences(
     targets = np.empty_like(inputs)
     targets[:-1] = inputs[1:]
     targets[after - 1] = last
-    return inputs, targets
+    return Items(inputs, targets)
 
 
 def append_to_rows(
     rows: np.ndarray, positions: np.ndarray, items: np.ndarray, lengths: np.ndarray
 ) -> np.ndarray:
     """
-    Appends the next `lengths[i]` of `items`, shape (any, sum of lengths), to row i of `rows`, shape
-    (any, rows, width), ending at `positions[i]`; a negative position skips that many of its items.
-    The result, int32, is as wide as its longest row, with zeros after the others.
+    Appends the next `lengths[i]` of `items`, shape (sum of lengths,), to row i of `rows`, shape
+    (rows, width), from `positions[i]` on; a negative position skips that many of its items. The
+    result, int32, is as wide as its longest row, with zeros after the others.
     """
-    width = max(rows.shape[2], (positions + lengths).max())
-    longer = np.zeros((*rows.shape[:2], width), dtype=np.int32)
-    longer[:, :, : rows.shape[2]] = rows
+    width = max(rows.shape[1], (positions + lengths).max())
+    longer = np.zeros((len(rows), width), dtype=np.int32)
+    longer[:, : rows.shape[1]] = rows
     begins = np.cumsum(lengths) - lengths
     for row, (position, begin, length) in enumerate(zip(positions, begins, lengths, strict=True)):
         skipped = min(length, max(0, -position))
-        position += skipped
-        longer[:, row, position : position + length - skipped] = items[
-            :, begin + skipped : begin + length
-        ]
+        start = position + skipped
+        end = position + length
+        longer[row, start:end] = items[begin + skipped : begin + length]
     return longer

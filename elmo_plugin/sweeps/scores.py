@@ -4,6 +4,7 @@ import logging
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -14,6 +15,7 @@ from elmo_plugin.sweeps.trainings import PROVENANCE_NAME, Outcome, Training
 logger = logging.getLogger(__name__)
 
 Scores = dict[str, list[float]]  # of the seeds of each configuration
+_BEST = "best_validation_"  # before AllenNLP's names for the scores of the best epoch
 
 
 class Metric(NamedTuple):
@@ -33,23 +35,19 @@ class Metric(NamedTuple):
             raise ConfigurationError(
                 f"metric: expected + or - at its start, such as +accuracy, got {text!r}"
             )
-        return cls(text[1:], text[0] == "+")
+        return cls(text[1:], higher_is_better=text[0] == "+")
 
     def score(self, metrics: Mapping[str, Any], place: str = "") -> float:
         """
-        Reads it from a training's metrics. Raises `ConfigurationError` if it is not there or no
-        number.
+        Reads the score from a training's metrics. Raises `ConfigurationError` if it is not there,
+        or is not a number.
         """
-        prefix = "best_validation_"
-        key = self.name if self.name.startswith("test_") else prefix + self.name
-        value = metrics.get(key)
+        key = self.name if self.name.startswith("test_") else _BEST + self.name
         if key not in metrics:
-            known = (
-                name.removeprefix(prefix) for name in metrics if name.startswith((prefix, "test_"))
-            )
-            raise ConfigurationError(
-                f"{place}unknown metric {self.name}: expected one of {', '.join(known)}"
-            )
+            scores = [name for name in metrics if name.startswith((_BEST, "test_"))]
+            known = ", ".join(name.removeprefix(_BEST) for name in scores)
+            raise ConfigurationError(f"{place}unknown metric {self.name}: expected one of {known}")
+        value = metrics[key]
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise ConfigurationError(
                 f"{place}metric {self.name}: expected a number, got {value!r:.40}"
@@ -65,23 +63,30 @@ def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metri
     Returns a metric of all trainings, by default their own. Raises `ConfigurationError` if they
     have several, or are not evaluated on the test data that it is of.
     """
-    own = {
-        each.name: each.config.get("trainer", {}).get("validation_metric", "-loss")
-        for each in trainings
-    }
-    if not text and len(set(map(str, own.values()))) > 1:
+    own = {}
+    for training in trainings:
+        trainer = training.config.get("trainer", {})
+        own[training.name] = trainer.get("validation_metric", "-loss")
+    distinct = {str(metric) for metric in own.values()}
+    if not text and len(distinct) > 1:
         differing = ", ".join(f"{metric} of {name}" for name, metric in own.items())
         raise ConfigurationError(
             f"give one --metric for all configurations; their own are {differing}"
         )
     metric = Metric.parse(text or next(iter(own.values())))
-    for training in trainings if metric.name.startswith("test_") else ():
-        if not (training.config.get("test_data_path") and training.config.get("evaluate_on_test")):
-            raise ConfigurationError(
-                f"--metric is of the test data, on which {training.name} is not evaluated; give it "
-                "test_data_path, and evaluate_on_test: true"
-            )
+    if metric.name.startswith("test_"):
+        for training in trainings:
+            _check_evaluated_on_test(training)
     return metric
+
+
+def _check_evaluated_on_test(training: Training) -> None:
+    config = training.config
+    if not config.get("test_data_path") or not config.get("evaluate_on_test"):
+        raise ConfigurationError(
+            f"--metric is of the test data, on which {training.name} is not evaluated; give it "
+            "test_data_path, and evaluate_on_test: true"
+        )
 
 
 def judge(
@@ -91,11 +96,9 @@ def judge(
     scores: Scores = {training.name: [] for training in trainings}
     failures = []
     for training, outcome in zip(trainings, outcomes, strict=True):
-        score = (
-            math.nan
-            if outcome.metrics is None
-            else metric.score(outcome.metrics, f"{training.folder}: ")
-        )
+        score = math.nan
+        if outcome.metrics is not None:
+            score = metric.score(outcome.metrics, f"{training.folder}: ")
         if math.isfinite(score):
             scores[training.name].append(score)
             continue
@@ -111,15 +114,24 @@ def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict
     """
     found = {}
     for name, values in scores.items():
-        files = [each.folder / PROVENANCE_NAME for each in trainings if each.name == name]
-        if len(values) == len(files):
-            records = [read_json_object(file, str(file)) for file in files if file.is_file()]
-            keys = dict.fromkeys(key for record in records for key in record)
-            joined = {
-                key: "; ".join(sorted({str(each.get(key, "")) for each in records})) for key in keys
-            }
-            found[name] = {"scores": values, "command": command, **joined}
+        folders = [training.folder for training in trainings if training.name == name]
+        if len(values) == len(folders):
+            found[name] = {"scores": values, "command": command, **_joined_provenance(folders)}
     return found
+
+
+def _joined_provenance(folders: Sequence[Path]) -> dict[str, str]:
+    """Returns the provenance of several trainings; different values are listed."""
+    values: dict[str, set[str]] = {}
+    records = []
+    for folder in folders:
+        file = folder / PROVENANCE_NAME
+        if file.is_file():
+            records.append(read_json_object(file, str(file)))
+    for record in records:
+        for key in record:
+            values[key] = {str(other.get(key, "")) for other in records}
+    return {key: "; ".join(sorted(distinct)) for key, distinct in values.items()}
 
 
 def summary(scores: Sequence[float], digits: int = 2) -> str:
@@ -136,7 +148,6 @@ def table(scores: Scores, metric: str) -> str:
     """Returns a table in Markdown with a row for each configuration."""
     rows = [f"| configuration | {metric}, mean ± sd | of each seed |\n", "| --- | --- | --- |\n"]
     for name, values in scores.items():
-        rows.append(
-            f"| {name} | {summary(values)} | {', '.join(f'{value:.2f}' for value in values)} |\n"
-        )
+        of_each_seed = ", ".join(f"{value:.2f}" for value in values)
+        rows.append(f"| {name} | {summary(values)} | {of_each_seed} |\n")
     return "".join(rows)

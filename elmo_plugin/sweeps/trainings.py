@@ -104,14 +104,15 @@ def train_in_processes(
         from dask.distributed import Client, as_completed
     except ImportError:
         raise BiLmError("--workers and --dask need Dask: install elmo_plugin[cluster]") from None
-    threads = None if scheduler else max(1, torch.get_num_threads() // workers)
-    local = {
-        "n_workers": workers,
-        "threads_per_worker": 1,
-        "memory_limit": 0,
-        "dashboard_address": None,
-    }
-    with Client(scheduler) if scheduler else Client(**local) as client:
+    if scheduler is not None:
+        client = Client(scheduler)
+        threads = None
+    else:
+        client = Client(
+            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
+        )
+        threads = max(1, torch.get_num_threads() // workers)
+    with client:
         train_one = partial(_train_in_worker, threads=threads, packages=packages)
         tasks = client.map(train_one, trainings, pure=False)
         with progress_bar(total=len(trainings), unit="training") as bar:
@@ -140,7 +141,7 @@ def _outcome(task: Any) -> Outcome:
     error = task.exception()
     if error is None:
         return task.result()
-    if type(error).__name__ == "KilledWorker":  # whose message is about keys and addresses
+    if type(error).__name__ == "KilledWorker":  # Dask's message is about keys and addresses
         return Outcome(failure="its process died too often (KilledWorker)")
     return Outcome.of_error(error)
 
@@ -190,13 +191,13 @@ def _locked(unfinished: Path) -> Iterator[Path]:
 def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
     resumes = config.get("trainer", {}).get("type") in ("bilm", "resumable")
     recover = resumes and (folder / CONFIG_NAME).is_file()
-    if recover and (
-        changed := _changed(json.loads((folder / CONFIG_NAME).read_text("utf-8")), config)
-    ):
-        raise ConfigurationError(
-            f"{folder} has another training, unfinished: different {changed}; remove it to start "
-            "over"
-        )
+    if recover:
+        changed = _changed(json.loads((folder / CONFIG_NAME).read_text("utf-8")), config)
+        if changed:
+            raise ConfigurationError(
+                f"{folder} has another training, unfinished: different {changed}; remove it to "
+                "start over"
+            )
     gc.collect()  # frees the model of the last training, as two may not fit in memory
     try:
         train_model(
@@ -216,23 +217,24 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     another.
     """
     try:
-        trained, metrics = (
-            json.loads((folder / name).read_text(encoding="utf-8"))
-            for name in (CONFIG_NAME, METRICS_NAME)
-        )
+        trained = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
+        metrics = json.loads((folder / METRICS_NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise ConfigurationError(f"{folder} exists, but its training is not finished") from None
-    for name, content in ((CONFIG_NAME, trained), (METRICS_NAME, metrics)):
-        _check_object(content, str(folder / name))
-    if changed := _changed(trained, config):
+    _check_object(trained, str(folder / CONFIG_NAME))
+    _check_object(metrics, str(folder / METRICS_NAME))
+    changed = _changed(trained, config)
+    if changed:
         raise ConfigurationError(f"{folder} has another training: different {changed}")
     return metrics
 
 
 def _changed(trained: dict[str, Any], config: dict[str, Any]) -> str:
     """Lists the keys whose values differ."""
-    old, new = (Params(section).as_flat_dict() for section in (trained, config))
-    return ", ".join(sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key)))
+    old = Params(trained).as_flat_dict()
+    new = Params(config).as_flat_dict()
+    differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
+    return ", ".join(sorted(differing))
 
 
 def find_trainings(
@@ -248,17 +250,18 @@ def find_trainings(
         for name, config in read_configs(source, overrides).items():
             if name in configs:
                 raise ConfigurationError(f"several configurations have the name {name}")
-            if name in ("", ".", "..") or {*name} & {*"/\\\0"}:
+            if name in ("", ".", "..") or any(character in name for character in "/\\\0"):
                 raise ConfigurationError(
                     f"{source}: the configuration {name!r} cannot have a folder of its name; give "
                     "it one without slashes and backslashes"
                 )
             configs[name] = config
-    return [
-        Training(name, seed, with_seed(config, seed), folder / name / str(seed))
-        for name, config in configs.items()
-        for seed in seeds
-    ]
+    trainings = []
+    for name, config in configs.items():
+        for seed in seeds:
+            place = folder / name / str(seed)
+            trainings.append(Training(name, seed, with_seed(config, seed), place))
+    return trainings
 
 
 def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
@@ -270,32 +273,39 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     Raises `ConfigurationError` if the file lacks the variant, or has something else than
     configurations.
     """
-    file, _, pattern = source.rpartition(":")
-    is_plain = (
-        not file or "/" in pattern or "\\" in pattern
-    )  # no colon, or the one of a URL or a drive
     try:
-        content = Params.from_file(source if is_plain else file).as_dict(quiet=True)
         changes = parse_overrides(overrides)
+        configs = _read_variants(source)
     except RuntimeError as error:  # Jsonnet's
         raise ConfigurationError(" ".join(str(error).split())) from None
     _check_object(changes, "the overrides")
-    _check_object(content, source if is_plain else file)
-    configs = {Path(source).stem: content} if is_plain else content
-    names = list(configs) if is_plain else fnmatch.filter(configs, pattern)
+    changed = {}
+    for name, config in configs.items():
+        _check_object(config, f"{source}: {name}")
+        try:
+            changed[name] = with_overrides(config, changes)
+        except ValueError as error:
+            raise ConfigurationError(f"{source}: {error}") from None
+        _check_object(changed[name].get("trainer", {}), f"{source}: {name}, its trainer")
+    return changed
+
+
+def _read_variants(source: str) -> dict[str, Any]:
+    """Reads the variants that a source means, or the whole file as one, under the file's name."""
+    file, _, pattern = source.rpartition(":")
+    is_of_path = "/" in pattern or "\\" in pattern  # the colon of a URL or a drive
+    if not file or is_of_path:
+        content = Params.from_file(source).as_dict(quiet=True)
+        _check_object(content, source)
+        return {Path(source).stem: content}
+    content = Params.from_file(file).as_dict(quiet=True)
+    _check_object(content, file)
+    names = fnmatch.filter(content, pattern)
     if not names:
         raise ConfigurationError(
-            f"{file}: unknown variant {pattern}, expected {', '.join(configs)}"
+            f"{file}: unknown variant {pattern}, expected {', '.join(content)}"
         )
-    for name in names:
-        _check_object(configs[name], f"{source}: {name}")
-    try:
-        changed = {name: with_overrides(configs[name], changes) for name in names}
-    except ValueError as error:
-        raise ConfigurationError(f"{source}: {error}") from None
-    for name, config in changed.items():
-        _check_object(config.get("trainer", {}), f"{source}: {name}, its trainer")
-    return changed
+    return {name: content[name] for name in names}
 
 
 def _check_object(value: Any, what: str) -> None:

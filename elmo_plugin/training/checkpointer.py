@@ -3,7 +3,6 @@
 import logging
 import os
 from pathlib import Path
-from types import SimpleNamespace
 from typing import cast
 
 from allennlp.common.checks import ConfigurationError
@@ -17,10 +16,22 @@ from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 
 logger = logging.getLogger(__name__)
 
-FILE_SUFFIXES = (
-    ".th",
-    "_w*.th",
-)  # of file names; the second if each process writes a part of the state
+# The ends of file names; the second is for trainings in which each process writes a part of the
+# state.
+FILE_SUFFIXES = (".th", "_w*.th")
+_WRITTEN_WHOLE = ("model_state_*.th", "training_state_*.th", "best.th", "config.json", "vocabulary")
+
+Point = tuple[int, int]  # of a training: the finished epochs, and the finished batches of the next
+
+
+class _TrainerWithState:
+    """Stands for a trainer, and returns a state that was taken before."""
+
+    def __init__(self, state: TrainerCheckpoint) -> None:
+        self._state = state
+
+    def get_checkpoint_state(self) -> TrainerCheckpoint:
+        return self._state
 
 
 @Checkpointer.register("atomic")
@@ -29,8 +40,8 @@ class AtomicCheckpointer(Checkpointer):
     AllenNLP's checkpointer, with the same parameters, made safe against kills, full disks and
     damaged files, for any trainer. Each file of a checkpoint is written under another name, flushed
     to the disk and then renamed, the model last. Older checkpoints are removed only when the new
-    one is complete. One that cannot be read, as another checkpointer leaves it when it is killed,
-    is set aside for the one before it, or the first one for a new start.
+    one is complete. A checkpoint that cannot be read, as another checkpointer leaves it when it is
+    killed, is set aside: training resumes from the one before it, or starts again if there is none.
     """
 
     @property
@@ -57,60 +68,68 @@ class AtomicCheckpointer(Checkpointer):
         except OSError as error:
             self._remove_without_model()
             latest = self.find_latest_checkpoint()
-            good = f"the last good checkpoint is {latest[0]}" if latest else "no earlier one exists"
+            good = "no earlier one exists"
+            if latest is not None:
+                good = f"the last good checkpoint is {latest[0]}"
             raise OSError(error.errno, f"{error.strerror or error}; {good}") from error
         # Both files exist already, so AllenNLP only deletes old checkpoints.
-        super().save_checkpoint(cast(Trainer, SimpleNamespace(get_checkpoint_state=lambda: state)))
+        super().save_checkpoint(cast(Trainer, _TrainerWithState(state)))
 
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
         """
         Raises `ConfigurationError` if there are several checkpoints, but none of them can be read.
         """
-        if (
-            self._is_primary
-        ):  # a killed process may have left half-written or half-removed checkpoints
-            for name in (
-                "model_state_*.th",
-                "training_state_*.th",
-                "best.th",
-                "config.json",
-                "vocabulary",
-            ):
-                remove_leftovers(self._serialization_dir, name)
-            self._remove_without_model()
-        damaged: dict[tuple[int, int], BiLmError] = {}
+        if self._is_primary:
+            self._remove_leftovers()
+        damaged: dict[Point, BiLmError] = {}
         checkpoint = None
         for point in sorted(super()._find_all_checkpoints(), reverse=True):
             try:
-                paths = self._model_state_path(*point), self._training_state_path(*point)
-                checkpoint = TrainerCheckpoint(
-                    *(load_plain(path, os.path.basename(path)) for path in paths)
-                )
+                checkpoint = self._read(point)
                 break
             except BiLmError as error:
                 damaged[point] = error
         if checkpoint is None and len(damaged) > 1:
             files = [f"{self._model_state_path(*point)} ({damaged[point]})" for point in damaged]
-            reason = next(iter(damaged.values()))
+            latest = next(iter(damaged.values()))
             raise ConfigurationError(
                 f"none of the checkpoints can be read: {', '.join(files)}"
-            ) from reason
+            ) from latest
         for point, damage in damaged.items():
-            logger.warning(
-                "the checkpoint %s is incomplete or damaged (%s): its files are renamed to "
-                "damaged_*, and training %s",
-                self._model_state_path(*point),
-                damage,
-                "resumes from the checkpoint before" if checkpoint else "starts again",
-            )
-            if self._is_primary:
-                for path in self._files(*point):
-                    path.replace(path.with_name(f"damaged_{path.name}"))
+            self._set_aside(point, damage, has_earlier=checkpoint is not None)
         return checkpoint
 
+    def _read(self, point: Point) -> TrainerCheckpoint:
+        """Reads a checkpoint. Raises `BiLmError` if one of its files is missing or damaged."""
+        model_path = self._model_state_path(*point)
+        training_path = self._training_state_path(*point)
+        return TrainerCheckpoint(
+            load_plain(model_path, os.path.basename(model_path)),
+            load_plain(training_path, os.path.basename(training_path)),
+        )
+
+    def _set_aside(self, point: Point, damage: BiLmError, has_earlier: bool) -> None:
+        """Renames the files of a checkpoint that cannot be read, and says so."""
+        logger.warning(
+            "the checkpoint %s is incomplete or damaged (%s): its files are renamed to "
+            "damaged_*, and training %s",
+            self._model_state_path(*point),
+            damage,
+            "resumes from the checkpoint before" if has_earlier else "starts again",
+        )
+        if self._is_primary:
+            for path in self._files(*point):
+                path.replace(path.with_name(f"damaged_{path.name}"))
+
+    def _remove_leftovers(self) -> None:
+        """Removes the leftovers of a process that was killed."""
+        for name in _WRITTEN_WHOLE:
+            remove_leftovers(self._serialization_dir, name)
+        self._remove_without_model()
+
     def _remove_without_model(self) -> None:
-        """Removes training states whose model was not written, or is removed already."""
+        """Removes training states whose model was never written, or has been removed."""
         complete = self._find_all_checkpoints()
         for path in Path(self._serialization_dir).glob("training_state_*.th"):
             if self._parse_training_state_path(path) not in complete:
@@ -119,12 +138,15 @@ class AtomicCheckpointer(Checkpointer):
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
         """Returns the files of a checkpoint, of all processes, the models first."""
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
-        kinds = ("model_state", "training_state")
-        names = [f"{kind}_{point}{end}" for kind in kinds for end in FILE_SUFFIXES]
-        return [path for name in names for path in Path(self._serialization_dir).glob(name)]
+        folder = Path(self._serialization_dir)
+        files: list[Path] = []
+        for kind in ("model_state", "training_state"):
+            for suffix in FILE_SUFFIXES:
+                files += folder.glob(f"{kind}_{point}{suffix}")
+        return files
 
     @overrides
-    def _find_all_checkpoints(self) -> set[tuple[int, int]]:
+    def _find_all_checkpoints(self) -> set[Point]:
         """Returns epochs and batches of the complete checkpoints."""
         points = super()._find_all_checkpoints()
         return {point for point in points if os.path.isfile(self._training_state_path(*point))}

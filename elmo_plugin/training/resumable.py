@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -26,7 +25,8 @@ from elmo_plugin.embedding import ElmoRepresentations
 
 logger = logging.getLogger(__name__)
 
-KEY = "exact_resume"  # of the values that AllenNLP leaves out, in a checkpoint's training state
+# The key, in a checkpoint's training state, of the values that AllenNLP leaves out.
+KEY = "exact_resume"
 
 
 def random_states(device: torch.device) -> dict[str, Any]:
@@ -72,15 +72,26 @@ class EpochProgress(TrainerCallback):
         self.totals: dict[str, Any] = {"batches": 0, "loss": 0.0, "reg_loss": 0.0}
 
 
+class _CheckpointerOf:
+    """Stands for a checkpointer that has loaded a checkpoint already."""
+
+    def __init__(self, checkpoint: TrainerCheckpoint | None) -> None:
+        self._checkpoint = checkpoint
+
+    def load_checkpoint(self) -> TrainerCheckpoint | None:
+        return self._checkpoint
+
+
 @dataclass
-class _Continued:
+class _ContinuedLoader:
     """
-    The batches of a loader that a checkpoint has seen, and, after a call of `restore`, the rest.
+    Yields the batches of a loader. Before a checkpoint the batches have been trained on already;
+    after them everything is restored from the checkpoint.
     """
 
     loader: DataLoader
-    seen: int | None  # how many; `None` for all
-    see: Callable[[TensorDict], None]
+    num_seen: int | None  # the batches before the checkpoint; `None` for all
+    see: Callable[[TensorDict], None]  # called with each of them
     restore: Callable[[], None]
 
     def __len__(self) -> int:
@@ -88,10 +99,10 @@ class _Continued:
 
     def __iter__(self) -> Iterator[TensorDict]:
         batches = iter(self.loader)
-        for batch in islice(batches, self.seen):
+        for batch in islice(batches, self.num_seen):
             self.see(batch)
             yield batch
-        if self.seen is not None:
+        if self.num_seen is not None:
             self.restore()
             yield from batches
 
@@ -150,8 +161,8 @@ class ResumableTrainer(GradientDescentTrainer):
         processes = self._of_all_processes(own)
         state = super().get_checkpoint_state()
         if state is None:
-            # AllenNLP's checkpointer records this only in the process that writes; all must agree
-            # on when the next checkpoint is due.
+            # AllenNLP's checkpointer records this only in the process that writes, but all
+            # processes must agree on when the next checkpoint is due.
             self._checkpointer._last_save_num_epochs_completed = self._epochs_completed
             self._checkpointer._last_save_num_batches_in_epoch_completed = (
                 self._batches_in_epoch_completed
@@ -182,10 +193,11 @@ class ResumableTrainer(GradientDescentTrainer):
             return
         checkpoint = self._checkpointer.load_checkpoint()
         progress = {} if checkpoint is None else checkpoint.trainer_state
-        point = [
-            progress.get(name, 0) for name in ("epochs_completed", "batches_in_epoch_completed")
-        ]
-        self._check_agreement("latest checkpoint (finished epochs, steps of the next)", point)
+        epochs = progress.get("epochs_completed", 0)
+        steps = progress.get("batches_in_epoch_completed", 0)
+        self._check_agreement(
+            "latest checkpoint (finished epochs, steps of the next)", [epochs, steps]
+        )
         own = self._own_part(progress)
         self._restore_as_allennlp(checkpoint)
         if checkpoint is None:
@@ -211,12 +223,13 @@ class ResumableTrainer(GradientDescentTrainer):
         """
         if KEY not in training_state:
             return None
-        before, now = len(training_state[KEY]["processes"]), self._world_size
-        if before != now:
-            raise self._refusal(f"it was made by {before} process(es), and now there are {now}")
-        own = training_state[KEY]["processes"][
-            torch.distributed.get_rank() if self._distributed else 0
-        ]
+        processes = training_state[KEY]["processes"]
+        if len(processes) != self._world_size:
+            raise self._refusal(
+                f"it was made by {len(processes)} process(es), and now there are {self._world_size}"
+            )
+        rank = torch.distributed.get_rank() if self._distributed else 0
+        own = processes[rank]
         self._check_resume(own)
         return own
 
@@ -226,16 +239,17 @@ class ResumableTrainer(GradientDescentTrainer):
         )
 
     def _restore_as_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
-        checkpointer, average = self._checkpointer, self._moving_average
+        """Lets AllenNLP restore its part, from a checkpoint that is loaded already."""
+        checkpointer = self._checkpointer
+        average = self._moving_average
         parameters = [] if average is None else average._parameters
-        self._checkpointer = SimpleNamespace(load_checkpoint=lambda: checkpoint)
+        self._checkpointer = _CheckpointerOf(checkpoint)
         try:
             super()._maybe_restore_checkpoint()
         finally:
             self._checkpointer = checkpointer
-        if (
-            average is not None
-        ):  # AllenNLP's `exponential` takes the checkpoint's parameters, on the CPU
+        if average is not None:
+            # AllenNLP's `exponential` would average the checkpoint's parameters, on the CPU.
             average._parameters = parameters
             average._shadows = move_to_device(average._shadows, self.cuda_device)
             average._backups = move_to_device(average._backups, self.cuda_device)
@@ -247,20 +261,21 @@ class ResumableTrainer(GradientDescentTrainer):
         best model is damaged that an earlier epoch wrote.
         """
         path = os.path.join(self._serialization_dir, "best.th")
-        is_best = (
-            self._start_after_batches_in_epoch_completed == 0
-            and self._metric_tracker.is_best_so_far()
-        )
-        if is_best or self._best_model_filename is not None:  # the folder may have been moved
-            self._best_model_filename = path
-        if is_best and self._primary:
-            if self._moving_average is not None:
-                self._moving_average.assign_average_value()
-            self._save_model_state(path)
-            if self._moving_average is not None:
-                self._moving_average.restore()
-        elif self._best_model_filename is not None and self._primary:
+        is_end_of_epoch = self._start_after_batches_in_epoch_completed == 0
+        is_best = is_end_of_epoch and self._metric_tracker.is_best_so_far()
+        if not is_best and self._best_model_filename is None:
+            return
+        self._best_model_filename = path  # the folder may have been moved
+        if not self._primary:
+            return
+        if not is_best:
             load_plain(path, path)  # AllenNLP reads it at the end of the training
+        elif self._moving_average is None:
+            self._save_model_state(path)
+        else:
+            self._moving_average.assign_average_value()
+            self._save_model_state(path)
+            self._moving_average.restore()
 
     @overrides
     def _save_model_state(self, path: str) -> None:
@@ -272,37 +287,39 @@ class ResumableTrainer(GradientDescentTrainer):
             starts = [*self._resumed["epoch_starts"], self._resumed["random"]]
             set_random_states(starts[epoch], self.cuda_device)
         self._epoch_starts.append(random_states(self.cuda_device))
-        loader, is_seen = self.data_loader, epoch < self._start_after_epochs_completed
+        is_before_checkpoint = epoch < self._start_after_epochs_completed
+        # Only in the first epoch may a frozen ELMo fill its caches.
+        see = self._fill_caches if epoch == 0 else _ignore
+        loader = self.data_loader
         if self._resumed is not None:
-            seen = None if is_seen else self._epoch.totals["batches"]
-            see = self._fill_caches if epoch == 0 else lambda batch: None
-            self.data_loader = cast(
-                DataLoader, _Continued(loader, seen, see, self._reach_checkpoint)
-            )
+            num_seen = None if is_before_checkpoint else self._epoch.totals["batches"]
+            continued = _ContinuedLoader(loader, num_seen, see, self._reach_checkpoint)
+            self.data_loader = cast(DataLoader, continued)
         try:
             metrics = super()._train_epoch(epoch)
         finally:
             self.data_loader = loader
-        if is_seen:
-            if self._resumed is not None:
-                self._pytorch_model.eval()
-                self._repeat_validation(see)
-            return metrics
-        if (
-            "loss" not in metrics
-        ):  # the checkpoint was of the last batch, so AllenNLP trained nothing
+        if not is_before_checkpoint:
+            self._complete_metrics(metrics)
+        elif self._resumed is not None:
+            self._repeat_validation(see)
+        return metrics
+
+    def _complete_metrics(self, metrics: dict[str, Any]) -> None:
+        """Sets the losses of the whole epoch: AllenNLP forgets the batches before a kill."""
+        if "loss" not in metrics:
+            # The checkpoint was made after the last batch, so AllenNLP trained on none.
             metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
-        # AllenNLP sums losses since the start of the process only.
         steps = dist_reduce_sum(self._batches_in_epoch_completed)
         if not steps:
             raise ConfigurationError("the training data have no instances")
         metrics["loss"] = dist_reduce_sum(self._epoch.totals["loss"]) / steps
         if self.model.get_regularization_penalty() is not None:
             metrics["reg_loss"] = dist_reduce_sum(self._epoch.totals["reg_loss"]) / steps
-        return metrics
 
     def _repeat_validation(self, see: Callable[[TensorDict], None]) -> None:
         """Reads the batches of a validation, because a loader may shuffle its last order."""
+        self._pytorch_model.eval()
         for batch in self._validation_data_loader or ():
             see(batch)
 
@@ -320,6 +337,7 @@ class ResumableTrainer(GradientDescentTrainer):
         set_random_states(states, self.cuda_device)  # the data loader may draw from them
 
     def _reach_checkpoint(self) -> None:
+        """Goes on from the checkpoint."""
         assert self._resumed is not None
         set_random_states(self._resumed["random"], self.cuda_device)
         self._load_own_state(self._resumed)
@@ -332,7 +350,11 @@ class ResumableTrainer(GradientDescentTrainer):
             self._reach_checkpoint()
         path = os.path.join(self._serialization_dir, f"metrics_epoch_{epoch}.json")
         if "epoch" not in metrics and os.path.exists(path):
-            # AllenNLP trained none and lacks metrics of the last.
+            # AllenNLP trained no epoch, so the last one's metrics are missing.
             with open(path, encoding="utf-8") as file:
                 metrics = {**json.load(file), **metrics}
         return metrics, epoch
+
+
+def _ignore(batch: TensorDict) -> None:
+    """Does nothing with a batch."""

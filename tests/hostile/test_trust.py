@@ -339,6 +339,20 @@ def test_neither_keys_of_a_list_nor_inherited_constructors_lead_outside(
         load_archive(changed(training, tmp_path, with_config(**changes)))
 
 
+@Model.register("takes_rows")
+class TakesRows(Model):
+    def __init__(self, vocab: Any, rows: list[dict]) -> None:
+        super().__init__(vocab)
+
+
+@pytest.mark.parametrize("rows", [{"a": "/etc/hostname"}, {"a": {"type": "subprocess.Popen"}}])
+def test_an_object_in_place_of_a_list_is_judged_with_its_values(
+    rows: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(BiLmError, match=r"model\.rows\.a.*trust=True"):
+        check_config({"model": {"type": "takes_rows", "rows": rows}}, "it", tmp_path)
+
+
 @pytest.mark.parametrize("text", ["train", "auto", "a/b", r"\.bias$", "U.S.", "/", "~"])
 @pytest.mark.parametrize("changes", [{}, {"more": {"a": [1.5, None, {"b": "linear"}]}}])
 def test_a_class_of_a_user_takes_plain_values(

@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from elmo_plugin.language_model.chunks import CorpusChunk, IndexedCorpus
+from elmo_plugin.language_model.windows import Items
 
 Sentence = list[str]
 Pairs = list[tuple[str, str]]  # of a word that is read and the word to be predicted
@@ -59,11 +60,12 @@ def pairs_of(sentence: Sentence, reverse: bool) -> Pairs:
     return list(pairwise(["<S>", *sentence, "</S>"][:: -1 if reverse else 1]))
 
 
-def pairs_in_rows(windows: Sequence[np.ndarray], corpus: IndexedCorpus) -> list[Pairs]:
+def pairs_in_rows(windows: Sequence[Items], corpus: IndexedCorpus) -> list[Pairs]:
     """
     What each row reads and predicts in all windows of a direction; ("", "") where there is nothing.
     """
-    inputs, targets = np.concatenate(windows, axis=-1)
+    inputs = np.concatenate([window.inputs for window in windows], axis=-1)
+    targets = np.concatenate([window.targets for window in windows], axis=-1)
     return [
         [(corpus.words[word], corpus.words[after]) for word, after in zip(*row, strict=True)]
         for row in zip(inputs, targets, strict=True)

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from elmo_plugin.language_model.corpus import Corpus
 from elmo_plugin.language_model.windows import (
+    StreamKey,
     StreamLayout,
+    Window,
     assign_sentences,
     batch_arrays,
     count_training_windows,
@@ -30,7 +32,9 @@ def test_a_batch_has_the_words_of_both_directions_once() -> None:
     assert text.words == ["", "<S>", "</S>", "the", "cat", "sat", "a", "dog"]
     forward = [[[1, 3, 4], [0, 5, 0]], [[3, 4, 5], [0, 2, 0]]]
     backward = [[[2, 5, 7], [5, 0, 0]], [[5, 7, 6], [1, 0, 0]]]
-    batch = batch_arrays(text, np.array([forward, backward]))
+    inputs, targets = zip(forward, backward, strict=True)
+    window = Window(np.array(inputs), np.array(targets), starts_at_zero=True)
+    batch = batch_arrays(text, window)
     rows = {tuple(ids): word for word, ids in enumerate(text.character_ids.tolist())}
     order = np.array([rows[tuple(ids)] for ids in batch["character_ids"].tolist()])
     assert sorted(order) == [0, 1, 2, 3, 4, 5, 7]
@@ -59,7 +63,7 @@ def test_the_rows_are_whole_sentences_one_after_another_and_all_of_them_once(
 ) -> None:
     chunks = distinct_words(lengths)
     text, layout = in_memory(chunks), StreamLayout(batch_size, steps)
-    rows = pairs_in_rows(list(stream_windows(text, layout, (5, 0, reverse))), text)
+    rows = pairs_in_rows(list(stream_windows(text, layout, StreamKey(5, 0, reverse))), text)
     read = [sentence for row in rows for sentence in _sentences(row, reverse)]
     assert sorted(read) == sorted(
         pairs_of(sentence, reverse) for sentence in chain.from_iterable(chunks)

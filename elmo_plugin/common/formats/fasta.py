@@ -52,8 +52,12 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
     stand for no residue.
     """
     seen: dict[str, int] = {}
-    name, place, parts = "", "", list[str]()
-    for number, raw in enumerate(read_lines(source) if lines is None else lines, start=1):
+    name = ""
+    place = ""  # of the record that is being read, if any has begun
+    parts: list[str] = []
+    if lines is None:
+        lines = read_lines(source)
+    for number, raw in enumerate(lines, start=1):
         here = f"{source}, line {number}"
         line = decode(raw, here).strip()
         if "\r" in line:
@@ -61,7 +65,9 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
         if line.startswith(">"):
             if place:
                 yield _checked(Protein(name, "".join(parts), place))
-            name, place, parts = line[1:].strip().partition(" ")[0].partition("\t")[0], here, []
+            name = line[1:].strip().partition(" ")[0].partition("\t")[0]
+            place = here
+            parts = []
             if not name:
                 raise BiLmError(f"{here}: expected a name after >")
             if seen.setdefault(name, number) != number:
@@ -69,7 +75,8 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
         elif line and not line.startswith(";"):  # a comment, in old files
             if not place:
                 raise BiLmError(f"{here}: expected FASTA, a record that begins with > and its name")
-            if wrong := _WRONG.search(line):
+            wrong = _WRONG.search(line)
+            if wrong:
                 raise BiLmError(f"{here}: expected letters of amino acids, got {wrong[0]!r}")
             parts.append("".join(line.split()))
     if not place:

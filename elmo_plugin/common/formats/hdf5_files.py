@@ -1,9 +1,8 @@
-"""HDF5 files: read with more checks than HDF5 makes, and written so that a full disk raises an
-error.
+"""
+HDF5 files: read with more checks than HDF5 makes, and written so that a full disk raises an error.
 """
 
 import io
-import math
 import signal
 import threading
 import zipfile
@@ -20,6 +19,7 @@ import numpy as np
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import reason
 from elmo_plugin.common.formats.archives import AnyPath
+from elmo_plugin.common.integers import ceil_div
 
 MAX_BYTES = 2**27  # that a dataset of a small file may take
 MAX_RATIO = 100  # of the sizes of a dataset and the file; numbers of a model have about 1.1
@@ -86,11 +86,10 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
         came.append(number)
         target.error = target.error or InterruptedError("stopped by a signal")
 
-    is_main = (
-        threading.current_thread() is threading.main_thread()
-    )  # other threads are not interrupted
-    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
-    handlers = {number: signal.signal(number, stop) for number in numbers}
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():  # others are not interrupted
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handlers[number] = signal.signal(number, stop)
     try:
         yield
     finally:
@@ -181,13 +180,16 @@ def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
         raise BiLmError(
             f"the dataset {name} has a suspicious compression ratio ({size} uncompressed)"
         )
-    if dataset.size:
-        if dataset.chunks is None:
-            is_complete = dataset.id.get_storage_size() >= dataset.nbytes
-        else:
-            sizes = zip(dataset.shape, dataset.chunks, strict=True)
-            num_chunks = math.prod(-(-size // chunk_size) for size, chunk_size in sizes)
-            is_complete = dataset.id.get_num_chunks() == num_chunks
-        if not is_complete:
-            raise BiLmError(f"the dataset {name} was not written completely")
+    if dataset.size > 0 and not _is_complete(dataset):
+        raise BiLmError(f"the dataset {name} was not written completely")
     return dataset
+
+
+def _is_complete(dataset: h5py.Dataset) -> bool:
+    """Returns whether all numbers of a dataset were written: HDF5 reads zeros for others."""
+    if dataset.chunks is None:
+        return dataset.id.get_storage_size() >= dataset.nbytes
+    num_chunks = 1
+    for size, chunk_size in zip(dataset.shape, dataset.chunks, strict=True):
+        num_chunks *= ceil_div(size, chunk_size)
+    return dataset.id.get_num_chunks() == num_chunks

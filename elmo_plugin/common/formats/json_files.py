@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -28,10 +29,10 @@ def parse_json(
     except RecursionError:
         raise BiLmError(f"{name}: not JSON that can be read (it is nested too deeply)") from None
     except json.JSONDecodeError as error:
-        where, hint = (
-            (name, "; an object is one line") if is_line else (f"{name}, line {error.lineno}", "")
-        )
-        raise BiLmError(f"{where}: not JSON ({error.msg} at column {error.colno}){hint}") from None
+        wrong = f"not JSON ({error.msg} at column {error.colno})"
+        if is_line:
+            raise BiLmError(f"{name}: {wrong}; an object is one line") from None
+        raise BiLmError(f"{name}, line {error.lineno}: {wrong}") from None
     except ValueError as error:  # of UTF-8, and of the functions below
         raise BiLmError(f"{name}: not JSON ({error})") from None
     if _SURROGATE.search(text):
@@ -71,17 +72,16 @@ def as_object(content: Any, name: str) -> dict[str, Any]:
 
 
 def is_list_of(values: Any, kind: type) -> bool:
-    """Returns whether it is a list, perhaps empty, with values of one kind alone."""
+    """Returns whether it is a list, perhaps empty, with all its values of one kind."""
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(
-            f"the key {next(key for key in keys if keys.count(key) > 1)!r} is repeated"
-        )
+        counts = Counter(key for key, _ in pairs)
+        repeated = next(key for key, count in counts.items() if count > 1)
+        raise ValueError(f"the key {repeated!r} is repeated")
     return content
 
 

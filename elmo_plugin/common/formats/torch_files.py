@@ -1,5 +1,5 @@
-"""Files of torch, `.th` or `.pkl`: read with checks and without running code, and written
-completely.
+"""
+Files of torch, `.th` or `.pkl`: read with checks and without running code, and written completely.
 """
 
 import io
@@ -32,7 +32,7 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     check_tensors(file, name)
     try:
         content = torch.load(_opened(file), map_location="cpu", weights_only=True)
-        size = sum(map(_size_of_plain, _tensors_in(content)))
+        size = sum(_size_of_plain(tensor) for tensor in _tensors_in(content))
     except Exception as error:  # damage can make the reader raise anything
         raise_stop(error)
         raise BiLmError(f"{name}: its weights are not plain tensors, or damaged") from None
@@ -85,9 +85,8 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)
     except (OSError, RuntimeError) as error:
-        cause: BaseException | None = (
-            error  # torch may raise another error while it handles the system's
-        )
+        # torch may raise another error while it handles the system's.
+        cause: BaseException | None = error
         while cause is not None and not isinstance(cause, OSError):
             cause = cause.__context__
         if cause is None:
@@ -96,7 +95,7 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
 
 
 def check_finite(name: str, values: Any) -> Any:
-    """Returns the values; raises `BiLmError` for a tensor with numbers that float32 has not."""
+    """Returns the values; raises `BiLmError` for a tensor with numbers that float32 cannot hold."""
     if not isinstance(values, Tensor):
         return values
     if values.is_complex():
@@ -116,7 +115,8 @@ def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None
     Calls `check_finite` for each tensor of a model, with the names of the file and the tensor.
     """
     for tensor, values in tensors:
-        check_finite(f"{name}: the tensor {tensor}" if name else f"the tensor {tensor}", values)
+        place = f"the tensor {tensor}"
+        check_finite(f"{name}: {place}" if name else place, values)
 
 
 class FiniteModule(nn.Module):

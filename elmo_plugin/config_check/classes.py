@@ -1,0 +1,126 @@
+"""The classes that the types in a configuration stand for, and their options."""
+
+import inspect
+import json
+import re
+import sys
+from importlib.util import find_spec
+from inspect import Parameter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from allennlp.common import FromParams, Registrable
+from allennlp.common.from_params import infer_constructor_params, infer_method_params
+
+from elmo_plugin.common.errors import did_you_mean
+
+# An external variable, as `elmo port` marks it: whether it is text or a number, then its name.
+VARIABLE = re.compile("([\ue000\ue001])([^\ue002]*)\ue002")
+# Arguments that AllenNLP passes to constructors, so a configuration does not have them.
+PASSED = {
+    "vocab",
+    "serialization_dir",
+    "local_rank",
+    "reader",
+    "data_path",
+    "model_parameters",
+    "optimizer",
+    "parameters",
+    "model",
+    "data_loader",
+    "instances",
+    "trainer",
+}
+_SIMILAR = 0.85  # how close a registered name must be to be suggested
+_ALLENNLP_MODELS = (
+    "allennlp-models: pip install --no-deps allennlp-models==2.10.1; pip install conllu==4.4.2 "
+    "word2number py-rouge==1.1 ftfy datasets 'huggingface-hub<1'"
+)
+_DEFAULT_FROM_PARAMS = FromParams.from_params.__func__  # type: ignore[attr-defined]
+
+
+def _read_gone_types() -> dict[str, str]:
+    """Returns the types that AllenNLP 2 no longer has, each with what to use in its place."""
+    content = Path(__file__).with_name("gone_types.json").read_text(encoding="utf-8")
+    instead_of = {}
+    for instead, names in json.loads(content).items():
+        for name in names:
+            instead_of[name] = instead
+    return instead_of
+
+
+GONE_TYPES = _read_gone_types()
+
+
+class Constructor(NamedTuple):
+    """The function that makes an object of a configuration."""
+
+    cls: Any
+    method: str | None = None  # the name of a class method, unless it is `__init__`
+
+    def options(self) -> dict[str, Parameter]:
+        """Returns the parameters of the constructor, those that it passes on included."""
+        if self.method is None:
+            options = infer_constructor_params(self.cls)
+        else:
+            options = infer_method_params(self.cls, getattr(self.cls, self.method))
+        return {name: option for name, option in options.items() if name != "self"}
+
+
+def find_constructor(base: Any, kind: str | None) -> Constructor | None:
+    """
+    Returns the constructor for a type. Returns `None` if the type is neither registered for
+    `base` nor a class of a module that is imported already: nothing is imported here.
+    """
+    registered = Registrable._registry.get(base)
+    kind = kind or getattr(base, "default_implementation", None)
+    if registered is None or kind is None:
+        return Constructor(base)
+    if kind in registered:
+        return Constructor(*registered[kind])
+    module, _, name = kind.rpartition(".")
+    if module not in sys.modules:
+        return None
+    found = getattr(sys.modules[module], name, None)
+    return Constructor(found) if inspect.isclass(found) else None
+
+
+def options_of(base: Any, kind: str | None) -> dict[str, Parameter]:
+    """Returns the options of a registered class."""
+    constructor = find_constructor(base, kind)
+    return {} if constructor is None else constructor.options()
+
+
+def has_default_from_params(cls: Any) -> bool:
+    """Returns whether AllenNLP makes the arguments of a class by their annotations."""
+    from_params = getattr(cls, "from_params", None)
+    return getattr(from_params, "__func__", None) is _DEFAULT_FROM_PARAMS
+
+
+def reads_its_parameters(cls: Any) -> bool:
+    """
+    Returns whether a class, unless it is ours, has another way to read its part of a configuration.
+    """
+    if not hasattr(cls, "from_params") or has_default_from_params(cls):
+        return False
+    return not cls.from_params.__module__.startswith("elmo_plugin.")
+
+
+def unregistered(kind: str, base: Any) -> str:
+    """Says what to do about a type that is not registered for a base class."""
+    if kind in GONE_TYPES:
+        return f"{kind!r} was removed: {GONE_TYPES[kind]}"
+    nearest = did_you_mean(kind, Registrable._registry[base], _SIMILAR)
+    if nearest:
+        return f"{kind!r} is not registered{nearest}"
+    reason = unknown(kind)
+    if find_spec("allennlp_models") is None:
+        reason += f", or install {_ALLENNLP_MODELS}"
+    return reason
+
+
+def unknown(kind: object) -> str:
+    """Says why a type cannot be used that no registered name resembles."""
+    if isinstance(kind, str) and "." in kind:
+        return f"{kind} would be imported"
+    return f"{kind!r} is not registered: list its package in .allennlp_plugins"

@@ -1,0 +1,103 @@
+"""The walk through a configuration: it pairs each value with the annotation it is for."""
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from types import NoneType, UnionType
+from typing import Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
+
+from allennlp.common import Lazy
+
+Keys = tuple[str | int, ...]  # the keys and positions that lead to a value
+Annotation = Any  # whatever Python accepts as one
+Value = Any  # whatever JSON has
+Finding = TypeVar("Finding")
+
+
+class TypedItem(NamedTuple):
+    """An entry of a list or dictionary, with the type that the whole's annotation has for it."""
+
+    key: str | int
+    annotation: Annotation
+    value: Value
+
+
+class Judge(ABC, Generic[Finding]):
+    """
+    Walks through the values of a configuration as AllenNLP would, and yields findings. A
+    subclass judges objects, from whose arguments the walk goes on, and plain values.
+    """
+
+    def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
+        """Yields the findings in the value of an argument with this annotation."""
+        origin = get_origin(annotation)
+        arguments = get_args(annotation)
+        if value is None:
+            return
+        if origin is Lazy:
+            yield from self.judge_lazy(arguments[0], value, keys)
+        elif origin in (Union, UnionType):
+            kinds = [kind for kind in arguments if kind is not NoneType]
+            yield from self.judge_union(kinds, value, keys)
+        elif hasattr(annotation, "from_params"):
+            if isinstance(value, str):
+                value = {"type": value}
+            yield from self.judge_object(origin or annotation, value, keys)
+        else:
+            yield from self._judge_items(annotation, value, keys)
+
+    def _judge_items(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
+        items = typed_items(annotation, value)
+        if items is None:
+            yield from self.judge_plain(annotation, value, keys)
+            return
+        for item in items:
+            yield from self.judge(item.annotation, item.value, (*keys, item.key))
+
+    def judge_lazy(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
+        """Judges a value that code turns into an object later."""
+        yield from self.judge(annotation, value, keys)
+
+    @abstractmethod
+    def judge_union(self, kinds: list[Annotation], value: Value, keys: Keys) -> Iterator[Finding]:
+        """Judges a value that may be of any of these types."""
+
+    @abstractmethod
+    def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Finding]:
+        """Judges a value that AllenNLP turns into an object of this class, or of a subclass."""
+
+    @abstractmethod
+    def judge_plain(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
+        """Judges a value without typed items: a number, a text, or one of a wrong type."""
+
+
+def is_list_type(annotation: Annotation) -> bool:
+    """Returns whether AllenNLP makes something of each item of a list for this annotation."""
+    origin = get_origin(annotation)
+    if not inspect.isclass(origin) or issubclass(origin, Mapping):
+        return False
+    return issubclass(origin, Iterable)
+
+
+def typed_items(annotation: Annotation, value: Value) -> list[TypedItem] | None:
+    """
+    Returns the items of a list or dictionary with their types; `None` if the annotation does
+    not have these types, or if the value is not of its kind.
+    """
+    origin = get_origin(annotation)
+    kinds = get_args(annotation)
+    if not inspect.isclass(origin) or not kinds:
+        return None
+    if issubclass(origin, Mapping):
+        if not isinstance(value, Mapping):
+            return None
+        return [TypedItem(name, kinds[-1], item) for name, item in value.items()]
+    if not is_list_type(annotation) or not isinstance(value, list | tuple | set):
+        return None
+    items = []
+    for position, item in enumerate(value):
+        kind = kinds[0]
+        if origin is tuple and Ellipsis not in kinds:
+            kind = kinds[position] if position < len(kinds) else Any  # AllenNLP ignores the rest
+        items.append(TypedItem(position, kind, item))
+    return items
