@@ -7,7 +7,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -114,8 +114,8 @@ def load_archive(
         file.
     weights_file : `str | Path | None`
         Weights to load instead of the archive's own.
-    trust : `bool`
-        If true, the archive may name files, and classes by their modules (their code runs).
+    trust : `bool` If true, the archive may name files, classes by their modules (their code runs),
+        and models of spaCy that are installed.
 
     Raises `BiLmError`, naming the archive, if it is damaged, names code or files, or cannot be
     loaded.
@@ -138,7 +138,7 @@ def load_archive(
             logger.warning("%s is trusted: it may run code and read any file", name)
         else:
             check_config(params.as_dict(quiet=True), name, folder, overrides or {})
-        with nullcontext() if trust else spacy_rules(params, name):
+        with spacy_rules(params, name, trust):
             reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
             model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
         meta = None
@@ -242,9 +242,10 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
 
 
 @contextmanager
-def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
+def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
     """
     In the block AllenNLP splits words by spaCy's rules, and neither loads nor installs its models.
+    With `trust` it loads those that are installed.
     """
     import spacy
     from allennlp.common import util
@@ -256,10 +257,13 @@ def spacy_rules(config: Mapping[str, Any], name: str) -> Iterator[None]:
     )
 
     def load(model: str, disable: Sequence[str]) -> Any:
+        if trust and (spacy.util.is_package(model) or Path(model).exists()):
+            return spacy.load(model, disable=disable)
         language = model.partition("_")[0]
         only_splits = not needs_tags and "parser" in disable and "ner" in disable
         if not only_splits or language not in languages:
-            raise BiLmError(f"{name}: spaCy's model {model} is not data; {TRUST}")
+            problem = "is not installed" if trust else f"is not data; {TRUST}"
+            raise BiLmError(f"{name}: spaCy's model {model} {problem}")
         logger.warning("%s: words are split by spaCy's rules, without the model %s", name, model)
         return spacy.blank(language)
 

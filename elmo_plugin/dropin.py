@@ -3,12 +3,13 @@
 
 In configurations, `elmo_token_embedder` and `elmo_characters` become our classes. AllenNLP's `Elmo`
 and `ElmoTokenEmbedder`, imported before or after, construct ours. `allennlp.commands.elmo`, dropped
-by AllenNLP 1.0, is back with our `ElmoEmbedder`. The rest of AllenNLP gets the shims for a current
-torch.
+by AllenNLP 1.0, is back with our `ElmoEmbedder`. A call of a model resets its ELMo if that carries
+its state within a call only. The rest of AllenNLP gets the shims for a current torch.
 """
 
 import sys
 from collections.abc import Callable
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -16,9 +17,11 @@ import numpy as np
 from allennlp import commands
 from allennlp.common import FromParams, Params
 from allennlp.data import TokenIndexer
+from allennlp.models import Model
 from allennlp.modules import TokenEmbedder, elmo, token_embedders
 from allennlp.nn import Initializer
 from allennlp.nn.initializers import PretrainedModelInitializer
+from torch.nn import Module
 
 from elmo_plugin import shims
 from elmo_plugin.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
@@ -32,6 +35,7 @@ REPLACED: dict[Any, Any] = {
     token_embedders.ElmoTokenEmbedder: AllenNlpElmoTokenEmbedder,
 }
 COMMANDS_ELMO = "allennlp.commands.elmo"
+_one_call_at_a_time = RLock()
 
 
 class PretrainedInitializer(PretrainedModelInitializer):
@@ -53,7 +57,22 @@ def register() -> None:
     for theirs, ours in REPLACED.items():
         theirs.__new__ = _maker(theirs, ours)
         theirs.from_params = _maker_from_params(theirs, ours)
+    Model.__call__ = _call_model  # type: ignore[method-assign]
     sys.modules[COMMANDS_ELMO] = vars(commands)["elmo"] = _commands_elmo()
+
+
+def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:
+    """Calls a model. Its ELMo with `stateful` "call" starts from zero, whatever came before."""
+    elmos = []
+    for module in self.modules():
+        if isinstance(module, Elmo) and module.resets_with_each_call:
+            elmos.append(module)
+    if not elmos:
+        return Module.__call__(self, *inputs, **options)
+    with _one_call_at_a_time:  # or threads would go on from each other's state
+        for each in elmos:
+            each.reset_state()
+        return Module.__call__(self, *inputs, **options)
 
 
 def _commands_elmo() -> ModuleType:

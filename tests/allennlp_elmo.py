@@ -16,7 +16,7 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.data import TokenIndexer
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
-from allennlp.models import load_archive
+from allennlp.models import Model, load_archive
 from allennlp.modules import TokenEmbedder, token_embedders
 from allennlp.nn import Initializer
 from allennlp.nn.initializers import PretrainedModelInitializer
@@ -56,6 +56,8 @@ def _restore(dropin: Any) -> None:
         theirs.__new__ = _make_own  # Python does not forget a `__new__` that is deleted
         if "from_params" in vars(theirs):
             del theirs.from_params
+    if "__call__" in vars(Model):
+        del Model.__call__
     if sys.modules.pop(dropin.COMMANDS_ELMO, None) is not None:
         del vars(commands)["elmo"]
 

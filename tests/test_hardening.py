@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 from allennlp import models
 from allennlp.commands import evaluate, predict
 from allennlp.common import Params, util
 from allennlp.common.checks import ConfigurationError
-from allennlp.data.tokenizers import Token
+from allennlp.data.tokenizers import SpacyTokenizer, Token
 
 import elmo_plugin.hardening
 from elmo_plugin.archives import TRUST, spacy_rules
@@ -206,3 +207,35 @@ def test_outputs_are_written_while_another_archive_is_read() -> None:
             "word": "Paris",
             "scores": [1, 2],
         }
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_words_are_split_by_rules_where_spacys_model_is_not_installed(
+    trust: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with spacy_rules({}, "the archive", trust):
+        tokenizer = SpacyTokenizer()
+    words = [token.text for token in tokenizer.tokenize("Don't go.")]
+    assert words == ["Do", "n't", "go", "."]
+    assert "the archive: words are split by spaCy's rules, without the model" in caplog.text
+
+
+def test_a_trusted_archive_may_load_a_model_of_spacy_that_is_there(tmp_path: Path) -> None:
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    pipeline.to_disk(tmp_path / "en_own")
+    own = str(tmp_path / "en_own")
+    with spacy_rules({}, "the archive", trust=True):
+        assert SpacyTokenizer(own).spacy.pipe_names == ["sentencizer"]
+    with (
+        spacy_rules({}, "the archive"),
+        pytest.raises(BiLmError, match=f"model {own} is not data; use --trust"),
+    ):
+        SpacyTokenizer(own)
+
+
+def test_a_trusted_archive_that_needs_tags_needs_spacys_model() -> None:
+    config = {"token_indexers": {"tags": {"type": "single_id", "feature_name": "tag_"}}}
+    message = "the archive: spaCy's model en_core_web_sm is not installed"
+    with spacy_rules(config, "the archive", trust=True), pytest.raises(BiLmError, match=message):
+        SpacyTokenizer()

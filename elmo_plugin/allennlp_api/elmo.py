@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 
 SMALLEST_VARIANCE = 1e-13
+WITHIN_A_CALL = "call"
+"""The value of `stateful` with which the LSTMs' state ends where a call of the model ends."""
 
 
 class AllenNlpScalarMix(FiniteModule):
@@ -75,7 +77,9 @@ class Elmo(nn.Module):
     and has a `state_dict` that each of the two can load from the other. It needs no AllenNLP.
 
     A sentence's vectors depend only on the sentence; AllenNLP's class carries the LSTMs' state from
-    batch to batch, and so does this one if `stateful` is true.
+    batch to batch, and so does this one if `stateful` is true. If it is "call", the state goes from
+    the first text of a call to the second, as from a premise to its hypothesis, but not to the next
+    call.
 
     New code should use `elmo_plugin.embedding.ElmoRepresentations`: it mixes any of the layers and
     normalizes each vector separately.
@@ -107,8 +111,10 @@ class Elmo(nn.Module):
     bilm : `str | Mapping[str, str] | BiLm | None`
         Instead of the two files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM
         (copied).
-    stateful : `bool`
-        Whether the LSTMs continue, row by row, from their state after the last batch.
+    stateful : `bool | str`
+        Whether the LSTMs continue, row by row, from their state after the last batch. With "call"
+        each call of the AllenNLP model that contains this module begins with `reset_state`, which
+        needs `elmo_plugin.dropin`.
     precision : `str | None`
         The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `Cache | None`
@@ -133,11 +139,15 @@ class Elmo(nn.Module):
         module: nn.Module | None = None,
         *,
         bilm: str | Mapping[str, str] | BiLm | None = None,
-        stateful: bool = False,
+        stateful: bool | str = False,
         precision: str | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__()
+        if stateful not in (True, False, WITHIN_A_CALL):
+            raise BiLmError(
+                f'stateful: expected true, false or "{WITHIN_A_CALL}", got {stateful!r}'
+            )
         files = [file for file in (options_file, weight_file) if file is not None]
         if [len(files) == 2, bilm is not None, module is not None].count(True) != 1 or len(
             files
@@ -154,12 +164,13 @@ class Elmo(nn.Module):
             module = ElmoBiLm(
                 cast(Any, bilm),
                 requires_grad=requires_grad,
-                stateful=stateful,
+                stateful=bool(stateful),
                 precision=precision,
                 vocab_to_cache=vocab_to_cache,
                 cache=cache,
             )
         self._elmo_lstm = cast(Any, module)
+        self.resets_with_each_call = stateful == WITHIN_A_CALL
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
         self._dropout = nn.Dropout(dropout)

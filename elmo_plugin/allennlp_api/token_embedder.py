@@ -106,8 +106,9 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         See `Elmo`.
     projection_dim : `int`, optional (default = `None`)
         If given, the vectors are projected to this size, with a bias.
-    stateful : `bool`, optional (default = `False`)
-        Whether the biLM's state is carried from batch to batch, as AllenNLP does.
+    stateful : `bool | str`, optional (default = `False`)
+        Whether the biLM's state is carried from batch to batch, as AllenNLP does; "call" carries it
+        from text to text within a call of the model only.
     precision : `str`, optional (default = `"float32"`)
         The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `RegisteredCache`, optional (default = `None`)
@@ -131,7 +132,7 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         vocab_to_cache: list[str] | None = None,
         scalar_mix_parameters: list[float] | None = None,
         *,
-        stateful: bool = False,
+        stateful: bool | str = False,
         precision: str = "float32",
         cache: RegisteredCache = None,
         serialization_dir: str | PathLike[str] | None = None,

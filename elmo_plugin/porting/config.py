@@ -38,6 +38,11 @@ class Porting:
         self.old, self.config = config, deepcopy(dict(config))
         self.notes: list[Note] = []
 
+    @property
+    def version(self) -> str:
+        """The first number of the AllenNLP that the configuration was written for: "0" or "1"."""
+        return "0" if "iterator" in self.old else "1"
+
     def note(self, place: str, text: str, kind: str = "changed") -> None:
         self.notes.append(Note(place.lstrip("."), text, kind))
 

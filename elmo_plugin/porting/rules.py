@@ -221,11 +221,15 @@ def _keys(porting: Porting) -> None:
 
 def _attention(porting: Porting) -> None:
     for place, part in porting.objects():
-        function = part.get("similarity_function")
+        function = part.get("similarity_function", "dot_product")
         if type_of(part) == "legacy" and isinstance(function, str | dict):
             part.clear()
             part |= {"type": function} if isinstance(function, str) else function
             porting.note(place, "the similarity function stands for itself, without `legacy`")
+        if type_of(part) == "dot_product" and "scale_output" in part and "matrix" in place:
+            if part.pop("scale_output"):
+                part["type"] = "old_scaled_dot_product"
+            porting.note(f"{place}.scale_output", f"now the type {part['type']!r}")
         if type_of(part) == "bilinear" and "tensor_1_dim" in part:
             names = (
                 ("matrix_1_dim", "matrix_2_dim")
@@ -271,7 +275,7 @@ def _defaults(porting: Porting) -> None:
     """Writes the old defaults of a configuration, where AllenNLP 2.10.1 takes something else."""
     if not any(note.kind == "changed" for note in porting.notes):
         return
-    version = "0" if "iterator" in porting.old else "1"
+    version = porting.version
     for place, part in porting.objects():
         for default in DEFAULTS:
             is_of = default.get("of") in (None, type_of(part)) and re.search(
