@@ -8,16 +8,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elmo_plugin.allennlp_api import (
+    from elmo_plugin.archives import load_archive
+    from elmo_plugin.bilm import BiLm, normalize_text
+    from elmo_plugin.embedding import ElmoRepresentations
+    from elmo_plugin.migration.allennlp_api import (
         Elmo,
         ElmoEmbedder,
         ElmoTokenEmbedder,
         ScalarMix,
         batch_to_ids,
     )
-    from elmo_plugin.archives import load_archive
-    from elmo_plugin.bilm import BiLm, normalize_text
-    from elmo_plugin.embedding import ElmoRepresentations
     from elmo_plugin.predictions.predictor import load_predictor
 
 __version__ = "1.0.0"
@@ -50,7 +50,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(
             f"module {__name__!r} has no attribute {name!r}: it has {', '.join(__all__)}"
         )
-    return getattr(import_module(f"elmo_plugin.{_ROOMS.get(name, 'allennlp_api')}"), name)
+    return getattr(import_module(f"elmo_plugin.{_ROOMS.get(name, 'migration.allennlp_api')}"), name)
 
 
 def __dir__() -> list[str]:

@@ -24,10 +24,13 @@ from allennlp.nn.initializers import PretrainedModelInitializer
 from torch.nn import Module
 
 from elmo_plugin import shims
-from elmo_plugin.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
-from elmo_plugin.allennlp_api.embedder import OPTIONS_FILE, WEIGHT_FILE
-from elmo_plugin.allennlp_api.names import with_parameters
-from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder, ElmoCharactersIndexer
+from elmo_plugin.migration.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
+from elmo_plugin.migration.allennlp_api.embedder import OPTIONS_FILE, WEIGHT_FILE
+from elmo_plugin.migration.allennlp_api.names import with_parameters
+from elmo_plugin.migration.allennlp_api.token_embedder import (
+    AllenNlpElmoTokenEmbedder,
+    ElmoCharactersIndexer,
+)
 
 # AllenNLP's classes, and those that they construct.
 REPLACED: dict[Any, Any] = {

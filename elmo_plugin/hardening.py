@@ -31,7 +31,7 @@ from elmo_plugin import archives, shims
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.files import check_outputs, close_log_files
 from elmo_plugin.config_check import check, mistakes
-from elmo_plugin.porting import first_old_key
+from elmo_plugin.migration.porting import first_old_key
 
 GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive

@@ -11,7 +11,13 @@ from elmo_plugin import shims, training
 from elmo_plugin.embedding import token_embedder, word_vectors
 from elmo_plugin.encoders import bidirectional, character_cnn, contextual_encoder, highway_lstm
 from elmo_plugin.language_model import loader, model, progress, trainer
-from elmo_plugin.old_layers import augmented_lstm, cached_words, cnn, dot_product
-from elmo_plugin.tasks import coref, ner, old_words, snli, squad, srl, sst, task_model, vocabulary
+from elmo_plugin.migration.old_layers import (
+    augmented_lstm,
+    cached_words,
+    cnn,
+    dot_product,
+    old_words,
+)
+from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, task_model, vocabulary
 
 shims.apply()

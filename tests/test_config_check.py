@@ -13,7 +13,7 @@ from allennlp.models import Model
 
 from elmo_plugin import hardening, plugin  # noqa: F401 (register and replace)
 from elmo_plugin.config_check import mistakes
-from tests.porting.public_configs import Config
+from tests.migration.porting.public_configs import Config
 
 VALID: Config = {"dataset_reader": {"type": "conll2003", "tag_label": "pos"},
     "train_data_path": "absent.txt", "model": {"type": "simple_tagger",

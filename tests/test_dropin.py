@@ -24,12 +24,12 @@ from allennlp.modules.token_embedders import ElmoTokenEmbedder
 from allennlp.predictors import Predictor
 
 from elmo_plugin import batch_to_ids
-from elmo_plugin.allennlp_api import token_embedder
 from elmo_plugin.bilm.io import sources
 from elmo_plugin.bilm.io.sources import MODELS
 from elmo_plugin.bilm.io.training_archive import load_plain
-from tests.allennlp_api.conftest import write_bilm
+from elmo_plugin.migration.allennlp_api import token_embedder
 from tests.allennlp_elmo import allennlps_own_afterwards, dropin, predictions, tagger_config, train
+from tests.migration.allennlp_api.conftest import write_bilm
 
 pytestmark = pytest.mark.usefixtures("without_hardening")
 OPTIONS: list[dict[str, Any]] = [

@@ -15,9 +15,9 @@ from allennlp.modules.token_embedders import ElmoTokenEmbedder
 
 import elmo_plugin
 from elmo_plugin import batch_to_ids
-from tests.allennlp_api.against_allennlp import SENTENCES, assert_same
-from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import dropin
+from tests.migration.allennlp_api.against_allennlp import SENTENCES, assert_same
+from tests.migration.allennlp_api.conftest import write_bilm
 
 CLASS_PATH = "allennlp.modules.token_embedders.ElmoTokenEmbedder"
 

@@ -12,8 +12,8 @@ from allennlp.models import Model
 
 from elmo_plugin import shims
 from elmo_plugin.bilm.io.training_archive import load_plain
-from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import dropin, tagger_config, train
+from tests.migration.allennlp_api.conftest import write_bilm
 
 pytestmark = pytest.mark.usefixtures("without_hardening")
 

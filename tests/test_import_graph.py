@@ -12,37 +12,44 @@ from elmo_plugin.commands.command import COMMANDS
 PACKAGE = Path(__file__).parents[1] / "elmo_plugin"
 # What each room may import, besides itself. `plugin`, `dropin` and `__main__` may import
 # everything.
-APPLICATIONS = {"analysis", "sweeps", "embed_files", "allennlp_api", "integrations"}
+APPLICATIONS = {"analysis", "sweeps", "embed_files", "migration.allennlp_api", "integrations"}
 ALLOWED: dict[str, set[str]] = {"common": set(), "bilm": {"common"}}
 ALLOWED["embedding"] = {"common", "bilm"}
 ALLOWED["encoders"] = ALLOWED["embedding"] | {"embedding"}
-ALLOWED["old_layers"] = set()
+ALLOWED["migration.old_layers"] = set()
 ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
 ALLOWED["training"] = ALLOWED["encoders"]
 ALLOWED["language_model"] = ALLOWED["training"] | {"training"}
 ALLOWED["register"] = ALLOWED["tasks"] | {"tasks", "training", "language_model", "shims"}
-ALLOWED["register"] |= {"old_layers"}
+ALLOWED["register"] |= {"migration.old_layers"}
 ALLOWED["config_check"] = {"common"}
 ALLOWED["archives"] = ALLOWED["embedding"] | {"embedding", "register", "shims", "config_check"}
-ALLOWED["porting"] = ALLOWED["archives"] | {"archives", "config_check", "dropin"}
+ALLOWED["migration.porting"] = ALLOWED["archives"] | {"archives", "config_check", "dropin"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["register"] | {"archives"})
 ALLOWED["predictions"] = ALLOWED["sweeps"]
 ALLOWED["importers"] = ALLOWED["tasks"] | {"tasks"}
 ALLOWED["demo"] = ALLOWED["predictions"] | {"analysis", "predictions"}
 ALLOWED["commands"] = (
-    ALLOWED["demo"] | APPLICATIONS | {"config_check", "demo", "importers", "porting"}
+    ALLOWED["demo"] | APPLICATIONS | {"config_check", "demo", "importers", "migration.porting"}
 )
 ALLOWED["commands"] |= {"elmo_plugin"}  # for its version
+ALLOWED["migration"] = set()
 ALLOWED["shims"] = {"common"}
 ALLOWED["quiet"] = set()
-ALLOWED["hardening"] = {"common", "archives", "config_check", "porting", "shims"}
-ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives", "predictions"}  # lazily
+ALLOWED["hardening"] = {"common", "archives", "config_check", "migration.porting", "shims"}
+ALLOWED["elmo_plugin"] = {
+    "migration.allennlp_api",
+    "bilm",
+    "embedding",
+    "archives",
+    "predictions",
+}  # lazily
 SEPARATE = {
     "common",
     "analysis",
     "predictions",
     "demo",
-    "porting",
+    "migration.porting",
     "sweeps",
 }  # files of separate tools
 CORE = {"torch", "numpy", "h5py", "spacy", "zstandard", "safetensors", "filelock", "tqdm"}
@@ -50,7 +57,7 @@ WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     "elmo_plugin.bilm",
     "elmo_plugin.embedding",
     "elmo_plugin.embedding.cache",
-    "elmo_plugin.allennlp_api",
+    "elmo_plugin.migration.allennlp_api",
     "elmo_plugin.embed_files",
     "elmo_plugin.language_model",
     "elmo_plugin.integrations.word_vectors",
@@ -96,7 +103,12 @@ def _constant(node: ast.expr) -> str:
 
 
 def _room(name: str) -> str:
-    return [*name.split("."), "elmo_plugin"][1] if "." in name else "elmo_plugin"
+    if "." not in name:
+        return "elmo_plugin"
+    _, room, *below = name.split(".")
+    if room == "migration" and below:  # its three parts stand at different heights
+        return f"migration.{below[0]}"
+    return room
 
 
 @pytest.mark.parametrize("name", FILES)

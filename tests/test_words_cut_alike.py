@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from elmo_plugin import BiLm, ElmoRepresentations
-from elmo_plugin.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
 from elmo_plugin.embed_files import EmbedSettings, embed_file
 from elmo_plugin.embedding import MemoryCache, SqliteCache
 from elmo_plugin.integrations.spacy_component import embed_sentences
 from elmo_plugin.integrations.word_vectors import WordVectors
+from elmo_plugin.migration.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
 from tests.small_bilm import loud_bilm, write_pair
 
 ADDRESS = "https://www.example.org/a/long/address/with/more/than/48/bytes?page="

@@ -54,11 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from elmo_plugin.config_check import mistakes
-    from elmo_plugin.porting import port_config
-    from elmo_plugin.porting.source import read_config, to_json, with_values
+    from elmo_plugin.migration.porting import port_config
+    from elmo_plugin.migration.porting.source import read_config, to_json, with_values
 
     if args.source.endswith((".tar.gz", ".tgz")):
-        from elmo_plugin.porting.archive import port_archive
+        from elmo_plugin.migration.porting.archive import port_archive
 
         if args.output == STANDARD_OUTPUT:
             raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
@@ -107,7 +107,7 @@ def _dry_run(config: dict[str, Any]) -> None:
     from allennlp.common import Params
     from allennlp.data import DatasetReader
 
-    from elmo_plugin.porting.source import variables_in
+    from elmo_plugin.migration.porting.source import variables_in
 
     missing = variables_in(config)
     if missing:
@@ -198,8 +198,8 @@ def _print(text: str) -> None:
 
 def _to_number(config: Any, mistake: Any) -> Any:
     """Replaces text by its number, and a variable by one that is read as a number."""
-    from elmo_plugin.porting import Note
-    from elmo_plugin.porting.source import NUMBER_VARIABLE
+    from elmo_plugin.migration.porting import Note
+    from elmo_plugin.migration.porting.source import NUMBER_VARIABLE
 
     *parents, last = mistake.keys
     for key in parents:

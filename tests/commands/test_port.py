@@ -14,7 +14,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.bilm import BiLmOptions
 from tests.commands.run import run
 from tests.conftest import REPOSITORY
-from tests.porting.public_configs import (
+from tests.migration.porting.public_configs import (
     CONFIGS,
     ELMO_DIM,
     ELMO_ONLY,

@@ -17,8 +17,8 @@ from allennlp.modules import TextFieldEmbedder, TokenEmbedder
 from torch import Tensor
 
 from elmo_plugin import batch_to_ids
-from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import dropin
+from tests.migration.allennlp_api.conftest import write_bilm
 
 Pair = tuple[Tensor, Tensor]
 PAIRS: list[tuple[list[list[str]], list[list[str]]]] = [

@@ -1,7 +1,7 @@
 """
 What public code does to an `Elmo` and its inner parts: with ours it does the same as with
 AllenNLP's, or ends in a sentence that says what to use instead. More of it is in
-`tests/allennlp_api`.
+`tests/migration/allennlp_api`.
 """
 
 import copy
@@ -21,7 +21,7 @@ from torch import Tensor, nn
 import elmo_plugin
 from elmo_plugin import batch_to_ids
 from elmo_plugin.bilm import BiLmError
-from tests.allennlp_api.conftest import write_bilm
+from tests.migration.allennlp_api.conftest import write_bilm
 
 IDS = batch_to_ids([["The", "play", "ended", "."], ["Wörterbuch"], ["A", "long", "play"]])
 OTHER = batch_to_ids([["Rain", "fell"], ["Ivan"]])

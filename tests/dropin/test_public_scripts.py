@@ -18,8 +18,8 @@ import torch
 from spacy.tokens import Doc
 
 from elmo_plugin.bilm import BiLm
-from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import dropin
+from tests.migration.allennlp_api.conftest import write_bilm
 
 SENTENCE = list("SEQWENCE")
 OTHER = ["Another", "."]

@@ -1,0 +1,292 @@
+"""`Elmo` and `ScalarMix` with the interface of AllenNLP's."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from os import PathLike
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm import BiLm, BiLmError, Cache
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.torch_files import FiniteModule
+from elmo_plugin.embedding import weighted_sum
+from elmo_plugin.migration.allennlp_api.elmo_bilm import ElmoBiLm
+
+logger = logging.getLogger(__name__)
+
+
+SMALLEST_VARIANCE = 1e-13
+WITHIN_A_CALL = "call"
+"""The value of `stateful` with which the LSTMs' state ends where a call of the model ends."""
+
+
+class AllenNlpScalarMix(FiniteModule):
+    """
+    Computes `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`, with the arguments of
+    AllenNLP's `ScalarMix`. `do_layer_norm` normalizes each layer before it is mixed, by one mean
+    and one variance over all features of all words and boundaries of the batch.
+
+    Raises `BiLmError` unless there is a finite initial parameter for each layer.
+    """
+
+    def __init__(
+        self,
+        mixture_size: int,
+        do_layer_norm: bool = False,
+        initial_scalar_parameters: Sequence[float] | None = None,
+        trainable: bool = True,
+    ) -> None:
+        super().__init__()
+        initial = initial_scalar_parameters
+        values = [0.0] * mixture_size if initial is None else list(initial)
+        if len(values) != mixture_size or not all(map(isfinite, values)):
+            raise BiLmError(
+                f"scalar mix parameters: expected {mixture_size} finite numbers, got {values}"
+            )
+        self.mixture_size = mixture_size
+        self.do_layer_norm = do_layer_norm
+        self.scalar_parameters = nn.ParameterList(
+            nn.Parameter(torch.tensor([float(value)]), requires_grad=trainable) for value in values
+        )
+        self.gamma = nn.Parameter(torch.ones(1), requires_grad=trainable)
+
+    def forward(self, tensors: Tensor | Sequence[Tensor], mask: Tensor | None = None) -> Tensor:
+        """
+        Returns the mix, shape (..., dim), of layers in one tensor of shape (mixture_size, ...,
+        dim), or in as many of shape (..., dim).
+
+        `mask`, shape (...), is true at the words and boundaries. Layer normalization needs it.
+        """
+        if len(tensors) != self.mixture_size:
+            raise BiLmError(f"expected {self.mixture_size} layers, got {len(tensors)}")
+        if self.do_layer_norm:
+            if mask is None:
+                raise BiLmError("do_layer_norm needs the mask of the words")
+            tensors = [_normalize(layer, mask[..., None]) for layer in tensors]
+        layers = tensors if isinstance(tensors, Tensor) else torch.stack(list(tensors))
+        weights = torch.softmax(torch.cat(list(self.scalar_parameters)), dim=0)
+        return weighted_sum(self.gamma * weights, layers)
+
+
+class Elmo(nn.Module):
+    """
+    Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, returns the same outputs,
+    and has a `state_dict` that each of the two can load from the other. It needs no AllenNLP.
+
+    A sentence's vectors depend only on the sentence; AllenNLP's class carries the LSTMs' state from
+    batch to batch, and so does this one if `stateful` is true. If it is "call", the state goes from
+    the first text of a call to the second, as from a premise to its hypothesis, but not to the next
+    call.
+
+    New code should use `elmo_plugin.embedding.ElmoRepresentations`: it mixes any of the layers and
+    normalizes each vector separately.
+
+    # Parameters
+
+    options_file, weight_file : `str | PathLike | None`
+        The biLM in the published layout: paths or URLs.
+    num_output_representations : `int`
+        The number of mixes, each with its own weights.
+    requires_grad : `bool`
+        Whether the biLM is trained with the task.
+    do_layer_norm : `bool`
+        Whether each layer is normalized before it is mixed, by the mean and the variance of all its
+        values in the batch, boundaries included. A word's vector then depends on the rest of its
+        batch.
+    dropout : `float`
+        The rate of dropout on the representations, in training.
+    vocab_to_cache : `Sequence[str] | None`
+        The words to which `word_inputs` refer by number. Vectors of words are also reused without
+        it.
+    keep_sentence_boundaries : `bool`
+        Whether the output includes the vectors of the sentence boundaries.
+    scalar_mix_parameters : `Sequence[float] | None`
+        Fixed weights of the layers, before the softmax.
+    module : `nn.Module | None`
+        Instead of a biLM: a module with the attribute `num_layers` that returns `activations` and
+        `mask`, such as AllenNLP's `_ElmoBiLm`.
+    bilm : `str | Mapping[str, str] | BiLm | None`
+        Instead of the two files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM
+        (copied).
+    stateful : `bool | str`
+        Whether the LSTMs continue, row by row, from their state after the last batch. With "call"
+        each call of the AllenNLP model that contains this module begins with `reset_state`, which
+        needs `elmo_plugin.dropin`.
+    precision : `str | None`
+        The precision of a frozen biLM: "float32", "bfloat16" or "int8".
+    cache : `Cache | None`
+        Stores the output of a frozen biLM for each sentence, such as an `ActivationCache` (see
+        `docs/faster.md`). It lacks the vectors of boundaries that `do_layer_norm` needs.
+
+    Raises `BiLmError` unless exactly one biLM or module is given, if it cannot be loaded, or if the
+    other parameters do not fit it.
+    """
+
+    def __init__(
+        self,
+        options_file: str | PathLike[str] | None = None,
+        weight_file: str | PathLike[str] | None = None,
+        num_output_representations: int = 1,
+        requires_grad: bool = False,
+        do_layer_norm: bool = False,
+        dropout: float = 0.5,
+        vocab_to_cache: Sequence[str] | None = None,
+        keep_sentence_boundaries: bool = False,
+        scalar_mix_parameters: Sequence[float] | None = None,
+        module: nn.Module | None = None,
+        *,
+        bilm: str | Mapping[str, str] | BiLm | None = None,
+        stateful: bool | str = False,
+        precision: str | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        super().__init__()
+        if stateful not in (True, False, WITHIN_A_CALL):
+            raise BiLmError(
+                f'stateful: expected true, false or "{WITHIN_A_CALL}", got {stateful!r}'
+            )
+        files = [file for file in (options_file, weight_file) if file is not None]
+        if [len(files) == 2, bilm is not None, module is not None].count(True) != 1 or len(
+            files
+        ) == 1:
+            raise BiLmError("Elmo needs either options_file and weight_file, or bilm, or module")
+        if cache is not None and (module is not None or keep_sentence_boundaries or do_layer_norm):
+            raise BiLmError(
+                "cache cannot be combined with module, keep_sentence_boundaries or do_layer_norm: "
+                "it stores no vectors of sentence boundaries"
+            )
+        if module is None:
+            if files:
+                bilm = {"options": str(options_file), "weights": str(weight_file)}
+            module = ElmoBiLm(
+                cast(Any, bilm),
+                requires_grad=requires_grad,
+                stateful=bool(stateful),
+                precision=precision,
+                vocab_to_cache=vocab_to_cache,
+                cache=cache,
+            )
+        self._elmo_lstm = cast(Any, module)
+        self.resets_with_each_call = stateful == WITHIN_A_CALL
+        self._has_cached_vocab = vocab_to_cache is not None
+        self._keep_sentence_boundaries = keep_sentence_boundaries
+        self._dropout = nn.Dropout(dropout)
+        self._scalar_mixes: list[nn.Module] = []  # of AllenNLP's class: their number counts
+        trainable, num_layers = scalar_mix_parameters is None, self._elmo_lstm.num_layers
+        for number in range(num_output_representations):
+            mix = AllenNlpScalarMix(num_layers, do_layer_norm, scalar_mix_parameters, trainable)
+            self.add_module(f"scalar_mix_{number}", mix)
+            self._scalar_mixes.append(mix)
+
+    @classmethod
+    def from_params(cls, params: Any, **extras: Any) -> "Elmo":
+        """
+        Constructs it from a configuration, as AllenNLP does for a model with an `Elmo`. All
+        arguments except `module` may be given.
+
+        Raises `ConfigurationError` if an argument is unknown, or the constructor raises
+        `BiLmError`.
+        """
+        from allennlp.common import Params
+        from allennlp.common.checks import ConfigurationError
+        from allennlp.common.from_params import create_kwargs
+
+        from elmo_plugin.embedding import RegisteredCache
+
+        if not isinstance(params, Params):
+            raise ConfigurationError(
+                f"{cls.__name__} is configured by its arguments, not by {params!r}"
+            )
+        if "module" in params:
+            raise ConfigurationError(f"{cls.__name__}: a configuration cannot contain a module")
+        if "cache" in params:
+            extras["cache"] = RegisteredCache.from_params(params.pop("cache"))
+        untyped: Any = cls
+        with as_configuration_error():
+            return cls(**create_kwargs(untyped.__init__, untyped, params, **extras))
+
+    @property
+    def _mixes(self) -> list[nn.Module]:
+        return [getattr(self, f"scalar_mix_{number}") for number in range(len(self._scalar_mixes))]
+
+    def get_output_dim(self) -> int:
+        return self._elmo_lstm.get_output_dim()
+
+    def reset_state(self) -> None:
+        """Makes a stateful biLM start the next batch from zero."""
+        self._elmo_lstm._elmo_lstm.reset_states()
+
+    def forward(self, inputs: Tensor, word_inputs: Tensor | None = None) -> dict[str, Any]:
+        """
+        # Parameters
+
+        inputs : `Tensor`
+            Character ids, shape (batch, ..., time, characters), as `batch_to_ids` returns them.
+        word_inputs : `Tensor | None`
+            Numbers of words of `vocab_to_cache`, shape (batch, ..., time), in place of their
+            characters. Words with greater numbers are read from `inputs`.
+
+        # Returns
+
+        `dict[str, Any]` `elmo_representations`: for each mix a tensor of shape (batch, ..., time,
+            output_dim), zeros at padding; `mask`: shape (batch, ..., time), true at the words. With
+            sentence boundaries time is longer by 2.
+        """
+        wrapping = inputs.shape[:-2]
+        if not wrapping:
+            raise BiLmError(
+                f"expected character ids of shape (batch, …, time, 50), got {(*inputs.shape,)}"
+            )
+        if word_inputs is not None and not self._has_cached_vocab:
+            logger.warning("Elmo ignores word_inputs, because vocab_to_cache is missing")
+            word_inputs = None
+        words = None if word_inputs is None else word_inputs.flatten(0, -2)
+        layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), words)
+        mixed = [mix(layers, mask) for mix in self._mixes]
+        if has_boundaries and not self._keep_sentence_boundaries:
+            mask = mask[:, 2:]  # as many as there are words
+            mixed = [vectors[:, 1:-1] for vectors in mixed]
+        if has_boundaries:  # there may be numbers at padding, and at the second boundary's place
+            mixed = [vectors * mask[..., None] for vectors in mixed]
+        representations = [self._dropout(vectors).unflatten(0, wrapping) for vectors in mixed]
+        return {"elmo_representations": representations, "mask": mask.unflatten(0, wrapping)}
+
+    def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Any, Tensor, bool]:
+        """
+        Returns the layers, each (batch, time, output_dim), the mask, and whether they include
+        boundaries, as they always do in AllenNLP's class. Ours leaves them out unless something
+        needs them.
+        """
+        bilm, mixes = self._elmo_lstm, self._mixes
+        if not _is_plain(bilm, ElmoBiLm) or not all(
+            _is_plain(mix, AllenNlpScalarMix) for mix in mixes
+        ):
+            output = bilm(inputs, word_inputs)
+            return list(output["activations"]), output["mask"], True
+        boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)
+        layers, mask = bilm.run(inputs, word_inputs, boundaries=boundaries)
+        return layers, mask, boundaries
+
+
+def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
+    """
+    Returns whether a module is of our class, and nobody has hooked it, or replaced its `forward`.
+    """
+    kinds = ("forward_pre", "forward", "backward_pre", "backward")
+    is_hooked = any(getattr(module, f"_{kind}_hooks") for kind in kinds)
+    is_hooked = is_hooked or nn.modules.module._has_any_global_hook()
+    return type(module) is kind and "forward" not in vars(module) and not is_hooked
+
+
+def _normalize(layer: Tensor, mask: Tensor) -> Tensor:
+    """
+    Subtracts the mean and divides by the deviation of all values under the mask, in float32 or
+    better.
+    """
+    layer = layer.to(torch.promote_types(layer.dtype, torch.float32))
+    number = mask.sum() * layer.size(-1)
+    centred = layer - (layer * mask).sum() / number
+    return centred / ((centred * mask).square().sum() / number + SMALLEST_VARIANCE).sqrt()

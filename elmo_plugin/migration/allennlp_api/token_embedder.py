@@ -1,0 +1,251 @@
+"""AllenNLP's `elmo_characters` and `elmo_token_embedder` on our biLM, and its weights in
+archives.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlparse
+
+import numpy as np
+import torch
+from allennlp.data import Vocabulary
+from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
+from allennlp.data.token_indexers.token_indexer import IndexedTokenList
+from allennlp.data.tokenizers import Token
+from allennlp.modules import TokenEmbedder
+from overrides import overrides
+
+from elmo_plugin.bilm import (
+    MAX_CHARACTERS_PER_TOKEN,
+    BiLm,
+    BiLmError,
+    BiLmOptions,
+    word_to_character_ids,
+)
+from elmo_plugin.bilm.io import MODELS
+from elmo_plugin.common.downloads import fetch
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.embedding import RegisteredCache, find_bilms, stored_state
+from elmo_plugin.migration.allennlp_api.elmo import Elmo
+from elmo_plugin.migration.allennlp_api.elmo_bilm import CACHED_WORDS
+from elmo_plugin.migration.allennlp_api.names import CHARACTERS, from_allennlp, published_options
+
+OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
+_PUBLISHED_NAMES = {
+    PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options
+}
+_DESCRIPTION = (
+    "elmo"  # the options and their file, in torch's metadata of a token embedder's state dict
+)
+_BILM = "._elmo._elmo_lstm."  # the biLM of a token embedder
+
+
+class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
+    """
+    Gives the same ids as AllenNLP's `elmo_characters`. All occurrences of a word share one list of
+    them.
+
+    # Parameters
+
+    namespace : `str`, optional (default = `"elmo_characters"`)
+        Without effect, as in AllenNLP.
+    tokens_to_add : `dict[str, int]`, optional (default = `None`)
+        Words that are one character each, below 261.
+    token_min_padding_length : `int`, optional (default = `0`)
+        See `TokenIndexer`.
+    """
+
+    def __init__(
+        self,
+        namespace: str = "elmo_characters",
+        tokens_to_add: dict[str, int] | None = None,
+        token_min_padding_length: int = 0,
+    ) -> None:
+        super().__init__(namespace, tokens_to_add, token_min_padding_length)
+        self._ids_to_add = {
+            word: self._mapper.convert_word_to_char_ids(word) for word in tokens_to_add or {}
+        }
+
+    @overrides
+    def tokens_to_indices(
+        self, tokens: list[Token], vocabulary: Vocabulary
+    ) -> dict[str, list[list[int]]]:
+        words = [token.ensure_text() for token in tokens]
+        return {
+            "elmo_tokens": [self._ids_to_add.get(word) or _character_ids(word) for word in words]
+        }
+
+    @overrides
+    def as_padded_tensor_dict(
+        self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
+    ) -> dict[str, torch.Tensor]:
+        """Returns `elmo_tokens`: shape (padded length, 50), int64, zeros at padding."""
+        ids = np.zeros((padding_lengths["elmo_tokens"], MAX_CHARACTERS_PER_TOKEN), dtype=np.int64)
+        rows = tokens["elmo_tokens"][: len(ids)]
+        if rows:
+            ids[: len(rows)] = rows
+        return {"elmo_tokens": torch.from_numpy(ids)}
+
+
+class AllenNlpElmoTokenEmbedder(TokenEmbedder):
+    """
+    Embeds tokens with `Elmo`, with the arguments and the weights' names of AllenNLP's
+    `ElmoTokenEmbedder`. AllenNLP loads the archives in which it is saved.
+
+    An archive of AllenNLP's class needs no weight file, and no options file if the biLM is one of
+    the published models; an archive of this class needs neither.
+
+    # Parameters
+
+    options_file, weight_file : `str`, optional
+        The biLM in the published layout: paths or URLs. By default the original model.
+    do_layer_norm, dropout, requires_grad, vocab_to_cache, scalar_mix_parameters
+        See `Elmo`.
+    projection_dim : `int`, optional (default = `None`)
+        If given, the vectors are projected to this size, with a bias.
+    stateful : `bool | str`, optional (default = `False`)
+        Whether the biLM's state is carried from batch to batch, as AllenNLP does; "call" carries it
+        from text to text within a call of the model only.
+    precision : `str`, optional (default = `"float32"`)
+        The precision of a frozen biLM: "float32", "bfloat16" or "int8".
+    cache : `RegisteredCache`, optional (default = `None`)
+        Stores the output of a frozen biLM for each sentence. See `docs/faster.md`.
+    serialization_dir : `str`, optional (default = `None`)
+        Passed by AllenNLP, not by a configuration. If it contains the weights of a trained model,
+        the biLM is made from them.
+
+    Raises `ConfigurationError` if the files are not a usable model, or the other parameters do not
+    fit it.
+    """
+
+    def __init__(
+        self,
+        options_file: str = OPTIONS_FILE,
+        weight_file: str = WEIGHT_FILE,
+        do_layer_norm: bool = False,
+        dropout: float = 0.5,
+        requires_grad: bool = False,
+        projection_dim: int | None = None,
+        vocab_to_cache: list[str] | None = None,
+        scalar_mix_parameters: list[float] | None = None,
+        *,
+        stateful: bool | str = False,
+        precision: str = "float32",
+        cache: RegisteredCache = None,
+        serialization_dir: str | PathLike[str] | None = None,
+    ) -> None:
+        super().__init__()
+        options_file, weight_file = (
+            str(options_file),
+            str(weight_file),
+        )  # the description must be plain
+        with as_configuration_error():
+            self._elmo = Elmo(
+                bilm=archived_bilm(serialization_dir, options_file)
+                or {"options": options_file, "weights": weight_file},
+                requires_grad=requires_grad,
+                do_layer_norm=do_layer_norm,
+                dropout=dropout,
+                vocab_to_cache=vocab_to_cache,
+                scalar_mix_parameters=scalar_mix_parameters,
+                stateful=stateful,
+                precision=precision,
+                cache=cache,
+            )
+        options = self._elmo._elmo_lstm.bilm.options.to_dict()
+        self._description = {"options_file": options_file, "options": options}
+        dim = self._elmo.get_output_dim()
+        self._projection = torch.nn.Linear(dim, projection_dim) if projection_dim else None
+        self.output_dim = projection_dim or dim
+        self._register_state_dict_hook(_add_description)
+
+    @staticmethod
+    def argument_outside(folder: Path, params: Mapping[str, Any]) -> str | None:
+        """Returns the argument whose file a trained model in `folder` needs from elsewhere."""
+        options_file = str(params.get("options_file", OPTIONS_FILE))
+        if (found := _find(folder, options_file)) is None:
+            return "weight_file"
+        is_inside = found[1] is not None or Path(options_file).resolve().is_relative_to(
+            folder.resolve()
+        )
+        return None if is_inside else "options_file"
+
+    @overrides
+    def get_output_dim(self) -> int:
+        return self.output_dim
+
+    def forward(self, elmo_tokens: torch.Tensor, word_inputs: torch.Tensor = None) -> torch.Tensor:
+        """
+        Returns vectors of shape (batch, ..., time, output_dim); see `Elmo` for the inputs.
+
+        Raises `ConfigurationError` if the biLM cannot read the words, or this machine cannot
+        compute in the precision.
+        """
+        with as_configuration_error():
+            (vectors,) = self._elmo(elmo_tokens, word_inputs)["elmo_representations"]
+        return vectors if self._projection is None else self._projection(vectors)
+
+
+def _add_description(
+    module: AllenNlpElmoTokenEmbedder,
+    _state_dict: dict[str, Any],
+    _prefix: str,
+    metadata: dict[str, Any],
+) -> None:
+    metadata[_DESCRIPTION] = module._description
+
+
+def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm | None:
+    """
+    Makes the biLM of a token embedder from the weights of a trained model. Its options are stored
+    with the weights by this class, and known for a published model; otherwise they are read from
+    `options_file`.
+
+    Returns `None` if the folder lacks weights (the training begins), or has indistinguishable
+    weights of several biLMs. Raises `BiLmError` if the options are needed and cannot be read.
+    """
+    if (found := _find(folder, options_file)) is None:
+        return None
+    weights, options = found
+    options = options or _read(options_file)
+    return BiLm(options, weights=from_allennlp(weights, options).items())
+
+
+def _find(
+    folder: str | PathLike[str] | None, options_file: str
+) -> tuple[dict[str, torch.Tensor], BiLmOptions | None] | None:
+    """Finds the weights of a biLM within a trained model, with its options if they are known."""
+    state = stored_state(folder) or {}
+    metadata = getattr(state, "_metadata", {})
+    found = list(find_bilms(state, _BILM + CHARACTERS, _BILM))
+    for embedder, weights in found:
+        weights.pop(CACHED_WORDS, None)
+        description = metadata.get(embedder, {}).get(_DESCRIPTION, {})  # empty if AllenNLP saved it
+        if description.get("options_file") == options_file:
+            return weights, BiLmOptions.from_dict(description["options"])
+    if len({published_options(weights) for _, weights in found}) != 1:
+        return None
+    _, weights = found[0]
+    url = urlparse(options_file)
+    is_published = (
+        url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
+    )
+    return weights, published_options(weights) if is_published else None
+
+
+def _read(options_file: str) -> BiLmOptions:
+    try:
+        return BiLmOptions.from_file(fetch(options_file))
+    except BiLmError as error:
+        raise BiLmError(
+            f"{error}: AllenNLP's archives lack the biLM's activation and clips, so override "
+            "options_file with the path of a copy"
+        ) from None
+
+
+@lru_cache(maxsize=1 << 17)
+def _character_ids(word: str) -> list[int]:
+    return word_to_character_ids(word).tolist()

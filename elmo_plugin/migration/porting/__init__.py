@@ -1,0 +1,7 @@
+"""Configurations and archives of AllenNLP 0.x and 1.x, changed so that AllenNLP 2.10.1 takes
+them.
+"""
+
+from elmo_plugin.migration.porting.rules import Note, first_old_key, port_config
+
+__all__ = ["Note", "first_old_key", "port_config"]

@@ -1,0 +1,142 @@
+"""
+Changes the configuration of an old archive so that its model computes as before. A configuration
+for a new training needs none of this.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.migration.porting.config import Config, Porting, type_of
+
+_TABLES: Config = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_PRELU_SLOPE = 0.25  # torch's initial value
+_SPACY_CHANGED = (
+    "spaCy 3 splits 6 or 7 of 1,000 texts otherwise than the spaCy of AllenNLP 0.x did, such as "
+    "24-hour into three words"
+)
+_ELMO = "elmo_token_embedder"
+
+
+def port_computations(porting: Porting) -> None:
+    """Changes the ported configuration of an archive, and notes each change and difference."""
+    _note_differences(porting)
+    _note_spacy(porting)
+    if porting.version == "0":
+        _take_old_layers(porting)
+        _fix_slopes(porting)
+        _index_cached_words(porting)
+
+
+def keep_state(porting: Porting) -> None:
+    """
+    Lets ELMo go on in the second text of a call from its state after the first, as AllenNLP's ELMo
+    does in every version.
+    """
+    model = porting.get("model")
+    if type_of(model) in _TABLES["models_of_one_text"]:
+        return
+    for place, part in porting.objects("model"):
+        if type_of(part) == _ELMO and "stateful" not in part:
+            part["stateful"] = "call"
+            porting.note(
+                f"{place}.stateful",
+                "now 'call': AllenNLP's ELMo goes on in a second text from its state after the "
+                "first",
+            )
+
+
+def _note_differences(porting: Porting) -> None:
+    for difference in _TABLES["differences"]:
+        if porting.version not in difference["versions"]:
+            continue
+        for place, part in porting.objects(difference["below"]):
+            if type_of(part) == difference["of"]:
+                porting.note(place, difference["text"], "advice")
+
+
+def _note_spacy(porting: Porting) -> None:
+    """Notes that spaCy's rules have changed, for readers that split text by them."""
+    if porting.version != "0":
+        return
+    for key in ("dataset_reader", "validation_dataset_reader"):
+        reader = porting.get(key)
+        by_default = type_of(reader) in _TABLES["readers_that_split_text"]
+        tokenizer = type_of(reader.get("tokenizer"))
+        if tokenizer == "spacy" or (by_default and not tokenizer):
+            porting.note(key, _SPACY_CHANGED, "advice")
+
+
+def _take_old_layers(porting: Porting) -> None:
+    for place, part in porting.objects("model"):
+        kind = type_of(part)
+        if kind in _TABLES["old_layers"]:
+            part["type"], reason = _TABLES["old_layers"][kind]
+            porting.note(f"{place}.type", f"now {part['type']!r}, of elmo_plugin.plugin: {reason}")
+
+
+def _fix_slopes(porting: Porting) -> None:
+    """
+    Fixes the slopes of `prelu` in feed-forward layers. AllenNLP 0.x neither trained nor stored
+    them.
+    """
+    fixed = {"type": "leaky_relu", "negative_slope": _PRELU_SLOPE}
+    for place, part in porting.objects("model"):
+        activations = part.get("activations")
+        if activations == "prelu":
+            part["activations"] = fixed
+        elif isinstance(activations, list) and "prelu" in activations:
+            part["activations"] = [fixed if each == "prelu" else each for each in activations]
+        else:
+            continue
+        porting.note(
+            f"{place}.activations",
+            f"'prelu' is now 'leaky_relu': AllenNLP 0.x kept its slope at {_PRELU_SLOPE}",
+        )
+
+
+def _index_cached_words(porting: Porting) -> None:
+    """
+    Where ELMo read the vectors of a vocabulary's words, gives it the characters of these words.
+    """
+    for place, part in Porting(porting.old).objects("model"):
+        arrays_of = part.get("embedder_to_indexer_map")
+        if not isinstance(arrays_of, dict):
+            continue
+        for name, embedder in part.get("token_embedders", part).items():
+            words = _array_of_words(arrays_of.get(name))
+            if type_of(embedder) != _ELMO or "namespace_to_cache" not in embedder or not words:
+                continue
+            if embedder.get("requires_grad"):
+                raise BiLmError(
+                    f"{place}.{name}: the vectors of its cached words may differ from its biLM's, "
+                    "because both were trained"
+                )
+            indexer = {
+                "type": "old_cached_elmo_characters",
+                "vocabulary_namespace": embedder["namespace_to_cache"],
+                "lowercase_tokens": _is_lowercased(porting.old, words),
+            }
+            for reader, indexers in porting.objects():
+                if reader.endswith("token_indexers") and name in indexers:
+                    indexers[name] = indexer
+                    text = "now the characters of the vocabulary's words, whose vectors were cached"
+                    porting.note(f"{reader}.{name}", text)
+
+
+def _array_of_words(arrays: Any) -> str | None:
+    """Returns the array from which ELMo read the numbers of words."""
+    if isinstance(arrays, dict):
+        return arrays.get("word_inputs")
+    if isinstance(arrays, list) and len(arrays) > 1:
+        return arrays[1]
+    return None
+
+
+def _is_lowercased(config: Mapping[str, Any], indexer: str) -> bool:
+    for place, part in Porting(config).objects():
+        if place.endswith("token_indexers") and isinstance(part.get(indexer), dict):
+            return part[indexer].get("lowercase_tokens", False)
+    return False
