@@ -94,7 +94,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from elmo_plugin.predictions.files import check_format, write_predictions
-    from elmo_plugin.predictions.inputs import inputs_of
+    from elmo_plugin.predictions.input_files import inputs_of
     from elmo_plugin.predictions.predictor import load_predictor
     from elmo_plugin.predictions.terminal import show_predictions
 

@@ -8,6 +8,8 @@ from elmo_plugin.importers.registry import IMPORTERS
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.squad import read_questions, read_scored_squad
 from elmo_plugin.importers.srl import read_scored_srl
+from elmo_plugin.importers.tables import read_table
+from elmo_plugin.importers.untagged import read_untagged
 
 __all__ = [
     "IMPORTERS",
@@ -21,5 +23,7 @@ __all__ = [
     "read_scored_coref",
     "read_scored_squad",
     "read_scored_srl",
+    "read_table",
+    "read_untagged",
     "write_data",
 ]

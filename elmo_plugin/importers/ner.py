@@ -85,7 +85,7 @@ class TagImporter(TaskImporter[TaggedSentence]):
         elif is_webanno(lines):
             report.took("WebAnno TSV 3, which INCEpTION writes")
             yield from webanno_sentences(file, lines, options.columns.get("tag"))
-        elif mark is not None and options.separator is None:
+        elif mark is not None and options.separator in (None, mark):
             report.took(f"a sentence in each line, {mark!r} between a word and its tag")
             yield from slashed_sentences(lines, mark)
         elif is_conll2012(lines) and "tag" not in options.columns:

@@ -240,6 +240,30 @@ def test_a_bilms_text_is_split_and_its_words_choose_the_sizes(
     assert "size mini, 6 epochs, the full softmax" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("lines", "is_wrapped"),
+    [
+        (["We left the town. Rain", "fell on the road, and", "we came home late. Then"], True),
+        (["We left the town .", "Dr. Ames saw Mr. Bell .", "Rain fell on the road ."], False),
+        (["We left the town. Rain fell.", "Then we came home. It was late!"], False),
+        (["Rain on the road", "Late home from town", "Mr. Bell speaks again"] * 2, False),
+        (["we left the town", "rain fell on the road", "then we came home late"], False),
+    ],
+)
+def test_a_text_whose_lines_end_within_sentences_is_reported(
+    lines: list[str],
+    is_wrapped: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for role in ("train", "dev"):
+        Path(f"{role}.txt").write_text("\n".join([*lines, ""] * 10))
+    main(["new", "bilm", "project", "--data", "train.txt", "dev.txt"])
+    assert ("end in the middle of a sentence" in capsys.readouterr().out) == is_wrapped
+
+
 def test_dev_text_that_is_in_the_training_text_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,8 @@ def test_words_and_entities_are_found(
         ),
         ("The/DT dog/NN\nsleeps/VBZ ./.\n", [("The dog", "DT NN"), ("sleeps .", "VBZ .")]),
         ("The|DT dog|NN\nsleeps|VBZ .|.\n", [("The dog", "DT NN"), ("sleeps .", "VBZ .")]),
+        ("The|DT|x dog|NN|y\nsleeps|VBZ|x\n", [("The dog", "x y"), ("sleeps", "x")]),
+        ("1/2/CD of/IN\nit/PRP ./.\n", [("1/2 of", "CD IN"), ("it .", "PRP .")]),
     ],
 )
 def test_words_and_other_tags_are_found(
@@ -89,6 +91,7 @@ def test_words_and_other_tags_are_found(
         ),
         ("the DT B-NP O\ndog NN I-NP B-X\n", {"columns": {"tag": "2"}}, ("the dog", "B-NP I-NP")),
         ("A|B-X\nb|O\n", {"separator": "|"}, ("A b", "B-X O")),
+        ("A/B-X b/O\n", {"separator": "/"}, ("A b", "B-X O")),
         (
             "Mira PER\nSolt PER\nleft O\n",
             {"tag_encoding": "IO"},
