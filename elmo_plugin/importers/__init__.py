@@ -3,6 +3,7 @@
 from elmo_plugin.common.parts import find_parts
 from elmo_plugin.importers.coref import read_scored_coref
 from elmo_plugin.importers.import_data import ImportedData, read_data, write_data
+from elmo_plugin.importers.languages import looks_english
 from elmo_plugin.importers.options import ImportOptions, options_of
 from elmo_plugin.importers.registry import IMPORTERS
 from elmo_plugin.importers.report import Report
@@ -17,6 +18,7 @@ __all__ = [
     "ImportedData",
     "Report",
     "find_parts",
+    "looks_english",
     "options_of",
     "read_data",
     "read_questions",

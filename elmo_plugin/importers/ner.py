@@ -114,6 +114,10 @@ class TagImporter(TaskImporter[TaggedSentence]):
     def document(self, example: TaggedSentence) -> str | None:
         return example.document
 
+    @overrides
+    def text(self, example: TaggedSentence) -> str:
+        return " ".join(example.words)
+
 
 class NerImporter(TagImporter):
     """Imports sentences with named entities, or other chunks, in any usual encoding, as BIO."""
@@ -182,7 +186,10 @@ def _of_table(table: Table, options: ImportOptions, report: Report) -> Iterator[
 def _of_columns(
     columns: WordColumns, options: ImportOptions, report: Report
 ) -> Iterator[TaggedSentence]:
-    """Yields the sentences of columns. An empty tag is O where others are tags."""
+    """
+    Yields the sentences of columns, with their documents if there are several. An empty tag is O
+    where others are tags.
+    """
     if not columns.sentences:
         return
     finder = ColumnFinder(columns)
@@ -198,6 +205,7 @@ def _of_columns(
         f"{columns.name(tag_column)!r}"
     )
     empty = 0
+    documents = {rows[0].document for rows in columns.sentences}
     for rows in columns.sentences:
         tags = []
         for row in rows:
@@ -205,7 +213,13 @@ def _of_columns(
             empty += not value
             tags.append(value or "O")
         places = [row.place for row in rows]
-        yield TaggedSentence(places, [row.fields[word_column] for row in rows], tags)
+        words = [row.fields[word_column] for row in rows]
+        document = None
+        if len(documents) > 1:
+            document = rows[0].document or None
+        yield TaggedSentence(places, words, tags, document)
+    if len(documents) > 1:
+        report.took(f"{len(documents):,} documents, which --split keeps whole")
     if empty:
         report.took(f"{empty:,} words without a tag are O")
 

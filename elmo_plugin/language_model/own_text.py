@@ -75,7 +75,7 @@ class TextFigures:
         self.sentences += 1
         self.counts.update(words)
         self.looks_raw += looks_raw(words[-1])
-        self.have_raw_inside += any(map(looks_raw, words[:-1]))
+        self.have_raw_inside += any(_ends_raw_sentence(word) for word in words[:-1])
         self.are_cut += words[-1][-1].isalnum() or words[-1].endswith(",")
 
     @property
@@ -83,6 +83,11 @@ class TextFigures:
         """Whether lines end anywhere in a sentence, as in a book: others end within the lines."""
         is_often_cut = self.are_cut > self.sentences / 2
         return is_often_cut and self.have_raw_inside > self.sentences / 5
+
+
+def _ends_raw_sentence(word: str) -> bool:
+    """Returns whether a word has the full stop of its sentence, and is no short abbreviation."""
+    return len(word) > len("Mrs.") and looks_raw(word)
 
 
 def write_text(

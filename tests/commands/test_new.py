@@ -12,7 +12,7 @@ from allennlp.common import Params
 from allennlp.common.tqdm import Tqdm
 
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS
+from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS, new_project
 from elmo_plugin.common.parts import find_parts
 from tests.conftest import REPOSITORY
 from tests.small_bilm import loud_bilm, write_pair
@@ -347,3 +347,30 @@ def test_text_that_cannot_train_a_bilm_leaves_no_project(
     with pytest.raises(SystemExit, match=message):
         main(["new", "bilm", "project", "--data", "mine.txt", *arguments])
     assert not Path("project").exists()
+
+
+@pytest.mark.parametrize("task", ["ner", "tag", "coref", "srl", "squad", "snli", "sst", "classify"])
+def test_a_project_in_another_language_learns_its_words(task: str, tmp_path: Path) -> None:
+    new_project(task, tmp_path / "project", is_english=False)
+    config = Params.from_file(tmp_path / "project/config.jsonnet").as_dict(quiet=True)
+    readers = json.dumps(config["dataset_reader"]["token_indexers"]["tokens"])
+    assert "word_vectors" not in readers and "single_id" in readers
+    readme = (tmp_path / "project/README.md").read_text("utf-8")
+    assert "The biLM `base` is English" in readme and "elmo new bilm" in readme
+
+
+def test_data_in_another_language_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text(
+        "text,label\nDer Zug kam heute wieder viel zu spät an.,schlecht\n"
+        "Die Karten waren schnell und ohne Mühe gekauft.,gut\n" * 4,
+        encoding="utf-8",
+    )
+    main(["new", "classify", "project", "--data", "a.csv", "a.csv"])
+    assert "in another language than English" in capsys.readouterr().out
+    assert "words.learned(100)" in Path("project/config.jsonnet").read_text("utf-8")
+    main(["new", "classify", "english", "--data", "a.csv", "a.csv", "--language", "en"])
+    assert "another language" not in capsys.readouterr().out
+    assert "words.bundled()" in Path("english/config.jsonnet").read_text("utf-8")
