@@ -10,7 +10,7 @@ _COMMON = {
 """Frequent words of English that are hardly words of other languages in the Latin alphabet."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_LATIN = "\u024f"
-_FEWEST_WORDS = 40  # to tell languages by their words
+_FEWEST_WORDS = 30  # different ones, to tell languages by them
 _FEWEST_LETTERS = 10  # to tell alphabets
 _MOST_WORDS = 100_000  # that are looked at
 _LEAST_SHARE = 0.04  # of the common words; English texts have about 0.2
@@ -18,10 +18,12 @@ _LEAST_SHARE = 0.04  # of the common words; English texts have about 0.2
 
 def looks_english(texts: Iterable[str]) -> bool:
     """Returns whether texts may be English; `True` if they are too short to say."""
+    different = set()
     num_words = num_common = num_letters = num_others = 0
     for text in texts:
         for word in _WORD.findall(text):
             num_words += 1
+            different.add(word.lower())
             num_common += word.lower() in _COMMON
             num_letters += len(word)
             num_others += sum(letter > _LAST_LATIN for letter in word)
@@ -29,4 +31,4 @@ def looks_english(texts: Iterable[str]) -> bool:
             break
     if num_letters >= _FEWEST_LETTERS and num_others > num_letters / 2:
         return False
-    return num_words < _FEWEST_WORDS or num_common >= _LEAST_SHARE * num_words
+    return len(different) < _FEWEST_WORDS or num_common >= _LEAST_SHARE * num_words

@@ -364,8 +364,11 @@ def test_data_in_another_language_are_reported(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text(
-        "text,label\nDer Zug kam heute wieder viel zu spät an.,schlecht\n"
-        "Die Karten waren schnell und ohne Mühe gekauft.,gut\n" * 4,
+        "text,label\n"
+        "Der Zug kam heute wieder viel zu spät an.,schlecht\n"
+        "Die Karten waren schnell und ohne Mühe gekauft.,gut\n"
+        "Am Schalter stand niemand und alles blieb geschlossen.,schlecht\n"
+        "Im Wagen gab es genug Platz für unser Gepäck.,gut\n",
         encoding="utf-8",
     )
     main(["new", "classify", "project", "--data", "a.csv", "a.csv"])

@@ -28,7 +28,7 @@ RUSSIAN = "Утром мы пошли к гавани, где стояли ло�
 HINDI = "सुबह हम बंदरगाह तक पैदल गए।"
 
 
-@pytest.mark.parametrize("text", [ENGLISH, "Rain.", "", "Best café in São Paulo"])
+@pytest.mark.parametrize("text", [ENGLISH, "Rain.", "", "Best café in São Paulo", "No rain. " * 50])
 def test_english_and_what_is_too_short_to_tell_may_be_english(text: str) -> None:
     assert looks_english([text])
     assert looks_english(text.split())
