@@ -45,8 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="the input of the task, in its order: a sentence or a document; a passage and a "
         "question; a premise and a hypothesis; or a JSON object. Or a file, or - for standard "
-        "input: each line is a text, two texts with a tab between them, or a JSON object. A file "
-        "beside a question is its passage",
+        "input: each line is a text, two texts with a tab between them, or a JSON object; or a "
+        "table with texts, as CSV, or columns with a word in each row. A file beside a question is "
+        "its passage",
     )
     parser.add_argument(
         "--predicates",
