@@ -76,8 +76,10 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._check()
         if isinstance(getattr(X, "text", X), str):
             raise BiLmError("expected several texts, got one: put it in a list")
-        if getattr(X, "ndim", 1) == 2 and np.shape(X)[1] == 1:
-            X = np.asarray(X)[:, 0]
+        if getattr(X, "ndim", 1) == 2:
+            table = np.asarray(X)
+            if table.shape[1] == 1:
+                X = table[:, 0]
         vectors = self.word_vectors_.bilm.encode(
             X,
             layers=self.word_vectors_.layers,
