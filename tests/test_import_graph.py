@@ -26,8 +26,8 @@ ALLOWED["config_check"] = {"common"}
 ALLOWED["archives"] = ALLOWED["embedding"] | {"embedding", "register", "shims", "config_check"}
 ALLOWED["migration.porting"] = ALLOWED["archives"] | {"archives", "config_check", "dropin"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["register"] | {"archives"})
-ALLOWED["predictions"] = ALLOWED["sweeps"]
 ALLOWED["importers"] = ALLOWED["tasks"] | {"tasks"}
+ALLOWED["predictions"] = ALLOWED["sweeps"] | {"importers"}
 ALLOWED["demo"] = ALLOWED["predictions"] | {"analysis", "predictions"}
 ALLOWED["commands"] = (
     ALLOWED["demo"] | APPLICATIONS | {"config_check", "demo", "importers", "migration.porting"}

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.inputs import as_words
+from elmo_plugin.bilm.inputs import as_words, check_no_texts
 from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice
 from elmo_plugin.common.formats.fasta import residues
 from elmo_plugin.common.spacy_rules import SpacyRules
@@ -125,7 +125,9 @@ def split_text(
 ) -> tuple[list[str], list[tuple[int, int]] | None]:
     """Returns the words of a text and their offsets; leaves a list of words or tokens unchanged."""
     if not isinstance(text, str):
-        return as_words(text, place, "a text or a list of words"), None
+        words = as_words(text, place, "a text or a list of words")
+        check_no_texts(words, place)
+        return words, None
     text = str(text)  # also of numpy's strings, which spaCy refuses
     try:
         text.encode()
@@ -135,8 +137,8 @@ def split_text(
         ) from None
     if callable(tokenizer):
         return as_words(tokenizer(text), f"tokenizer({place})"), None
-    words = make_tokenizer(tokenizer, language)(text)
-    return [word.text for word in words], [(word.start, word.end) for word in words]
+    found = make_tokenizer(tokenizer, language)(text)
+    return [word.text for word in found], [(word.start, word.end) for word in found]
 
 
 @lru_cache(maxsize=8)

@@ -86,6 +86,19 @@ def as_words(
     return words
 
 
+def check_no_texts(words: Sequence[str], place: str) -> None:
+    """
+    Raises `BiLmError`, beginning with `place`, for a text in the place of a word: it has a space.
+    Other spaces, such as the no-break space of `10\u202f000`, may be part of a word.
+    """
+    for number, word in enumerate(words):
+        if " " in word.strip(" "):
+            raise BiLmError(
+                f"{place}[{number}]: expected a word, got a text with spaces, {word!r:.60}; "
+                "put all texts in one list, and their words in lists only if they are split"
+            )
+
+
 def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     """
     Returns `values`, one by one. Raises `BiLmError` for a text, a table, or what has no order.

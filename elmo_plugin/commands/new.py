@@ -49,6 +49,17 @@ TEXTS = (".txt", ".txt.gz", ".txt.zst")
 TEMPLATES = ("README.md", "requirements.txt")
 PLUGINS = "elmo_plugin.quiet\nelmo_plugin.plugin\nelmo_plugin.hardening\n"
 OWN_DATA = "The files in `data` are your own, as `elmo new` read them, in the form of this task."
+OTHER_LANGUAGE = (
+    "The texts seem to be in another language than English. The word vectors of this package are "
+    "English, so this project learns its own."
+)
+ENGLISH_BILM = (
+    " The biLM `{bilm}` is English, too, and helps little: train one on plain text of the language "
+    "with `elmo new bilm FOLDER --data TEXT`, and name it with `elmo new {task} FOLDER --data PATH "
+    "--bilm ARCHIVE`."
+)
+ENGLISH_BILMS = ("base", "tiny", "small", "medium", "original", "original-5.5b", "pubmed")
+OWN_WORDS = "words.learned(100)"
 INVENTED_DATA = (
     "The files in `data` are a few invented sentences, from which a model learns nothing of use. "
     "`elmo new {task} FOLDER --data PATH` writes a project like this one for your own: {format}."
@@ -86,17 +97,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def new_project(
-    task: str, folder: Path, data: "ImportedData | None" = None, bilm: str = "base"
+    task: str,
+    folder: Path,
+    data: "ImportedData | None" = None,
+    bilm: str = "base",
+    is_english: bool = True,
 ) -> None:
     """
-    Writes a project for a task of `PROJECT_TASKS`, with the user's data if there are some. Raises
-    `BiLmError` if it exists already, or there is no such biLM.
+    Writes a project for a task of `PROJECT_TASKS`, with the user's data if there are some. A
+    project in another language than English learns its word vectors. Raises `BiLmError` if it
+    exists already, or there is no such biLM.
     """
-    with _project(task, folder, lambda project: _readme_values(task, project, data)) as project:
+
+    def readme_values(project: Path) -> dict[str, str]:
+        values = _readme_values(task, project, data)
+        if not is_english:
+            values["data"] += "\n\n" + other_language(task, bilm)
+        return values
+
+    with _project(task, folder, readme_values) as project:
         config = project / "config.jsonnet"
         text = config.read_text(encoding="utf-8")
         if bilm != "base":
             text = text.replace("bilm='base'", _bilm(bilm))
+        if not is_english:
+            text = text.replace("words.bundled()", OWN_WORDS)
         if data is not None:
             from elmo_plugin.importers import IMPORTERS, write_data
 
@@ -104,6 +129,13 @@ def new_project(
             files = write_data(IMPORTERS[task], data.parts, project / "data")
             text = _with_data(text, {part: file.name for part, file in files.items()})
         config.write_text(text, "utf-8")
+
+
+def other_language(task: str, bilm: str) -> str:
+    """Says what of a project is English though its data are not, and what to do."""
+    if bilm in ENGLISH_BILMS:
+        return OTHER_LANGUAGE + ENGLISH_BILM.format(task=task, bilm=bilm)
+    return OTHER_LANGUAGE
 
 
 @contextmanager
@@ -243,7 +275,10 @@ def run(args: argparse.Namespace) -> None:
         uses = "measure and use the biLM"
     else:
         data = _import(args) if args.data else None
-        new_project(args.task, args.folder, data, args.bilm or "base")
+        is_english = data is None or _is_english(args, data)
+        new_project(args.task, args.folder, data, args.bilm or "base", is_english)
+        if not is_english:
+            show(other_language(args.task, args.bilm or "base"))
         if data is not None and "dev" not in data.parts:
             show(
                 "There is no dev file: scores on the training data will look too good (--data "
@@ -261,6 +296,16 @@ def _number_of_column(args: argparse.Namespace) -> int | None:
     if len(args.column) > 1 or not args.column[0].lstrip("-").isdecimal():
         raise BiLmError(f"--column: expected its number, from 0, got {' '.join(args.column)}")
     return int(args.column[0])
+
+
+def _is_english(args: argparse.Namespace, data: "ImportedData") -> bool:
+    """Returns whether the user's data are English: as --language says, or as they look."""
+    if args.language is not None:
+        return bool(args.language == "en")
+    from elmo_plugin.importers import IMPORTERS, looks_english
+
+    importer = IMPORTERS[args.task]
+    return looks_english(importer.text(example) for example in data.parts["train"])
 
 
 def _import(args: argparse.Namespace) -> "ImportedData":

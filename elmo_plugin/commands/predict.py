@@ -45,8 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="the input of the task, in its order: a sentence or a document; a passage and a "
         "question; a premise and a hypothesis; or a JSON object. Or a file, or - for standard "
-        "input: each line is a text, two texts with a tab between them, or a JSON object. A file "
-        "beside a question is its passage",
+        "input: each line is a text, two texts with a tab between them, or a JSON object; or a "
+        "table with texts, as CSV, or columns with a word in each row. A file beside a question is "
+        "its passage",
     )
     parser.add_argument(
         "--predicates",
@@ -94,7 +95,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from elmo_plugin.predictions.files import check_format, write_predictions
-    from elmo_plugin.predictions.inputs import inputs_of
+    from elmo_plugin.predictions.input_files import inputs_of
     from elmo_plugin.predictions.predictor import load_predictor
     from elmo_plugin.predictions.terminal import show_predictions
 

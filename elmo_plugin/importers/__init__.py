@@ -3,11 +3,14 @@
 from elmo_plugin.common.parts import find_parts
 from elmo_plugin.importers.coref import read_scored_coref
 from elmo_plugin.importers.import_data import ImportedData, read_data, write_data
+from elmo_plugin.importers.languages import looks_english
 from elmo_plugin.importers.options import ImportOptions, options_of
 from elmo_plugin.importers.registry import IMPORTERS
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.squad import read_questions, read_scored_squad
 from elmo_plugin.importers.srl import read_scored_srl
+from elmo_plugin.importers.tables import read_table
+from elmo_plugin.importers.untagged import read_untagged
 
 __all__ = [
     "IMPORTERS",
@@ -15,11 +18,14 @@ __all__ = [
     "ImportedData",
     "Report",
     "find_parts",
+    "looks_english",
     "options_of",
     "read_data",
     "read_questions",
     "read_scored_coref",
     "read_scored_squad",
     "read_scored_srl",
+    "read_table",
+    "read_untagged",
     "write_data",
 ]

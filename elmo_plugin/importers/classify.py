@@ -75,6 +75,10 @@ class ClassifyImporter(TaskImporter[LabeledText]):
     def labels(self, example: LabeledText) -> Iterable[str]:
         return [example.label]
 
+    @overrides
+    def text(self, example: LabeledText) -> str:
+        return example.text
+
 
 def is_treebank(file: str) -> bool:
     """Returns whether the first line of a file begins a tree."""

@@ -52,6 +52,10 @@ class CorefImporter(TaskImporter[CorefDocument]):
         return example.name
 
     @overrides
+    def text(self, example: CorefDocument) -> str:
+        return " ".join(word for words in example.sentences for word in words)
+
+    @overrides
     def check(self, file: str, examples: Sequence[CorefDocument]) -> Iterator[str]:
         clusters = [cluster for document in examples for cluster in document.clusters]
         if not clusters:

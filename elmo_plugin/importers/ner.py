@@ -85,7 +85,7 @@ class TagImporter(TaskImporter[TaggedSentence]):
         elif is_webanno(lines):
             report.took("WebAnno TSV 3, which INCEpTION writes")
             yield from webanno_sentences(file, lines, options.columns.get("tag"))
-        elif mark is not None and options.separator is None:
+        elif mark is not None and options.separator in (None, mark):
             report.took(f"a sentence in each line, {mark!r} between a word and its tag")
             yield from slashed_sentences(lines, mark)
         elif is_conll2012(lines) and "tag" not in options.columns:
@@ -113,6 +113,10 @@ class TagImporter(TaskImporter[TaggedSentence]):
     @overrides
     def document(self, example: TaggedSentence) -> str | None:
         return example.document
+
+    @overrides
+    def text(self, example: TaggedSentence) -> str:
+        return " ".join(example.words)
 
 
 class NerImporter(TagImporter):
@@ -182,7 +186,10 @@ def _of_table(table: Table, options: ImportOptions, report: Report) -> Iterator[
 def _of_columns(
     columns: WordColumns, options: ImportOptions, report: Report
 ) -> Iterator[TaggedSentence]:
-    """Yields the sentences of columns. An empty tag is O where others are tags."""
+    """
+    Yields the sentences of columns, with their documents if there are several. An empty tag is O
+    where others are tags.
+    """
     if not columns.sentences:
         return
     finder = ColumnFinder(columns)
@@ -198,6 +205,7 @@ def _of_columns(
         f"{columns.name(tag_column)!r}"
     )
     empty = 0
+    documents = {rows[0].document for rows in columns.sentences}
     for rows in columns.sentences:
         tags = []
         for row in rows:
@@ -205,7 +213,13 @@ def _of_columns(
             empty += not value
             tags.append(value or "O")
         places = [row.place for row in rows]
-        yield TaggedSentence(places, [row.fields[word_column] for row in rows], tags)
+        words = [row.fields[word_column] for row in rows]
+        document = None
+        if len(documents) > 1:
+            document = rows[0].document or None
+        yield TaggedSentence(places, words, tags, document)
+    if len(documents) > 1:
+        report.took(f"{len(documents):,} documents, which --split keeps whole")
     if empty:
         report.took(f"{empty:,} words without a tag are O")
 

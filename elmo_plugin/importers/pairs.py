@@ -78,3 +78,7 @@ class PairImporter(TaskImporter[Pair]):
     @overrides
     def labels(self, example: Pair) -> Iterable[str]:
         return [example.label]
+
+    @overrides
+    def text(self, example: Pair) -> str:
+        return f"{example.premise} {example.hypothesis}"

@@ -25,10 +25,17 @@ def find_mark(lines: Sequence[str]) -> str | None:
 
 
 def slashed_sentences(lines: Sequence[str], mark: str) -> Iterator[TaggedSentence]:
-    """Yields the sentences of lines such as `The/DT dog/NN sleeps/VBZ`."""
+    """
+    Yields the sentences of lines such as `The/DT dog/NN sleeps/VBZ`. If each word has several tags,
+    as in `Rome|NNP|B-LOC`, the last one counts.
+    """
+    lengths = {len(item.split(mark)) for line in lines for item in line.split()}
+    most_marks = 1
+    if len(lengths) == 1:
+        most_marks = lengths.pop() - 1
     for number, line in enumerate(lines, start=1):
-        parts = [item.rpartition(mark) for item in line.split()]
+        parts = [item.rsplit(mark, most_marks) for item in line.split()]
         if parts:
-            words = [word for word, _, _ in parts]
-            tags = [tag for _, _, tag in parts]
+            words = [fields[0] for fields in parts]
+            tags = [fields[-1] for fields in parts]
             yield TaggedSentence([f"line {number}"] * len(words), words, tags)

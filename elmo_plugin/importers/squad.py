@@ -54,6 +54,10 @@ class SquadImporter(TaskImporter[SquadExample]):
     def document(self, example: SquadExample) -> str | None:
         return example.title or example.passage
 
+    @overrides
+    def text(self, example: SquadExample) -> str:
+        return example.passage
+
 
 def _article(title: str, examples: Iterator[SquadExample]) -> dict[str, Any]:
     paragraphs = []

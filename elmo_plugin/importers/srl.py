@@ -82,6 +82,10 @@ class SrlImporter(TaskImporter[SrlExample]):
             return None
         return example.document
 
+    @overrides
+    def text(self, example: SrlExample) -> str:
+        return " ".join(word.plain for word in example.words)
+
 
 def _json_sentences(path: str, lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
     text = "\n".join(line.text for line in lines)

@@ -21,10 +21,11 @@ _MOST_COLUMNS = 1000
 
 
 class Row(NamedTuple):
-    """The fields of a row, all of them text, and its place in the file."""
+    """The fields of a row, all of them text, its place in the file, and its document, if marked."""
 
     place: str
     fields: tuple[str, ...]
+    document: str = ""
 
     @property
     def is_blank(self) -> bool:

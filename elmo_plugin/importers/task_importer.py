@@ -49,6 +49,10 @@ class TaskImporter(ABC, Generic[Example]):
         """Returns the document of an example, if files name it. A split keeps documents whole."""
         return None
 
+    def text(self, example: Example) -> str:
+        """Returns the text of an example, which shows its language."""
+        return ""
+
     def check(self, file: str, examples: Sequence[Example]) -> Iterator[str]:
         """
         Yields what should be said about all examples of a file. Raises `ConfigurationError` if no

@@ -29,6 +29,7 @@ _KEY_AND_VALUE = re.compile(r"# *\S+ +=( |$)")
 _GLOBAL_COLUMNS = re.compile(r"# *global\.columns *= *(.*)")
 _HIPE_END = "EndOfSentence"
 _DOCUMENT = "-DOCSTART"
+_NEW_DOCUMENT = re.compile(r"# *newdoc\b")  # in CoNLL-U
 _CONLLU = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"]
 
 Rows = list[Row | None]
@@ -59,12 +60,15 @@ def columns_of_text(
     at_tabs = separator == "\t" or (separator is None and _has_tabs(lines))
     rows: Rows = []
     names: list[str] = []
+    document = ""
     for number, text in enumerate(lines, start=1):
         if found := _GLOBAL_COLUMNS.match(text):
             names = found[1].split()
+        if _begins_document(text):
+            document = f"that begins in line {number}"
         fields = () if is_boundary(text) else _split(text, at_tabs)
         if any(fields):
-            rows.append(Row(f"line {number}", fields))
+            rows.append(Row(f"line {number}", fields, document))
         else:
             rows.append(None)
         if _HIPE_END in text:
@@ -90,9 +94,15 @@ def columns_of_text(
 def columns_of_table(table: Table, chosen: Collection[str] = ()) -> WordColumns:
     """Returns the columns of CSV or of a spreadsheet. What stands in them shows a header."""
     rows: Rows = []
+    document = ""
     for row in table.rows:
-        is_end = row.is_blank or row.fields[0].startswith(_DOCUMENT)
-        rows.append(None if is_end else row)
+        if row.fields[0].startswith(_DOCUMENT):
+            document = f"that begins in {row.place}"
+            rows.append(None)
+        elif row.is_blank:
+            rows.append(None)
+        else:
+            rows.append(row._replace(document=document))
     first = next(row for row in rows if row)
     names = _known_header(first.fields, chosen)
     if names or _is_header(table):
@@ -103,7 +113,16 @@ def columns_of_table(table: Table, chosen: Collection[str] = ()) -> WordColumns:
 
 def is_boundary(text: str) -> bool:
     """Returns whether a line only separates sentences or documents."""
-    return not text.strip() or text.lstrip("0123456789\t ").startswith(_DOCUMENT)
+    return not text.strip() or _has_document_mark(text)
+
+
+def _has_document_mark(text: str) -> bool:
+    return text.lstrip("0123456789\t ").startswith(_DOCUMENT)
+
+
+def _begins_document(text: str) -> bool:
+    """Returns whether a document begins at a line."""
+    return _has_document_mark(text) or _NEW_DOCUMENT.match(text) is not None
 
 
 def is_number(text: str) -> bool:

@@ -67,7 +67,8 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def transform(self, X: Iterable[Any]) -> np.ndarray:
         """
-        Returns the vectors of texts or lists of words, shape (texts, features), float32.
+        Returns the vectors of texts or lists of words, shape (texts, features), float32. A column
+        of a table or of an array, of shape (texts, 1), is its texts.
 
         Raises `BiLmError`, naming the first text that is neither, or if the device does not exist.
         """
@@ -75,6 +76,10 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._check()
         if isinstance(getattr(X, "text", X), str):
             raise BiLmError("expected several texts, got one: put it in a list")
+        if getattr(X, "ndim", 1) == 2:
+            table = np.asarray(X)
+            if table.shape[1] == 1:
+                X = table[:, 0]
         vectors = self.word_vectors_.bilm.encode(
             X,
             layers=self.word_vectors_.layers,

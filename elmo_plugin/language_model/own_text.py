@@ -56,6 +56,8 @@ class TextFigures:
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     looks_raw: int = 0  # sentences that end in a word with its full stop
+    have_raw_inside: int = 0  # sentences that have such a word before their end
+    are_cut: int = 0  # sentences that end without a mark
     repeated: int = 0  # sentences of dev.txt that are also in train.txt
 
     @property
@@ -73,6 +75,19 @@ class TextFigures:
         self.sentences += 1
         self.counts.update(words)
         self.looks_raw += looks_raw(words[-1])
+        self.have_raw_inside += any(_ends_raw_sentence(word) for word in words[:-1])
+        self.are_cut += words[-1][-1].isalnum() or words[-1].endswith(",")
+
+    @property
+    def looks_wrapped(self) -> bool:
+        """Whether lines end anywhere in a sentence, as in a book: others end within the lines."""
+        is_often_cut = self.are_cut > self.sentences / 2
+        return is_often_cut and self.have_raw_inside > self.sentences / 5
+
+
+def _ends_raw_sentence(word: str) -> bool:
+    """Returns whether a word has the full stop of its sentence, and is no short abbreviation."""
+    return len(word) > len("Mrs.") and looks_raw(word)
 
 
 def write_text(
@@ -280,6 +295,11 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
         )
     if train.looks_raw > train.sentences / 2:
         yield "most sentences end in a word with its full stop: split raw text with --language CODE"
+    if train.looks_wrapped:
+        yield (
+            "most lines end in the middle of a sentence: if the text is wrapped, write each "
+            "paragraph in one line, and split it with --language CODE"
+        )
     row = _recipe(train)
     softmax = f"{row.negatives:,} negatives" if row.negatives else "the full softmax"
     time = describe_seconds(train.words * row.epochs / row.speed)

@@ -15,7 +15,8 @@ from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.files import check_outputs
 from elmo_plugin.common.task_cards import InputText, TaskCard
 from elmo_plugin.predictions.files import check_format, write_predictions
-from elmo_plugin.predictions.inputs import Input, input_of_item, input_of_texts, read_inputs
+from elmo_plugin.predictions.input_files import read_inputs
+from elmo_plugin.predictions.inputs import Input, input_of_item, input_of_texts
 from elmo_plugin.predictions.prediction import TASKS, Prediction
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Token, Tokenizer
 from nltk.tokenize import TreebankWordTokenizer
 from overrides import overrides
+from spacy.lang.char_classes import CONCAT_ICONS
 from spacy.lang.en.tokenizer_exceptions import TOKENIZER_EXCEPTIONS
 from spacy.tokens import Doc
 
@@ -21,7 +22,12 @@ _MORE = "etc. No. Nos. Fig. Sgt. Lt. Col. Capt. Maj. Hon. Sr. Ave. approx."
 _ABBREVIATIONS = {*TOKENIZER_EXCEPTIONS, *_MORE.split()}
 _RUN_ON = re.compile(r"(.*[a-z0-9]{2})(\.+)([A-Z][a-z]+)?")
 _SPACE = re.compile(r"\s*")
-_MARKS = re.compile("([¿¡।॥۔؟؛،።፣։])")  # noqa: RUF001
+_ICON = rf"(?![\u0000-\u214f])[{CONCAT_ICONS}]"  # not a degree sign, which stays at its number
+_EMOJI = (
+    r"[\U0001f1e6-\U0001f1ff]{2}"  # a flag
+    rf"|{_ICON}(?:[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d{_ICON})*"
+)
+_MARKS = re.compile(f"([¿¡।॥۔؟؛،።፣։]|{_EMOJI})")  # noqa: RUF001
 
 
 class TypedToken(Token):
@@ -121,7 +127,7 @@ class PennTreebankTokenizer(RawTextTokenizer):
 
 
 def _split_marks(word: str) -> list[str]:
-    """Splits marks of other languages from a word, such as `¿Dónde`."""
+    """Splits marks of other languages and emoji from a word, such as `¿Dónde` and `good😀`."""
     if word.isascii():
         return [word]
     return [part for part in _MARKS.split(word) if part]

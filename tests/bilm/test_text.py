@@ -135,3 +135,17 @@ def test_a_text_has_a_short_repr_without_its_vectors() -> None:
     text = EncodedText(["word"] * 5_000, None, torch.zeros(3, 5_000, 8))
     assert repr(text).startswith("EncodedText(['word', 'word'") and len(repr(text)) < 300
     assert repr(text).endswith("vectors of shape (3, 5000, 8))")
+
+
+@pytest.mark.parametrize(
+    "texts", [[["It rains.", "No one came."]], [[TEXT, TEXT]], [["It"], ["No way"]]]
+)
+def test_a_text_in_the_place_of_a_word_is_named(bilm: BiLm, texts: list[list[str]]) -> None:
+    with pytest.raises(BiLmError, match=r"texts\[\d\]\[\d\]: expected a word, got a text"):
+        list(bilm.encode(texts))
+
+
+def test_a_word_may_have_a_space_that_does_not_break(bilm: BiLm) -> None:
+    assert [text.words for text in bilm.encode([["10\u202f000", "a\u00a0b"]])] == [
+        ["10\u202f000", "a\u00a0b"]
+    ]

@@ -12,7 +12,7 @@ from allennlp.common import Params
 from allennlp.common.tqdm import Tqdm
 
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS
+from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS, new_project
 from elmo_plugin.common.parts import find_parts
 from tests.conftest import REPOSITORY
 from tests.small_bilm import loud_bilm, write_pair
@@ -240,6 +240,30 @@ def test_a_bilms_text_is_split_and_its_words_choose_the_sizes(
     assert "size mini, 6 epochs, the full softmax" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("lines", "is_wrapped"),
+    [
+        (["We left the town. Rain", "fell on the road, and", "we came home late. Then"], True),
+        (["We left the town .", "Dr. Ames saw Mr. Bell .", "Rain fell on the road ."], False),
+        (["We left the town. Rain fell.", "Then we came home. It was late!"], False),
+        (["Rain on the road", "Late home from town", "Mr. Bell speaks again"] * 2, False),
+        (["we left the town", "rain fell on the road", "then we came home late"], False),
+    ],
+)
+def test_a_text_whose_lines_end_within_sentences_is_reported(
+    lines: list[str],
+    is_wrapped: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for role in ("train", "dev"):
+        Path(f"{role}.txt").write_text("\n".join([*lines, ""] * 10))
+    main(["new", "bilm", "project", "--data", "train.txt", "dev.txt"])
+    assert ("end in the middle of a sentence" in capsys.readouterr().out) == is_wrapped
+
+
 def test_dev_text_that_is_in_the_training_text_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -323,3 +347,33 @@ def test_text_that_cannot_train_a_bilm_leaves_no_project(
     with pytest.raises(SystemExit, match=message):
         main(["new", "bilm", "project", "--data", "mine.txt", *arguments])
     assert not Path("project").exists()
+
+
+@pytest.mark.parametrize("task", ["ner", "tag", "coref", "srl", "squad", "snli", "sst", "classify"])
+def test_a_project_in_another_language_learns_its_words(task: str, tmp_path: Path) -> None:
+    new_project(task, tmp_path / "project", is_english=False)
+    config = Params.from_file(tmp_path / "project/config.jsonnet").as_dict(quiet=True)
+    readers = json.dumps(config["dataset_reader"]["token_indexers"]["tokens"])
+    assert "word_vectors" not in readers and "single_id" in readers
+    readme = (tmp_path / "project/README.md").read_text("utf-8")
+    assert "The biLM `base` is English" in readme and "elmo new bilm" in readme
+
+
+def test_data_in_another_language_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text(
+        "text,label\n"
+        "Der Zug kam heute wieder viel zu spät an.,schlecht\n"
+        "Die Karten waren schnell und ohne Mühe gekauft.,gut\n"
+        "Am Schalter stand niemand und alles blieb geschlossen.,schlecht\n"
+        "Im Wagen gab es genug Platz für unser Gepäck.,gut\n",
+        encoding="utf-8",
+    )
+    main(["new", "classify", "project", "--data", "a.csv", "a.csv"])
+    assert "in another language than English" in capsys.readouterr().out
+    assert "words.learned(100)" in Path("project/config.jsonnet").read_text("utf-8")
+    main(["new", "classify", "english", "--data", "a.csv", "a.csv", "--language", "en"])
+    assert "another language" not in capsys.readouterr().out
+    assert "words.bundled()" in Path("english/config.jsonnet").read_text("utf-8")

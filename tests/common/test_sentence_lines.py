@@ -27,6 +27,14 @@ CONLLU = (
         ("(2 (2 It) (2 rains))\n", "trees"),
         (">P1 human\nMKTAY\nMK*\n>P2\nMK-T\n", r"FASTA; name its file \.fasta"),
         ("@r1\nACGT\n+\nIIII\n", "FASTQ"),
+        ("1\n0:01:02.5 --> 0:01:04.0\nYes.\n", "subtitles"),
+        ("WEBVTT\n\nNOTE x\n", "subtitles"),
+        ("T1\tPER 0 3\tOla\nR1\tOf Arg1:T1 Arg2:T1\n", "brat's annotations"),
+        ("Ola|PER ran|O\nNo|O one|O\n", "words with their tags"),
+        ("the/at dog/nn ran/vbd ./.\n", "words with their tags"),
+        ("It_PRP rains_VBZ ,_, no_UH\n", "words with their tags"),
+        ("It PRP\nrains VBZ\nhard RB\n. .\n", "columns of words and tags; --column N"),
+        ("It\nrains\n.\n\nNo\n", "columns, a word in each line; --column N"),
     ],
 )
 def test_what_is_no_text_is_refused_with_a_way_out(text: str, kind: str) -> None:
@@ -46,6 +54,13 @@ def test_what_is_no_text_is_refused_with_a_way_out(text: str, kind: str) -> None
         "vitamin O\n1 2\n",
         ">It rains\n>it snows , too\nNo !\n",
         "> No\nYes\n",
+        "and/or either/or\n",
+        "1/2 3/4 1/8 5/8\n",
+        "snake_case is not camelCase here\n",
+        "A B C D\nE F G H\nI J K L\nM N O P\n",
+        "one by USA\ntwo by UK\nthree by .\nNo !\n",
+        "Yes\nNo\nMaybe\n\nRight\n",
+        "see --> here\n",
     ],
 )
 def test_text_is_text(text: str) -> None:

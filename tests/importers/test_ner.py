@@ -70,6 +70,8 @@ def test_words_and_entities_are_found(
         ),
         ("The/DT dog/NN\nsleeps/VBZ ./.\n", [("The dog", "DT NN"), ("sleeps .", "VBZ .")]),
         ("The|DT dog|NN\nsleeps|VBZ .|.\n", [("The dog", "DT NN"), ("sleeps .", "VBZ .")]),
+        ("The|DT|x dog|NN|y\nsleeps|VBZ|x .|.|y\n", [("The dog", "x y"), ("sleeps .", "x y")]),
+        ("1/2/CD of/IN\nit/PRP ./.\n", [("1/2 of", "CD IN"), ("it .", "PRP .")]),
     ],
 )
 def test_words_and_other_tags_are_found(
@@ -89,6 +91,7 @@ def test_words_and_other_tags_are_found(
         ),
         ("the DT B-NP O\ndog NN I-NP B-X\n", {"columns": {"tag": "2"}}, ("the dog", "B-NP I-NP")),
         ("A|B-X\nb|O\n", {"separator": "|"}, ("A b", "B-X O")),
+        ("A/B-X b/O\n", {"separator": "/"}, ("A b", "B-X O")),
         (
             "Mira PER\nSolt PER\nleft O\n",
             {"tag_encoding": "IO"},
@@ -318,3 +321,21 @@ def test_an_entity_that_two_annotators_marked_is_one_and_what_was_cancelled_is_n
 def test_tags_that_mark_no_entities_are_for_the_other_task(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="mark no entities: `elmo import tag`"):
         read_tags(tmp_path / "f.txt", "the DT\ndog NN\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-DOCSTART- -X- O\n\na X O\n\nb X O\n\n-DOCSTART- -X- O\n\nc X B-L\n",
+        "# newdoc id = x\na X O\n\nb X O\n\n# newdoc id = y\nc X B-L\n",
+    ],
+)
+def test_sentences_know_their_documents_if_there_are_several(tmp_path: Path, text: str) -> None:
+    examples, _ = read("ner", tmp_path / "f.txt", text)
+    first, second, third = [example.document for example in examples]
+    assert first == second != third and first and third
+
+
+def test_one_document_may_be_split(tmp_path: Path) -> None:
+    examples, _ = read("ner", tmp_path / "f.txt", "-DOCSTART- O\n\na O\n\nb B-X\n")
+    assert [example.document for example in examples] == [None, None]

@@ -105,3 +105,12 @@ def test_what_is_no_list_of_words_is_named(pair: dict[str, str]) -> None:
         ElmoVectorizer(pair, batch_size=0).fit(SENTENCES)
     with pytest.raises(BiLmError, match="pooling: expected one of mean, max, first, got 'min'"):
         ElmoVectorizer(pair, pooling="min").fit(SENTENCES)
+
+
+def test_a_column_of_an_array_is_its_texts(pair: dict[str, str]) -> None:
+    vectorizer = ElmoVectorizer(pair).fit(SENTENCES)
+    texts = ["The boat left.", "Rain fell on it."]
+    column = np.array(texts, dtype=object).reshape(-1, 1)
+    np.testing.assert_array_equal(vectorizer.transform(column), vectorizer.transform(texts))
+    with pytest.raises(BiLmError, match="expected a word, got a text with spaces"):
+        vectorizer.transform(np.array([texts, texts], dtype=object))

@@ -100,3 +100,30 @@ def test_spacys_rules_are_those_of_a_language() -> None:
     ]
     with pytest.raises(ConfigurationError, match="spaCy lacks rules for language 'lo'"):
         SpacyRulesTokenizer("lo")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Good\U0001f600 fun", ["Good", "\U0001f600", "fun"]),
+        ("so good!\U0001f600\U0001f600", ["so", "good", "!", "\U0001f600", "\U0001f600"]),
+        ("thanks\U0001f44d\U0001f3fd.", ["thanks", "\U0001f44d\U0001f3fd", "."]),
+        ("it\u2764\ufe0f!", ["it", "\u2764\ufe0f", "!"]),
+        ("x\U0001f1e9\U0001f1eay", ["x", "\U0001f1e9\U0001f1ea", "y"]),
+        (
+            "we\U0001f468\u200d\U0001f469\u200d\U0001f467",
+            ["we", "\U0001f468\u200d\U0001f469\u200d\U0001f467"],
+        ),
+        ("at 20\u00b0C", ["at", "20\u00b0C"]),
+        ("\u00bfD\u00f3nde? \u00a1Ya!", ["\u00bf", "D\u00f3nde", "?", "\u00a1", "Ya", "!"]),
+        ("\u0939\u0948\u0964", ["\u0939\u0948", "\u0964"]),
+        (
+            "\u06c1\u06d2\u061f \u06c1\u0627\u06ba\u06d4",
+            ["\u06c1\u06d2", "\u061f", "\u06c1\u0627\u06ba", "\u06d4"],
+        ),
+        ("\u1230\u120b\u121d\u1362", ["\u1230\u120b\u121d", "\u1362"]),
+        ("\u0532\u0561\u0580\u0587\u0589", ["\u0532\u0561\u0580\u0587", "\u0589"]),
+    ],
+)
+def test_emoji_and_marks_of_other_languages_are_words(text: str, words: list[str]) -> None:
+    assert [token.ensure_text() for token in PennTreebankTokenizer().tokenize(text)] == words

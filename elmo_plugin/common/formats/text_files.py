@@ -16,6 +16,7 @@ import zstandard
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
+from elmo_plugin.common.formats.not_sentences import kind_of_data
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 
 logger = logging.getLogger(__name__)
@@ -73,9 +74,6 @@ _HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
 _NUMBER = re.compile(
     rb"\d+([-.]\d+)?"
 )  # of a word in CoNLL-U; contracted words and empty nodes have two
-_ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
-_FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
-_MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
 
 
 def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None) -> Iterator[bytes]:
@@ -89,39 +87,18 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
         yield from _words_in_column(lines, name, column)
         return
     first = list(islice(lines, _SNIFFED))
-    if kind := _kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first]):
-        reads = next((_READS[part] for part in _READS if part in kind), "write its texts to a file")
-        raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {reads}")
+    kind = kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first])
+    if kind:
+        raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {_way_out(kind)}")
     yield from chain(first, lines)
 
 
-def _kind_of_data(lines: list[str]) -> str:
-    """
-    Returns the format of the first lines of a file if they are plainly no sentences, or nothing.
-    """
-    texts = [line for line in lines if line.strip()]
-    rows = [line for line in texts if not line.startswith(("#", "-DOCSTART-"))]
-    if not texts:
-        return ""
-    if texts[0].lstrip()[:1] in ("{", "[") and re.match(r'\s*[\[{]\s*(["\[{]|$)', texts[0]):
-        return "JSON"
-    if _MARKUP.match(texts[0].lstrip()):
-        return "XML or HTML"
-    if re.match(r"\(\S* ?\(", texts[0]):
-        return "trees"
-    if len(texts) > 1 and texts[0][0] == ">" and all(map(_FASTA.fullmatch, texts)):
-        return "FASTA"
-    if texts[0][0] == "@" and [text[0] for text in texts[2:3]] == ["+"]:
-        return "FASTQ"
-    tabs = {row.count("\t") for row in rows}
-    if len(tabs) == 1 and (max(tabs) > 4 or (max(tabs) and len(rows) > 1)):
-        return "columns between tabs" + ", CoNLL-U" * (max(tabs) == 9)
-    if len({len(row.split()) for row in rows}) == 1 and all(map(_ROW.fullmatch, rows)):
-        return "columns of words and tags"
-    commas = [min(row.count(mark) for row in rows) if rows else 0 for mark in ",;"]
-    if len(rows) > 1 and max(commas) and re.fullmatch(r"[\w\"#-]+([,;][\w\"#-]*)+", rows[0]):
-        return "a table, CSV"
-    return ""
+def _way_out(kind: str) -> str:
+    """Returns what to do with a file of a kind of data."""
+    for part, reads in _READS.items():
+        if part in kind:
+            return reads
+    return "write its texts to a file, a sentence in each line"
 
 
 def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator[bytes]:

@@ -77,9 +77,21 @@ def _evaluate(text: str, name: str, variables: dict[str, str], trust: bool, end:
         raise BiLmError(f"{name}: Jsonnet ended, as it does beyond 1 GB of memory ({last:.200})")
     found, error, asked = json.loads(result.stdout)
     if error:
-        raise BiLmError(f"{name}: {error}")
+        raise BiLmError(f"{name}: {error}{_hint_of_tried(asked, variables)}")
     variables |= asked
     return parse_json(found, name)
+
+
+def _hint_of_tried(asked: Mapping[str, str], known: Mapping[str, str]) -> str:
+    """Returns which variables had a value that nobody gave, for an error, and how to give one."""
+    tried = [variable for variable in asked if variable not in known]
+    if not tried:
+        return ""
+    options = " ".join(f"--ext-var {variable}=VALUE" for variable in tried)
+    return (
+        f" (tried with {_ANY_VALUE!r} for the variable {', '.join(tried)}: if it computes with it, "
+        f"pass {options})"
+    )
 
 
 def with_values(config: Any, variables: Mapping[str, str]) -> Any:

@@ -107,3 +107,19 @@ def test_time_and_memory_have_an_end(text: str, message: str, monkeypatch: pytes
         monkeypatch.setattr(source, "_SECONDS", 1)
     with pytest.raises(BiLmError, match=f"^old.jsonnet: .*{message}"):
         read(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": if std.extVar("N") == "yes" then 1 else error "neither yes nor no"}',
+        'local sizes = { small: 1 }; {"a": sizes[std.extVar("N")]}',
+        '{"a": assert std.length(std.extVar("N")) > 3; 1}',
+    ],
+)
+def test_an_error_that_a_tried_value_causes_names_the_variable_and_its_option(text: str) -> None:
+    with pytest.raises(BiLmError, match=r"variable N: if .*, pass --ext-var N=VALUE\)$"):
+        read(text)
+    with pytest.raises(BiLmError) as raised:
+        read(text, N="1")
+    assert "ext-var" not in str(raised.value)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.predictions.inputs import inputs_of, read_inputs
+from elmo_plugin.predictions.input_files import inputs_of, read_inputs
 from elmo_plugin.predictions.prediction import TASKS
 from tests.predictions.stubs import PASSAGE
 
@@ -75,8 +75,11 @@ def test_a_file_beside_a_question_is_the_passage(
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", "text\nAda\n", "got .csv"),
-        ("a.conll", "Ada\tB-PER\n", "got .conll"),
+        ("a.csv", "name,age\nAda,36\n", "a.csv, line 1: expected a header that names sentence"),
+        ("a.csv", "text\n", "a.csv: expected a text, got only a header"),
+        ("coref.conll", "Ada\tB-PER\n", "expected document in each line, got .conll"),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nAda\n", "each line, got subtitles"),
+        ("a.txt", "Ada_NE left_VB us_PR ._.\n", "each line, got words with their tags"),
         (
             "a.jsonl",
             "\n\nAda\n",
@@ -84,11 +87,6 @@ def test_a_file_beside_a_question_is_the_passage(
         ),
         ("a.txt", " \n\u200b\n", r"a\.txt: expected a text, got only blank lines"),
         ("a.txt", "", r"a\.txt: expected a text, got only blank lines"),
-        (
-            "b.tsv",
-            "sentence\tlabel\nAda left.\t1\n",
-            r"b\.tsv, line 1: expected sentence, with tabs",
-        ),
         (
             "a.tsv",
             "a\tb\nc\n",
@@ -100,4 +98,49 @@ def test_a_file_beside_a_question_is_the_passage(
 )
 def test_another_line_is_named(name: str, content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(BiLmError, match=message):
-        read(tmp_path, name, content, {"a.tsv": "snli", "squad.json": "squad"}.get(name, "ner"))
+        tasks = {"a.tsv": "snli", "squad.json": "squad", "coref.conll": "coref"}
+        read(tmp_path, name, content, tasks.get(name, "ner"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ada B-PER\nleft O\n. O\n\nBob B-PER\nstayed O\n",
+        "Ada PROPN B-PER\nleft VERB O\n. PUNCT O\n\nBob PROPN B-PER\nstayed VERB O\n",
+        "Ada\nleft\n.\n\nBob\nstayed\n",
+        "Ada\tNE\nleft\tVB\n.\t.\n\nBob\tNE\nstayed\tVB\n",
+        "1\tAda\t_\n2\tleft\t_\n3\t.\t_\n\n1\tBob\t_\n2\tstayed\t_\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["words.txt", "words.conll"])
+def test_columns_have_a_word_in_each_row_with_or_without_tags(
+    name: str, content: str, tmp_path: Path
+) -> None:
+    assert read(tmp_path, name, content) == [
+        ({"words": ["Ada", "left", "."]}, 1),
+        ({"words": ["Bob", "stayed"]}, 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("texts.csv", 'text\n"Ada left, late."\nBob stayed.\n'),
+        ("texts.csv", 'id;Sentence;label\n1;"Ada left, late.";x\n2;Bob stayed.;y\n'),
+        ("texts.tsv", "sentence\tlabel\nAda left, late.\t1\nBob stayed.\t0\n"),
+        ("texts.txt", "label\ttext\nx\tAda left, late.\ny\tBob stayed.\n"),
+    ],
+)
+def test_a_header_names_the_texts_of_a_table(name: str, content: str, tmp_path: Path) -> None:
+    assert read(tmp_path, name, content) == [
+        ({"sentence": "Ada left, late."}, 2),
+        ({"sentence": "Bob stayed."}, 3),
+    ]
+
+
+def test_a_table_without_a_header_has_a_column_for_each_text(tmp_path: Path) -> None:
+    pair = {"premise": "Ada left, late.", "hypothesis": "Ada left."}
+    content = '"Ada left, late.",Ada left.\n'
+    assert read(tmp_path, "pairs.csv", content, "snli") == [(pair, 1)]
+    content = "gold_label\tsentence1\tsentence2\nx\tAda left, late.\tAda left.\n"
+    assert read(tmp_path, "pairs.tsv", content, "snli") == [(pair, 2)]

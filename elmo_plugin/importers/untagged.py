@@ -1,0 +1,37 @@
+"""The words of sentences in columns, to be tagged: whatever stands beside them is not looked at."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.column_finder import ColumnFinder
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.text import read_lines
+from elmo_plugin.importers.word_columns import columns_of_text
+
+
+class UntaggedSentence(NamedTuple):
+    """The words of a sentence, and the place of the first in its file, such as "line 7"."""
+
+    place: str
+    words: list[str]
+
+
+def read_untagged(file: str, report: Report) -> Iterator[UntaggedSentence]:
+    """
+    Yields the sentences of a file with a word in each row, such as CoNLL-U, with or without tags.
+    The report says in which column the words are.
+
+    Raises `ConfigurationError`, naming file and line, if that is not certain, or there are none.
+    """
+    columns = columns_of_text(file, read_lines(file, ImportOptions(), report))
+    if not columns.sentences:
+        raise ConfigurationError(f"{file}: no sentences in this file")
+    column = ColumnFinder(columns).find_words()
+    report.took(f"columns, whose words are in column {columns.name(column)!r}")
+    for rows in columns.sentences:
+        words = [row.fields[column] for row in rows if row.fields[column].strip()]
+        if words:
+            yield UntaggedSentence(rows[0].place, words)

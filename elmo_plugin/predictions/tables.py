@@ -1,0 +1,76 @@
+"""The inputs of predictors in tables: a text in each row, or a word in each row."""
+
+import logging
+from collections.abc import Iterator, Sequence
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.task_cards import TaskCard
+from elmo_plugin.importers import ImportOptions, Report, read_table, read_untagged
+from elmo_plugin.predictions.inputs import Input, input_of_item, input_of_texts
+
+logger = logging.getLogger(__name__)
+
+_TEXT_NAMES = ("text", "sentence", "document", "review", "tweet", "comment", "content")
+
+
+def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
+    """
+    Yields the texts of a table, such as CSV or a spreadsheet. A header names their columns; without
+    one, the table has a column for each text of the task and no other.
+
+    Raises `BiLmError`, naming the file, if it has neither.
+    """
+    report = Report(file)
+    table = read_table(file, ImportOptions(), report)
+    rows = [row for row in table.rows if not row.is_blank]
+    columns = _named_columns(rows[0].fields, task)
+    if columns:
+        rows = rows[1:]
+    elif table.width == len(task.texts):
+        columns = list(range(table.width))
+    else:
+        names = " and ".join(task.text_names)
+        listed = ", ".join(map(repr, rows[0].fields))
+        raise BiLmError(f"{file}, line 1: expected a header that names {names}, got {listed:.200}")
+    if not rows:
+        raise BiLmError(f"{file}: expected a text, got only a header")
+    for line in report.lines("rows"):
+        logger.info("%s", line)
+    for row in rows:
+        place = f"{file}, {row.place}"
+        texts = [row.fields[column] for column in columns]
+        if not all(texts):
+            logger.warning("%s: left out, as a text is blank", place)
+            continue
+        yield Input(place, input_of_texts(task, texts, place), _line_of(row.place))
+
+
+def _named_columns(header: Sequence[str], task: TaskCard) -> list[int]:
+    """Returns the columns of the task's texts by a header, or nothing if it is none."""
+    found = [task.usual_name(field.lower()) for field in header]
+    if all(name in found for name in task.text_names):
+        return [found.index(name) for name in task.text_names]
+    if len(task.texts) == 1:
+        for name in _TEXT_NAMES:
+            if name in found:
+                return [found.index(name)]
+    return []
+
+
+def inputs_of_columns(file: str, task: TaskCard) -> Iterator[Input]:
+    """
+    Yields the words of each sentence of columns, such as CoNLL-U, with or without tags.
+
+    Raises `ConfigurationError`, naming file and line, if the column of the words is not certain.
+    """
+    report = Report(file)
+    for sentence in read_untagged(file, report):
+        place = f"{file}, {sentence.place}"
+        yield Input(place, input_of_item(task, sentence.words, place), _line_of(sentence.place))
+    for line in report.lines("rows"):
+        logger.warning("%s", line)
+
+
+def _line_of(place: str) -> int:
+    """Returns the number of a line from its place, such as "line 7"."""
+    return int(place.removeprefix("line "))
