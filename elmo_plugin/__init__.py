@@ -49,10 +49,10 @@ _ROOMS = {
 
 def __getattr__(name: str) -> Any:
     """
-    Returns a public name from the module that defines it, which is imported on first access: it may
-    be slow to import (PEP 562).
+    Returns a public name from the module that defines it. The module is imported on first access,
+    because that may be slow (PEP 562).
     """
-    # Private classes of AllenNLP, which some projects import from the module of `Elmo`.
+    # Some projects import these private classes of AllenNLP from the module of `Elmo`.
     if name in ("_ElmoBiLm", "_ElmoCharacterEncoder"):
         raise ImportError(f"elmo_plugin lacks {name}: import it from allennlp.modules.elmo")
     if name not in __all__:

@@ -43,7 +43,7 @@ _one_call_at_a_time = RLock()
 
 class PretrainedInitializer(PretrainedModelInitializer):
     """
-    AllenNLP's initializer `pretrained`, which also finds the weights of a biLM under the names that
+    AllenNLP's initializer `pretrained`. It also finds the weights of a biLM under the names that
     our classes give them.
     """
 
@@ -125,7 +125,7 @@ def _maker_from_params(theirs: type, ours: Any) -> Any:
         if cls is not theirs:
             allennlp_from_params = vars(FromParams)["from_params"]  # not bound to a class
             return allennlp_from_params.__func__(cls, params, **extras)
-        # AllenNLP may pass the constructors of `theirs`, which `ours` must not use.
+        # AllenNLP may pass constructors of `theirs`, but `ours` has to use its own.
         extras.pop("constructor_to_call", None)
         extras.pop("constructor_to_inspect", None)
         return ours.from_params(params, **extras)

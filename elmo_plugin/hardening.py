@@ -39,7 +39,7 @@ TRAIN_MODEL = train.train_model
 FROM_ARCHIVE = vars(Predictor)["from_archive"].__func__
 EXCEPTHOOK = sys.excepthook
 
-# The errors that say what mistake the user made.
+# Errors that mean a mistake of the user.
 MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
 _TRUST = (
@@ -103,8 +103,8 @@ def _remove_untrained(folder: Path) -> None:
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
     """
-    Loads an archive with `elmo_plugin.archives.load_archive`, which takes the same arguments, and
-    raises its errors as `ConfigurationError`.
+    Passes its arguments to `elmo_plugin.archives.load_archive`, and raises the errors of that
+    function as `ConfigurationError`.
     """
     with as_configuration_error():
         try:

@@ -138,8 +138,8 @@ def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
 def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None = None) -> Tensor:
     """
     Returns, for each row, the row of the same sentence one time step earlier, in the shape of
-    `rows`, (..., rows, dim). For the rows of the first time step it returns those of `first`, shape
-    (..., sentences, dim), or zeros if that is `None`.
+    `rows`, (..., rows, dim). Before the first time step are the rows of `first`, shape (...,
+    sentences, dim), or zeros if that is `None`.
     """
     if not batch_sizes:
         return rows
@@ -339,8 +339,8 @@ def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
 
 def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:
     """
-    Puts each sentence between its boundaries, `begin` and `end`, which are ids like those of a
-    word. `ids` has the shape (batch, time, ...), and the result (batch, time + 2, ...).
+    Puts each sentence between its boundaries, `begin` and `end`: ids in the form of a word's.
+    `ids` has the shape (batch, time, ...), and the result (batch, time + 2, ...).
     """
     bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])
     bounded[:, 1:-1] = ids

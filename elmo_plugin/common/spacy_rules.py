@@ -29,7 +29,7 @@ class SpacyRules:
     them.
     """
 
-    # The rules are loaded again after this many new words, which take about 50 MB. Loading takes
+    # The rules are loaded again after this many new words: they take about 50 MB, and loading takes
     # 0.2 seconds.
     max_new_words = 100_000
 
@@ -94,8 +94,8 @@ class SpacyRules:
             raise BiLmError(
                 f"spaCy lacks rules for language {self._language!r} ({error})"
             ) from None
-        # spaCy splits an em dash from a word, but not "--", which many people type instead. It also
-        # leaves the full stop on a Korean word.
+        # spaCy splits an em dash from a word, but not "--", its ASCII form. It also leaves the full
+        # stop on a Korean word.
         prefixes = list(nlp.Defaults.prefixes or [])
         prefixes.append("--")
         suffixes = list(nlp.Defaults.suffixes or [])

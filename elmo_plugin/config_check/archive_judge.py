@@ -173,7 +173,7 @@ class _ArchiveJudge(Judge[Refusal]):
 
     @overrides
     def judge_plain(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Refusal]:
-        """Refuses paths, and what a class of the user's may not take as its argument."""
+        """Refuses paths, and unsafe values in the arguments of a class of the user's."""
         cls = get_origin(annotation) or annotation
         if inspect.isclass(cls) and issubclass(cls, PathLike):
             yield _outside(value, keys)

@@ -253,7 +253,7 @@ _get_embedder: Callable[[], Embedder]
 
 def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> None:
     global _get_embedder
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which kills workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it and kills workers
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
     threading.Thread(target=_end_with_parent, daemon=True).start()

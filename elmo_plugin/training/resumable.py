@@ -332,7 +332,7 @@ class ResumableTrainer(GradientDescentTrainer):
     def _fill_caches(self, batch: TensorDict) -> None:
         """
         Runs the model on a batch, as the first epoch did, if it has a frozen ELMo that stores
-        vectors. The metrics and the random states stay as they are.
+        vectors. Neither the metrics nor the random states change.
         """
         elmos = [each for each in self.model.modules() if isinstance(each, ElmoRepresentations)]
         if all(each.bilm.is_trainable for each in elmos):
