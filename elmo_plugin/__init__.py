@@ -35,7 +35,12 @@ __all__ = [
 ]
 _ROOMS = {
     "BiLm": "bilm",
+    "Elmo": "migration.allennlp_api",
+    "ElmoEmbedder": "migration.allennlp_api",
     "ElmoRepresentations": "embedding",
+    "ElmoTokenEmbedder": "migration.allennlp_api",
+    "ScalarMix": "migration.allennlp_api",
+    "batch_to_ids": "migration.allennlp_api",
     "load_archive": "archives",
     "load_predictor": "predictions.predictor",
     "normalize_text": "bilm",
@@ -43,14 +48,19 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imports heavy parts on first access (PEP 562)."""
+    """
+    Returns a public name from the module that defines it. The module is imported on first access,
+    because that may be slow (PEP 562).
+    """
+    # Some projects import these private classes of AllenNLP from the module of `Elmo`.
     if name in ("_ElmoBiLm", "_ElmoCharacterEncoder"):
         raise ImportError(f"elmo_plugin lacks {name}: import it from allennlp.modules.elmo")
     if name not in __all__:
         raise AttributeError(
             f"module {__name__!r} has no attribute {name!r}: it has {', '.join(__all__)}"
         )
-    return getattr(import_module(f"elmo_plugin.{_ROOMS.get(name, 'migration.allennlp_api')}"), name)
+    module = import_module(f"elmo_plugin.{_ROOMS[name]}")
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

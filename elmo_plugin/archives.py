@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CONFIG = "config.json"
-# All that AllenNLP takes from a configuration beside the vocabulary's files in the archive.
+# The options of the vocabulary that AllenNLP reads from the configuration of an archive. The rest
+# of the vocabulary is in files.
 _VOCABULARY = ("type", "padding_token", "oov_token")
-_REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
+# The options that AllenNLP removes from the model of an archive before it constructs it.
+_REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}
 GONE_READER_OPTIONS = {
     "squad_v1": ("skip_bad", "skip_unanswerable"),
     "srl_conll2012": ("format",),
@@ -57,11 +59,11 @@ GONE_READER_OPTIONS = {
     ),
 }
 """
-Options of dataset readers that said how files are read, and went with version 1.0.0. Predictions
-need none of them, so archives that were made before have them taken away.
+Options of dataset readers that said how files are read. Version 1.0.0 removed them. Predictions
+need none of them, so they are ignored in archives that were made before.
 """
 GONE_READER_VALUES = {"source_encoding": ("auto", "IO", "mixed")}
-"""Values of options of `ner_conll2003` that went; columns have no names any more either."""
+"""Values of options of `ner_conll2003` that were removed with them."""
 
 _spacy_lock = RLock()
 TRUST = "use --trust (trust=True) if you trust this archive"
@@ -127,7 +129,7 @@ def load_archive(
 
     with _folder(path) as (folder, name), one_sentence(name):
         config = _read_config(folder, name)
-        # Without them a biLM would be read from wherever the archive says.
+        # An archive without weights is refused: a biLM would be read from wherever it says.
         archived = find_weights(folder, name)
         weights = Path(weights_file) if weights_file else archived
         check_before_load(weights, name)
@@ -158,15 +160,19 @@ def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
     if not read_layer_weights(read_state(archive)):
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
     model = load_archive(archive, trust=trust).model
-    learned = []
+    # The mixes of the model come in the same order as their weights in its state.
+    placements = [found.placement for found in read_layer_weights(model.state_dict())]
+    bilms = []
+    mixes = []
     for elmo in model.modules():
         if isinstance(elmo, ElmoRepresentations):
-            learned += [(elmo.bilm, cast(LayerMix, mix)) for mix in elmo.mixes.values()]
-    weights = read_layer_weights(model.state_dict())
-    return [
-        TrainedMix(found.placement, bilm, mix)
-        for found, (bilm, mix) in zip(weights, learned, strict=True)
-    ]
+            for mix in elmo.mixes.values():
+                bilms.append(elmo.bilm)
+                mixes.append(cast(LayerMix, mix))
+    trained = []
+    for placement, bilm, layer_mix in zip(placements, bilms, mixes, strict=True):
+        trained.append(TrainedMix(placement, bilm, layer_mix))
+    return trained
 
 
 def find_weights(folder: Path, name: str) -> Path:
@@ -200,8 +206,8 @@ def check_config(
 ) -> None:
     """
     Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in
-    `folder`, names what is not data, see `refused`, except in the values of the caller's
-    `overrides`.
+    `folder`, names code, or files outside the archive; see `refused`. The caller's own `overrides`
+    may name anything.
     """
     from allennlp.common import Params
 
@@ -210,10 +216,10 @@ def check_config(
     model = dict(config["model"])
     if model.get("type") == "bilm":
         model.pop("initial", None)  # its sizes come from the weights
-    given = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
+    overridden = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
     for keys, reason in refused({**config, "model": model}, folder):
         place = [str(key) for key in keys]
-        if any(place[: len(each)] == each for each in given):
+        if any(place[: len(prefix)] == prefix for prefix in overridden):
             continue
         hint = f"; {TRUST}"
         if "not registered" in reason:
@@ -224,8 +230,8 @@ def check_config(
 @contextmanager
 def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
     """
-    In the block AllenNLP may make the predictor that the archive names. Raises `BiLmError` if that
-    is not data.
+    Lets AllenNLP make the predictor that an archive names, within the block. Raises `BiLmError` if
+    that predictor reads files or loads other models.
     """
     from elmo_plugin.config_check import refused_predictor
 
@@ -244,8 +250,8 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
 @contextmanager
 def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
     """
-    In the block AllenNLP splits words by spaCy's rules, and neither loads nor installs its models.
-    With `trust` it loads those that are installed.
+    Makes AllenNLP split words by spaCy's rules, within the block. It neither loads nor installs
+    models of spaCy there, but with `trust` it loads those that are installed.
     """
     import spacy
     from allennlp.common import util
@@ -305,11 +311,12 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 
 def _drop_gone_values(reader: dict[str, Any]) -> None:
-    """Takes away values of options of `ner_conll2003` that it knows no more."""
+    """Removes options of `ner_conll2003` whose values it no longer knows."""
     for option, values in GONE_READER_VALUES.items():
         if reader.get(option) in values:
             del reader[option]
     for option in ("word_column", "tag_column"):
+        # A column is given by its number; before, it could be given by its name.
         if isinstance(reader.get(option), str):
             del reader[option]
 
@@ -341,7 +348,10 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _remove_sources(part: dict[str, Any]) -> None:
-    """Removes from a part of a model where its first values came from, and its cache."""
+    """
+    Removes, from a part of a model, the options that say where its initial values came from, and
+    its cache.
+    """
     for key in _REMOVED_BY_ALLENNLP:
         part.pop(key, None)
     cache = part.get("cache")

@@ -42,7 +42,10 @@ _one_call_at_a_time = RLock()
 
 
 class PretrainedInitializer(PretrainedModelInitializer):
-    """AllenNLP's `pretrained`; also finds a biLM's weights by the names of ours."""
+    """
+    AllenNLP's initializer `pretrained`. It also finds the weights of a biLM under the names that
+    our classes give them.
+    """
 
     def __init__(
         self, weights_file_path: str, parameter_name_overrides: dict[str, str] | None = None
@@ -61,7 +64,9 @@ def register() -> None:
         theirs.__new__ = _maker(theirs, ours)
         theirs.from_params = _maker_from_params(theirs, ours)
     Model.__call__ = _call_model  # type: ignore[method-assign]
-    sys.modules[COMMANDS_ELMO] = vars(commands)["elmo"] = _commands_elmo()
+    module = _commands_elmo()
+    sys.modules[COMMANDS_ELMO] = module
+    vars(commands)["elmo"] = module
 
 
 def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:
@@ -81,34 +86,48 @@ def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:
 def _commands_elmo() -> ModuleType:
     """Returns AllenNLP 0.9's module, without its command (now `elmo embed`)."""
     module: Any = ModuleType(COMMANDS_ELMO, "AllenNLP 0.9's ElmoEmbedder, by elmo_plugin.")
-    module.ElmoEmbedder, module.batch_to_ids = ElmoEmbedder, batch_to_ids
-    module.DEFAULT_OPTIONS_FILE, module.DEFAULT_WEIGHT_FILE = OPTIONS_FILE, WEIGHT_FILE
+    module.ElmoEmbedder = ElmoEmbedder
+    module.batch_to_ids = batch_to_ids
+    module.DEFAULT_OPTIONS_FILE = OPTIONS_FILE
+    module.DEFAULT_WEIGHT_FILE = WEIGHT_FILE
     module.DEFAULT_BATCH_SIZE = 64
-    module.empty_embedding = lambda: np.zeros((3, 0, 1024))
+    module.empty_embedding = _empty_embedding
     return module
 
 
+def _empty_embedding() -> np.ndarray:
+    """Returns the vectors of a sentence without words, as AllenNLP 0.9 does."""
+    return np.zeros((3, 0, 1024))
+
+
 def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a `__new__` of `theirs` that constructs `ours`. Subclasses construct themselves."""
+    """
+    Returns a `__new__` for the class `theirs` that constructs an object of `ours` instead. A
+    subclass of `theirs` still constructs itself.
+    """
 
     def make(cls: type, *args: Any, **options: Any) -> Any:
-        is_call = args or options  # copying an object gives no arguments
-        return ours(*args, **options) if cls is theirs and is_call else object.__new__(cls)
+        is_copy = not args and not options  # `copy` and `pickle` call it without arguments
+        if cls is not theirs or is_copy:
+            return object.__new__(cls)
+        return ours(*args, **options)
 
     return make
 
 
 def _maker_from_params(theirs: type, ours: Any) -> Any:
     """
-    Returns a `from_params` of `theirs` that takes the arguments of `ours`. Subclasses keep
-    AllenNLP's.
+    Returns a `from_params` for the class `theirs` that constructs an object of `ours` instead. A
+    subclass of `theirs` is still constructed as AllenNLP does it.
     """
 
     def make(cls: Any, params: Params, **extras: Any) -> Any:
         if cls is not theirs:
-            return FromParams.from_params.__func__(cls, params, **extras)  # type: ignore[attr-defined]
-        for constructor in ("constructor_to_call", "constructor_to_inspect"):  # of `theirs`
-            extras.pop(constructor, None)
+            allennlp_from_params = vars(FromParams)["from_params"]  # not bound to a class
+            return allennlp_from_params.__func__(cls, params, **extras)
+        # AllenNLP may pass constructors of `theirs`, but `ours` has to use its own.
+        extras.pop("constructor_to_call", None)
+        extras.pop("constructor_to_inspect", None)
         return ours.from_params(params, **extras)
 
     return classmethod(make)

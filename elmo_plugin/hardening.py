@@ -39,13 +39,15 @@ TRAIN_MODEL = train.train_model
 FROM_ARCHIVE = vars(Predictor)["from_archive"].__func__
 EXCEPTHOOK = sys.excepthook
 
-MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)  # of the user
+# Errors that mean a mistake of the user.
+MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
 _TRUST = (
     "if you trust it, use elmo predict --trust, or take elmo_plugin.hardening out of "
     ".allennlp_plugins"
 )
-_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --overrides
+# How messages begin that are about a mistake in Jsonnet or in --overrides.
+_JSONNET_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")
 
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
@@ -53,7 +55,8 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     Raises `ConfigurationError` for all mistakes in a configuration, before anything is made or
     written.
     """
-    config = params.duplicate().as_dict(quiet=True)  # AllenNLP takes the keys out of the other
+    # A copy, because AllenNLP takes the keys out of `params` while it trains.
+    config = params.duplicate().as_dict(quiet=True)
     found = mistakes(config)
     old_key = first_old_key(config)
     if found and old_key:
@@ -71,18 +74,18 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
             _remove_untrained(folder)
         raise
     except TypeError as error:
-        # A class may pass an old key on, in **kwargs, to a base that does not take it.
+        # A class that takes **kwargs may pass an old key on to a base class that does not know it.
         if old_key is None or "__init__() got an unexpected" not in str(error):
             raise
         if is_new:
             _remove_untrained(folder)
         raise ConfigurationError(f"{old_key}; {_OLD}") from error
     finally:
-        _take_excepthook()  # from AllenNLP's log
+        _take_excepthook()  # AllenNLP's logging has set its own
 
 
 def _repair_config(file: Path, params: Params) -> None:
-    """Writes the configuration of a training again that a kill has cut short."""
+    """Writes the configuration of a training again if a kill has left an incomplete file."""
     if not file.is_file():
         return
     try:
@@ -99,12 +102,17 @@ def _remove_untrained(folder: Path) -> None:
 
 
 def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
-    """Loads an archive as data. AllenNLP's commands have no option to trust one."""
+    """
+    Passes its arguments to `elmo_plugin.archives.load_archive`, and raises the errors of that
+    function as `ConfigurationError`.
+    """
     with as_configuration_error():
         try:
             return archives.load_archive(*args, **kwargs)
         except BiLmError as error:
-            raise BiLmError(str(error).replace(archives.TRUST, _TRUST)) from None
+            # The advice in the message names `--trust`, an option that AllenNLP's commands lack.
+            message = str(error).replace(archives.TRUST, _TRUST)
+            raise BiLmError(message) from None
 
 
 def get_predictor(args: argparse.Namespace) -> Predictor:
@@ -154,18 +162,25 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
 def from_archive(
     cls: Any, archive: Any, predictor_name: str | None = None, *args: Any, **kwargs: Any
 ) -> Any:
-    """Makes a predictor; the one that an archive names is data."""
+    """
+    Makes a predictor. Raises `ConfigurationError` if the caller names none, and the one that the
+    archive names reads files or loads other models.
+    """
+    is_named_by_caller = predictor_name is not None
     with (
         as_configuration_error(),
-        archives.default_predictor(archive, trust=predictor_name is not None),
+        archives.default_predictor(archive, trust=is_named_by_caller),
     ):
         return FROM_ARCHIVE(cls, archive, predictor_name, *args, **kwargs)
 
 
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
-    """Ends a program with one sentence if the user made a mistake, and as Python does otherwise."""
+    """
+    Ends a program with one sentence if the user made a mistake or stopped it, silently if nobody
+    reads its output, and as Python does otherwise.
+    """
     is_mistake = isinstance(error, MISTAKES)
-    if isinstance(error, RuntimeError | ValueError) and str(error).startswith(_MISTAKES):
+    if isinstance(error, RuntimeError | ValueError) and str(error).startswith(_JSONNET_MISTAKES):
         is_mistake = True
     if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
         print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
@@ -195,5 +210,5 @@ evaluate.evaluate_from_archive = evaluate_from_archive
 Predictor.from_archive = classmethod(from_archive)  # type: ignore[assignment]
 shims.never_install()
 _take_excepthook()
-for module in (archival, models, predictor, predict, evaluate):  # each looks it up
+for module in (archival, models, predictor, predict, evaluate):  # each has imported the function
     module.load_archive = load_archive  # type: ignore[attr-defined]

@@ -24,7 +24,9 @@ from elmo_plugin.common.streams import ending_unread, escape_unencodable_charact
 
 
 class _Subparser(argparse.ArgumentParser):
-    """What `allennlp` calls with the arguments of a command: they are parsed as `elmo` does it."""
+    """
+    The parser that `allennlp` calls with the arguments of a command. It parses them as `elmo` does.
+    """
 
     def __init__(self, parser: CommandParser) -> None:
         super().__init__()
@@ -46,9 +48,11 @@ def _register(command: Command) -> None:
         def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
             ours = make_parser(command, program=f"allennlp {self.name}")
             ours.set_defaults(func=partial(_run, command))
+            # `add_parser` lists the command in `allennlp --help`, but makes a parser of its own:
+            # argparse has no public way to use a parser that exists already.
             parser.add_parser(self.name, help=command.summary)
             parser._name_parser_map[self.name] = _Subparser(ours)
-            escape_unencodable_characters()  # before --help
+            escape_unencodable_characters()  # before --help prints any
             return ours
 
 
@@ -65,5 +69,6 @@ def _run(command: Command, args: argparse.Namespace) -> None:
 
 for command in COMMANDS.values():
     _register(command)
-# Of configurations that name no type: a killed training loses nothing.
-Trainer.default_implementation, Checkpointer.default_implementation = "resumable", "atomic"
+# Configurations that name no type get these, so that a killed training loses nothing.
+Trainer.default_implementation = "resumable"
+Checkpointer.default_implementation = "atomic"

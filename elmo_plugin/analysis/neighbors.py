@@ -1,6 +1,6 @@
 """The nearest neighbors of a word in its sentence (Peters et al., 2018, section 5.3, table 4)."""
 
-from bisect import bisect
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -51,9 +51,9 @@ def nearest_words(
     num_words = sum(len(sentence) for sentence in sentences)
     with progress_bar(total=num_words, unit=" words", unit_scale=True) as progress:
         for batch in batches_of_words(sentences, WORDS_AT_ONCE, len):
-            of_batch = torch.cat([layers[layer] for layers in bilm.embed(batch)])
-            batches.append(query_vectors @ normalize(of_batch, dim=-1).t())
-            progress.update(len(of_batch))
+            batch_vectors = torch.cat([layers[layer] for layers in bilm.embed(batch)])
+            batches.append(query_vectors @ normalize(batch_vectors, dim=-1).t())
+            progress.update(len(batch_vectors))
     cosines = torch.cat(batches, dim=1)  # Shape: (queries, words)
     nearest = []
     for query, row in zip(queries, cosines, strict=True):
@@ -68,11 +68,13 @@ def nearest_words(
 
 def by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neighbor]:
     """
-    Yields all words of the sentences in the order of their cosines, the largest first. Shape
-    (words,).
+    Yields all words of the sentences, the one with the largest cosine first.
+
+    `cosines`, shape (words,), has the cosine of each word, one sentence after the other.
     """
-    ends = list(accumulate(len(sentence) for sentence in sentences))
+    lengths = [len(sentence) for sentence in sentences]
+    starts = list(accumulate(lengths, initial=0))  # the row of the first word of each sentence
     for row in cosines.argsort(descending=True).tolist():
-        number = bisect(ends, row)
-        position = row - (ends[number] - len(sentences[number]))
-        yield Neighbor(Occurrence(sentences[number], position), float(cosines[row]))
+        number = bisect_right(starts, row) - 1  # the last sentence that starts at or before the row
+        occurrence = Occurrence(sentences[number], row - starts[number])
+        yield Neighbor(occurrence, float(cosines[row]))

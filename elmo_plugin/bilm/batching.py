@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.characters import NUM_CHARACTERS, word_to_character_ids
 from elmo_plugin.common.errors import BiLmError
 
-# So many rows of a direction are projected at once: their gates take 32 MiB with 4096 cells in
-# float32.
+# The most rows of a direction that are projected at once. With 4096 cells their gates take 32 MiB
+# in float32.
 MAX_PROJECTED_ROWS = 512
 _ID_TYPES = (torch.uint8, torch.int16, torch.int32, torch.int64)
 
@@ -109,8 +109,8 @@ class Packing(NamedTuple):
 def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
     Packs sentences with these numbers of tokens, shape (batch,); some may be zero. The result is on
-    `device`, by default the lengths' device. Lengths on a GPU are waited for once, those on the CPU
-    not at all.
+    `device`, by default the lengths' device. If the lengths are on a GPU, this waits for it once,
+    and if they are on the CPU, it does not wait.
     """
     device = device or lengths.device
     ordered, sentences = lengths.cpu().sort(descending=True, stable=True)
@@ -138,8 +138,8 @@ def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
 def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None = None) -> Tensor:
     """
     Returns, for each row, the row of the same sentence one time step earlier, in the shape of
-    `rows`, (..., rows, dim). `first`, shape (..., sentences, dim), is before the first time step;
-    `None` for zeros.
+    `rows`, (..., rows, dim). Before the first time step are the rows of `first`, shape (...,
+    sentences, dim), or zeros if that is `None`.
     """
     if not batch_sizes:
         return rows
@@ -151,7 +151,8 @@ def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None =
 
 def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
     """
-    Returns each sentence's last row; its row of `first`, (..., sentences, dim), if it has none.
+    Returns the last row of each sentence. A sentence without rows gets its row of `first`, shape
+    (..., sentences, dim).
     """
     last = first.clone()
     steps = rows.split(list(batch_sizes), dim=-2)
@@ -266,16 +267,21 @@ def number_words(
 
 def find_words(character_ids: Tensor, lengths: Tensor) -> WordBatch:
     """
-    Finds the distinct words of sentences, shape (batch, time, characters), with lengths on the CPU.
+    Finds the distinct words of sentences.
+
+    `character_ids` has the shape (batch, time, characters). `lengths`, the number of words of each
+    sentence, must be on the CPU, so that nothing here waits for a GPU to know where the words are.
     """
     batch_size, time = character_ids.shape[:2]
-    is_word = torch.arange(time) < lengths[:, None]
-    positions = is_word.flatten().nonzero().squeeze(1).to(character_ids.device, non_blocking=True)
-    words, group = unique_rows(character_ids.flatten(0, 1)[positions])
-    check_character_ids(words)
-    word_ids = group.new_full((batch_size * time,), -1)
-    word_ids[positions] = group
-    return WordBatch(words.to(torch.int16), word_ids.view(batch_size, time), lengths)
+    is_word = torch.arange(time) < lengths[:, None]  # Shape: (batch, time)
+    (positions,) = is_word.flatten().nonzero(as_tuple=True)  # Shape: (words,)
+    positions = positions.to(character_ids.device, non_blocking=True)
+    words = character_ids.flatten(0, 1)[positions]  # Shape: (words, characters)
+    distinct, number_of_word = unique_rows(words)
+    check_character_ids(distinct)
+    word_ids = number_of_word.new_full((batch_size * time,), -1)
+    word_ids[positions] = number_of_word
+    return WordBatch(distinct.to(torch.int16), word_ids.view(batch_size, time), lengths)
 
 
 def check_character_ids(character_ids: Tensor) -> None:
@@ -316,8 +322,9 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
 
 def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
     """
-    Adds the words of `more`, shape (any, characters), to distinct words, unless they are there.
-    Returns all words, shape (words, characters), and the number among them of each added one.
+    Adds the words of `more`, shape (n, characters), to distinct words, except for those that are
+    among them already. Returns all words, shape (words, characters), and the row in them of each
+    word of `more`.
     """
     numbers = []
     for word in more.to(words.dtype):
@@ -332,8 +339,8 @@ def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
 
 def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:
     """
-    Puts each sentence between its boundaries, given as ids like a word's. The shape of `ids` is
-    (batch, time, ...), the time of the result longer by 2.
+    Puts each sentence between its boundaries, `begin` and `end`: ids in the form of a word's.
+    `ids` has the shape (batch, time, ...), and the result (batch, time + 2, ...).
     """
     bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])
     bounded[:, 1:-1] = ids
@@ -344,25 +351,29 @@ def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int |
 
 def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Does what `torch.unique(rows, dim=0, return_inverse=True)` does, in another order and much
-    faster on a CPU: rows of integers, shape (n, k), are compared by their hashes, and checked.
+    Returns the distinct rows of integers, shape (distinct, k), and for each row the number of the
+    distinct row that it equals, shape (n,).
 
-    Returns the distinct rows, shape (distinct, k), and the number among them of each row, shape
-    (n,).
+    Does what `torch.unique(rows, dim=0, return_inverse=True)` does, in another order and much
+    faster on a CPU: rows, shape (n, k), are compared by their hashes. If two different rows have
+    the same hash, torch's function is used after all.
     """
-    hashes, group = torch.unique(row_hashes(rows), return_inverse=True)
+    hashes, number_of_row = torch.unique(row_hashes(rows), return_inverse=True)
     positions = torch.arange(len(rows), device=rows.device)
-    first = torch.full_like(hashes, len(rows)).scatter_reduce_(0, group, positions, "amin")
+    # Shape: (distinct,), the position of the first row with each hash
+    first = torch.full_like(hashes, len(rows))
+    first.scatter_reduce_(0, number_of_row, positions, "amin")
     distinct = rows[first]
-    if torch.equal(distinct[group], rows):
-        return distinct, group
-    return torch.unique(rows, dim=0, return_inverse=True)
+    has_collision = not torch.equal(distinct[number_of_row], rows)
+    if has_collision:
+        return torch.unique(rows, dim=0, return_inverse=True)
+    return distinct, number_of_row
 
 
 def row_hashes(rows: Tensor) -> Tensor:
     """
-    Hashes the rows of an integer matrix of any type, to int64: equal rows equally, others
-    differently.
+    Returns a hash of each row of an integer matrix, as int64. Equal rows have equal hashes, and
+    different rows almost always have different ones.
     """
     return (rows * _multipliers(rows.size(1), rows.device)).sum(dim=1)
 

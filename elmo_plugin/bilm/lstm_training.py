@@ -50,12 +50,12 @@ class TrainingRecurrence:
         final_hidden = []
         final_cell = []
         for start in range(0, len(packed), directions_at_a_time):
-            some = slice(start, start + directions_at_a_time)
-            layers = packed[some]
+            directions = slice(start, start + directions_at_a_time)
+            layers = packed[directions]
             hidden, last_hidden, last_cell = _ProjectedLstm.apply(
-                _stack(inputs[some]),
-                state.hidden[some],
-                state.cell[some],
+                _stack(inputs[directions]),
+                state.hidden[directions],
+                state.cell[directions],
                 _stack([layer.input_weight for layer in layers]),
                 _stack([layer.recurrent_weight for layer in layers]),
                 _stack([layer.bias for layer in layers]),

@@ -1,22 +1,36 @@
 """spaCy's rules that split text into words, in bounded memory."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.typography import SEGMENTED_LANGUAGES, NormalizedText, Word, check_script
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Span
+
+
+# A full stop after a letter or syllable of Korean, as a regular expression of a suffix.
+_KOREAN_FULL_STOP = r"(?<=[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3])\."
+
+
+class _LoadedRules(NamedTuple):
+    """spaCy's rules, and the number of words that they knew when they were loaded."""
+
+    nlp: "Language"
+    num_words: int
 
 
 class SpacyRules:
     """
-    The tokenizer of a language, followed by `pipes`, such as "sentencizer". spaCy stores each new
-    word for ever, so the rules are loaded again after many. Threads may share them.
+    The tokenizer of a language, followed by `pipes`, such as "sentencizer". spaCy never forgets a
+    word that it has seen, so the rules are loaded again after many new words. Threads may share
+    them.
     """
 
-    # After so many the rules are loaded again, in 0.2 seconds. This many words take about 50 MB.
+    # The rules are loaded again after this many new words: they take about 50 MB, and loading takes
+    # 0.2 seconds.
     max_new_words = 100_000
 
     # The option that a message names if a text needs the rules of another language.
@@ -39,7 +53,10 @@ class SpacyRules:
         normalized = NormalizedText(text, separate=self._needs_spaces)
         doc = self.parse(normalized.text)
         sentences = []
-        for span in doc.sents if self._pipes else [doc]:
+        spans: Iterable[Doc | Span] = [doc]
+        if self._pipes:
+            spans = doc.sents
+        for span in spans:
             words = [
                 normalized.word(token.idx, token.idx + len(token))
                 for token in span
@@ -51,37 +68,42 @@ class SpacyRules:
 
     def parse(self, text: str) -> "Doc":
         """Returns spaCy's document of a normalized text."""
-        nlp, first_words = self._rules
-        if len(nlp.vocab.strings) > first_words + self.max_new_words:
-            nlp, _ = self._rules = self._load()
+        rules = self._rules
+        if len(rules.nlp.vocab.strings) > rules.num_words + self.max_new_words:
+            rules = self._load()
+            self._rules = rules
+        nlp = rules.nlp  # not from `self`: another thread may load the rules again
         doc = nlp.tokenizer(text)
         for _, pipe in nlp.pipeline:
             doc = pipe(doc)
         return doc
 
-    def _load(self) -> "tuple[Language, int]":
-        """Returns new rules, and the number of words that they know."""
-        import spacy  # here, as it takes a second
+    def _load(self) -> _LoadedRules:
+        """Loads spaCy's rules of the language, with a few suffixes and a prefix of our own."""
+        import spacy  # here, because importing it takes a second
         from spacy.util import compile_prefix_regex, compile_suffix_regex
 
+        language = self._language
+        if language == "zh":
+            # spaCy's rules for Chinese split Latin words and numbers into characters, and begin a
+            # new sentence after the point in 3.14. The rules for any language do not.
+            language = "xx"
         try:
-            # spaCy's Chinese also splits Latin words and numbers into characters, and sentences at
-            # 3.14.
-            nlp = spacy.blank("xx" if self._language == "zh" else self._language)
+            nlp = spacy.blank(language)
         except ImportError as error:
             raise BiLmError(
                 f"spaCy lacks rules for language {self._language!r} ({error})"
             ) from None
-        # The rules split an em dash from a word; its ASCII twin as well, and a full stop from a
-        # Korean word.
-        rules: Any = nlp.tokenizer
-        rules.prefix_search = compile_prefix_regex([*(nlp.Defaults.prefixes or []), "--"]).search
-        suffixes = [
-            *(nlp.Defaults.suffixes or []),
-            "--",
-            r"(?<=[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3])\.",
-        ]
-        rules.suffix_search = compile_suffix_regex(suffixes).search
+        # spaCy splits an em dash from a word, but not "--", its ASCII form. It also leaves the full
+        # stop on a Korean word.
+        prefixes = list(nlp.Defaults.prefixes or [])
+        prefixes.append("--")
+        suffixes = list(nlp.Defaults.suffixes or [])
+        suffixes.append("--")
+        suffixes.append(_KOREAN_FULL_STOP)
+        tokenizer: Any = nlp.tokenizer
+        tokenizer.prefix_search = compile_prefix_regex(prefixes).search
+        tokenizer.suffix_search = compile_suffix_regex(suffixes).search
         for pipe in self._pipes:
             nlp.add_pipe(pipe)
-        return nlp, len(nlp.vocab.strings)
+        return _LoadedRules(nlp, len(nlp.vocab.strings))

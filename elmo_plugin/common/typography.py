@@ -39,25 +39,44 @@ _UNSPACED = {
     "Javanese": "\ua980-\ua9df",
     "Tai Tham": "\u1a20-\u1aaf",
 }
-_LONGEST_NAME = 20
+_LONGEST_NAME = 20  # characters of a foreign name; a longer run is taken for a sentence
 _ANY_UNSPACED = re.compile(f"[{''.join(_UNSPACED.values())}]")
 
 
 def check_script(text: str, option: str) -> None:
     """
     Raises `BiLmError`, naming the `option` of tokenizers, if the text is in a script whose words
-    only a dictionary can find. A foreign name in a text of another script is one word.
+    only a dictionary can find. A foreign name of that script, in a text of another script, is
+    allowed: it is taken for one word.
     """
-    if text.isascii() or not (first := _ANY_UNSPACED.search(text)):
+    if text.isascii():
         return
-    chunks = [
-        len(_ANY_UNSPACED.findall(chunk)) for chunk in text.split() if any(map(str.isalpha, chunk))
-    ]
-    if 2 * sum(map(bool, chunks)) >= len(chunks) or max(chunks) > _LONGEST_NAME:
-        script = next(
-            name for name, characters in _UNSPACED.items() if re.match(f"[{characters}]", first[0])
-        )
+    first = _ANY_UNSPACED.search(text)
+    if first is None:
+        return
+    num_chunks = 0  # between spaces, with a letter
+    num_unspaced = 0  # those with characters of such a script
+    longest = 0  # the most such characters in a chunk
+    for chunk in text.split():
+        has_letter = any(character.isalpha() for character in chunk)
+        if not has_letter:
+            continue
+        length = len(_ANY_UNSPACED.findall(chunk))
+        num_chunks += 1
+        if length > 0:
+            num_unspaced += 1
+        longest = max(longest, length)
+    if 2 * num_unspaced >= num_chunks or longest > _LONGEST_NAME:
+        script = _unspaced_script(first[0])
         raise BiLmError(f"{script} is written without spaces between words: set {option}")
+
+
+def _unspaced_script(character: str) -> str:
+    """Returns the name of the script of one of the characters in `_UNSPACED`."""
+    names = [
+        name for name, characters in _UNSPACED.items() if re.match(f"[{characters}]", character)
+    ]
+    return names[0]
 
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -83,7 +102,8 @@ _REPLACEMENTS = {
     "st": "\ufb05\ufb06",
 }
 _TWINS = {character: twin for twin, characters in _REPLACEMENTS.items() for character in characters}
-# Zero-width joiners are spelling in many scripts and join emoji: they go from Latin text alone.
+# Zero-width joiners are part of the spelling in many scripts, and join emoji, so they are removed
+# from Latin text only.
 _ALL = re.escape("".join(_TWINS))
 _OTHER_SCRIPT = rf"[^\x00-\u024f\u200c\u200d{_ALL}]"
 _TYPOGRAPHIC = re.compile(rf"[{_ALL}]|(?<!{_OTHER_SCRIPT})[\u200c\u200d](?!{_OTHER_SCRIPT})")
@@ -115,9 +135,10 @@ class NormalizedText:
             pieces = list(typed)
             for match in _TYPOGRAPHIC.finditer(typed):
                 pieces[match.start()] = _twin(match)
-            for match in SEPARATE.finditer(typed) if separate else ():
-                pieces[match.start()] = f" {pieces[match.start()]}"
-                pieces[match.end() - 1] += " "
+            if separate:
+                for match in SEPARATE.finditer(typed):
+                    pieces[match.start()] = f" {pieces[match.start()]}"
+                    pieces[match.end() - 1] += " "
             self.text = "".join(pieces)
             self._origins = [origin for origin, piece in enumerate(pieces) for _ in piece]
 
@@ -132,7 +153,9 @@ def normalize_text(text: str) -> str:
     `...` for an ellipsis, plain spaces, ligatures in letters; soft hyphens and other invisible
     characters are dropped.
     """
-    return text if text.isascii() else _TYPOGRAPHIC.sub(_twin, text)
+    if text.isascii():
+        return text
+    return _TYPOGRAPHIC.sub(_twin, text)
 
 
 def _twin(match: re.Match[str]) -> str:

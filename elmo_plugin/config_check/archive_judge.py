@@ -90,8 +90,10 @@ def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
 
 def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
     """Returns the predictor that a loaded model names, if an archive may not name it."""
-    while members := getattr(model, "members", None):
+    members = getattr(model, "members", None)
+    while members:  # an ensemble
         model = members[0]
+        members = getattr(model, "members", None)
     name = model.default_predictor
     if not name:
         return None
@@ -171,6 +173,7 @@ class _ArchiveJudge(Judge[Refusal]):
 
     @overrides
     def judge_plain(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Refusal]:
+        """Refuses paths, and unsafe values in the arguments of a class of the user's."""
         cls = get_origin(annotation) or annotation
         if inspect.isclass(cls) and issubclass(cls, PathLike):
             yield _outside(value, keys)
@@ -183,7 +186,10 @@ class _ArchiveJudge(Judge[Refusal]):
 
 
 def _judge_unchanged(value: Value, keys: Keys) -> Iterator[Refusal]:
-    """Judges a value that a class of the user's takes unchanged."""
+    """
+    Judges a value that AllenNLP passes on unchanged to a class of the user's: that class may
+    construct objects or open files by the texts in it.
+    """
     if isinstance(value, Mapping):
         kind = value.get("type")
         if isinstance(kind, str) and not _may_be_named(kind):
@@ -199,8 +205,8 @@ def _judge_unchanged(value: Value, keys: Keys) -> Iterator[Refusal]:
 
 def _may_be_named(kind: str) -> bool:
     """
-    Returns whether a class of the user's may be given this text as a type: it is a name of nothing,
-    or of a class that is data.
+    Returns whether a class of the user's may be given this text as a type: it names no class, or
+    one that is data.
     """
     classes = [types[kind][0] for types in Registrable._registry.values() if kind in types]
     if classes:

@@ -31,8 +31,8 @@ from elmo_plugin.predictions.pages import make_environment
 
 FOLDER = Path(__file__).parent
 _PORT = re.compile(r":[0-9]{1,5}\Z")
-_NUMBERS = re.compile(r"[0-9.]+")
-_IN_BRACKETS = re.compile(r"\[([0-9a-f.]*:[0-9a-f:.]*)\]")  # an address of IPv6
+_DIGITS_AND_POINTS = re.compile(r"[0-9.]+")
+_IPV6_IN_BRACKETS = re.compile(r"\[([0-9a-f.]*:[0-9a-f:.]*)\]")
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -50,10 +50,14 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
     """
     Returns the application, with a note at the foot of each page. See `SameSiteOnly` for `host`.
     """
+
+    def redirect_to_first_tab(request: Request) -> Response:
+        return RedirectResponse(f"/{tabs[0].slug}")
+
     environment = make_environment(FOLDER / "templates")
     environment.globals.update(tabs=tabs, note=note)
     routes: list[Route | Mount] = [
-        Route("/", lambda request: RedirectResponse(f"/{tabs[0].slug}")),
+        Route("/", redirect_to_first_tab),
         Mount("/static", StaticFiles(directory=FOLDER / "static")),
     ]
     for tab in tabs:
@@ -64,8 +68,8 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
 
 def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
     """
-    Returns a page, or its content as JSON. A page without a text is that of the first example, and
-    is answered if the models are loaded. Starlette calls this in a thread.
+    Returns a page, or its content as JSON. If the request has no text, the page shows the first
+    example, with its answer if the models are loaded. Starlette calls this in a thread.
     """
     query: Mapping[str, str] = request.query_params
     if request.url.path.endswith(".json"):
@@ -103,12 +107,33 @@ def _answer(tab: Tab, query: Mapping[str, str]) -> _Result:
         return _Result(error="This failed; the terminal shows how.", status=500)
 
 
+def _is_from_another_origin(headers: Headers, host: str) -> bool:
+    """
+    Returns whether a request has an `Origin`, such as `http://localhost:8000`, with another host.
+    """
+    origin = headers.get("origin")
+    if origin is None:
+        return False
+    _, _, origin_host = origin.partition("://")
+    return origin_host.lower() != host.lower()
+
+
+def _is_fetched_by_another_page(headers: Headers) -> bool:
+    """
+    Returns whether the browser says, in its `Sec-Fetch-` headers, that a page of another origin
+    fetches or embeds this. Following a link is allowed: the mode of the request is "navigate".
+    """
+    site = headers.get("sec-fetch-site")
+    mode = headers.get("sec-fetch-mode")
+    return site in ("cross-site", "same-site") and mode != "navigate"
+
+
 class SameSiteOnly:
     """
     Middleware that refuses requests that another page makes, and requests for a name that somebody
-    else owns (DNS rebinding). A host is right if it is an address in numbers, `localhost`, the name
-    of this machine or the served `host`. A link from another page may be followed, but not embedded
-    or fetched. All responses have `HEADERS`.
+    else owns (DNS rebinding). The host of a request must be a numeric address, `localhost`, the
+    name of this machine or the served `host`. Another page may link here, but it may not embed or
+    fetch anything. All responses have `HEADERS`.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
@@ -136,26 +161,26 @@ class SameSiteOnly:
         host = headers.get("host", "")
         if not self._is_own(host):
             return f"This page is not served as {host!r}: use localhost or the address in numbers."
-        foreign = "Another page asked for this."
-        origin = headers.get("origin")
-        if origin is not None and origin.partition("://")[2].lower() != host.lower():
-            return foreign
-        site = headers.get("sec-fetch-site", "none")
-        is_link = headers.get("sec-fetch-mode") == "navigate"
-        if site in ("cross-site", "same-site") and not is_link:
-            return foreign
+        if _is_from_another_origin(headers, host) or _is_fetched_by_another_page(headers):
+            return "Another page asked for this."
         return ""
 
     def _is_own(self, host: str) -> bool:
-        """Returns whether nobody else can own a host: it is one of our names, or a number."""
+        """
+        Returns whether nobody else can own a host: it is one of our names, or a numeric address.
+        """
         name = _PORT.sub("", host.lower())
         if name in self._names:
             return True
-        version_6 = _IN_BRACKETS.fullmatch(name)
-        if version_6 is None and not _NUMBERS.fullmatch(name):
+        in_brackets = _IPV6_IN_BRACKETS.fullmatch(name)
+        if in_brackets is not None:
+            address = in_brackets[1]
+        elif _DIGITS_AND_POINTS.fullmatch(name):
+            address = name
+        else:
             return False
         try:
-            ipaddress.ip_address(name if version_6 is None else version_6[1])
+            ipaddress.ip_address(address)
         except ValueError:
             return False
         return True

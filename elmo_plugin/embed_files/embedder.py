@@ -27,10 +27,11 @@ from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.process import torch_threads, use_mmap_for_large_blocks
 from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
+from elmo_plugin.embedding import LayerMix
 
-CHUNK_VECTOR_BYTES = 2**27  # for all layers of a chunk, about
-_BYTES_PER_WORD = 4  # of text, the space after it included; more in most languages
-_CHUNKS_AHEAD = 2  # of each worker, read before they are needed
+CHUNK_VECTOR_BYTES = 2**27  # about what the vectors of a chunk, all layers, take
+_BYTES_PER_WORD = 4  # a low estimate of a word's text with the space after it
+_CHUNKS_AHEAD = 2  # the chunks that are read for each worker before it needs them
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -46,6 +47,12 @@ def load_mix(archive: str, placement: str | None, trust: bool = False) -> Traine
     return mixes[placement]
 
 
+def _describe_mix(mix: LayerMix) -> str:
+    """Returns a text that differs if another mix would give other vectors, for the digest."""
+    weights = {name: tensor.tolist() for name, tensor in mix.state_dict().items()}
+    return f"{mix.layer_numbers} {mix.layer_norm} {weights}"
+
+
 class Embedder:
     """
     Embeds text with a frozen biLM on a device. Raises `BiLmError` if the settings name no usable
@@ -56,13 +63,15 @@ class Embedder:
         self._settings = settings
         self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
         if settings.layers == "mix":
-            _, bilm, mix = load_mix(str(settings.bilm), settings.placement, settings.trust)
-            mix.eval().requires_grad_(False).to(device)
-            self._bilm = bilm.float().eval().requires_grad_(False).to(device)
+            trained = load_mix(str(settings.bilm), settings.placement, settings.trust)
+            self._bilm = trained.bilm.float()
+            for module in (self._bilm, trained.mix):
+                module.eval()
+                module.requires_grad_(False)
+                module.to(device)
             self._bilm.precision = settings.precision
-            weights = {name: tensor.tolist() for name, tensor in mix.state_dict().items()}
-            self._mix_description = f"{mix.layer_numbers} {mix.layer_norm} {weights}"
-            self._select: Callable[[Tensor], Tensor] = mix
+            self._mix_description = _describe_mix(trained.mix)
+            self._select: Callable[[Tensor], Tensor] = trained.mix
         else:
             self._bilm = BiLm.from_pretrained(settings.bilm, settings.precision).to(device)
             self._mix_description = ""
@@ -130,7 +139,7 @@ class Embedder:
             num_rows = [1] * len(lengths)
         ends = list(accumulate(num_rows))
         vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
-        by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
+        by_length = np.argsort(lengths, kind="stable").tolist()
         for start in range(0, len(by_length), self._settings.batch_size):
             batch = by_length[start : start + self._settings.batch_size]
             embedded = self._bilm.embed([sentences[number] for number in batch])
@@ -224,8 +233,8 @@ def _in_order(
 @contextmanager
 def _signals_held() -> Iterator[None]:
     """
-    Delays Ctrl-C and SIGTERM, so that no process is left half started. Started processes inherit
-    this.
+    Delays Ctrl-C and SIGTERM until the block is left, so that they find no process half started.
+    Processes that are started in the block begin with the signals blocked.
     """
     if sys.platform == "win32":
         yield
@@ -237,14 +246,14 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-# Makes the embedder of this process, if it is a worker, when it is first called: the errors of a
-# task reach the parent.
+# Returns the embedder of this process, if it is a worker. The first call makes it: that happens
+# within a task, because the pool passes a task's errors on to the parent.
 _get_embedder: Callable[[], Embedder]
 
 
 def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> None:
     global _get_embedder
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it and kills workers
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 NAME = "activations.sqlite"
-# The file's `user_version`. Files of version 1 could have the vectors of other words.
+# The file's `user_version`. In files of version 1 a word could have the vectors of another word.
 FORMAT = 2
 PAGE_SIZE = 16384  # in bytes; larger pages waste space, smaller ones scatter a sentence over many
 CHECKSUM_SIZE = 4
@@ -33,9 +33,10 @@ if hasattr(os, "register_at_fork"):
 
 class SqliteStore:
     """
-    Reads and writes like a `MemoryStore`, in a file that it opens on first use. If reading or
-    writing fails, it stops doing so with one warning. A damaged file is replaced by an empty one, a
-    damaged record counts as missing. Copies of a store use the same file.
+    Reads and writes like a `MemoryStore`, in a file that it opens on first use. If writing fails,
+    it warns once and only reads from then on. If reading fails, it warns once and does nothing
+    more. A damaged file is replaced by an empty one, and a damaged record counts as missing. Copies
+    of a store use the same file.
 
     The first eight bytes of a key are the record's id; its checksum covers the whole key.
     """
@@ -44,8 +45,10 @@ class SqliteStore:
         self.folder = folder
         self.max_bytes = max_bytes
         self._connection: sqlite3.Connection | None = None
-        self._process = self._inode = 0  # what opened the file, and which file it is
-        self._is_full = self._is_off = False
+        self._process = 0  # the process that opened the connection
+        self._inode = 0  # the inode of the file that it opened
+        self._is_full = False
+        self._is_off = False
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         def read_all(connection: sqlite3.Connection) -> list[int]:
@@ -66,7 +69,9 @@ class SqliteStore:
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
         if self._is_off or self._is_full:
             return
-        records = [(_row_id(key), to_record(key, row)) for key, row in zip(keys, rows, strict=True)]
+        records = []
+        for key, row in zip(keys, rows, strict=True):
+            records.append((_row_id(key), to_record(key, row)))
 
         def write_all(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT OR REPLACE INTO records VALUES (?, ?)", records)
@@ -86,42 +91,50 @@ class SqliteStore:
 
     def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """
-        Returns what `work` returns in a transaction. Replaces a damaged file, and runs it again.
+        Returns what `work` returns in a transaction that the statement `begin` begins. If the file
+        is damaged, it is replaced by an empty one, in which `work` is called again.
         """
-
-        def run() -> Result:
-            if self._connection is not None and self._process != os.getpid():
-                _of_parents.append(self._connection)
-                self._connection = None
-            if self._connection is None:
-                self._connection = self._connect()
-                self._process = os.getpid()
-            with self._connection as connection:  # commits, or rolls back
-                connection.execute(begin)
-                return work(connection)
-
         with _in_use:
             try:
-                return run()
+                return self._run_once(begin, work)
             except sqlite3.DatabaseError as error:
-                if type(error) is not sqlite3.DatabaseError:  # damage alone raises this very class
+                # All other errors of SQLite are of subclasses.
+                is_damage = type(error) is sqlite3.DatabaseError
+                if not is_damage:
                     raise
-                if self._connection is not None:
-                    self._connection.close()  # Windows deletes no open file
-                    self._connection = None
-                file = self.folder / NAME
-                is_ours = file.exists() and file.stat().st_ino == self._inode
-                if is_ours:  # no other process has replaced it
-                    self._warn(f"is damaged ({error}): it is replaced by an empty one")
-                    for path in (file, self.folder / f"{NAME}-journal"):
-                        path.unlink(missing_ok=True)
-                return run()
+                self._remove_damaged_file(error)
+                return self._run_once(begin, work)
+
+    def _run_once(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Returns what `work` returns in a transaction."""
+        if self._connection is not None and self._process != os.getpid():
+            # This process was forked: it keeps its parent's connection, but does not use it.
+            _of_parents.append(self._connection)
+            self._connection = None
+        if self._connection is None:
+            self._connection = self._connect()
+            self._process = os.getpid()
+        with self._connection as connection:  # commits, or rolls back
+            connection.execute(begin)
+            return work(connection)
+
+    def _remove_damaged_file(self, error: sqlite3.DatabaseError) -> None:
+        """Removes the file, unless another process has replaced it by a new one already."""
+        if self._connection is not None:
+            self._connection.close()  # Windows does not delete a file that is open
+            self._connection = None
+        file = self.folder / NAME
+        is_same_file = file.exists() and file.stat().st_ino == self._inode
+        if is_same_file:
+            self._warn(f"is damaged ({error}): it is replaced by an empty one")
+            for path in (file, self.folder / f"{NAME}-journal"):
+                path.unlink(missing_ok=True)
 
     def _connect(self) -> sqlite3.Connection:
         """
         Opens or creates the file. SQLite's journal protects it against kills and power failures.
-        Raises `sqlite3.DatabaseError` itself if it is damaged, and `sqlite3.OperationalError` if it
-        cannot be used.
+        Raises `sqlite3.OperationalError` if it cannot be used, and `sqlite3.DatabaseError`, not one
+        of its subclasses, if it is damaged.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / NAME
@@ -186,11 +199,14 @@ def to_record(key: bytes, vectors: np.ndarray) -> bytes:
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
     """
-    Copies a record into `vectors`; returns false if it is damaged, or of another key, shape or
-    type.
+    Copies a record into `vectors`. Returns false if the record is damaged, or belongs to another
+    key, or to vectors of another size.
     """
+    checksum = bytes(record[:CHECKSUM_SIZE])
     content = memoryview(record)[CHECKSUM_SIZE:]
-    if len(content) != vectors.nbytes or bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
+    if len(content) != vectors.nbytes:
+        return False
+    if checksum != _checksum(key, content):
         return False
     vectors[...] = np.frombuffer(content, vectors.dtype).reshape(vectors.shape)
     return True

@@ -119,8 +119,8 @@ class ContextualEncoder(nn.Module, Registrable):
         context.
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
-        if num_wrapping_dims:  # all from here on has the shape (sentences, time, ...)
-
+        if num_wrapping_dims:
+            # From here on all tensors have the shape (sentences, time, ...).
             def flatten(tensor: Tensor) -> Tensor:
                 return tensor.flatten(0, num_wrapping_dims)
 
@@ -152,18 +152,22 @@ class ContextualEncoder(nn.Module, Registrable):
         Returns what `forward` does for each of several text fields of the same batch, such as
         premises and hypotheses.
 
-        Texts of similar length are encoded as one large batch, so that a biLM runs once for all of
-        them. If one is more than `MAX_LENGTH_RATIO` times as long as another, like a paragraph and
-        a question, each is encoded separately, without padding for the other. The biLM takes the
-        same time in either case.
+        Texts of similar length are encoded as one large batch. If one is more than
+        `MAX_LENGTH_RATIO` times as long as another, like a paragraph and a question, each is
+        encoded separately, because most of the large batch would be padding.
         """
         masks = [get_text_field_mask(text) for text in texts]
         lengths = [mask.size(1) for mask in masks]
         if max(lengths) > MAX_LENGTH_RATIO * min(lengths):
             return [self(text) for text in texts]
-        encoded, _ = self(map_text_fields(_concatenate, *texts))  # padded to the longest of all
-        parts = encoded.split([mask.size(0) for mask in masks])
-        return [(part[:, : mask.size(1)], mask) for part, mask in zip(parts, masks, strict=True)]
+        large_batch = map_text_fields(_concatenate, *texts)
+        encoded, _ = self(large_batch)  # Shape: (all texts, longest time, output_dim)
+        batch_sizes = [mask.size(0) for mask in masks]
+        results = []
+        for part, mask in zip(encoded.split(batch_sizes), masks, strict=True):
+            without_padding = part[:, : mask.size(1)]
+            results.append((without_padding, mask))
+        return results
 
     def get_output_dim(self) -> int:
         """Returns the size of the vectors that `forward` returns."""
@@ -217,14 +221,16 @@ def slice_wrapping_dim(
     text: TextFieldTensors, starts: Sequence[int], length: int
 ) -> TextFieldTensors:
     """
-    Takes a window of each list of text fields, such as the sentences of each document: `length`
-    texts, or all that there are, beginning at the text in `starts`. From shape (batch, texts, time,
-    ...) to (batch, length, time, ...).
+    Takes a window of each list of text fields, such as the sentences of each document. The window
+    begins at the text whose number is in `starts` and has `length` texts, or as many as there are.
+    The tensors have the shape (batch, texts, time, ...), and the result (batch, length, time, ...).
     """
 
     def windows(tensor: Tensor) -> Tensor:
-        rows = zip(tensor, starts, strict=True)
-        return torch.stack([row[start : start + length] for row, start in rows])
+        parts = []
+        for row, start in zip(tensor, starts, strict=True):
+            parts.append(row[start : start + length])
+        return torch.stack(parts)
 
     return map_text_fields(windows, text)
 
@@ -239,13 +245,17 @@ def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
 
 
 def _concatenate(*tensors: Tensor) -> Tensor:
-    """Concatenates along the first dimension, after padding all others with zeros at their end."""
-    sizes = [tensor.size(0) for tensor in tensors]
+    """
+    Concatenates tensors along the first dimension. In the other dimensions, all are padded with
+    zeros at the end to the size of the largest.
+    """
+    batch_sizes = [tensor.size(0) for tensor in tensors]
     shapes = [tensor.shape[1:] for tensor in tensors]
-    largest = [max(dims) for dims in zip(*shapes, strict=True)]
-    result = tensors[0].new_zeros(sum(sizes), *largest)
-    for tensor, rows in zip(tensors, result.split(sizes), strict=True):
-        rows[tuple(slice(size) for size in tensor.shape)] = tensor
+    largest = [max(sizes) for sizes in zip(*shapes, strict=True)]
+    result = tensors[0].new_zeros(sum(batch_sizes), *largest)
+    for tensor, rows in zip(tensors, result.split(batch_sizes), strict=True):
+        filled = tuple(slice(0, size) for size in tensor.shape)
+        rows[filled] = tensor
     return result
 
 

@@ -97,7 +97,10 @@ def _key(doc: Doc) -> Any:
 
 
 def get_vectors(item: Doc | Span | Token) -> np.ndarray | None:
-    """Returns the vectors of all tokens, or of one, or `None` if they are not `ElmoComponent`'s."""
+    """
+    Returns the vectors of all tokens of a document or a span, or the vector of a token. `None` if
+    no `ElmoComponent` has made them, or if tokens were merged or split since.
+    """
     doc = item if isinstance(item, Doc) else item.doc
     starts, vectors = doc.user_data.get(_key(doc), (None, None))
     if vectors is None or not np.array_equal(starts, doc.to_array([IDX])):
@@ -114,10 +117,15 @@ for kind in (Doc, Span, Token):
 
 
 def _vector(item: Doc | Span | Token) -> np.ndarray:
+    """Returns the vector of a token, or the mean of the vectors of all words."""
     if isinstance(item, Token):
         return item.doc.tensor[item.i]
-    rows = item.doc.tensor[item.start : item.end] if isinstance(item, Span) else item.tensor
-    words = rows[rows.any(axis=1)]  # white space has zeros
+    if isinstance(item, Span):
+        rows = item.doc.tensor[item.start : item.end]
+    else:
+        rows = item.tensor
+    is_word = rows.any(axis=1)  # the rows of white space are zeros
+    words = rows[is_word]
     if len(words) == 0:
         return np.zeros(rows.shape[1], np.float32)
     return words.mean(axis=0)
@@ -178,10 +186,13 @@ def embed_sentences(
             tokens.append([normalize_text(token).strip() for token in sentence])
     words = [[token for token in sentence if token] for sentence in tokens]
     embedded = word_vectors.embed(words)
-    vectors = (_with_zeros(array, row) for array, row in zip(embedded, tokens, strict=True))
+    vectors = [_with_zeros(array, row) for array, row in zip(embedded, tokens, strict=True)]
     documents = []
+    start = 0
     for document in sentences:
-        documents.append(np.concatenate([next(vectors) for _ in document], axis=-2))
+        stop = start + len(document)
+        documents.append(np.concatenate(vectors[start:stop], axis=-2))
+        start = stop
     return documents
 
 

@@ -65,7 +65,9 @@ class BiLmTrainer(ResumableTrainer):
     def _check_resume(self, own: dict[str, Any]) -> None:
         parts = self.data_loader.fingerprint
         changed = [name for name, part in parts.items() if own["fingerprint"][name] != part]
-        if not changed and own["validation_text"] not in (None, self._validation_text()):
+        validation_text = own["validation_text"]
+        had_validation = validation_text is not None
+        if not changed and had_validation and validation_text != self._validation_text():
             changed = ["validation text"]
         if changed:
             names = " and the ".join(changed)
@@ -83,7 +85,8 @@ class BiLmTrainer(ResumableTrainer):
     def _maybe_restore_checkpoint(self) -> None:
         rank = torch.distributed.get_rank() if self._distributed else 0
         if rank > 0:
-            # Each process draws other random numbers, for dropout; the first one as if alone.
+            # Each process draws its own random numbers, for dropout. The first one draws the same
+            # numbers as it would alone.
             seed = (torch.initial_seed() + rank) % 2**32
             random.seed(seed)
             np.random.seed(seed)

@@ -39,7 +39,8 @@ class Prediction(dict[str, Any]):
             return []
 
     def __missing__(self, key: Any) -> Any:
-        raise KeyError(f"{key!r}: this prediction has {', '.join(self)}")
+        keys = ", ".join(self.keys())
+        raise KeyError(f"{key!r}: this prediction has {keys}")
 
     def __repr__(self) -> str:
         parts = self.parts()
@@ -50,7 +51,8 @@ class Prediction(dict[str, Any]):
         shown = visible(" ".join(shown.split()))
         if len(shown) > _MAX_CHARACTERS:
             shown = shown[:_MAX_CHARACTERS] + "…"
-        return f"<{self.task.name}: {shown}; {', '.join(self)}>"
+        keys = ", ".join(self.keys())
+        return f"<{self.task.name}: {shown}; {keys}>"
 
     def _repr_html_(self) -> str:
         return to_html(self.view())

@@ -14,8 +14,8 @@ from elmo_plugin.sweeps.trainings import PROVENANCE_NAME, Outcome, Training
 
 logger = logging.getLogger(__name__)
 
-Scores = dict[str, list[float]]  # of the seeds of each configuration
-_BEST = "best_validation_"  # before AllenNLP's names for the scores of the best epoch
+Scores = dict[str, list[float]]  # for each configuration, a score of each seed
+_BEST = "best_validation_"  # how AllenNLP's names of the scores of the best epoch begin
 
 
 class Metric(NamedTuple):
@@ -60,24 +60,35 @@ class Metric(NamedTuple):
 
 def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metric:
     """
-    Returns a metric of all trainings, by default their own. Raises `ConfigurationError` if they
-    have several, or are not evaluated on the test data that it is of.
+    Returns the metric by which trainings are compared: the one in `text`, or by default the
+    validation metric of their trainers.
+
+    Raises `ConfigurationError` if the trainers have different metrics, or if the metric is one of
+    the test data, but some training is not evaluated on them.
     """
-    own = {}
-    for training in trainings:
-        trainer = training.config.get("trainer", {})
-        own[training.name] = trainer.get("validation_metric", "-loss")
-    distinct = {str(metric) for metric in own.values()}
-    if not text and len(distinct) > 1:
-        differing = ", ".join(f"{metric} of {name}" for name, metric in own.items())
-        raise ConfigurationError(
-            f"give one --metric for all configurations; their own are {differing}"
-        )
-    metric = Metric.parse(text or next(iter(own.values())))
+    metric = Metric.parse(text or _validation_metric(trainings))
     if metric.name.startswith("test_"):
         for training in trainings:
             _check_evaluated_on_test(training)
     return metric
+
+
+def _validation_metric(trainings: Sequence[Training]) -> Any:
+    """
+    Returns the value of `validation_metric` in the configurations. Raises `ConfigurationError` if
+    they differ.
+    """
+    metric_of_name = {}
+    for training in trainings:
+        trainer = training.config.get("trainer", {})
+        metric_of_name[training.name] = trainer.get("validation_metric", "-loss")
+    metrics = list(metric_of_name.values())
+    if any(str(metric) != str(metrics[0]) for metric in metrics):
+        differing = ", ".join(f"{metric} of {name}" for name, metric in metric_of_name.items())
+        raise ConfigurationError(
+            f"give one --metric for all configurations; their own are {differing}"
+        )
+    return metrics[0]
 
 
 def _check_evaluated_on_test(training: Training) -> None:
@@ -121,17 +132,20 @@ def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict
 
 
 def _joined_provenance(folders: Sequence[Path]) -> dict[str, str]:
-    """Returns the provenance of several trainings; different values are listed."""
-    values: dict[str, set[str]] = {}
+    """
+    Returns the provenance of several trainings as one. Where their values differ, all are listed.
+    """
     records = []
     for folder in folders:
         file = folder / PROVENANCE_NAME
         if file.is_file():
             records.append(read_json_object(file, str(file)))
+    joined: dict[str, str] = {}
     for record in records:
         for key in record:
-            values[key] = {str(other.get(key, "")) for other in records}
-    return {key: "; ".join(sorted(distinct)) for key, distinct in values.items()}
+            distinct = {str(other.get(key, "")) for other in records}
+            joined[key] = "; ".join(sorted(distinct))
+    return joined
 
 
 def summary(scores: Sequence[float], digits: int = 2) -> str:

@@ -121,9 +121,9 @@ class ResumableTrainer(GradientDescentTrainer):
     caches depends, in its last bit, on the batch that it was computed in. A `best.th` that a kill
     left behind is repaired. Takes the same parameters as AllenNLP's.
 
-    With checkpointer `atomic` a kill never costs a checkpoint. If a checkpoint is not of an epoch's
-    end, the model's own metrics of that epoch's training, such as an F1, are of the batches after
-    it.
+    With checkpointer `atomic` a kill never costs a checkpoint. If a training resumes in the middle
+    of an epoch, the model's own training metrics of that epoch, such as an F1, count only the
+    batches after the checkpoint.
 
     Raises `ConfigurationError` if the number of processes differs from the checkpoint's.
     """
@@ -141,7 +141,7 @@ class ResumableTrainer(GradientDescentTrainer):
         self._resumed: dict[str, Any] | None = None  # the state of a checkpoint, until reached
 
     def _own_state(self) -> dict[str, Any]:
-        """Returns what else a checkpoint has of each process."""
+        """Returns further values that a checkpoint holds for each process, of a subclass."""
         return {}
 
     def _check_resume(self, own: dict[str, Any]) -> None:
@@ -181,7 +181,8 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _check_agreement(self, what: str, own: Any) -> None:
         """
-        Raises `ConfigurationError` if processes differ: each node may have its own text and folder.
+        Raises `ConfigurationError` if `own` is not the same in all processes: each node may have
+        its own text and folder.
         """
         of_all = self._of_all_processes(own)
         if any(other != own for other in of_all):
@@ -256,9 +257,11 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _repair_best_model(self) -> None:
         """
-        AllenNLP writes `best.th` after the checkpoint of the same model, and records that in the
-        next one: a kill in between leaves an older best model, or none. Raises `BiLmError` if the
-        best model is damaged that an earlier epoch wrote.
+        Writes `best.th` again if the restored model is the best one. AllenNLP writes that file
+        after the checkpoint, and records it in the next checkpoint: a kill in between leaves an
+        older best model, or none.
+
+        Raises `BiLmError` if an earlier epoch wrote the best model, and the file is damaged.
         """
         path = os.path.join(self._serialization_dir, "best.th")
         is_end_of_epoch = self._start_after_batches_in_epoch_completed == 0
@@ -318,14 +321,18 @@ class ResumableTrainer(GradientDescentTrainer):
             metrics["reg_loss"] = dist_reduce_sum(self._epoch.totals["reg_loss"]) / steps
 
     def _repeat_validation(self, see: Callable[[TensorDict], None]) -> None:
-        """Reads the batches of a validation, because a loader may shuffle its last order."""
+        """
+        Reads the batches of a validation again: a loader may shuffle the order of its last pass, so
+        the next order depends on it.
+        """
         self._pytorch_model.eval()
         for batch in self._validation_data_loader or ():
             see(batch)
 
     def _fill_caches(self, batch: TensorDict) -> None:
         """
-        Runs the model as in the first epoch, if it has a frozen ELMo; counts and draws nothing.
+        Runs the model on a batch, as the first epoch did, if it has a frozen ELMo that stores
+        vectors. Neither the metrics nor the random states change.
         """
         elmos = [each for each in self.model.modules() if isinstance(each, ElmoRepresentations)]
         if all(each.bilm.is_trainable for each in elmos):
@@ -337,7 +344,7 @@ class ResumableTrainer(GradientDescentTrainer):
         set_random_states(states, self.cuda_device)  # the data loader may draw from them
 
     def _reach_checkpoint(self) -> None:
-        """Goes on from the checkpoint."""
+        """Restores the states of the checkpoint, now that the data were read up to it."""
         assert self._resumed is not None
         set_random_states(self._resumed["random"], self.cuda_device)
         self._load_own_state(self._resumed)
@@ -346,7 +353,8 @@ class ResumableTrainer(GradientDescentTrainer):
     @overrides
     def _try_train(self) -> tuple[dict[str, Any], int]:
         metrics, epoch = super()._try_train()
-        if self._resumed is not None:  # every epoch was over
+        if self._resumed is not None:
+            # All epochs were over when the checkpoint was made, so none of them has reached it.
             self._reach_checkpoint()
         path = os.path.join(self._serialization_dir, f"metrics_epoch_{epoch}.json")
         if "epoch" not in metrics and os.path.exists(path):
