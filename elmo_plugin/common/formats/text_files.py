@@ -39,7 +39,10 @@ _NOT_TEXT = {
 
 def compression(path: str) -> str:
     """Returns the suffix of a compressed file, `.gz` or `.zst`, or an empty string."""
-    return next((end for end in (".gz", ".zst") if path.endswith(end)), "")
+    for suffix in (".gz", ".zst"):
+        if path.endswith(suffix):
+            return suffix
+    return ""
 
 
 def read_lines(path: str) -> Iterator[bytes]:
@@ -52,7 +55,8 @@ def read_lines(path: str) -> Iterator[bytes]:
     opener = gzip.open if kind == ".gz" else open
     try:
         with opener(fetch(path), "rb") as file:
-            yield from _text_lines(_zstd_lines(file) if kind == ".zst" else _lines(file), path)
+            lines = _zstd_lines(file) if kind == ".zst" else _lines(file)
+            yield from _text_lines(lines, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise BiLmError(f"{path}: not a whole gzip file ({error})") from None
     except zstandard.ZstdError as error:
@@ -69,10 +73,9 @@ _READS = {
     "FASTA": "name its file .fasta, or --input-format fasta",
 }
 _MOST_WORDS = 500
-_HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
-_NUMBER = re.compile(
-    rb"\d+([-.]\d+)?"
-)  # of a word in CoNLL-U; contracted words and empty nodes have two
+_HASH = re.compile(rb"#\S|# .*\bO$")  # a row whose word is "#" or begins with it
+# The number of a word in CoNLL-U; contracted words and empty nodes have two.
+_NUMBER = re.compile(rb"\d+([-.]\d+)?")
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
 _FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
@@ -81,46 +84,73 @@ _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNO
 def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None) -> Iterator[bytes]:
     """
     Yields the lines of a text with one sentence each; or, given the number of a `column`, the words
-    in it, up to each blank line, with "_" for white space within them. Raises `BiLmError` if the
-    lines are plainly a table or data instead, or a row lacks its word.
+    in it up to each blank line as one sentence, with "_" for white space within a word. Raises
+    `BiLmError` if the lines are plainly a table or data instead, or a row has no word.
     """
     lines = iter(lines)
     if column is not None:
         yield from _words_in_column(lines, name, column)
         return
     first = list(islice(lines, _SNIFFED))
-    if kind := _kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first]):
-        reads = next((_READS[part] for part in _READS if part in kind), "write its texts to a file")
-        raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {reads}")
+    kind = _kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first])
+    if kind:
+        raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {_way_out(kind)}")
     yield from chain(first, lines)
+
+
+def _way_out(kind: str) -> str:
+    """Returns what reads a kind of data."""
+    for part, reads in _READS.items():
+        if part in kind:
+            return reads
+    return "write its texts to a file"
 
 
 def _kind_of_data(lines: list[str]) -> str:
     """
-    Returns the format of the first lines of a file if they are plainly no sentences, or nothing.
+    Returns the format of the first lines of a file if they are plainly not sentences, or nothing.
     """
     texts = [line for line in lines if line.strip()]
-    rows = [line for line in texts if not line.startswith(("#", "-DOCSTART-"))]
     if not texts:
         return ""
-    if texts[0].lstrip()[:1] in ("{", "[") and re.match(r'\s*[\[{]\s*(["\[{]|$)', texts[0]):
+    rows = [line for line in texts if not line.startswith(("#", "-DOCSTART-"))]
+    return _kind_by_marks(texts) or _kind_of_table(rows)
+
+
+def _kind_by_marks(texts: list[str]) -> str:
+    """Returns the format that the first characters of lines show, or nothing."""
+    first = texts[0]
+    if re.match(r'\s*[\[{]\s*(["\[{]|$)', first):
         return "JSON"
-    if _MARKUP.match(texts[0].lstrip()):
+    if _MARKUP.match(first.lstrip()):
         return "XML or HTML"
-    if re.match(r"\(\S* ?\(", texts[0]):
+    if re.match(r"\(\S* ?\(", first):
         return "trees"
-    if len(texts) > 1 and texts[0][0] == ">" and all(map(_FASTA.fullmatch, texts)):
+    if first.startswith(">") and len(texts) > 1 and all(_FASTA.fullmatch(text) for text in texts):
         return "FASTA"
-    if texts[0][0] == "@" and [text[0] for text in texts[2:3]] == ["+"]:
+    if first.startswith("@") and len(texts) > 2 and texts[2].startswith("+"):
         return "FASTQ"
+    return ""
+
+
+def _kind_of_table(rows: list[str]) -> str:
+    """Returns what separates the columns of rows, or nothing if they are not a table."""
+    if not rows:
+        return ""
     tabs = {row.count("\t") for row in rows}
-    if len(tabs) == 1 and (max(tabs) > 4 or (max(tabs) and len(rows) > 1)):
-        return "columns between tabs" + ", CoNLL-U" * (max(tabs) == 9)
-    if len({len(row.split()) for row in rows}) == 1 and all(map(_ROW.fullmatch, rows)):
+    if len(tabs) == 1:
+        width = max(tabs) + 1
+        if width == 10:
+            return "columns between tabs, CoNLL-U"
+        if width > 5 or (width > 1 and len(rows) > 1):
+            return "columns between tabs"
+    widths = {len(row.split()) for row in rows}
+    if len(widths) == 1 and all(_ROW.fullmatch(row) for row in rows):
         return "columns of words and tags"
-    commas = [min(row.count(mark) for row in rows) if rows else 0 for mark in ",;"]
-    if len(rows) > 1 and max(commas) and re.fullmatch(r"[\w\"#-]+([,;][\w\"#-]*)+", rows[0]):
-        return "a table, CSV"
+    if len(rows) > 1 and re.fullmatch(r"[\w\"#-]+([,;][\w\"#-]*)+", rows[0]):
+        for mark in (",", ";"):
+            if all(mark in row for row in rows):
+                return "a table, CSV"
     return ""
 
 
@@ -128,9 +158,12 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
     words: list[bytes] = []
     first = list(islice(lines, _SNIFFED))
     rows = [line.split() for line in first if line[:1] != b"#" and line.strip()]
-    width = len(rows[0]) if rows else 0
+    width = 0
+    if rows:
+        width = len(rows[0])
     numbers = [row[0] for row in rows]
-    is_numbered = column != 0 and b"1" in numbers and all(map(_NUMBER.fullmatch, numbers))
+    all_are_numbers = all(_NUMBER.fullmatch(number) for number in numbers)
+    is_numbered = column != 0 and b"1" in numbers and all_are_numbers
     for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
         fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
         is_word = b"\t" in line or (len(fields) == width and _HASH.match(line))
@@ -189,11 +222,16 @@ def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
                         f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {kind}"
                     )
             line = line.removeprefix(_BOM)
-        num_blank = num_blank + 1 if line.isspace() else 0
-        if len(line) > MAX_LINE_BYTES or num_blank > MAX_BLANK_LINES:
-            found = (
-                f"{num_blank:,} blank lines" if num_blank else f"more than {MAX_LINE_BYTES:,} bytes"
-            )
+        if line.isspace():
+            num_blank += 1
+        else:
+            num_blank = 0
+        found = ""
+        if num_blank > MAX_BLANK_LINES:
+            found = f"{num_blank:,} blank lines"
+        elif len(line) > MAX_LINE_BYTES:
+            found = f"more than {MAX_LINE_BYTES:,} bytes"
+        if found:
             raise BiLmError(f"{name}, line {number}: expected a line of text, got {found}")
         yield line
 
@@ -225,7 +263,8 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
     frame = None
     while compressed := file.read(_CHUNK):
         while compressed:
-            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            if frame is None:
+                frame = zstandard.ZstdDecompressor().decompressobj()
             yield frame.decompress(compressed)
             compressed = frame.unused_data
             if frame.eof:
@@ -243,6 +282,8 @@ def decode(text: bytes, location: str, encoding: str = "utf-8", keep_marks: bool
         raise BiLmError(f"{location}: not text, as it has the character NUL")
     try:
         decoded = text.decode(encoding)
-        return decoded if keep_marks else decoded.replace(BYTE_ORDER_MARK, "")
     except UnicodeDecodeError as error:
         raise BiLmError(f"{location}: not {encoding.upper()} text ({error.reason})") from None
+    if keep_marks:
+        return decoded
+    return decoded.replace(BYTE_ORDER_MARK, "")
