@@ -102,12 +102,13 @@ def run(args: argparse.Namespace) -> None:
 
     importer = IMPORTERS[args.task]
     options = options_of(args, importer.roles)
-    data = read_data(importer, find_parts(list(map(Path, args.files))), options, args.split)
+    files = find_parts([Path(file) for file in args.files])
+    data = read_data(importer, files, options, args.split)
     for line in data.lines:
         show(line)
     if args.dry_run:
         return
     written = write_data(importer, data.parts, args.output)
-    show(f"wrote {', '.join(map(str, written.values()))}")
+    show(f"wrote {', '.join(str(file) for file in written.values())}")
     if "dev" not in written:
         show("There is no dev file: --split 0.1 makes one of a tenth of the training data.")

@@ -66,8 +66,7 @@ INVENTED_DATA = (
 )
 INVENTED_TEXT = (
     "The text in `data` is a few invented sentences. `elmo new bilm FOLDER --data TEXT` writes a "
-    "project "
-    "like this one for your own, with sizes by its number of words.\n"
+    "project like this one for your own, with sizes by its number of words.\n"
 )
 
 
@@ -153,8 +152,10 @@ def _project(
         (project / ".allennlp_plugins").write_text(PLUGINS, "utf-8")
         values = {"version": __version__, **readme_values(project)}
         for name in TEMPLATES:
-            own = PROJECTS / task / name
-            template = (own if own.exists() else PROJECTS / name).read_text(encoding="utf-8")
+            source = PROJECTS / task / name
+            if not source.exists():
+                source = PROJECTS / name
+            template = source.read_text(encoding="utf-8")
             (project / name).write_text(template.format(**values), "utf-8")
         yield project
 
@@ -163,8 +164,8 @@ def new_bilm(
     folder: Path, paths: Sequence[Path], language: str | None = None, column: int | None = None
 ) -> None:
     """
-    Writes a project that trains a biLM, with the user's text and sizes by its number of words, if
-    any.
+    Writes a project that trains a biLM: with the user's text and sizes by its number of words, or
+    without `paths`, with invented text.
     """
     with _project("bilm", folder, lambda _: {"data": "" if paths else INVENTED_TEXT}) as project:
         if not paths:
@@ -212,11 +213,12 @@ def _bilm(source: str) -> str:
         return f"bilm={json.dumps(source)}"
     length = read_checkpoint(source, with_softmax=False).options.char_cnn.max_characters_per_token
     path = os.path.expanduser(source)
-    named = json.dumps(
-        os.path.abspath(path) if os.path.exists(path) else source, ensure_ascii=False
-    )
-    is_longer = length != MAX_CHARACTERS_PER_TOKEN
-    return f"bilm={named}{f', max_characters_per_token={length}' if is_longer else ''}"
+    if os.path.exists(path):
+        source = os.path.abspath(path)
+    arguments = f"bilm={json.dumps(source, ensure_ascii=False)}"
+    if length != MAX_CHARACTERS_PER_TOKEN:
+        arguments += f", max_characters_per_token={length}"
+    return arguments
 
 
 def _readme_values(task: str, project: Path, data: "ImportedData | None") -> dict[str, str]:
@@ -237,21 +239,28 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """
     Returns texts by what they are for, if there are some called train… and dev…, else all as "".
     """
-    files = [
-        file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])
-    ]
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            files.extend(sorted(path.iterdir()))
+        else:
+            files.append(path)
     files = [file for file in files if file in paths or file.name.endswith(TEXTS)]
     if not files:
         raise BiLmError(
             f"--data: expected a file that ends in {', '.join(TEXTS)}, got {list_names(paths)}"
         )
     roles: dict[str, list[Path]] = {}
+    others = []
     for file in files:
-        if match := PART_IN_NAME.search(file.name.lower()):
+        match = PART_IN_NAME.search(file.name.lower())
+        if match is None:
+            others.append(file)
+        else:
             roles.setdefault(match.lastgroup or "", []).append(file)
     if not {"train", "dev"} <= roles.keys():
         return {"": files}
-    if others := [file for file in files if not PART_IN_NAME.search(file.name.lower())]:
+    if others:
         raise BiLmError(
             f"--data: expected only files called train…, dev… or test…, got {list_names(others)}"
         )
@@ -271,7 +280,8 @@ def run(args: argparse.Namespace) -> None:
     if args.folder.exists():
         raise BiLmError(f"{args.folder} already exists; name a new folder")
     if args.task == "bilm":
-        new_bilm(args.folder, list(map(Path, args.data)), args.language, _number_of_column(args))
+        paths = [Path(path) for path in args.data]
+        new_bilm(args.folder, paths, args.language, _number_of_column(args))
         uses = "measure and use the biLM"
     else:
         data = _import(args) if args.data else None
@@ -316,7 +326,7 @@ def _import(args: argparse.Namespace) -> "ImportedData":
     from elmo_plugin.importers import IMPORTERS, find_parts, options_of, read_data
 
     importer = IMPORTERS[args.task]
-    files = find_parts(list(map(Path, args.data)), "--data")
+    files = find_parts([Path(path) for path in args.data], "--data")
     data = read_data(importer, files, options_of(args, importer.roles), args.split)
     for line in data.lines:
         show(line)

@@ -69,16 +69,24 @@ def visible(text: object) -> str:
     r"""
     Returns a text with visible escapes, such as `\x1b`, for characters that control a terminal.
     """
-    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], str(text))
+    return _CONTROL.sub(_escape, str(text))
+
+
+def _escape(match: re.Match[str]) -> str:
+    quoted = ascii(match[0])
+    return quoted[1:-1]
 
 
 def show(*texts: object, **options: Any) -> None:
     """Prints for people to read: calls `print` with the `visible` texts."""
-    print(*map(visible, texts), **options)
+    print(*[visible(text) for text in texts], **options)
 
 
 def show_table(rows: Sequence[Sequence[str]]) -> None:
     """Shows rows of cells, each column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = []
+    for column in zip(*rows, strict=True):
+        widths.append(max(len(cell) for cell in column))
     for row in rows:
-        show("  ".join(map(str.ljust, row, widths)).rstrip())
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        show("  ".join(cells).rstrip())

@@ -1,10 +1,10 @@
-"""The base of the tasks' metrics, counts of all processes; precision, recall and F1, and lines to
-print.
+"""The base of the tasks' metrics, which adds up the counts of all processes; precision, recall and
+F1; the table of figures that `elmo score` prints.
 """
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, ClassVar, NamedTuple
 
@@ -35,14 +35,21 @@ def precision_recall_f1(
     Returns fractions (`scale` 1) or percentages (100) from numbers of items; 0 for a denominator of
     0.
     """
-    precision = scale * correct / predicted if predicted else 0.0
-    recall = scale * correct / gold if gold else 0.0
+    precision = ratio(scale * correct, predicted)
+    recall = ratio(scale * correct, gold)
     return Figures(precision, recall, harmonic_mean(precision, recall))
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """Divides; returns 0 if the denominator is 0, as scorers do."""
+    if denominator == 0:
+        return 0.0
+    return numerator / denominator
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
     """Returns F1, the harmonic mean of precision and recall; 0 if both are 0."""
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return ratio(2 * precision * recall, precision + recall)
 
 
 class CountingMetric(Metric):
@@ -66,7 +73,8 @@ class CountingMetric(Metric):
 
     def missing_gold(self) -> str:
         """
-        Returns the name of items that the gold data lack, so that F1 is 0, or an empty string.
+        Returns what the gold data should have and do not, such as "entities", so that F1 is 0; else
+        an empty string.
         """
         return ""
 
@@ -83,37 +91,54 @@ class CountingMetric(Metric):
                     whole.counts[name].update(counter)
         if reset:
             self.reset()
-            if missing := whole.missing_gold():
+            missing = whole.missing_gold()
+            if missing:
                 logger.warning("the data have no %s: precision, recall and F1 are 0", missing)
         return whole.metrics()
+
+
+class SpanCounts(NamedTuple):
+    """How many spans are in both the prediction and the gold data, and how many in each."""
+
+    correct: int
+    predicted: int
+    gold: int
 
 
 class SpanF1(CountingMetric):
     """
     The base of metrics of whole spans: `counts` has the "correct", "predicted" and "gold" ones of
-    each label. The label `apart` is no part of the overall figures.
+    each label. The label `apart` is counted by itself and left out of the totals.
     """
 
     apart: ClassVar[str | None] = None
 
-    def numbers(self) -> dict[str, tuple[int, ...]]:
-        """
-        Returns how many are correct, predicted and gold, "overall" and of each label, `apart` the
-        last.
-        """
-        counters = [self.counts[name] for name in ("correct", "predicted", "gold")]
-        labels = sorted(
-            counters[1].keys() | counters[2].keys(), key=lambda each: (each == self.apart, each)
-        )
-        groups = {label: tuple(counter[label] for counter in counters) for label in labels}
-        counted = [numbers for label, numbers in groups.items() if label != self.apart]
-        return {"overall": tuple(map(sum, zip((0, 0, 0), *counted, strict=False))), **groups}
+    def numbers(self) -> dict[str, SpanCounts]:
+        """Returns the counts of "overall" and of each label in order, `apart` at the end."""
+        correct = self.counts["correct"]
+        predicted = self.counts["predicted"]
+        gold = self.counts["gold"]
+        labels = predicted.keys() | gold.keys()
+        totals = sorted(labels - {self.apart})
+        groups = {
+            "overall": SpanCounts(
+                sum(correct[label] for label in totals),
+                sum(predicted[label] for label in totals),
+                sum(gold[label] for label in totals),
+            )
+        }
+        for label in totals:
+            groups[label] = SpanCounts(correct[label], predicted[label], gold[label])
+        if self.apart is not None and self.apart in labels:
+            label = self.apart
+            groups[label] = SpanCounts(correct[label], predicted[label], gold[label])
+        return groups
 
     def figures(self, scale: float = 1.0) -> dict[str, Figures]:
         """Returns the figures of `numbers`."""
         return {
-            name: precision_recall_f1(correct, predicted, gold, scale)
-            for name, (correct, predicted, gold) in self.numbers().items()
+            name: precision_recall_f1(counts.correct, counts.predicted, counts.gold, scale)
+            for name, counts in self.numbers().items()
         }
 
     @overrides
@@ -121,33 +146,45 @@ class SpanF1(CountingMetric):
         """
         Returns the figures, from 0 to 1, by names such as `f1-measure-PER`, as AllenNLP has them.
         """
-        return {
-            f"{name}-{label}": figure
-            for label, figures in self.figures().items()
-            for name, figure in zip(("precision", "recall", "f1-measure"), figures, strict=True)
-        }
+        named = {}
+        for label, figures in self.figures().items():
+            named[f"precision-{label}"] = figures.precision
+            named[f"recall-{label}"] = figures.recall
+            named[f"f1-measure-{label}"] = figures.f1
+        return named
 
 
 def figures_table(figures: Mapping[str, Any]) -> list[str]:
     """
-    Returns the figures of a scorer as lines to print: a row for each group, then numbers of the
-    whole.
+    Returns the figures of a scorer as lines to print: a row for each group, then the numbers that
+    belong to no group.
     """
     groups = {name: values for name, values in figures.items() if isinstance(values, Mapping)}
     lines = []
     if groups:
         columns = list(next(iter(groups.values())))
-        widths = [max(len(column), 8) for column in columns]
-        widest = max(map(len, groups))
-        for name, row in {"": dict(zip(columns, columns, strict=True)), **groups}.items():
-            cells = [
-                f"{_shown(row[each]):>{width}}" for each, width in zip(columns, widths, strict=True)
-            ]
-            lines.append("  ".join([f"{name:{widest}}", *cells]))
-    return lines + [
-        f"{name}  {_shown(value)}" for name, value in figures.items() if name not in groups
-    ]
+        width_of_names = max(len(name) for name in groups)
+        header = {column: column for column in columns}
+        lines.append(_table_row("", header, columns, width_of_names))
+        for name, row in groups.items():
+            lines.append(_table_row(name, row, columns, width_of_names))
+    for name, value in figures.items():
+        if name not in groups:
+            lines.append(f"{name}  {_shown(value)}")
+    return lines
+
+
+def _table_row(
+    name: str, row: Mapping[str, Any], columns: Sequence[str], width_of_names: int
+) -> str:
+    cells = [f"{name:{width_of_names}}"]
+    for column in columns:
+        width = max(len(column), 8)
+        cells.append(f"{_shown(row[column]):>{width}}")
+    return "  ".join(cells)
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return str(value)

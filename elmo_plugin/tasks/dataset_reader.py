@@ -23,16 +23,15 @@ from elmo_plugin.tasks.tokenizers import as_typed
 logger = logging.getLogger(__name__)
 
 _COLUMN = re.compile(r"\S+", re.ASCII)
-UNKNOWN_TAG = (
-    -100
-)  # the index of a tag that the vocabulary lacks; losses ignore it, no model predicts it
+# The index of a tag that is not in the vocabulary: losses ignore it, and no model predicts it.
+UNKNOWN_TAG = -100
 ENCODING_TAGS = "encoding_tags"
 
 
 class Line(NamedTuple):
     """
     A line of a text file, including its line end, with the name of the file and its number, from 1;
-    or, by its `unit`, another part of the file.
+    or another part of a file, which its `unit` names.
     """
 
     text: str
@@ -87,7 +86,8 @@ class TaskDatasetReader(DatasetReader):
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
         known = signature(DatasetReader.__init__).parameters
-        if unknown := sorted(kwargs.keys() - known):
+        unknown = sorted(kwargs.keys() - known)
+        if unknown:
             own = infer_constructor_params(type(self)).keys() - known - {"kwargs"}
             raise ConfigurationError(
                 f"dataset_reader: there is no option {unknown[0]!r}; it has "
@@ -113,10 +113,11 @@ class TaskDatasetReader(DatasetReader):
         files = self._files(str(file_path))
         empty = []
         for file in files:
-            example = None
+            has_example = False
             for example in self.read_examples(self.read_lines(file)):
+                has_example = True
                 yield self.text_to_instance(*example)
-            if example is None:
+            if not has_example:
                 empty.append(file)
         if len(empty) == len(files):
             kind = "file" if files == [str(file_path)] else "folder"
@@ -134,9 +135,9 @@ class TaskDatasetReader(DatasetReader):
         if not self.folder_patterns:
             raise ConfigurationError(f"{file_path}: expected a file, not a folder")
         for pattern in self.folder_patterns:
-            files = {
-                file for suffix in ("", ".gz", ".zst") for file in folder.rglob(pattern + suffix)
-            }
+            files: set[Path] = set()
+            for suffix in ("", ".gz", ".zst"):
+                files.update(folder.rglob(pattern + suffix))
             if files:
                 return [str(file) for file in sorted(files)]
         patterns = " or ".join(self.folder_patterns)
@@ -145,14 +146,16 @@ class TaskDatasetReader(DatasetReader):
     @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
         for field in instance.fields.values():
-            for part in field.field_list if isinstance(field, ListField) else [field]:
+            parts = field.field_list if isinstance(field, ListField) else [field]
+            for part in parts:
                 if isinstance(part, TextField):
                     part.token_indexers = self._token_indexers
 
 
 def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
     """Returns the fields `tokens`, the text, and `words`, its words as typed."""
-    return {"tokens": TextField(tokens), "words": MetadataField(list(map(as_typed, tokens)))}
+    words = [as_typed(token) for token in tokens]
+    return {"tokens": TextField(tokens), "words": MetadataField(words)}
 
 
 def read_text_lines(
@@ -172,8 +175,8 @@ def read_text_lines(
 
 class TagsField(SequenceLabelField):
     """
-    A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`. Of
-    entities, the vocabulary has the `encoding` of the file in the namespace `ENCODING_TAGS`.
+    A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`. For tags
+    of entities, the vocabulary notes the `encoding` of the file in the namespace `ENCODING_TAGS`.
     """
 
     def __init__(

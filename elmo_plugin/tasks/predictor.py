@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from inspect import signature
-from itertools import accumulate
 from typing import Any, ClassVar, cast
 
 from allennlp.common import JsonDict, Params
@@ -81,10 +80,14 @@ class TaskPredictor(Predictor):
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         for instance in instances:
             self.check_length(instance)
-        return super().predict_batch_instance(instances) if instances else []
+        if not instances:
+            return []
+        return super().predict_batch_instance(instances)
 
     def check_input(self, json_dict: JsonDict) -> None:
-        """Raises `ConfigurationError` if an input is no object, or has a text that is too long."""
+        """
+        Raises `ConfigurationError` if an input is not an object, or has a text that is too long.
+        """
         if not isinstance(json_dict, dict):
             raise ConfigurationError(f"{self.name}: expected a JSON object, got {json_dict!r:.100}")
         max_characters = self._max_words * CHARACTERS_PER_WORD
@@ -103,7 +106,8 @@ class TaskPredictor(Predictor):
     def check_length(self, instance: Instance) -> None:
         """Raises `ConfigurationError` if a text has more words than `max_words`."""
         for field in instance.fields.values():
-            if (size := _count_words(field)) > self._max_words:
+            size = _count_words(field)
+            if size > self._max_words:
                 raise ConfigurationError(
                     f"a text of {size:,} words is longer than max_words, {self._max_words:,}: "
                     f"{TOO_LONG_HINT}"
@@ -113,8 +117,10 @@ class TaskPredictor(Predictor):
 def _count_words(field: Field[Any]) -> int:
     """Returns the words of a text, or of a list of texts, such as the sentences of a document."""
     if isinstance(field, ListField):
-        return sum(map(_count_words, field.field_list))
-    return field.sequence_length() if isinstance(field, TextField) else 0
+        return sum(_count_words(part) for part in field.field_list)
+    if isinstance(field, TextField):
+        return field.sequence_length()
+    return 0
 
 
 class SentencePredictor(TaskPredictor):
@@ -141,7 +147,9 @@ class SentencePredictor(TaskPredictor):
     @cached_property
     def _tokenizer(self) -> Tokenizer:
         tokenizer = getattr(self._dataset_reader, "tokenizer", None)
-        return self.default_tokenizer() if tokenizer is None else make_tokenizer(tokenizer)
+        if tokenizer is None:
+            return self.default_tokenizer()
+        return make_tokenizer(tokenizer)
 
     def predict(self, sentence: str) -> JsonDict:
         """Returns the prediction for one plain sentence."""
@@ -151,19 +159,19 @@ class SentencePredictor(TaskPredictor):
     def to_instance(self, json_dict: JsonDict) -> Instance:
         words = words_from_json(json_dict, self._tokenizer, self.name)
         to_instance = self._dataset_reader.text_to_instance
-        if (
-            next(iter(signature(to_instance).parameters.values())).annotation is str
-        ):  # it splits text itself
-            return to_instance(json_dict.get("sentence", " ".join(map(str, words))))
+        parameters = list(signature(to_instance).parameters.values())
+        if parameters[0].annotation is str:  # another package's reader, which splits text itself
+            joined = " ".join(str(word) for word in words)
+            return to_instance(json_dict.get("sentence", joined))
         return to_instance(words)
 
 
 def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer:
     """Returns a tokenizer for text as people type it, from any tokenizer or its configuration."""
-    if isinstance(config, str | dict):
-        config = Tokenizer.from_params(
-            Params({"type": config} if isinstance(config, str) else config)
-        )
+    if isinstance(config, str):
+        config = {"type": config}
+    if isinstance(config, dict):
+        config = Tokenizer.from_params(Params(config))
     return raw_text_tokenizer(config, PennTreebankTokenizer)
 
 
@@ -175,9 +183,7 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
         if not isinstance(value, str):
             raise ConfigurationError(f'{name}: "sentence": expected text, got {value!r}')
         tokens = tokenizer.tokenize(value)
-    elif isinstance(value, list) and all(
-        isinstance(word, str) and _without_mark(word) for word in value
-    ):
+    elif _are_words(value):
         tokens = [Token(_without_mark(word)) for word in value]
     else:
         raise ConfigurationError(
@@ -195,16 +201,29 @@ def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
     """
     tokens = cast(TextField, instance["tokens"]).tokens
     places = [(token.idx, token.idx_end) for token in tokens]
-    text = cast(MetadataField, instance["text"]).metadata if "text" in instance.fields else None
+    text = None
+    if "text" in instance.fields:
+        text = cast(MetadataField, instance["text"]).metadata
     if text is None or any(None in place for place in places):
-        return join_words(list(map(as_typed, tokens)))
+        return join_words([as_typed(token) for token in tokens])
     return text, cast(list[tuple[int, int]], places)
 
 
 def join_words(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Returns words between spaces as a text, and the places of each in it."""
-    starts = accumulate((len(word) + 1 for word in words), initial=0)
-    return " ".join(words), [(start, start + len(word)) for word, start in zip(words, starts)]  # noqa: B905
+    """Returns words between spaces as a text, and the place of each in it."""
+    places = []
+    start = 0
+    for word in words:
+        end = start + len(word)
+        places.append((start, end))
+        start = end + 1
+    return " ".join(words), places
+
+
+def _are_words(value: Any) -> bool:
+    if not isinstance(value, list):
+        return False
+    return all(isinstance(word, str) and _without_mark(word) for word in value)
 
 
 def _without_mark(word: str) -> str:

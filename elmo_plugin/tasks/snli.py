@@ -28,10 +28,14 @@ from elmo_plugin.tasks.task_model import Classifier
 logger = logging.getLogger(__name__)
 
 LABELS = {
-    label: label for label in ("entailment", "neutral", "contradiction")
-}  # also in capitals, as SICK's
-LABELS["contradictory"] = "contradiction"  # in the training data of XNLI
-NO_MAJORITY = ("-", "-1")  # SNLI's, and Hugging Face's
+    "entailment": "entailment",
+    "neutral": "neutral",
+    "contradiction": "contradiction",
+    "contradictory": "contradiction",  # in the training data of XNLI
+}
+"""The label for what a file has, in small letters: SICK's labels are in capitals."""
+NO_MAJORITY = ("-", "-1")
+"""The label of pairs without a majority: in SNLI's own files, and in Hugging Face's."""
 
 
 @DatasetReader.register("snli_jsonl")
@@ -84,10 +88,10 @@ class SnliReader(LabeledTextsReader):
         """
         Makes an instance with the fields `premise`, `hypothesis` and, if there is one, `label`.
         """
-        fields: dict[str, Field] = {
-            name: TextField(self.tokenizer.tokenize(text) if isinstance(text, str) else text)
-            for name, text in (("premise", premise), ("hypothesis", hypothesis))
-        }
+        fields: dict[str, Field] = {}
+        for name, text in (("premise", premise), ("hypothesis", hypothesis)):
+            words = self.tokenizer.tokenize(text) if isinstance(text, str) else text
+            fields[name] = TextField(words)
         if label is not None:
             fields["label"] = KnownLabelField(label)
         return Instance(fields)
@@ -157,8 +161,11 @@ class SnliEsim(Classifier):
         """
         (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
         b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shapes: (batch, time, dim)
-        pair = torch.cat([self._infer(a, b_for_a, a_mask), self._infer(b, a_for_b, b_mask)], dim=-1)
-        return self.output_logits(self.dropout(self.classifier(self.dropout(pair))))
+        inferred_a = self._infer(a, b_for_a, a_mask)  # Shape: (batch, 2 * inference_dim)
+        inferred_b = self._infer(b, a_for_b, b_mask)  # Shape: (batch, 2 * inference_dim)
+        pair = torch.cat([inferred_a, inferred_b], dim=-1)  # Shape: (batch, 4 * inference_dim)
+        hidden = self.classifier(self.dropout(pair))  # Shape: (batch, hidden_dim)
+        return self.output_logits(self.dropout(hidden))
 
     def _infer(self, words: Tensor, attended: Tensor, mask: BoolTensor) -> Tensor:
         """
@@ -166,11 +173,12 @@ class SnliEsim(Classifier):
         dim).
         """
         compared = torch.cat([words, attended, words - attended, words * attended], dim=-1)
-        composed = self.inference_encoder(self.projection(self.dropout(compared)), mask)
-        mask = cast(BoolTensor, mask.unsqueeze(-1))
-        return torch.cat(
-            [masked_mean(composed, mask, dim=1), masked_max(composed, mask, dim=1)], dim=-1
-        )
+        projected = self.projection(self.dropout(compared))  # Shape: (batch, time, projected_dim)
+        composed = self.inference_encoder(projected, mask)  # Shape: (batch, time, inference_dim)
+        mask = cast(BoolTensor, mask.unsqueeze(-1))  # Shape: (batch, time, 1)
+        mean = masked_mean(composed, mask, dim=1)  # Shape: (batch, inference_dim)
+        maximum = masked_max(composed, mask, dim=1)  # Shape: (batch, inference_dim)
+        return torch.cat([mean, maximum], dim=-1)
 
 
 @Predictor.register("elmo_snli")

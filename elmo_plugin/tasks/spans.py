@@ -10,8 +10,28 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.tasks.dataset_reader import Line
 
-# The letters of the first, inner, last and only word of a span; for all other encodings B, I, I, B.
-_LETTERS = {"BIOUL": (*"BILU",), "BIOES": (*"BIES",), "BMES": (*"BMES",)}
+
+class _Letters(NamedTuple):
+    """The letters of an encoding for the first, an inner, the last and the only word of a span."""
+
+    first: str
+    inner: str
+    last: str
+    only: str
+
+    def of_span(self, length: int) -> list[str]:
+        """Returns the letters of the words of a span."""
+        if length == 1:
+            return [self.only]
+        return [self.first] + [self.inner] * (length - 2) + [self.last]
+
+
+_LETTERS = {
+    "BIOUL": _Letters("B", "I", "L", "U"),
+    "BIOES": _Letters("B", "I", "E", "S"),
+    "BMES": _Letters("B", "M", "E", "S"),
+}
+_BIO = _Letters("B", "I", "I", "B")  # of all other encodings
 _BIOUL = {"S": "U", "E": "L", "M": "I"}
 _TAG = re.compile(r"([BIESULM])(?:[-_](\S+))?|(\S+)[-_]([BIESULM])", re.IGNORECASE)
 
@@ -26,7 +46,7 @@ class Span(NamedTuple):
 
 class EntityTag(NamedTuple):
     """
-    A tag: its letter as written, the same in BIOUL, and the label of its span, "" if it has none.
+    A tag: its letter as written, its letter in BIOUL, and the label of its span, "" without one.
     """
 
     letter: str
@@ -39,7 +59,8 @@ OUTSIDE = EntityTag("O", "O", "")
 
 class LabelError(BiLmError):
     """
-    A label, a tag or a span that cannot be at its place: the word `row` of a sentence or document.
+    A label, a tag or a span that cannot be where it is, at the word `row` of its sentence or
+    document.
     """
 
     def __init__(self, row: int, message: str) -> None:
@@ -76,7 +97,10 @@ def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
     spans: list[Span] = []
     is_open = False
     for word, item in enumerate(tags):
-        tag = item if isinstance(item, EntityTag) else parse_tag(item) or OUTSIDE
+        if isinstance(item, EntityTag):
+            tag = item
+        else:
+            tag = parse_tag(item) or OUTSIDE
         if is_open and tag.bioul in ("I", "L") and spans[-1].label == tag.kind:
             spans[-1] = spans[-1]._replace(end=word + 1)
         elif tag.bioul != "O":
@@ -87,21 +111,30 @@ def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
 
 def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> list[str]:
     """
-    Returns the tags of a sentence of `length` words, in any encoding, or labels alone for "IO".
-    Inverts `tags_to_spans`. Raises `LabelError` as `checked_spans` does.
+    Returns the tags of a sentence of `length` words, in any encoding; for "IO", a tag is only the
+    label. Inverts `tags_to_spans`. Raises `LabelError` as `checked_spans` does.
     """
-    begin, inner, last, single = _LETTERS.get(encoding, ("B", "I", "I", "B"))
+    encoded = _LETTERS.get(encoding, _BIO)
     tags = ["O"] * length
-    for start, end, label in checked_spans(spans, length):
-        letters = [begin, *inner * (end - start - 2), last] if end > start + 1 else [single]
-        if encoding == "IOB1" and not (
-            start and tags[start - 1] != "O" and tags[start - 1][2:] == label
-        ):
-            letters[0] = "I"
-        tags[start:end] = [letter + (label and f"-{label}") for letter in letters]
+    before: Span | None = None
+    for span in checked_spans(spans, length):
+        words = slice(span.start, span.end)
+        letters = encoded.of_span(span.end - span.start)
+        if encoding == "IOB1" and not _follows(span, before):
+            letters[0] = "I"  # B is only for a span right behind one of its label
         if encoding == "IO":
-            tags[start:end] = [label] * (end - start)
+            tags[words] = [span.label] * len(letters)
+        elif span.label:
+            tags[words] = [f"{letter}-{span.label}" for letter in letters]
+        else:
+            tags[words] = letters
+        before = span
     return tags
+
+
+def _follows(span: Span, before: Span | None) -> bool:
+    """Returns whether a span begins right behind the one before it, and has its label."""
+    return before is not None and before.end == span.start and before.label == span.label
 
 
 def describe_spans(spans: Iterable[Span], words: Sequence[str], name: str) -> list[dict[str, Any]]:
@@ -114,10 +147,11 @@ def describe_spans(spans: Iterable[Span], words: Sequence[str], name: str) -> li
 
 def checked_spans(spans: Iterable[Span], length: int) -> list[Span]:
     """
-    Returns spans in order. Raises `LabelError` if they overlap or leave a sentence of `length`
-    words.
+    Returns spans in order. Raises `LabelError` if two overlap, or one is not inside a sentence of
+    `length` words.
     """
-    ordered, free = sorted(spans), 0
+    ordered = sorted(spans)
+    free = 0  # the first word behind the spans so far
     for start, end, label in ordered:
         if not 0 <= start < end <= length:
             raise LabelError(

@@ -4,7 +4,7 @@ predictor.
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Any, NamedTuple
 
 from allennlp.common import Lazy
@@ -46,7 +46,7 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     `ConfigurationError`, beginning with `location`, if `tree` is malformed, too deep, or has an
     invalid label.
     """
-    if max(accumulate((each == "(") - (each == ")") for each in tree)) > MAX_DEPTH:
+    if _depth(tree) > MAX_DEPTH:
         raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
     try:
         root = Tree.fromstring(tree, node_pattern=_WORD, leaf_pattern=_WORD)
@@ -60,11 +60,29 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
             raise ConfigurationError(f"{location}: brackets without a word in them")
         if words and len(words) < len(part):
             raise ConfigurationError(f"{location}: the word {words[0]!r} lacks brackets")
-        phrases.append(Phrase(part.label() or "", list(map(unescape_word, part.leaves()))))
-    for label, _ in phrases:
-        if label not in ("0", "1", "2", "3", "4") and (len(phrases) > 1 or not label[:1].isalpha()):
-            raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")
+        leaves = [unescape_word(leaf) for leaf in part.leaves()]
+        phrases.append(Phrase(part.label() or "", leaves))
+    for phrase in phrases:
+        is_number = phrase.label in ("0", "1", "2", "3", "4")
+        is_name = len(phrases) == 1 and phrase.label[:1].isalpha()  # of a text without phrases
+        if not is_number and not is_name:
+            raise ConfigurationError(
+                f"{location}: a label is a number from 0 to 4, not {phrase.label!r}"
+            )
     return phrases
+
+
+def _depth(tree: str) -> int:
+    """Returns how many brackets are open at the deepest place of a tree."""
+    depth = 0
+    deepest = 0
+    for character in tree:
+        if character == "(":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character == ")":
+            depth -= 1
+    return deepest
 
 
 FINE_LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -129,14 +147,16 @@ class SstTreesReader(LabeledTextsReader):
         sentence.
         """
         lines = (line for line in lines if line.text.strip())
-        for first in lines:
-            lines = chain([first], lines)
-            if first.text.lstrip().startswith("("):
-                yield from self._read_trees(lines)
-            elif self._labels is BINARY_LABELS:
-                raise first.error("binary is for trees; other texts have the labels of their file")
-            else:
-                yield from self._read_texts(lines)
+        first = next(lines, None)
+        if first is None:
+            return
+        lines = chain([first], lines)
+        if first.text.lstrip().startswith("("):
+            yield from self._read_trees(lines)
+        elif self._labels is BINARY_LABELS:
+            raise first.error("binary is for trees; other texts have the labels of their file")
+        else:
+            yield from self._read_texts(lines)
 
     def _read_texts(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, None]]:
         for line in lines:
@@ -155,21 +175,28 @@ class SstTreesReader(LabeledTextsReader):
                     f"{line.text.strip()!r:.60}; `elmo import classify` reads other files"
                 )
             sentence, *parts = read_phrases(line.text.strip(), line.location)
-            long_enough = [part for part in parts if len(part.words) >= self._min_phrase_length]
-            tokens = [Token(word) for word in sentence.words]
-            if not parts:
+            if parts:
+                tokens = [Token(word) for word in sentence.words]
+            else:
                 tokens = self._words_of(sentence, line)
             is_number = sentence.label.isdecimal()
-            if has_numbers not in (None, is_number) or (
-                self._labels is BINARY_LABELS and not is_number
-            ):
+            if has_numbers is None:  # the labels of all other lines are like the first one
+                has_numbers = is_number or self._labels is BINARY_LABELS
+            if is_number != has_numbers:
                 raise line.error(f"a label is a number from 0 to 4, not {sentence.label!r}")
-            has_numbers = is_number
-            for phrase in [sentence, *long_enough]:
-                name = self._labels[int(phrase.label)] if is_number else phrase.label
-                if name is not None:
-                    words = tokens if phrase is sentence else [Token(word) for word in phrase.words]
-                    yield words, name, tokens
+            label = self._label_of(sentence)
+            if label is not None:
+                yield tokens, label, tokens
+            for part in parts:
+                label = self._label_of(part)
+                if label is not None and len(part.words) >= self._min_phrase_length:
+                    yield [Token(word) for word in part.words], label, tokens
+
+    def _label_of(self, phrase: Phrase) -> str | None:
+        """Returns the name of a label, or `None` for one that is left out."""
+        if not phrase.label.isdecimal():
+            return phrase.label
+        return self._labels[int(phrase.label)]
 
     def _words_of(self, sentence: Phrase, line: Line) -> list[Token]:
         """Returns the words of a text without phrases, as people type it."""
@@ -189,7 +216,8 @@ class SstTreesReader(LabeledTextsReader):
         `label`. The vocabulary counts the words of the `sentence` of a phrase once for all its
         phrases.
         """
-        tokens = self.tokenizer.tokenize(tokens) if isinstance(tokens, str) else tokens
+        if isinstance(tokens, str):
+            tokens = self.tokenizer.tokenize(tokens)
         fields = sentence_fields(tokens)
         if sentence is not None:
             fields["tokens"] = PartOfText(tokens, sentence)
@@ -260,10 +288,12 @@ class SstBcn(Classifier):
         time).
         """
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
-        integrated = self.integrator(self_biattention(encoded, mask), mask)
+        attended = self_biattention(encoded, mask)  # Shape: (batch, time, 3 * dim)
+        integrated = self.integrator(attended, mask)  # Shape: (batch, time, integrated_dim)
         scores = self.pooling_scores(integrated).squeeze(-1)  # Shape: (batch, time)
-        pooled = pool(integrated, scores, mask)  # Shape: (batch, 4 * dim)
-        return self.output_logits(self.classifier(self.dropout(pooled)))
+        pooled = pool(integrated, scores, mask)  # Shape: (batch, 4 * integrated_dim)
+        hidden = self.classifier(self.dropout(pooled))  # Shape: (batch, hidden_dim)
+        return self.output_logits(hidden)
 
 
 @Predictor.register("elmo_sst")

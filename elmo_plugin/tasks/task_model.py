@@ -5,8 +5,7 @@ ensembles.
 import logging
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 import torch
@@ -38,11 +37,13 @@ class TaskModel(FiniteModule, Model):
 
     A subclass has these three, and ends its constructor with `self.initialize()`:
 
-    compute_logits: returns all that an ensemble averages, in any form average_logits: returns one
-    such form from the forms of several models; often `average_probabilities` decode: returns the
-    output for logits, and updates `self.metric` if the batch has the correct answers
+    - `compute_logits` returns all that an ensemble averages, in any form.
+    - `average_logits` returns one such form from the forms of several models; it is often
+      `average_probabilities`.
+    - `decode` returns the output for logits, and updates `self.metric` if the batch has the correct
+      answers.
 
-    If nothing is predicted in training, metrics are left out. The progress bar shows only the
+    There are no metrics in training, where nothing is predicted. The progress bar shows only the
     figures whose names end in one of `progress_figures`; the names of the others begin with `_`.
 
     # Parameters
@@ -56,7 +57,7 @@ class TaskModel(FiniteModule, Model):
     compute_logits: Callable[..., Any]
     average_logits: Callable[..., Any]
     decode: Callable[..., dict[str, Any]]
-    metric: Any  # of training and evaluation, a `Metric`
+    metric: Any  # a `Metric`; each task calls its own in its own way
     progress_figures: ClassVar[tuple[str, ...]] = ("",)
 
     def __init__(
@@ -64,7 +65,8 @@ class TaskModel(FiniteModule, Model):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self._initializer = initializer
-        self._unknown_tags: Counter[str] = Counter()  # of evaluation, since the last reset
+        # How many words had each unknown tag in evaluation, since the last reset.
+        self._unknown_tags: Counter[str] = Counter()
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns the output of `decode` for the fields of a batch."""
@@ -75,15 +77,17 @@ class TaskModel(FiniteModule, Model):
         if self.training:
             return {}
         if reset and self._unknown_tags:
-            tags, words = ", ".join(sorted(self._unknown_tags)), self._unknown_tags.total()
             logger.warning(
-                "the vocabulary lacks %s: %d words have no part in the loss", tags, words
+                "%s is not in the vocabulary: the loss leaves out %d words",
+                ", ".join(sorted(self._unknown_tags)),
+                self._unknown_tags.total(),
             )
             self._unknown_tags.clear()
-        return {
-            name if name.endswith(self.progress_figures) else f"_{name}": figure
-            for name, figure in self.metric.get_metric(reset).items()
-        }
+        figures = {}
+        for name, figure in self.metric.get_metric(reset).items():
+            is_shown = name.endswith(self.progress_figures)
+            figures[name if is_shown else f"_{name}"] = figure
+        return figures
 
     def initialize(self) -> None:
         """
@@ -96,33 +100,35 @@ class TaskModel(FiniteModule, Model):
         """
         if self._initializer is None:
             return
-        bilms = [module for module in self.modules() if isinstance(module, BiLm)]
-        pretrained = {id(parameter) for bilm in bilms for parameter in bilm.parameters()}
+        pretrained: set[int] = set()
+        for module in self.modules():
+            if isinstance(module, BiLm):
+                pretrained.update(id(parameter) for parameter in module.parameters())
         parameters = [
             (name, parameter)
             for name, parameter in self.named_parameters()
             if parameter.requires_grad and id(parameter) not in pretrained
         ]
-        # The initializer uses only the `named_parameters` of a module.
-        self._initializer(cast(nn.Module, SimpleNamespace(named_parameters=lambda: parameters)))
+        self._initializer(_NamedParameters(parameters))
 
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         """
-        Grows the layers that have a part for each label, to the labels of the vocabulary. AllenNLP
-        calls it for a model `from_archive`, and for `allennlp evaluate --extend-vocab`.
+        Grows the layers that have a part for each label, until they have one for each label of the
+        vocabulary. AllenNLP calls it for a model `from_archive`, and for `allennlp evaluate
+        --extend-vocab`.
         """
 
     def known_tags(self, tags: LongTensor, names: Sequence[Sequence[str]] | None) -> BoolTensor:
         """
-        Returns which tags the vocabulary has. The others, by their `names`, are counted in
-        evaluation, and an error in training.
+        Returns which tags are in the vocabulary. In training, a tag that is not is an error; in
+        evaluation, it is counted by its name in `names`.
         """
         known = cast(BoolTensor, tags != UNKNOWN_TAG)
         for row, word in (~known).nonzero().tolist():
             name = names[row][word] if names else "a tag"
             if self.training:
                 raise ConfigurationError(
-                    f"the training data have {name}, but the vocabulary has not: the vocabulary's "
+                    f"{name} is in the training data, but not in the vocabulary: the vocabulary's "
                     "type 'extend', with the directory of the old one, adds it"
                 )
             self._unknown_tags[name] += 1
@@ -133,9 +139,22 @@ class TaskModel(FiniteModule, Model):
             super()._load_from_state_dict(*args)
 
 
+class _NamedParameters(nn.Module):
+    """A choice of the parameters of a model, by their names there, for an initializer."""
+
+    def __init__(self, parameters: Sequence[tuple[str, nn.Parameter]]) -> None:
+        super().__init__()
+        self._chosen = parameters
+
+    @overrides(check_signature=False)
+    def named_parameters(self, *_: Any, **__: Any) -> Iterator[tuple[str, nn.Parameter]]:
+        return iter(self._chosen)
+
+
 def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
     """
-    Returns an output layer with a row for each label: the old ones, and new ones, which are logged.
+    Returns an output layer with a row for each label: the rows of the old layer, then new ones,
+    whose labels are logged.
     """
     labels = list(vocab.get_token_to_index_vocabulary("labels"))
     size = layer.out_features
@@ -152,27 +171,32 @@ def grown(new: Layer, old: Layer, labels: int) -> Layer:
     """Returns the larger module `new` with the values that `old` has for its `labels`."""
     with torch.no_grad():
         for name, parameter in new.named_parameters():
-            if parameter.requires_grad:
-                before = old.get_parameter(name)
-                pairs = zip(before.shape, parameter.shape, strict=True)
-                place = tuple(slice(size if size == larger else labels) for size, larger in pairs)
-                parameter[place] = before[place]
-                parameter.requires_grad_(before.requires_grad)
+            if not parameter.requires_grad:
+                continue
+            before = old.get_parameter(name)
+            known = []  # the part of each dimension that `old` has values for
+            for size, larger in zip(before.shape, parameter.shape, strict=True):
+                known.append(slice(size if size == larger else labels))
+            place = tuple(known)
+            parameter[place] = before[place]
+            parameter.requires_grad_(before.requires_grad)
     return new.to(next(old.parameters()).device)
 
 
 def in_float32(logits: Any) -> Any:
     """
-    Converts 16-bit logits: a tensor, a named tuple with tensors, or a list. Under autocast, layers
-    compute them in 16 bits. Losses and decoders need more for their sums, and numpy lacks bfloat16.
+    Converts 16-bit logits to float32: a tensor, a named tuple with tensors, or a list of such.
+    Under autocast, layers compute logits in 16 bits. That is too few for the sums of losses and
+    decoders, and numpy has no bfloat16.
     """
     if isinstance(logits, list):
-        return list(map(in_float32, logits))
+        return [in_float32(each) for each in logits]
     if hasattr(logits, "_asdict"):
-        tensors = {
-            name: each for name, each in logits._asdict().items() if isinstance(each, Tensor)
-        }
-        return logits._replace(**{name: in_float32(each) for name, each in tensors.items()})
+        converted = {}
+        for name, each in logits._asdict().items():
+            if isinstance(each, Tensor):
+                converted[name] = in_float32(each)
+        return logits._replace(**converted)
     if isinstance(logits, Tensor) and logits.is_floating_point():
         return logits.to(torch.promote_types(logits.dtype, torch.float))
     return logits
@@ -200,7 +224,8 @@ class Classifier(TaskModel):
 
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         number_of_labels(vocab)
-        if not isinstance(layer := getattr(self, "output_logits", None), nn.Linear):
+        layer = getattr(self, "output_logits", None)
+        if not isinstance(layer, nn.Linear):
             raise ConfigurationError(
                 f"{type(self).__name__} lacks the layer output_logits, to add labels to"
             )
@@ -218,8 +243,11 @@ class Classifier(TaskModel):
         has them, and `loss`, the mean cross entropy, if it has the correct labels, of shape
         (batch,).
         """
-        output: dict[str, Any] = {} if words is None else {"words": words}
-        output |= {"logits": logits, "probs": logits.softmax(dim=-1)}
+        output: dict[str, Any] = {}
+        if words is not None:
+            output["words"] = words
+        output["logits"] = logits
+        output["probs"] = logits.softmax(dim=-1)
         if label is not None:
             output["loss"] = functional.cross_entropy(logits, label)
             self.metric(logits, label)
@@ -227,17 +255,18 @@ class Classifier(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `label`, the most probable one, and `probabilities` by the names of labels, for
-        `probs`.
+        Adds `label`, the most probable one, and replaces `probs` by `probabilities`, by the names
+        of the labels.
         """
         labels = self.vocab.get_index_to_token_vocabulary("labels")
-        output_dict["probabilities"] = [
-            {labels[index]: probability for index, probability in enumerate(row)}
-            for row in output_dict.pop("probs").tolist()
-        ]
-        output_dict["label"] = [
-            max(row, key=row.__getitem__) for row in output_dict["probabilities"]
-        ]
+        by_label = []
+        best = []
+        for row in output_dict.pop("probs").tolist():
+            probabilities = {labels[index]: part for index, part in enumerate(row)}
+            by_label.append(probabilities)
+            best.append(max(probabilities, key=probabilities.__getitem__))
+        output_dict["probabilities"] = by_label
+        output_dict["label"] = best
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -275,7 +304,8 @@ class Ensemble(Model):
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns the output of the first member for the average of the logits."""
-        first, members = self.first_member, cast(Sequence[TaskModel], self.members)
+        first = self.first_member
+        members = cast(Sequence[TaskModel], self.members)
         logits = [in_float32(member.compute_logits(**fields)) for member in members]
         return first.decode(first.average_logits(logits), **fields)
 

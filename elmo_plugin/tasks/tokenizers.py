@@ -17,9 +17,10 @@ from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.typography import SEGMENTED_LANGUAGES, NormalizedText, check_script
 
-MAX_RUN = 2_000  # characters without white space take 0.3 seconds; the time grows with their square
+# Characters without white space: 2,000 take 0.3 seconds, and the time grows with their square.
+MAX_RUN = 2_000
 _MORE = "etc. No. Nos. Fig. Sgt. Lt. Col. Capt. Maj. Hon. Sr. Ave. approx."
-_ABBREVIATIONS = {*TOKENIZER_EXCEPTIONS, *_MORE.split()}
+_ABBREVIATIONS = TOKENIZER_EXCEPTIONS.keys() | set(_MORE.split())
 _RUN_ON = re.compile(r"(.*[a-z0-9]{2})(\.+)([A-Z][a-z]+)?")
 _SPACE = re.compile(r"\s*")
 _ICON = rf"(?![\u0000-\u214f])[{CONCAT_ICONS}]"  # not a degree sign, which stays at its number
@@ -37,12 +38,16 @@ class TypedToken(Token):
 
     def __init__(self, token: Token, start: int, end: int, typed: str) -> None:
         super().__init__(**{name: getattr(token, name, None) for name in Token.__slots__})
-        self.idx, self.idx_end, self.typed = start, end, typed
+        self.idx = start
+        self.idx_end = end
+        self.typed = typed
 
 
 def as_typed(token: Token) -> str:
     """Returns a word as it stands in the text, to be shown."""
-    return token.typed if isinstance(token, TypedToken) else token.ensure_text()
+    if isinstance(token, TypedToken):
+        return token.typed
+    return token.ensure_text()
 
 
 class RawTextTokenizer(Tokenizer):
@@ -69,7 +74,8 @@ class RawTextTokenizer(Tokenizer):
         tokens: list[Token] = []
         end = 0
         for token in self.split(normalized.text):
-            word, start = token.ensure_text(), token.idx
+            word = token.ensure_text()
+            start = token.idx
             if start is None:
                 start = _SPACE.match(normalized.text, end).end()  # type: ignore[union-attr]
                 if not word or not normalized.text.startswith(word, start):
@@ -78,7 +84,8 @@ class RawTextTokenizer(Tokenizer):
             end = getattr(token, "idx_end", None) or start + len(word)
             _, first, last = normalized.word(start, end)
             if isinstance(token, Token) and word == text[first:last]:
-                token.idx, token.idx_end = first, last
+                token.idx = first
+                token.idx_end = last
             else:
                 token = TypedToken(token, first, last, text[first:last])
             tokens.append(token)
@@ -116,9 +123,12 @@ class PennTreebankTokenizer(RawTextTokenizer):
         end = 0
         for word in self._words(text):
             start = _SPACE.match(text, end).end()  # type: ignore[union-attr]
-            is_quote = word in ("``", "''")
-            end = start + (1 if is_quote and text[start] == '"' else len(word))
-            yield Token('"' if is_quote else word, start, end)
+            end = start + len(word)
+            if word in ("``", "''"):  # NLTK's form of a quotation mark, which the text may have too
+                word = '"'
+                if text[start] == '"':
+                    end = start + 1
+            yield Token(word, start, end)
 
     def _words(self, text: str) -> Iterator[str]:
         for chunk in self._tokenizer.tokenize(text):
@@ -135,17 +145,23 @@ def _split_marks(word: str) -> list[str]:
 
 def _split_stop(word: str) -> list[str]:
     """
-    Splits the full stop of a sentence from its last word, maybe with the next word: `phone.It`.
+    Splits the full stop of a sentence from its last word, even if the next word follows without a
+    space: `phone.It`.
     """
     if "." not in word or word in _ABBREVIATIONS:
         return [word]
-    if (match := _RUN_ON.fullmatch(word)) and f"{match[1]}." not in _ABBREVIATIONS:
-        return list(filter(None, match.groups()))
+    match = _RUN_ON.fullmatch(word)
+    if match is not None and f"{match[1]}." not in _ABBREVIATIONS:
+        return [part for part in match.groups() if part]
+    if not word.endswith("."):
+        return [word]
     stem = word.removesuffix(".")
     last = stem.rpartition(".")[2]
-    has_case = last.lower() != last.upper()  # J. and U.S. are initials
-    ends_sentence = last and last[-1] not in punctuation and not (has_case and len(last) == 1)
-    return [stem, "."] if stem != word and ends_sentence else [word]
+    has_case = last.lower() != last.upper()
+    is_initial = has_case and len(last) == 1  # as in J. and U.S.
+    if not last or last[-1] in punctuation or is_initial:
+        return [word]
+    return [stem, "."]
 
 
 class EnglishRules(SpacyRules):
@@ -157,7 +173,7 @@ class EnglishRules(SpacyRules):
 
     @overrides
     def parse(self, text: str) -> Doc:
-        longest = max(map(len, text.split()), default=0)
+        longest = max((len(run) for run in text.split()), default=0)
         if longest > MAX_RUN:
             raise ConfigurationError(
                 f"spaCy's rules read {MAX_RUN:,} characters without white space, not {longest:,}"
@@ -182,7 +198,8 @@ class SpacyRulesTokenizer(RawTextTokenizer):
 
     def __init__(self, language: str = "en") -> None:
         with as_configuration_error():
-            self._rules = (EnglishRules if language == "en" else SpacyRules)(language)
+            rules = EnglishRules if language == "en" else SpacyRules
+            self._rules = rules(language)
         self.needs_spaces = language not in SEGMENTED_LANGUAGES
 
     @overrides
@@ -201,4 +218,6 @@ def raw_text_tokenizer(
     """
     if tokenizer is None:
         return default()
-    return tokenizer if isinstance(tokenizer, RawTextTokenizer) else NormalizingTokenizer(tokenizer)
+    if isinstance(tokenizer, RawTextTokenizer):
+        return tokenizer
+    return NormalizingTokenizer(tokenizer)

@@ -119,13 +119,14 @@ class ElmoWeightsCallback(TrainerCallback):
         if not is_primary:
             return
         for mix in _read_layer_weights(trainer):
-            weights = zip(map(layer_name, mix.layers), mix.normalized_weights, strict=True)
-            scalars = {"gamma": mix.gamma, **dict(weights)}
+            scalars = {"gamma": mix.gamma}
+            for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):
+                scalars[layer_name(layer)] = weight
             line = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
             logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {line}")
-            named = {
-                f"elmo_{mix.placement}_{name.replace(' ', '_')}": scalars[name] for name in scalars
-            }
+            named = {}
+            for name, value in scalars.items():
+                named[f"elmo_{mix.placement}_{name.replace(' ', '_')}"] = value
             metrics.update(named)
             for callback in trainer._callbacks:
                 if isinstance(callback, LogWriterCallback):

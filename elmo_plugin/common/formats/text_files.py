@@ -40,7 +40,10 @@ _NOT_TEXT = {
 
 def compression(path: str) -> str:
     """Returns the suffix of a compressed file, `.gz` or `.zst`, or an empty string."""
-    return next((end for end in (".gz", ".zst") if path.endswith(end)), "")
+    for suffix in (".gz", ".zst"):
+        if path.endswith(suffix):
+            return suffix
+    return ""
 
 
 def read_lines(path: str) -> Iterator[bytes]:
@@ -53,7 +56,8 @@ def read_lines(path: str) -> Iterator[bytes]:
     opener = gzip.open if kind == ".gz" else open
     try:
         with opener(fetch(path), "rb") as file:
-            yield from _text_lines(_zstd_lines(file) if kind == ".zst" else _lines(file), path)
+            lines = _zstd_lines(file) if kind == ".zst" else _lines(file)
+            yield from _text_lines(lines, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise BiLmError(f"{path}: not a whole gzip file ({error})") from None
     except zstandard.ZstdError as error:
@@ -70,17 +74,16 @@ _READS = {
     "FASTA": "name its file .fasta, or --input-format fasta",
 }
 _MOST_WORDS = 500
-_HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
-_NUMBER = re.compile(
-    rb"\d+([-.]\d+)?"
-)  # of a word in CoNLL-U; contracted words and empty nodes have two
+_HASH = re.compile(rb"#\S|# .*\bO$")  # a row whose word is "#" or begins with it
+# The number of a word in CoNLL-U; contracted words and empty nodes have two.
+_NUMBER = re.compile(rb"\d+([-.]\d+)?")
 
 
 def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None) -> Iterator[bytes]:
     """
     Yields the lines of a text with one sentence each; or, given the number of a `column`, the words
-    in it, up to each blank line, with "_" for white space within them. Raises `BiLmError` if the
-    lines are plainly a table or data instead, or a row lacks its word.
+    in it up to each blank line as one sentence, with "_" for white space within a word. Raises
+    `BiLmError` if the lines are plainly a table or data instead, or a row has no word.
     """
     lines = iter(lines)
     if column is not None:
@@ -105,9 +108,12 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
     words: list[bytes] = []
     first = list(islice(lines, _SNIFFED))
     rows = [line.split() for line in first if line[:1] != b"#" and line.strip()]
-    width = len(rows[0]) if rows else 0
+    width = 0
+    if rows:
+        width = len(rows[0])
     numbers = [row[0] for row in rows]
-    is_numbered = column != 0 and b"1" in numbers and all(map(_NUMBER.fullmatch, numbers))
+    all_are_numbers = all(_NUMBER.fullmatch(number) for number in numbers)
+    is_numbered = column != 0 and b"1" in numbers and all_are_numbers
     for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
         fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
         is_word = b"\t" in line or (len(fields) == width and _HASH.match(line))
@@ -166,11 +172,16 @@ def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
                         f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {kind}"
                     )
             line = line.removeprefix(_BOM)
-        num_blank = num_blank + 1 if line.isspace() else 0
-        if len(line) > MAX_LINE_BYTES or num_blank > MAX_BLANK_LINES:
-            found = (
-                f"{num_blank:,} blank lines" if num_blank else f"more than {MAX_LINE_BYTES:,} bytes"
-            )
+        if line.isspace():
+            num_blank += 1
+        else:
+            num_blank = 0
+        found = ""
+        if num_blank > MAX_BLANK_LINES:
+            found = f"{num_blank:,} blank lines"
+        elif len(line) > MAX_LINE_BYTES:
+            found = f"more than {MAX_LINE_BYTES:,} bytes"
+        if found:
             raise BiLmError(f"{name}, line {number}: expected a line of text, got {found}")
         yield line
 
@@ -202,7 +213,8 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
     frame = None
     while compressed := file.read(_CHUNK):
         while compressed:
-            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            if frame is None:
+                frame = zstandard.ZstdDecompressor().decompressobj()
             yield frame.decompress(compressed)
             compressed = frame.unused_data
             if frame.eof:
@@ -220,6 +232,8 @@ def decode(text: bytes, location: str, encoding: str = "utf-8", keep_marks: bool
         raise BiLmError(f"{location}: not text, as it has the character NUL")
     try:
         decoded = text.decode(encoding)
-        return decoded if keep_marks else decoded.replace(BYTE_ORDER_MARK, "")
     except UnicodeDecodeError as error:
         raise BiLmError(f"{location}: not {encoding.upper()} text ({error.reason})") from None
+    if keep_marks:
+        return decoded
+    return decoded.replace(BYTE_ORDER_MARK, "")

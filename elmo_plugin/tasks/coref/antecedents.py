@@ -13,9 +13,10 @@ from elmo_plugin.tasks.task_model import grown
 
 logger = logging.getLogger(__name__)
 
-# spans whose antecedents are scored together, so that their scaled weights fit into a CPU's cache
+# Spans whose antecedents are scored together, so that their scaled weights fit into a CPU's cache.
 BLOCK = 8
-FIRST_OF_BUCKET = [1, 2, 3, 4, 5, 8, 16, 32, 64]  # distances, in spans
+# The smallest distance of each bucket, in spans.
+FIRST_OF_BUCKET = [1, 2, 3, 4, 5, 8, 16, 32, 64]
 
 
 class AntecedentScorer(nn.Module):
@@ -26,8 +27,8 @@ class AntecedentScorer(nn.Module):
 
     The first layer is a sum over these parts, so the vectors of pairs are never made: the parts of
     one span are computed once for each span, and the product by `ProductLayer`. Only the features
-    are specific to a pair, with a dropout mask for each pair. Without `num_genres`, genre is no
-    feature.
+    are specific to a pair, with a dropout mask for each pair. If `num_genres` is 0, the genre is
+    not a feature.
     """
 
     def __init__(
@@ -43,17 +44,23 @@ class AntecedentScorer(nn.Module):
     ) -> None:
         super().__init__()
         self.distance_embedding = nn.Embedding(len(FIRST_OF_BUCKET) + 1, feature_dim)
-        self.speaker_embedding = nn.Embedding(2, feature_dim) if use_speakers else None
-        self.genre_embedding = _genre_embedding(num_genres, feature_dim) if num_genres else None
+        num_features = 1
+        self.speaker_embedding = None
+        if use_speakers:
+            self.speaker_embedding = nn.Embedding(2, feature_dim)
+            num_features += 1
+        self.genre_embedding = None
+        if num_genres:
+            self.genre_embedding = _genre_embedding(num_genres, feature_dim)
+            num_features += 1
         self.dropout = Dropout(dropout)
-        num_features = 1 + use_speakers + bool(num_genres)
         self._sizes = [span_dim, span_dim, span_dim, num_features * feature_dim]
         self.first_layer = nn.Linear(sum(self._sizes), hidden_dim)
         self.further_layers = further_layers(hidden_dim, dropout)
         self._max_antecedents = max_antecedents
 
     def add_genres(self, num_genres: int) -> None:
-        """Grows the vectors of genres. A model without any stays so."""
+        """Adds vectors of new genres; does nothing if the genre is not a feature."""
         old = self.genre_embedding
         if old is not None and num_genres >= old.num_embeddings:
             known = old.num_embeddings - 1
@@ -74,22 +81,23 @@ class AntecedentScorer(nn.Module):
         weights = self.first_layer.weight.split(self._sizes, dim=1)
         span_weight, antecedent_weight, product_weight, feature_weight = weights
         from_spans = functional.linear(spans, span_weight, self.first_layer.bias)
-        from_antecedents = functional.linear(spans, antecedent_weight)
+        from_antecedents = functional.linear(spans, antecedent_weight)  # Shape: (spans, hidden_dim)
         nearest = min(self._max_antecedents, max(len(spans) - 1, 1))
+        index = torch.arange(len(spans), device=spans.device)
         scores = []
         for start in range(0, len(spans), BLOCK):
             block = slice(start, start + BLOCK)
             candidates = slice(max(0, start - nearest), start + BLOCK)
-            index = torch.arange(len(spans), device=spans.device)
             distances = index[block] - index[candidates].unsqueeze(1)  # Shape: (candidates, block)
             same_speaker = speakers[block] == speakers[candidates].unsqueeze(1)
+            # Shape of hidden: (candidates, block, hidden_dim)
             hidden = product_layer(spans[candidates], spans[block], product_weight)
             hidden = hidden + from_spans[block] + from_antecedents[candidates].unsqueeze(1)
             features = self._features(distances, same_speaker, genre)
             hidden = hidden + functional.linear(features, feature_weight)
             pairs = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
             scores.append(_nearest_first(pairs, index[block] - candidates.start, nearest))
-        return torch.cat(scores)
+        return torch.cat(scores)  # Shape: (spans, nearest)
 
     def _features(self, distances: Tensor, same_speaker: Tensor, genre: Tensor) -> Tensor:
         """Returns the features of pairs of spans, of shape (candidates, block, features)."""
@@ -133,19 +141,19 @@ class ProductLayer(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
         ctx.save_for_backward(left, right, weight)
-        return (left @ _scaled(right, weight).T).view(len(left), len(right), len(weight))
+        products = left @ _scaled(right, weight).T  # Shape: (left, right * hidden_dim)
+        return products.view(len(left), len(right), len(weight))
 
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         left, right, weight = ctx.saved_tensors
-        gradient = gradient.reshape(len(left), -1)
-        scaled_gradient = (gradient.T @ left).view(len(right), *weight.shape)
-        return (
-            gradient @ _scaled(right, weight),
-            (scaled_gradient * weight).sum(dim=1),
-            scaled_gradient.mul_(right.unsqueeze(1)).sum(dim=0),
-        )
+        gradient = gradient.reshape(len(left), -1)  # Shape: (left, right * hidden_dim)
+        of_scaled = (gradient.T @ left).view(len(right), *weight.shape)
+        of_left = gradient @ _scaled(right, weight)
+        of_right = (of_scaled * weight).sum(dim=1)
+        of_weight = of_scaled.mul_(right.unsqueeze(1)).sum(dim=0)  # in place: it is large
+        return of_left, of_right, of_weight
 
 
 def product_layer(left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
@@ -158,4 +166,5 @@ def product_layer(left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
 
 
 def _scaled(right: Tensor, weight: Tensor) -> Tensor:
+    """Returns the weight scaled by each vector, of shape (right * hidden_dim, dim)."""
     return (right.unsqueeze(1) * weight).flatten(0, 1)

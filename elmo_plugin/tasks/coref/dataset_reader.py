@@ -74,7 +74,9 @@ class CorefReader(TaskDatasetReader):
     ) -> None:
         super().__init__(token_indexers, **kwargs)
         try:
-            self._genre_pattern = re.compile(genre_pattern) if genre_pattern else None
+            self._genre_pattern: re.Pattern[str] | None = None
+            if genre_pattern:
+                self._genre_pattern = re.compile(genre_pattern)
         except re.error as error:
             raise ConfigurationError(
                 f"genre_pattern: {genre_pattern!r} is not a regex: {error}"
@@ -103,7 +105,9 @@ class CorefReader(TaskDatasetReader):
 
     def _genre_of(self, name: str) -> str:
         """Returns the first group of the pattern in the name of a document, or nothing."""
-        match = self._genre_pattern.search(name) if self._genre_pattern else None
+        if self._genre_pattern is None:
+            return ""
+        match = self._genre_pattern.search(name)
         if match is None:
             return ""
         return match[1] or ""

@@ -27,7 +27,7 @@ class CorefDocument(NamedTuple):
     @property
     def length(self) -> int:
         """The number of its words."""
-        return sum(map(len, self.sentences))
+        return sum(len(words) for words in self.sentences)
 
     @property
     def typed_sentences(self) -> list[list[str]]:
@@ -35,12 +35,18 @@ class CorefDocument(NamedTuple):
         if self.text is None or self.places is None:
             return self.sentences
         places = iter(self.places)
-        return [[self.text[slice(*next(places))] for _ in words] for words in self.sentences]
+        typed = []
+        for words in self.sentences:
+            of_sentence = [next(places) for _ in words]
+            typed.append([self.text[start:end] for start, end in of_sentence])
+        return typed
 
     @property
     def title(self) -> str:
         """Name and part, by which the scorer finds a document."""
-        return f"({self.name});" + (f" part {self.part}" if self.part else "")
+        if not self.part:
+            return f"({self.name});"
+        return f"({self.name}); part {self.part}"
 
     @property
     def location(self) -> str:
@@ -51,13 +57,14 @@ class CorefDocument(NamedTuple):
 def genre_in(name: str) -> str:
     """Returns the part of the name of a document before the first "/", or nothing."""
     genre, slash, _ = name.partition("/")
-    return genre if slash else ""
+    if not slash:
+        return ""
+    return genre
 
 
 def check_words(sentences: Any) -> list[list[str]]:
     """
-    Returns sentences of words. Raises `BiLmError` if they are no lists of texts, none of them
-    empty.
+    Returns sentences of words. Raises `BiLmError` if they are not lists of texts, or one is empty.
     """
     if not sentences or not _are_texts(sentences) or not all(sentences):
         raise BiLmError(
@@ -73,14 +80,17 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
         return [[NO_SPEAKER] * len(words) for words in sentences]
     if is_list_of(speakers, list):
         speakers = [[name or NO_SPEAKER for name in names] for names in speakers]
-    if not _are_texts(speakers) or list(map(len, speakers)) != list(map(len, sentences)):
+    lengths = [len(words) for words in sentences]
+    if not _are_texts(speakers) or [len(names) for names in speakers] != lengths:
         raise BiLmError('"speakers": expected one name for each word of each of the "sentences"')
     return cast(list[list[str]], speakers)
 
 
 def _are_texts(lists: Any) -> bool:
     """Returns whether it is a list of lists of texts that are not empty."""
-    return is_list_of(lists, list) and all(
-        is_list_of(texts, str) and all(text.strip(BYTE_ORDER_MARK) for text in texts)
-        for texts in lists
-    )
+    if not is_list_of(lists, list):
+        return False
+    for texts in lists:
+        if not is_list_of(texts, str) or not all(text.strip(BYTE_ORDER_MARK) for text in texts):
+            return False
+    return True

@@ -1,6 +1,7 @@
-"""Antecedents: their loss, the clusters that they make, and how people read these."""
+"""Antecedents: their loss, the clusters that they make, and the clusters as people read them."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import torch
@@ -19,8 +20,8 @@ class AntecedentLogits(NamedTuple):
     """
 
     spans: list[Span]
-    # Shape: (spans, 1 + antecedents), for no antecedent, then for the spans before it, the nearest
-    # one first; `-inf` if there is none.
+    # Shape: (spans, 1 + antecedents). The first column is for no antecedent, the next ones are for
+    # the spans before, the nearest one first; `-inf` where there is no such span.
     logits: Tensor
 
 
@@ -38,38 +39,42 @@ def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) 
     antecedents, or no antecedent if none is correct: the sum over spans (Lee et al., 2017, equation
     1 and section 5).
     """
-    numbers = {
-        mention: number for number, mentions in enumerate(clusters, 1) for mention in mentions
-    }
-    cluster = torch.tensor(
-        [numbers.get(span, 0) for span in logits.spans], device=logits.logits.device
+    cluster_numbers: dict[Span, int] = {}
+    for number, mentions in enumerate(clusters, start=1):
+        for mention in mentions:
+            cluster_numbers[mention] = number
+    cluster = torch.tensor(  # Shape: (spans,); 0 for a span in no cluster
+        [cluster_numbers.get(span, 0) for span in logits.spans], device=logits.logits.device
     )
-    antecedents = antecedent_indices(logits.logits[:, 1:])
+    antecedents = antecedent_indices(logits.logits[:, 1:])  # Shape: (spans, antecedents)
     correct = cluster[antecedents.clamp(min=0)] == cluster.unsqueeze(1)
     correct &= (antecedents >= 0) & (cluster > 0).unsqueeze(1)
-    correct = torch.cat([~correct.any(dim=1, keepdim=True), correct], dim=1)
+    none_is_correct = ~correct.any(dim=1, keepdim=True)
+    correct = torch.cat([none_is_correct, correct], dim=1)  # Shape: (spans, 1 + antecedents)
     correct_logits = logits.logits.masked_fill(~correct, float("-inf"))
     return (logits.logits.logsumexp(dim=1) - correct_logits.logsumexp(dim=1)).sum()
 
 
 def antecedent_indices(scores: Tensor) -> Tensor:
     """
-    Returns the index of the span of each score, of shape (spans, antecedents); negative if there is
-    none.
+    Returns the index of the antecedent that each score of shape (spans, antecedents) is for;
+    negative if there is no such span.
     """
-    spans, distances = (torch.arange(size, device=scores.device) for size in scores.shape)
-    return spans.unsqueeze(1) - 1 - distances
+    spans = torch.arange(scores.size(0), device=scores.device)
+    nearest = torch.arange(scores.size(1), device=scores.device)
+    return spans.unsqueeze(1) - 1 - nearest  # Shape: (spans, antecedents)
 
 
 def best_links(logits: AntecedentLogits) -> list[Link]:
     """Returns the best antecedent of each span that is more probable than none."""
-    probabilities, best = logits.logits.softmax(dim=1).max(dim=1)
-    choices = zip(logits.spans, best.tolist(), probabilities.tolist(), strict=True)
-    return [
-        Link(span, logits.spans[index - choice], probability)
-        for index, (span, choice, probability) in enumerate(choices)
-        if choice > 0
-    ]
+    probabilities, best = logits.logits.softmax(dim=1).max(dim=1)  # Shapes: (spans,)
+    choices = best.tolist()  # 0 is no antecedent, 1 the nearest span before
+    links = []
+    for index, probability in enumerate(probabilities.tolist()):
+        if choices[index] > 0:
+            antecedent = logits.spans[index - choices[index]]
+            links.append(Link(logits.spans[index], antecedent, probability))
+    return links
 
 
 def link_clusters(links: Sequence[Link]) -> list[list[Span]]:
@@ -77,88 +82,111 @@ def link_clusters(links: Sequence[Link]) -> list[list[Span]]:
     cluster_of: dict[Span, list[Span]] = {}
     clusters: list[list[Span]] = []
     for link in links:
-        if link.antecedent not in cluster_of:
-            clusters.append([link.antecedent])
-            cluster_of[link.antecedent] = clusters[-1]
-        cluster = cluster_of[link.mention] = cluster_of[link.antecedent]
+        cluster = cluster_of.get(link.antecedent)
+        if cluster is None:
+            cluster = [link.antecedent]
+            clusters.append(cluster)
+            cluster_of[link.antecedent] = cluster
         cluster.append(link.mention)
+        cluster_of[link.mention] = cluster
     return sorted(sorted(cluster) for cluster in clusters)
 
 
 def average_antecedent_logits(members: Sequence[AntecedentLogits]) -> AntecedentLogits:
     """
-    Returns logits of the mean of the members' probabilities, for the union of their spans. A span
-    that a member lacks is without antecedent there, and is none.
+    Returns logits of the mean of the members' probabilities, for the union of their spans. If one
+    model does not have a span, that model gives it no antecedent, and it is nobody's antecedent.
     """
     union = sorted({span for member in members for span in member.spans})
-    union_index = {span: index for index, span in enumerate(union)}
-    none = len(union)  # the column of no antecedent; the others are antecedents by their index
     total = members[0].logits.new_zeros(len(union), len(union) + 1)
     for member in members:
-        rows = torch.tensor([union_index[span] for span in member.spans], device=total.device)
-        antecedents = antecedent_indices(member.logits[:, 1:])
-        columns = rows[antecedents.clamp(min=0)].masked_fill(antecedents < 0, none)
-        columns = functional.pad(columns, (1, 0), value=none)
-        probabilities = member.logits.softmax(dim=1)
-        aligned = torch.zeros_like(total)
-        aligned[:, none] = 1.0
-        aligned[rows] = torch.zeros_like(aligned[rows]).scatter_add(1, columns, probabilities)
-        total += aligned / len(members)
+        total += _aligned_probabilities(member, union) / len(members)
+    mean_of_none = total[:, len(union) :]  # Shape: (spans, 1)
     antecedents = antecedent_indices(total[:, : max(len(union) - 1, 1)])
-    nearest_first = total.gather(1, antecedents.clamp(min=0))
-    tiny = torch.finfo(total.dtype).tiny  # the logarithm of a correct antecedent is finite
+    nearest_first = total.gather(1, antecedents.clamp(min=0))  # Shape: (spans, antecedents)
+    tiny = torch.finfo(total.dtype).tiny  # so that the logarithm of a correct antecedent is finite
     logits = nearest_first.clamp(min=tiny).log().masked_fill(antecedents < 0, float("-inf"))
-    return AntecedentLogits(
-        union, torch.cat([total[:, none:].clamp(min=tiny).log(), logits], dim=1)
+    return AntecedentLogits(union, torch.cat([mean_of_none.clamp(min=tiny).log(), logits], dim=1))
+
+
+def _aligned_probabilities(member: AntecedentLogits, union: Sequence[Span]) -> Tensor:
+    """
+    Returns a model's probabilities for the spans of an ensemble, of shape (spans, spans + 1): of
+    each span as an antecedent, by its index in `union`, and in the last column, of none.
+    """
+    union_index = {span: index for index, span in enumerate(union)}
+    none = len(union)
+    rows = torch.tensor(  # Shape: (spans of the member,)
+        [union_index[span] for span in member.spans], device=member.logits.device
     )
+    antecedents = antecedent_indices(member.logits[:, 1:])
+    columns = rows[antecedents.clamp(min=0)].masked_fill(antecedents < 0, none)
+    columns = functional.pad(columns, (1, 0), value=none)  # Shape: (spans, 1 + antecedents)
+    probabilities = member.logits.softmax(dim=1)
+    aligned = probabilities.new_zeros(len(union), len(union) + 1)
+    aligned[:, none] = 1.0  # for the spans that this model does not have
+    aligned[rows] = torch.zeros_like(aligned[rows]).scatter_add(1, columns, probabilities)
+    return aligned
 
 
 def describe(
     document: CorefDocument, clusters: Sequence[Sequence[Span]], links: Sequence[Link]
 ) -> dict[str, Any]:
     """
-    Returns `clusters` and `antecedents`, with the text and place of each mention, and the document
-    `marked` with its clusters.
+    Returns `clusters` and `antecedents`, with the text and place of each mention, and the words as
+    one text with its clusters `marked`.
     """
-    words = [word for sentence in document.typed_sentences for word in sentence]
+    words = list(chain.from_iterable(document.typed_sentences))
     text, places = document.text, document.places
     if text is None or places is None:
         text, places = join_words(words)
 
     def describe_mention(mention: Span) -> dict[str, Any]:
-        start, end, _ = mention
-        characters = [places[start][0], places[end - 1][1]]
+        first_character, _ = places[mention.start]
+        _, after_last = places[mention.end - 1]
         return {
-            "text": text[slice(*characters)],
-            "start": start,
-            "end": end,
-            "characters": characters,
+            "text": text[first_character:after_last],
+            "start": mention.start,
+            "end": mention.end,
+            "characters": [first_character, after_last],
         }
 
-    return {
-        "clusters": [[describe_mention(mention) for mention in cluster] for cluster in clusters],
-        "antecedents": [
+    described_clusters = []
+    for cluster in clusters:
+        described_clusters.append([describe_mention(mention) for mention in cluster])
+    antecedents = []
+    for link in links:
+        antecedents.append(
             {
-                "mention": describe_mention(mention),
-                "antecedent": describe_mention(antecedent),
-                "probability": probability,
+                "mention": describe_mention(link.mention),
+                "antecedent": describe_mention(link.antecedent),
+                "probability": link.probability,
             }
-            for mention, antecedent, probability in links
-        ],
+        )
+    return {
+        "clusters": described_clusters,
+        "antecedents": antecedents,
         "marked": mark(words, clusters),
     }
 
 
 def mark(words: Sequence[str], clusters: Sequence[Sequence[Span]]) -> str:
     """
-    Returns the words with their mentions in brackets, and the number of the cluster, such as
-    `[She]0`.
+    Returns the words with each mention in brackets, and behind it the number of its cluster, such
+    as `[She]0`.
     """
+    mentions: list[tuple[Span, int]] = []
+    for number, cluster in enumerate(clusters):
+        for mention in cluster:
+            mentions.append((mention, number))
+
+    def length(numbered: tuple[Span, int]) -> int:
+        mention, _ = numbered
+        return mention.end - mention.start
+
     marked = list(words)
-    mentions = [
-        (*mention[:2], number) for number, cluster in enumerate(clusters) for mention in cluster
-    ]
-    for start, end, number in sorted(mentions, key=lambda mention: mention[1] - mention[0]):
-        marked[start] = f"[{marked[start]}"
-        marked[end - 1] = f"{marked[end - 1]}]{number}"
+    for mention, number in sorted(mentions, key=length):  # brackets grow from inside to outside
+        last = mention.end - 1
+        marked[mention.start] = f"[{marked[mention.start]}"
+        marked[last] = f"{marked[last]}]{number}"
     return " ".join(marked)

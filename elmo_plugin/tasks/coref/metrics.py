@@ -4,7 +4,8 @@
 
 import logging
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from allennlp.common.checks import ConfigurationError
@@ -13,7 +14,7 @@ from overrides import overrides
 from scipy.optimize import linear_sum_assignment
 
 from elmo_plugin.tasks.coref.documents import CorefDocument
-from elmo_plugin.tasks.counting import CountingMetric, Figures, harmonic_mean
+from elmo_plugin.tasks.counting import CountingMetric, Figures, harmonic_mean, ratio
 
 logger = logging.getLogger(__name__)
 
@@ -34,16 +35,26 @@ class CorefCounts(NamedTuple):
 
     def figures(self) -> Figures:
         """Returns precision, recall and F1, from 0 to 1; 0 if the denominator is 0."""
-        in_gold, gold, in_predicted, predicted = self
-        recall = in_gold / gold if gold else 0.0
-        precision = in_predicted / predicted if predicted else 0.0
+        recall = ratio(self.recall_numerator, self.recall_denominator)
+        precision = ratio(self.precision_numerator, self.precision_denominator)
         return Figures(precision, recall, harmonic_mean(precision, recall))
 
 
 def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
     """Returns the clusters that have mentions, as lists of hashable mentions."""
-    lists = [[tuple(m) if isinstance(m, list) else m for m in cluster] for cluster in clusters]
-    return [cluster for cluster in lists if cluster]
+    kept = []
+    for cluster in clusters:
+        mentions = [_hashable(mention) for mention in cluster]
+        if mentions:
+            kept.append(mentions)
+    return kept
+
+
+def _hashable(mention: Any) -> Hashable:
+    """Returns a mention, a list of two numbers as a tuple."""
+    if isinstance(mention, list):
+        return tuple(mention)
+    return cast(Hashable, mention)
 
 
 def _without_repeated(predicted: Sequence[Cluster], gold: set[Hashable]) -> list[Cluster]:
@@ -62,13 +73,12 @@ def _without_repeated(predicted: Sequence[Cluster], gold: set[Hashable]) -> list
 
 def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """
-    Counts links, one fewer in a cluster than mentions, and those within one cluster of the other
-    side.
+    Counts links: a cluster has one fewer than mentions, and those within one cluster of the other
+    side are correct.
     """
     correct = sum(len(indices) - len(set(indices)) for indices in _other_clusters(predicted, gold))
-    gold_links, predicted_links = (
-        sum(len(cluster) - 1 for cluster in side) for side in (gold, predicted)
-    )
+    gold_links = sum(len(cluster) - 1 for cluster in gold)
+    predicted_links = sum(len(cluster) - 1 for cluster in predicted)
     return CorefCounts(correct, gold_links, correct, predicted_links)
 
 
@@ -80,13 +90,13 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCount
     members = [set(cluster) for cluster in gold]
     recall = precision = 0.0
     for cluster, indices in zip(predicted, _other_clusters(predicted, gold), strict=True):
-        common = {
-            index: sum(mention in members[index] for mention in cluster) for index in set(indices)
-        }
+        common = {}
+        for index in set(indices):
+            common[index] = sum(mention in members[index] for mention in cluster)
         for index in indices:
             recall += common[index] / len(gold[index])
             precision += common[index] / len(cluster)
-    return CorefCounts(recall, sum(map(len, gold)), precision, sum(map(len, predicted)))
+    return CorefCounts(recall, _number_of_mentions(gold), precision, _number_of_mentions(predicted))
 
 
 def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
@@ -105,19 +115,31 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts
 
 def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Counts distinct mentions, regardless of their clusters."""
-    right, found = (
-        {mention for cluster in side for mention in cluster} for side in (gold, predicted)
-    )
-    return CorefCounts(len(right & found), len(right), len(right & found), len(found))
+    right = set(chain.from_iterable(gold))
+    found = set(chain.from_iterable(predicted))
+    correct = len(right & found)
+    return CorefCounts(correct, len(right), correct, len(found))
+
+
+def _number_of_mentions(clusters: Iterable[Cluster]) -> int:
+    """Counts mentions each time they occur."""
+    return sum(len(cluster) for cluster in clusters)
 
 
 def _other_clusters(clusters: Sequence[Cluster], others: Sequence[Cluster]) -> list[list[int]]:
     """
-    Returns, for each cluster, the indices of the other side's clusters with its mentions; if
-    several have a mention, the last one's.
+    Returns, for each cluster, the index of the other side's cluster with each of its mentions; if
+    several have a mention, the index of the last one.
     """
-    index = {mention: number for number, cluster in enumerate(others) for mention in cluster}
-    return [[index[mention] for mention in cluster if mention in index] for cluster in clusters]
+    index_of_mention: dict[Hashable, int] = {}
+    for index, other in enumerate(others):
+        for mention in other:
+            index_of_mention[mention] = index
+    indices = []
+    for cluster in clusters:
+        found = [index_of_mention[each] for each in cluster if each in index_of_mention]
+        indices.append(found)
+    return indices
 
 
 COUNTERS = {"muc": muc, "bcub": b_cubed, "ceafe": ceaf_e, "mention": mention_counts}
@@ -140,12 +162,12 @@ class CorefConll(CountingMetric):
         tuples. Repeated mentions are treated as in the reference scorer: only the first of a
         correct mention is kept; any other counts each time it occurs, but once as a mention.
         """
-        gold_clusters, clusters = _without_empty(gold), _without_empty(predicted)
-        unique = _without_repeated(
-            clusters, {mention for cluster in gold_clusters for mention in cluster}
-        )
+        gold_clusters = _without_empty(gold)
+        clusters = _without_empty(predicted)
+        unique = _without_repeated(clusters, set(chain.from_iterable(gold_clusters)))
+        repeated = _number_of_mentions(clusters) - _number_of_mentions(unique)
         self.counts["documents"]["all"] += 1
-        self.counts["documents"]["repeated"] += sum(map(len, clusters)) - sum(map(len, unique))
+        self.counts["documents"]["repeated"] += repeated
         for name, count in COUNTERS.items():
             self.counts[name].update(count(gold_clusters, unique)._asdict())
 
@@ -156,8 +178,12 @@ class CorefConll(CountingMetric):
     def average(self) -> Figures:
         """Returns the means of precision, recall and F1 of MUC, B-cubed and CEAF-e."""
         numbers = self.numbers()
-        columns = zip(*(numbers[name].figures() for name in METRICS), strict=True)
-        return Figures(*(sum(values) / len(METRICS) for values in columns))
+        figures = [numbers[name].figures() for name in METRICS]
+        return Figures(
+            precision=sum(each.precision for each in figures) / len(METRICS),
+            recall=sum(each.recall for each in figures) / len(METRICS),
+            f1=sum(each.f1 for each in figures) / len(METRICS),
+        )
 
     @overrides
     def metrics(self) -> dict[str, float]:
@@ -166,17 +192,20 @@ class CorefConll(CountingMetric):
         next three), `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
         """
         groups = {"coref": self.average()}
-        groups |= {name: counts.figures() for name, counts in self.numbers().items()}
-        return {
-            f"{group}_{name}": figure
-            for group, figures in groups.items()
-            for name, figure in figures._asdict().items()
-        }
+        for name, counts in self.numbers().items():
+            groups[name] = counts.figures()
+        named = {}
+        for group, figures in groups.items():
+            for name, figure in figures._asdict().items():
+                named[f"{group}_{name}"] = figure
+        return named
 
     @overrides
     def missing_gold(self) -> str:
         has_mentions = self.counts["mention"]["recall_denominator"] > 0
-        return "clusters" if self.counts["documents"] and not has_mentions else ""
+        if self.counts["documents"] and not has_mentions:
+            return "clusters"
+        return ""
 
 
 def score_coref(
@@ -238,8 +267,12 @@ def _by_title(documents: Iterable[CorefDocument]) -> dict[str, CorefDocument]:
 
 def _as_printed(counts: CorefCounts) -> dict[str, float]:
     """Returns the numbers as the scorer prints them, with perl's fifteen digits."""
-    numbers = {name: float(f"{number:.15g}") for name, number in counts._asdict().items()}
-    return numbers | {name: _percent(figure) for name, figure in counts.figures()._asdict().items()}
+    printed = {}
+    for name, number in counts._asdict().items():
+        printed[name] = float(f"{number:.15g}")
+    for name, figure in counts.figures()._asdict().items():
+        printed[name] = _percent(figure)
+    return printed
 
 
 def _percent(figure: float) -> float:

@@ -3,6 +3,7 @@ predictor.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, cast
 
 import torch
@@ -59,8 +60,8 @@ class CorefSpanRanking(TaskModel):
     `max_training_sentences` stands for a longer document each time. The metric counts like the
     reference scorer of CoNLL-2012.
 
-    An ensemble averages the probabilities of antecedents, over the spans of all members. A span
-    that a member lacks is without antecedent there.
+    An ensemble averages the probabilities of antecedents, over the spans of all members. If one
+    model does not have a span, that model gives it no antecedent.
 
     Registered as a `Model` with name "coref_span_ranking".
 
@@ -76,7 +77,7 @@ class CorefSpanRanking(TaskModel):
     spans_per_word : `float`, optional (default = `0.4`)
         The number of spans that are kept for each word of the document.
     min_spans : `int`, optional (default = `8`)
-        The number that is kept at least, of a short text.
+        The number of spans that are kept at least, which matters for short texts.
     max_antecedents : `int`, optional (default = `250`)
         The number of kept spans before a span that are scored: the nearest.
     hidden_dim : `int`, optional (default = `150`)
@@ -116,10 +117,15 @@ class CorefSpanRanking(TaskModel):
         may_cross: bool = False,
         **kwargs: Any,
     ) -> None:
-        options = locals()
         super().__init__(vocab, **kwargs)
-        for name in ("max_span_width", "min_spans", "max_antecedents", "max_training_sentences"):
-            check_at_least(f"coref: {name}", options[name], error=ConfigurationError)
+        positive = {
+            "max_span_width": max_span_width,
+            "min_spans": min_spans,
+            "max_antecedents": max_antecedents,
+            "max_training_sentences": max_training_sentences,
+        }
+        for name, value in positive.items():
+            check_at_least(f"coref: {name}", value, error=ConfigurationError)
         if spans_per_word <= 0:
             raise ConfigurationError(
                 f"coref: spans_per_word: expected more than 0, got {spans_per_word}"
@@ -168,20 +174,20 @@ class CorefSpanRanking(TaskModel):
         Returns the logits of the antecedents in each document, or in a window of it in training.
         The text field has the shape (batch, sentences, time), `genre` (batch,).
         """
-        starts = [0] * len(document)
+        first_sentences = [0] * len(document)
         if self.training:
             length = self._max_training_sentences
             # A random window of each document, of at most this many sentences.
-            starts = [
+            first_sentences = [
                 int(torch.randint(max(0, len(each.sentences) - length) + 1, ()))
                 for each in document
             ]
-            sentences = slice_wrapping_dim(sentences, starts, length)
+            sentences = slice_wrapping_dim(sentences, first_sentences, length)
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(
             sentences, num_wrapping_dims=1
-        )
+        )  # Shapes: (batch, sentences, time, dim), and of the mask (batch, sentences, time)
         encoded = self.dropout(encoded)
-        rows = zip(encoded, embedded, mask, genre, document, starts, strict=True)
+        rows = zip(encoded, embedded, mask, genre, document, first_sentences, strict=True)
         return [self._score(*row) for row in rows]
 
     def _score(
@@ -191,30 +197,37 @@ class CorefSpanRanking(TaskModel):
         mask: Tensor,
         genre: Tensor,
         document: CorefDocument,
-        start: int,
+        first_sentence: int,
     ) -> AntecedentLogits:
         """
-        Scores one document, from the sentence `start`. The words have the shape (sentences, time,
-        dim), and `mask` (sentences, time).
+        Scores one document, from the sentence `first_sentence`. The words have the shape
+        (sentences, time, dim), and `mask` (sentences, time).
         """
-        sentence, time = mask.nonzero(as_tuple=True)
-        encoded, embedded = encoded[sentence, time], embedded[sentence, time]  # Shape: (words, dim)
-        widths = self.span_encoder.width_vectors(len(encoded))
-        blocks = self.span_encoder.project(encoded, embedded, widths, self.mention_first_layer)
-        mentions = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
-        mentions = in_float32(mentions)  # before they and their gradients are summed
+        sentence, time = mask.nonzero(as_tuple=True)  # Shapes: (words,)
+        encoded = encoded[sentence, time]  # Shape: (words, encoded_dim)
+        embedded = embedded[sentence, time]  # Shape: (words, embedded_dim)
+
+        widths = self.span_encoder.width_vectors(len(encoded))  # Shape: (words, widths, width_dim)
+        mentions = self._mention_scores(encoded, embedded, widths)  # Shape: (words, widths)
         valid = spans_in_sentences(sentence, self._max_width)
         count = max(self._min_spans, int(self._spans_per_word * len(encoded)))
         spans = best_spans(mentions.detach(), valid, count, may_cross=self._may_cross)
-        speakers = _speaker_ids(document, start, mask.size(0)).to(genre.device)
-        vectors = self.span_encoder(encoded, embedded, widths, spans)
-        antecedents = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
-        scores = mentions[spans.starts, spans.widths]
-        logits = (
-            antecedents + scores.unsqueeze(1) + scores[antecedent_indices(antecedents).clamp(min=0)]
-        )
-        words_before = sum(map(len, document.sentences[:start]))
-        return AntecedentLogits(spans.mentions(words_before), functional.pad(logits, (1, 0)))
+
+        vectors = self.span_encoder(encoded, embedded, widths, spans)  # Shape: (spans, dim)
+        speakers = _speaker_ids(document, first_sentence, mask.size(0)).to(genre.device)
+        pairs = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
+        scores = mentions[spans.starts, spans.widths]  # Shape: (spans,)
+        scores_of_antecedents = scores[antecedent_indices(pairs).clamp(min=0)]
+        logits = pairs + scores.unsqueeze(1) + scores_of_antecedents  # Shape: (spans, antecedents)
+        logits = functional.pad(logits, (1, 0))  # the logit of no antecedent is 0
+        words_before = sum(len(words) for words in document.sentences[:first_sentence])
+        return AntecedentLogits(spans.mentions(words_before), logits)
+
+    def _mention_scores(self, encoded: Tensor, embedded: Tensor, widths: Tensor) -> Tensor:
+        """Scores all spans of a document as mentions, of shape (words, max_span_width)."""
+        blocks = self.span_encoder.project(encoded, embedded, widths, self.mention_first_layer)
+        scores = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
+        return in_float32(scores)  # before they and their gradients are summed
 
     def decode(
         self,
@@ -229,10 +242,12 @@ class CorefSpanRanking(TaskModel):
         """
         output: dict[str, Any] = {"document": document}
         if not self.training:
-            output["links"] = list(map(best_links, logits))
-            output["clusters"] = list(map(link_clusters, output["links"]))
+            output["links"] = [best_links(each) for each in logits]
+            output["clusters"] = [link_clusters(links) for links in output["links"]]
         if clusters is not None:
-            losses = [marginal_loss(*pair) for pair in zip(logits, clusters, strict=True)]
+            losses = [
+                marginal_loss(each, correct) for each, correct in zip(logits, clusters, strict=True)
+            ]
             output["loss"] = torch.stack(losses).mean()
             if not self.training:
                 for predicted, gold in zip(output["clusters"], clusters, strict=True):
@@ -247,24 +262,30 @@ class CorefSpanRanking(TaskModel):
         if "links" not in output_dict:
             return output_dict
         documents = output_dict["document"]
-        described = list(map(describe, documents, output_dict["clusters"], output_dict["links"]))
+        described = []
+        for document, clusters, links in zip(
+            documents, output_dict["clusters"], output_dict["links"], strict=True
+        ):
+            described.append(describe(document, clusters, links))
         return {
             "sentences": [document.typed_sentences for document in documents],
-            **{
-                name: [getattr(item, name) for item in documents]
-                for name in ("name", "part", "speakers")
-            },
-        } | {
-            name: [item[name] for item in described]
-            for name in ("clusters", "antecedents", "marked")
+            "name": [document.name for document in documents],
+            "part": [document.part for document in documents],
+            "speakers": [document.speakers for document in documents],
+            "clusters": [each["clusters"] for each in described],
+            "antecedents": [each["antecedents"] for each in described],
+            "marked": [each["marked"] for each in described],
         }
 
 
-def _speaker_ids(document: CorefDocument, start: int, length: int) -> Tensor:
-    """Returns a number for the speaker of each word of a window of sentences."""
-    speakers = [speaker for names in document.speakers[start : start + length] for speaker in names]
-    ids = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
-    return torch.tensor([ids[speaker] for speaker in speakers])
+def _speaker_ids(document: CorefDocument, first_sentence: int, length: int) -> Tensor:
+    """Returns a number for the speaker of each word of a window of sentences. Shape: (words,)."""
+    ids: dict[str, int] = {}
+    ids_of_words = []
+    for speakers in document.speakers[first_sentence : first_sentence + length]:
+        for speaker in speakers:
+            ids_of_words.append(ids.setdefault(speaker, len(ids)))
+    return torch.tensor(ids_of_words)
 
 
 @Predictor.register("elmo_coref")
@@ -318,7 +339,7 @@ class CorefPredictor(TaskPredictor):
         word_lists = self._rules.sentences(text)
         sentences = [[word.text for word in words] for words in word_lists]
         speakers = check_speakers(None, sentences)
-        places = [(word.start, word.end) for words in word_lists for word in words]
+        places = [(word.start, word.end) for word in chain.from_iterable(word_lists)]
         return CorefDocument(
             "document", "000", sentences, speakers, genre, [], text=text, places=places
         )

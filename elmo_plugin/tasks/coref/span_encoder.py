@@ -27,9 +27,10 @@ class Spans(NamedTuple):
         return self.starts + self.widths
 
     def mentions(self, words_before: int) -> list[Span]:
-        """Returns the spans as mentions of a document with more words before the grid's."""
-        starts, ends = self.starts + words_before, self.ends + words_before + 1
-        return list(map(Span, starts.tolist(), ends.tolist()))
+        """Returns the spans as mentions of a document that has more words before the first."""
+        starts = (self.starts + words_before).tolist()
+        ends = (self.ends + words_before + 1).tolist()
+        return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 def spans_in_sentences(sentence: Tensor, max_width: int) -> Tensor:
@@ -88,9 +89,8 @@ class SpanEncoder(nn.Module):
         words of a document, (time, encoded_dim), its embedded words, (time, embedded_dim), and
         `width_vectors`.
         """
-        attention = self._head_weights(encoded)[
-            spans.starts, spans.widths
-        ]  # Shape: (spans, max_width)
+        weights_of_all = self._head_weights(encoded)
+        attention = weights_of_all[spans.starts, spans.widths]  # Shape: (spans, max_width)
         words = spans.starts.unsqueeze(1) + torch.arange(self._max_width, device=encoded.device)
         words = words.clamp(max=len(encoded) - 1)  # Shape: (spans, max_width); weight 0 past a span
         heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
@@ -100,7 +100,7 @@ class SpanEncoder(nn.Module):
             heads,
             widths[spans.starts, spans.widths],
         ]
-        return torch.cat(parts, dim=1)
+        return torch.cat(parts, dim=1)  # Shape: (spans, output_dim)
 
     def project(
         self, encoded: Tensor, embedded: Tensor, widths: Tensor, linear: nn.Linear
@@ -112,12 +112,11 @@ class SpanEncoder(nn.Module):
         start_weight, end_weight, head_weight, width_weight = linear.weight.split(
             self._sizes, dim=1
         )
-        starts = functional.linear(
-            encoded, start_weight, linear.bias
-        )  # Shape: (time, out_features)
+        # Shape of starts: (time, out_features); of ends and heads: (time, max_width, out_features)
+        starts = functional.linear(encoded, start_weight, linear.bias)
         ends = shift_to_ends(functional.linear(encoded, end_weight), self._max_width)
         heads = shift_to_ends(functional.linear(embedded, head_weight), self._max_width)
-        attention = self._head_weights(encoded)
+        attention = self._head_weights(encoded)  # Shape: (time, max_width, max_width)
         for start in range(0, len(encoded), BLOCK):
             block = slice(start, start + BLOCK)
             projected_heads = torch.bmm(attention[block], heads[block])
@@ -127,22 +126,21 @@ class SpanEncoder(nn.Module):
     def _head_weights(self, encoded: Tensor) -> Tensor:
         """Returns the weights of the words of each span, of shape (time, max_width, max_width)."""
         logits = shift_to_ends(self.head_attention(encoded).squeeze(1), self._max_width)
-        inside: Tensor = (
-            torch.ones(self._max_width, self._max_width, device=logits.device).tril().bool()
-        )
+        square = torch.ones(self._max_width, self._max_width, device=logits.device)
+        inside = square.tril().bool()  # Shape: (widths, words): which words a span of a width has
         return logits.unsqueeze(1).masked_fill(~inside, float("-inf")).softmax(dim=-1)
 
 
 def further_layers(hidden_dim: int, dropout: float) -> nn.Sequential:
     """Returns the layers of a scorer after its first linear layer, up to the score."""
-    hidden = [
+    return nn.Sequential(
         nn.ReLU(),
         Dropout(dropout),
         nn.Linear(hidden_dim, hidden_dim),
         nn.ReLU(),
         Dropout(dropout),
-    ]
-    return nn.Sequential(*hidden, nn.Linear(hidden_dim, 1))
+        nn.Linear(hidden_dim, 1),
+    )
 
 
 def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = False) -> Spans:
@@ -154,24 +152,43 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = Fals
 
     `scores` and `valid` (which spans exist) have the shape (time, max_width).
     """
-    order = (
-        scores.masked_fill(~valid, float("-inf")).flatten().argsort(descending=True, stable=True)
-    )
+    max_width = scores.size(1)
+    possible = scores.masked_fill(~valid, float("-inf"))
+    order = possible.flatten().argsort(descending=True, stable=True)
+    order = order[valid.flatten()[order]]
     selected: list[int] = []
-    first_word: dict[int, int] = {}  # of the longest selected span that ends at a word
-    last_word: dict[int, int] = {}  # of the longest that begins there
-    for index in order[valid.flatten()[order]].tolist():
+    longest = _LongestSpans()
+    for index in order.tolist():
         if len(selected) == count:
             break
-        start, width = divmod(index, scores.size(1))
+        start, width = divmod(index, max_width)
         end = start + width
-        if not may_cross and (
-            any(last_word.get(word, end) > end for word in range(start + 1, end + 1))
-            or any(first_word.get(word, start) < start for word in range(start, end))
-        ):
-            continue
-        selected.append(index)
-        first_word[end] = min(start, first_word.get(end, start))
-        last_word[start] = max(end, last_word.get(start, end))
+        if may_cross or not longest.cross(start, end):
+            selected.append(index)
+            longest.add(start, end)
     best = torch.tensor(sorted(selected), dtype=torch.long, device=scores.device)
-    return Spans(best // scores.size(1), best % scores.size(1))
+    return Spans(best // max_width, best % max_width)
+
+
+class _LongestSpans:
+    """
+    The longest of some spans that begins at each word, and that ends there: if a span crosses any
+    of them, it crosses one of these.
+    """
+
+    def __init__(self) -> None:
+        self._last_words: dict[int, int] = {}  # by the first word
+        self._first_words: dict[int, int] = {}  # by the last word
+
+    def add(self, start: int, end: int) -> None:
+        """Adds a span by its first and its last word."""
+        self._last_words[start] = max(end, self._last_words.get(start, end))
+        self._first_words[end] = min(start, self._first_words.get(end, start))
+
+    def cross(self, start: int, end: int) -> bool:
+        """Returns whether one of the spans crosses the span from `start` to `end`."""
+        inner_starts = range(start + 1, end + 1)
+        if any(self._last_words.get(word, end) > end for word in inner_starts):
+            return True
+        inner_ends = range(start, end)
+        return any(self._first_words.get(word, start) < start for word in inner_ends)

@@ -79,7 +79,9 @@ class Conll2003Reader(TaskDatasetReader):
         self._has_two_columns = word_column is None and tag_column is None
         self._word_column = 0 if word_column is None else word_column
         self._tag_column = 1 if tag_column is None else tag_column
-        self.tokenizer = tokenizer and raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
+        self.tokenizer = None  # the predictor has its own default
+        if tokenizer is not None:
+            self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
         """Yields the words of each sentence and their tags, entities in `tag_encoding`."""

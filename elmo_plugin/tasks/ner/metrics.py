@@ -3,13 +3,13 @@ CoNLL-2003.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_plugin.tasks.counting import Figures, SpanF1
+from elmo_plugin.tasks.counting import Figures, SpanF1, ratio
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.ner.dataset_reader import DOCUMENT, sentence_rows
 
@@ -25,17 +25,34 @@ _PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
 _BIO_PREFIXES = {"U": "B", "L": "I"}  # of BIOUL, unknown to conlleval.pl
 
 
-def _split(tag: str) -> tuple[str, str]:
-    """Splits a tag at its first `-`: its prefix, in BIO for BIOUL, and the type of its chunk."""
+class _Tag(NamedTuple):
+    """A tag as conlleval.pl reads it: its prefix and the type of its chunk."""
+
+    prefix: str
+    kind: str
+
+
+_NO_TAG = _Tag("O", "")  # as before the first word and after the last one
+
+
+def _split(tag: str) -> _Tag:
+    """Splits a tag at its first `-`. Prefixes of BIOUL become those of BIO."""
     prefix, _, kind = tag.partition("-")
-    return _BIO_PREFIXES.get(prefix, prefix), kind
+    return _Tag(_BIO_PREFIXES.get(prefix, prefix), kind)
 
 
-def _edges(last: tuple[str, str], tag: tuple[str, str]) -> tuple[bool, bool]:
-    """Returns whether a chunk ends between two words, and whether one starts."""
-    changes, prefixes = last[1] != tag[1], last[0] + tag[0]
-    ends = (changes and last[0] not in _OUTSIDE) or last[0] in _SINGLES or prefixes in _ENDS
-    return ends, (changes and tag[0] not in _OUTSIDE) or tag[0] in _SINGLES or prefixes in _STARTS
+def _ends_between(before: _Tag, after: _Tag) -> bool:
+    """Returns whether a chunk ends between two words."""
+    if before.prefix in _SINGLES or before.prefix + after.prefix in _ENDS:
+        return True
+    return before.kind != after.kind and before.prefix not in _OUTSIDE
+
+
+def _starts_between(before: _Tag, after: _Tag) -> bool:
+    """Returns whether a chunk starts between two words."""
+    if after.prefix in _SINGLES or before.prefix + after.prefix in _STARTS:
+        return True
+    return before.kind != after.kind and after.prefix not in _OUTSIDE
 
 
 @Metric.register("ner_f1")
@@ -63,46 +80,57 @@ class NerF1(SpanF1):
 
     def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
         """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
-        right = self.counts["correct"]
-        is_common = (
-            False  # in both, a chunk began at the same word, with the same type, and goes on
-        )
-        last = (("O", ""), ("O", ""))
+        correct = self.counts["correct"]
+        # Whether in both, a chunk of the same type began at the same word, and still goes on.
+        is_common = False
+        gold_before = _NO_TAG
+        predicted_before = _NO_TAG
         for sentence in sentences:
-            self.counts["words"]["all"] += len(sentence)
-            self.counts["words"]["correct"] += sum(
-                gold == predicted for gold, predicted in sentence
-            )
-            for pair in [*sentence, ("O", "O")]:
-                gold, predicted = map(_split, pair)
-                ends, starts = zip(*map(_edges, last, (gold, predicted)), strict=True)
-                if is_common and all(ends):
-                    right[last[0][1]] += 1
-                is_common = (is_common and not any(ends)) or all(starts)
-                is_common = is_common and gold[1] == predicted[1]
-                self.counts["gold"].update([gold[1]] * starts[0])
-                self.counts["predicted"].update([predicted[1]] * starts[1])
-                last = gold, predicted
+            self._count_words(sentence)
+            for gold_tag, predicted_tag in [*sentence, ("O", "O")]:
+                gold = _split(gold_tag)
+                predicted = _split(predicted_tag)
+                gold_ends = _ends_between(gold_before, gold)
+                predicted_ends = _ends_between(predicted_before, predicted)
+                gold_starts = _starts_between(gold_before, gold)
+                predicted_starts = _starts_between(predicted_before, predicted)
+                if is_common and gold_ends and predicted_ends:
+                    correct[gold_before.kind] += 1
+                goes_on = is_common and not (gold_ends or predicted_ends)
+                is_common = goes_on or (gold_starts and predicted_starts)
+                is_common = is_common and gold.kind == predicted.kind
+                if gold_starts:
+                    self.counts["gold"][gold.kind] += 1
+                if predicted_starts:
+                    self.counts["predicted"][predicted.kind] += 1
+                gold_before = gold
+                predicted_before = predicted
         if is_common:  # without types, a chunk may continue to the end
-            right[last[0][1]] += 1
+            correct[gold_before.kind] += 1
+
+    def _count_words(self, sentence: Sequence[tuple[str, str]]) -> None:
+        """Counts the words of a sentence, and those whose predicted tag is the gold tag."""
+        self.counts["words"]["all"] += len(sentence)
+        self.counts["words"]["correct"] += sum(gold == predicted for gold, predicted in sentence)
 
     def accuracy(self) -> float:
-        """Returns the part of the words with their gold tag."""
+        """Returns the part of the words that are predicted with their gold tag."""
         words = self.counts["words"]
-        return words["correct"] / words["all"] if words["all"] else 0.0
+        return ratio(words["correct"], words["all"])
 
     @overrides
     def metrics(self) -> dict[str, float]:
         """Returns `accuracy`, and the figures of entities."""
-        return {"accuracy": self.accuracy()} | (super().metrics() if self._has_entities else {})
+        figures = {"accuracy": self.accuracy()}
+        if self._has_entities:
+            figures |= super().metrics()
+        return figures
 
     @overrides
     def missing_gold(self) -> str:
-        return (
-            "entities"
-            if self._has_entities and self.counts["words"] and not self.counts["gold"]
-            else ""
-        )
+        if self._has_entities and self.counts["words"] and not self.counts["gold"]:
+            return "entities"
+        return ""
 
 
 def score_tagged(path: str) -> dict[str, Any]:
@@ -120,31 +148,32 @@ def score_tagged(path: str) -> dict[str, Any]:
     if not metric.counts["words"]:
         raise ConfigurationError(f"{path}: no words in this file")
     rows = metric.figures(100)
-    figures = {
-        kind: row.rounded()
-        | ({} if kind == "overall" else {"found": metric.counts["predicted"][kind]})
-        for kind, row in rows.items()
-    }
-    return {"raw": _table(metric, rows), **figures}
+    figures: dict[str, Any] = {"raw": _table(metric, rows)}
+    for kind, row in rows.items():
+        figures[kind] = row.rounded()
+        if kind != "overall":
+            figures[kind]["found"] = metric.counts["predicted"][kind]
+    return figures
 
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     """
     Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`.
     """
-    first: tuple[Line, int] | None = None
+    first: Line | None = None
     rows_of_words = (line for line in lines if not _is_comment(line))
     for rows in sentence_rows(rows_of_words, (BOUNDARY, DOCUMENT)):
         sentence = []
         for line, _ in rows:
             fields = line.columns
             if first is None:
-                first = line, len(fields)
+                first = line
+                width = len(fields)
                 if fields[-2:] == _HEADER:
                     continue
-            if len(fields) != first[1]:
+            if len(fields) != width:
                 raise line.error(
-                    f"expected {first[1]} columns (as in {first[0].place}), got {len(fields)}"
+                    f"expected {width} columns (as in {first.place}), got {len(fields)}"
                 )
             _check_tags(line, fields)
             sentence.append((fields[-2], fields[-1]))
@@ -154,7 +183,7 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
 def _is_comment(line: Line) -> bool:
     """Returns whether a line begins with "#" and does not end in two tags."""
     tags = line.columns[-2:]
-    return line.text.startswith("#") and not all(_split(tag)[0] in _PREFIXES for tag in tags)
+    return line.text.startswith("#") and not all(_split(tag).prefix in _PREFIXES for tag in tags)
 
 
 def _check_tags(line: Line, fields: Sequence[str]) -> None:
@@ -163,21 +192,24 @@ def _check_tags(line: Line, fields: Sequence[str]) -> None:
     if len(fields) < 2:
         raise line.error(f"expected at the end {expected}, got {len(fields)} columns")
     for text in fields[-2:]:
-        if _split(text)[0] not in _PREFIXES:
+        if _split(text).prefix not in _PREFIXES:
             got = repr(text) if len(fields) > 2 else f"{len(fields)} columns"
             raise line.error(f"expected at the end {expected}, got {got}")
 
 
 def _table(metric: NerF1, rows: dict[str, Figures]) -> list[str]:
+    """Returns the lines that conlleval.pl prints."""
     counts = metric.counts
-    columns = {
-        kind: f"precision: {row.precision:6.2f}%; recall: {row.recall:6.2f}%; FB1: {row.f1:6.2f}"
-        for kind, row in rows.items()
-    }
-    overall = columns.pop("overall")
-    return [
+    lines = [
         f"processed {counts['words']['all']} tokens with {counts['gold'].total()} phrases; "
-        f"found: {counts['predicted'].total()} phrases; correct: {counts['correct'].total()}.",
-        f"accuracy: {100 * metric.accuracy():6.2f}%; {overall}",
-        *(f"{kind:>17}: {text}  {counts['predicted'][kind]}" for kind, text in columns.items()),
+        f"found: {counts['predicted'].total()} phrases; correct: {counts['correct'].total()}."
     ]
+    for kind, row in rows.items():
+        figures = (
+            f"precision: {row.precision:6.2f}%; recall: {row.recall:6.2f}%; FB1: {row.f1:6.2f}"
+        )
+        if kind == "overall":
+            lines.append(f"accuracy: {100 * metric.accuracy():6.2f}%; {figures}")
+        else:
+            lines.append(f"{kind:>17}: {figures}  {counts['predicted'][kind]}")
+    return lines

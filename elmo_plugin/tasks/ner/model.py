@@ -2,7 +2,7 @@
 
 import copy
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -26,9 +26,8 @@ from elmo_plugin.tasks.spans import Span, describe_spans, parse_tag, spans_to_ta
 from elmo_plugin.tasks.task_model import TaskModel, grown, with_labels
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
-ILLEGAL = (
-    -10_000.0
-)  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
+# AllenNLP's logit of an illegal transition: finite, as there may be no legal one.
+ILLEGAL = -10_000.0
 
 
 class CrfLogits(NamedTuple):
@@ -90,7 +89,9 @@ class NerBiLstmCrf(TaskModel):
 
     def _make_crf(self) -> ConditionalRandomField:
         labels = self.vocab.get_index_to_token_vocabulary("labels")
-        transitions = allowed_transitions(self._tag_encoding, labels) if self.has_entities else None
+        transitions = None
+        if self.has_entities:
+            transitions = allowed_transitions(self._tag_encoding, labels)
         return ConditionalRandomField(len(labels), transitions)
 
     @overrides
@@ -98,36 +99,41 @@ class NerBiLstmCrf(TaskModel):
         labels = vocab.get_token_to_index_vocabulary("labels")
         _find_tag_encoding(self._tag_encoding, labels)
         if self._tag_encoding == "BIOUL":
-            kinds = {letter: {tag[1:] for tag in labels if tag[0] == letter} for letter in "BL"}
-            if unfinished := sorted(kinds["B"] - kinds["L"]):
+            begun = {tag[1:] for tag in labels if tag[0] == "B"}
+            ended = {tag[1:] for tag in labels if tag[0] == "L"}
+            if begun - ended:
+                unfinished = min(begun - ended)
                 raise ConfigurationError(
                     "ner_bilstm_crf: expected tags in BIOUL, as in training, but "
-                    f"B{unfinished[0]} has no L{unfinished[0]}: the dataset reader's tag_encoding "
+                    f"B{unfinished} has no L{unfinished}: the dataset reader's tag_encoding "
                     "is another"
                 )
-        if (count := self.crf.num_tags) < len(labels):
+        known = self.crf.num_tags
+        if known < len(labels):
             self.tag_projection = with_labels(self.tag_projection, vocab)
-            self.crf = grown(self._make_crf(), self.crf, count)
+            self.crf = grown(self._make_crf(), self.crf, known)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:
         """
         Returns the logits of tags and of their transitions, for sentences of shape (batch, time).
         """
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
-        return CrfLogits(self.tag_projection(encoded), mask, self.crf)
+        emissions = self.tag_projection(encoded)  # Shape: (batch, time, tags)
+        return CrfLogits(emissions, mask, self.crf)
 
     @staticmethod
     def average_logits(logits: Sequence[CrfLogits]) -> CrfLogits:
         """
         Returns the mean of the logits for a tag, two tags in a row, the first and the last tag.
         """
-        emissions, masks, crfs = zip(*logits, strict=True)
-        crf = copy.deepcopy(crfs[0])
-        states = [member.state_dict() for member in crfs]
-        crf.load_state_dict(
-            {name: torch.stack([s[name] for s in states]).mean(dim=0) for name in states[0]}
-        )
-        return CrfLogits(torch.stack(emissions).mean(dim=0), masks[0], crf)
+        emissions = torch.stack([member.emissions for member in logits]).mean(dim=0)
+        states = [member.crf.state_dict() for member in logits]
+        mean_state = {}
+        for name in states[0]:
+            mean_state[name] = torch.stack([state[name] for state in states]).mean(dim=0)
+        crf = copy.deepcopy(logits[0].crf)
+        crf.load_state_dict(mean_state)
+        return CrfLogits(emissions, logits[0].mask, crf)
 
     def decode(
         self,
@@ -138,10 +144,10 @@ class NerBiLstmCrf(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns the `words` of each sentence, the best `tags` and the `logits`, except in training,
+        Returns the `words` of each sentence; except in training, the best `tags` and the `logits`;
         and, if the batch has the indices of the correct tags, of shape (batch, time), `loss`. A
-        sentence with a tag that the vocabulary lacks is left out of the loss. The metric counts the
-        `gold_tags`, as strings, which are also returned.
+        sentence with a tag that is not in the vocabulary is left out of the loss. The metric counts
+        the `gold_tags`, as strings, which are also returned.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}
@@ -152,9 +158,8 @@ class NerBiLstmCrf(TaskModel):
             output["tags"] = [[labels[index] for index in path] for path in paths]
             output["logits"] = [emissions, *transitions]
         if tags is not None:
-            known = (
-                self.known_tags(tags, gold_tags).all(dim=1).nonzero().squeeze(1)
-            )  # Shape: (sentences,)
+            is_known = self.known_tags(tags, gold_tags).all(dim=1)  # Shape: (batch,)
+            known = is_known.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
             output["loss"] = -crf(emissions[known], tags[known], mask[known])
             if not self.training and gold_tags is not None:
                 output["gold_tags"] = gold_tags
@@ -165,55 +170,66 @@ class NerBiLstmCrf(TaskModel):
         """
         Adds `entities`, each with its `type`, its `text`, the index `start` of its first word and
         `end` of the word after its last, and the `probability` of such an entity among all legal
-        tags. In training, without tags, and for plain tags nothing is added. `logits` go.
+        tags. In training, without tags, and for plain tags nothing is added. `logits` is removed:
+        it is large, and nobody reads it.
         """
         logits = output_dict.pop("logits", None)
         if "tags" not in output_dict or not self.has_entities:
             return output_dict
+        emissions, *transitions = logits
         output_dict["entities"] = []
-        for row, (words, tags) in enumerate(
-            zip(output_dict["words"], output_dict["tags"], strict=True)
+        for words, tags, logits_of_words in zip(
+            output_dict["words"], output_dict["tags"], emissions, strict=True
         ):
             spans = tags_to_spans(tags)
-            emissions, *transitions = logits
+            entities = describe_spans(spans, words, "type")
             probabilities = self._probabilities(
-                tags, spans, emissions[row, : len(tags)], *transitions
+                tags, spans, logits_of_words[: len(tags)], *transitions
             )
-            entities = zip(describe_spans(spans, words, "type"), probabilities, strict=True)
-            output_dict["entities"].append(
-                [entity | {"probability": part} for entity, part in entities]
-            )
+            for entity, probability in zip(entities, probabilities, strict=True):
+                entity["probability"] = probability
+            output_dict["entities"].append(entities)
         return output_dict
 
     def _probabilities(
-        self, tags: Sequence[str], spans: Sequence[Span], emissions: Tensor, *logits: Tensor
+        self,
+        tags: Sequence[str],
+        spans: Sequence[Span],
+        emissions: Tensor,
+        transitions: Tensor,
+        first_tag: Tensor,
+        last_tag: Tensor,
     ) -> list[float]:
         """
-        Returns the part of each entity of a sentence in the sum of all legal sequences of tags.
+        Returns the probability of each entity of a sentence: the part that the sequences of tags
+        with this entity have in the sum over all legal sequences.
         """
         indices = self.vocab.get_token_to_index_vocabulary("labels")
-        transitions, first_tag, end = (each.double() for each in logits)
-        # Shape: (1 + entities, time, tags), of all sequences and of those that have each entity.
-        allowed = emissions.double().repeat(1 + len(spans), 1, 1)
-        for row, (start, stop, kind) in enumerate(spans, start=1):
-            allowed[row, start:stop] = -torch.inf
-            path = [indices[tag] for tag in tags[start:stop]]
-            allowed[row, range(start, stop), path] = allowed[0, range(start, stop), path]
+        # Row 0 is for all sequences, the others for those that have one of the entities.
+        allowed = emissions.double().repeat(1 + len(spans), 1, 1)  # Shape: (rows, time, tags)
+        for row, (start, end, kind) in enumerate(spans, start=1):
+            path = [indices[tag] for tag in tags[start:end]]
+            allowed[row, start:end] = -torch.inf
+            allowed[row, range(start, end), path] = allowed[0, range(start, end), path]
             inner = indices.get(f"I-{kind}" if kind else "I")
-            if inner is not None and stop < len(tags):  # in BIO, it may go on
-                allowed[row, stop, inner] = -torch.inf
-        sums = first_tag + allowed[:, 0]
+            if inner is not None and end < len(tags):  # in BIO, a longer entity is another one
+                allowed[row, end, inner] = -torch.inf
+        transitions = transitions.double()
+        sums = first_tag.double() + allowed[:, 0]  # Shape: (rows, tags)
         for word in allowed.unbind(dim=1)[1:]:
             sums = (sums.unsqueeze(2) + transitions).logsumexp(dim=1) + word
-        totals = (sums + end).logsumexp(dim=1)
-        return list((totals[1:] - totals[0]).exp().tolist())
+        totals = (sums + last_tag.double()).logsumexp(dim=1)  # Shape: (rows,)
+        probabilities: list[float] = (totals[1:] - totals[0]).exp().tolist()
+        return probabilities
 
 
 def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tensor, Tensor]:
     """
-    Returns the logits of two tags in a row, of the first and of the last tag, with its constraints.
+    Returns the logits of two tags in a row, of the first and of the last tag, where illegal ones
+    have the logit `ILLEGAL`.
     """
-    start, end = crf.num_tags, crf.num_tags + 1  # in the mask
+    start = crf.num_tags  # the row of the mask for the first tag
+    end = crf.num_tags + 1  # the column for the last tag
     illegal = crf._constraint_mask == 0
     return (
         crf.transitions.masked_fill(illegal[:start, :start], ILLEGAL),
@@ -223,7 +239,10 @@ def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tenso
 
 
 def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str:
-    """Returns the encoding of a vocabulary's tags. Raises `ConfigurationError` if it is another."""
+    """
+    Returns the encoding of a vocabulary's tags. Raises `ConfigurationError` if `tag_encoding` is
+    another one.
+    """
     if tag_encoding is not None:
         check_choice("tag_encoding", tag_encoding, ("BIO", "BIOUL", "plain"), ConfigurationError)
     tags = parse_tags(set(labels))
@@ -236,13 +255,15 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
             "on tags of any kind (tag_encoding: 'plain')"
         )
     letters = {tag.letter for tag in tags.values()} - {"O"}
+    if not letters:
+        return tag_encoding or "plain"
     encoding = "BIOUL" if letters & {"L", "U"} else "BIO"  # in BIOUL every entity has an L or a U
-    if letters and tag_encoding not in (encoding, None):
+    if tag_encoding not in (encoding, None):
         raise ConfigurationError(
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is "
             f"{encoding}"
         )
-    return encoding if letters else tag_encoding or "plain"
+    return encoding
 
 
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
@@ -293,35 +314,30 @@ class NerPredictor(SentencePredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         instance = super().to_instance(json_dict)
-        instance.add_field(
-            "text", MetadataField(None if "words" in json_dict else json_dict["sentence"])
-        )
+        text = None if "words" in json_dict else json_dict["sentence"]
+        instance.add_field("text", MetadataField(text))
         return instance
 
     @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        return list(map(self._as_read, instances, super().predict_batch_instance(instances)))
+        predictions = super().predict_batch_instance(instances)
+        for instance, outputs in zip(instances, predictions, strict=True):
+            if "entities" in outputs:
+                self._use_encoding_of_files(outputs)
+                _add_characters(outputs["entities"], instance)
+        return predictions
 
-    def _as_read(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """Returns tags in the encoding of the training data, and entities with their characters."""
-        if "entities" not in outputs:
-            return outputs
+    def _use_encoding_of_files(self, outputs: JsonDict) -> None:
+        """Converts the tags of a prediction to the encoding of the training data."""
         vocab = self._model.vocab
-        known = vocab.get_namespaces() & {ENCODING_TAGS}
-        encoding = (
-            next(iter(vocab.get_token_to_index_vocabulary(ENCODING_TAGS)), "BIO")
-            if known
-            else "BIO"
-        )
-        for name in {"tags", "gold_tags"} & outputs.keys():
-            tags = outputs[name]
-            outputs[name] = spans_to_tags(tags_to_spans(tags), len(tags), encoding)
-        text, places = typed_places(instance)
-        for entity in outputs["entities"]:
-            start, end = places[entity["start"]][0], places[entity["end"] - 1][1]
-            entity |= {"start_char": start, "end_char": end, "characters": [start, end]}
-            entity["text"] = text[start:end]
-        return outputs
+        encoding = "BIO"
+        if ENCODING_TAGS in vocab.get_namespaces():
+            encodings = vocab.get_token_to_index_vocabulary(ENCODING_TAGS)
+            encoding = next(iter(encodings), encoding)
+        for name in ("tags", "gold_tags"):
+            if name in outputs:
+                tags = outputs[name]
+                outputs[name] = spans_to_tags(tags_to_spans(tags), len(tags), encoding)
 
     @overrides
     def dump_line(self, outputs: JsonDict) -> str:
@@ -332,12 +348,32 @@ class NerPredictor(SentencePredictor):
     def format_lines(self, outputs: JsonDict) -> list[str]:
         """Returns the columns of a prediction."""
         columns = [outputs["words"]]
-        for tags in (outputs.get("gold_tags"), outputs["tags"]):
+        for name in ("gold_tags", "tags"):
+            tags = outputs.get(name)
             if tags and "entities" in outputs:
-                with_letters = [tag if parse_tag(tag) else f"I-{tag}" for tag in tags]
-                tags = spans_to_tags(tags_to_spans(with_letters), len(tags), "BIO")
-            columns += [tags] if tags else []
-        lines = [
-            " ".join(_SPACES.sub("_", field) for field in row) for row in zip(*columns, strict=True)
-        ]
-        return [*lines, ""]
+                tags = _in_bio(tags)
+            if tags:
+                columns.append(tags)
+        lines = []
+        for fields in zip(*columns, strict=True):
+            lines.append(" ".join(_SPACES.sub("_", field) for field in fields))
+        lines.append("")
+        return lines
+
+
+def _add_characters(entities: Iterable[JsonDict], instance: Instance) -> None:
+    """Adds to each entity its characters in the text as typed, and its text there."""
+    text, places = typed_places(instance)
+    for entity in entities:
+        start, _ = places[entity["start"]]
+        _, end = places[entity["end"] - 1]
+        entity["start_char"] = start
+        entity["end_char"] = end
+        entity["characters"] = [start, end]
+        entity["text"] = text[start:end]
+
+
+def _in_bio(tags: Sequence[str]) -> list[str]:
+    """Returns the tags of entities in BIO, from any encoding; in IO, a tag is only a type."""
+    with_letters = [tag if parse_tag(tag) else f"I-{tag}" for tag in tags]
+    return spans_to_tags(tags_to_spans(with_letters), len(tags), "BIO")

@@ -11,7 +11,9 @@ ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES"
 
 
 def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
-    """Returns the meaning of tags; `None` if any means no entity, or only some have a type."""
+    """
+    Returns the meaning of tags; `None` if one is not a tag of entities, or only some have a type.
+    """
     tags = {}
     for value in values:
         tag = parse_tag(value)
@@ -19,12 +21,14 @@ def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
             return None
         tags[value] = tag
     has_type = {tag.kind != "" for tag in tags.values() if tag != OUTSIDE}
-    return tags if len(has_type) < 2 else None
+    if len(has_type) > 1:
+        return None
+    return tags
 
 
 def is_legal(encoding: str, before: EntityTag, tag: EntityTag) -> bool:
     """
-    Returns whether a tag may follow another. The boundaries of a sentence are as words outside.
+    Returns whether a tag may follow another. The start and the end of a sentence count as `O`.
     """
     if tag.letter not in "O" + ENCODINGS[encoding]:
         return False

@@ -25,9 +25,9 @@ class TrilinearSimilarity(nn.Module):
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
         """Returns the similarity of each pair, of shape (batch, first, second)."""
         products = (first * self.product_weight) @ second.transpose(1, 2)
-        return (
-            products + self.first_projection(first) + self.second_projection(second).transpose(1, 2)
-        )
+        of_first = self.first_projection(first)  # Shape: (batch, first, 1)
+        of_second = self.second_projection(second).transpose(1, 2)  # Shape: (batch, 1, second)
+        return products + of_first + of_second
 
 
 class TrilinearBiattention(nn.Module):
@@ -52,13 +52,12 @@ class TrilinearBiattention(nn.Module):
         words of the paragraph, weighted by their similarity to the most similar word of the
         question.
         """
-        similarity = self.similarity(paragraph, question)
+        similarity = self.similarity(paragraph, question)  # Shape: (batch, paragraph, question)
         attended = masked_attention(similarity, question, question_mask)
         lowest = torch.finfo(similarity.dtype).min
-        best = similarity.masked_fill(~question_mask.unsqueeze(1), lowest).max(dim=2).values
-        back = masked_attention(
-            best.unsqueeze(1), paragraph, paragraph_mask
-        )  # Shape: (batch, 1, dim)
+        similarity = similarity.masked_fill(~question_mask.unsqueeze(1), lowest)
+        best = similarity.max(dim=2).values.unsqueeze(1)  # Shape: (batch, 1, paragraph)
+        back = masked_attention(best, paragraph, paragraph_mask)  # Shape: (batch, 1, dim)
         return torch.cat([paragraph, attended, paragraph * attended, paragraph * back], dim=-1)
 
 
@@ -79,9 +78,11 @@ class TrilinearSelfAttention(nn.Module):
         Returns [x ; a ; x * a], of shape (batch, time, 3 * dim), for each word x and the part a of
         the text that it attends to. A single word attends to nothing.
         """
-        others = mask.unsqueeze(1) & ~torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
+        itself = torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
+        others = mask.unsqueeze(1) & ~itself  # Shape: (batch, time, time)
         similarity = self.similarity(words, words).masked_fill(~others, -torch.inf)
         nothing = self.nothing.to(similarity.dtype).expand(*mask.shape, 1)
-        weights = torch.cat([similarity, nothing], dim=-1).softmax(dim=-1)[..., :-1]
+        weights = torch.cat([similarity, nothing], dim=-1).softmax(dim=-1)
+        weights = weights[..., :-1]  # Shape: (batch, time, time), as nothing is a vector of zeros
         attended = weights @ words  # Shape: (batch, time, dim)
         return torch.cat([words, attended, words * attended], dim=-1)

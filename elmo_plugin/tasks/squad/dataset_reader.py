@@ -123,9 +123,10 @@ class SquadReader(TaskDatasetReader):
         return TokenizedParagraph(paragraph, tokens, places)
 
     def _split(self, text: str, what: str) -> list[Token]:
-        if words := self.tokenizer.tokenize(text):
-            return words
-        raise ConfigurationError(f"no words in the {what} {text!r}")
+        words = self.tokenizer.tokenize(text)
+        if not words:
+            raise ConfigurationError(f"no words in the {what} {text!r}")
+        return words
 
     def text_to_instance(
         self, paragraph: TokenizedParagraph, question: Question, words: list[Token] | None = None

@@ -12,7 +12,7 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
-from elmo_plugin.tasks.counting import CountingMetric, precision_recall_f1
+from elmo_plugin.tasks.counting import CountingMetric, precision_recall_f1, ratio
 from elmo_plugin.tasks.dataset_reader import read_text_lines
 from elmo_plugin.tasks.squad.articles import Paragraph
 
@@ -57,7 +57,8 @@ class SquadEmAndF1(CountingMetric):
         Adds one question by its predicted answer, `None` without a prediction, and the correct
         ones.
         """
-        answers, sums = list(answers), self.counts["questions"]
+        answers = list(answers)
+        sums = self.counts["questions"]
         sums["total"] += 1
         if predicted is None:
             sums["missing"] += 1
@@ -68,13 +69,16 @@ class SquadEmAndF1(CountingMetric):
     def percentages(self) -> dict[str, float]:
         """Returns `exact_match` and `f1` in percent, as the official script sums them up."""
         sums = self.counts["questions"]
-        return {name: 100.0 * sums[name] / (sums["total"] or 1) for name in ("exact_match", "f1")}
+        return {
+            "exact_match": ratio(100.0 * sums["exact_match"], sums["total"]),
+            "f1": ratio(100.0 * sums["f1"], sums["total"]),
+        }
 
     @overrides
     def metrics(self) -> dict[str, float]:
         """Returns `em` and `f1`, from 0 to 1."""
-        em, f1 = self.percentages().values()
-        return {"em": em / 100, "f1": f1 / 100}
+        percentages = self.percentages()
+        return {"em": percentages["exact_match"] / 100, "f1": percentages["f1"] / 100}
 
 
 def score_squad(paragraphs: Iterable[Paragraph], predictions: Mapping[str, str]) -> dict[str, Any]:

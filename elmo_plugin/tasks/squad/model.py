@@ -4,7 +4,7 @@ predictor.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from allennlp.common import JsonDict, Lazy
@@ -24,9 +24,10 @@ from elmo_plugin.encoders import ContextualEncoder, construct_encoder, take_rows
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.squad.articles import Question
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
-from elmo_plugin.tasks.squad.dataset_reader import SquadReader
+from elmo_plugin.tasks.squad.dataset_reader import SquadReader, TokenizedParagraph
 from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
 from elmo_plugin.tasks.squad.spans import (
+    AnswerSpan,
     BoundaryLogits,
     average_boundary_logits,
     best_answers,
@@ -135,25 +136,28 @@ class SquadBidafSelfAttention(TaskModel):
         Returns the logits of the first and of the last word, for text fields of shape (batch,
         time).
         """
-        distinct, rows = _distinct([item["paragraph"].text for item in metadata])
-        texts = [take_rows(paragraph, distinct), question]
+        distinct = _distinct([item["paragraph"].text for item in metadata])
+        texts = [take_rows(paragraph, distinct.first_rows), question]
         (p, p_mask), (q, q_mask) = self.contextual_encoder.encode_together(texts)
-        p, p_mask = self.dropout(p)[rows], cast(BoolTensor, p_mask[rows])
-        words = self.biattention(p, self.dropout(q), p_mask, q_mask)
+        p = self.dropout(p)[distinct.indices]  # Shape: (batch, time, dim)
+        p_mask = cast(BoolTensor, p_mask[distinct.indices])  # Shape: (batch, time)
+        q = self.dropout(q)  # Shape: (batch, question, dim)
+        words = self.biattention(p, q, p_mask, q_mask)  # Shape: (batch, time, 4 * dim)
         if self._word_in_question:
             marks = [
                 words_in_question(item["paragraph"].tokens, item["words"]) for item in metadata
             ]
-            words = torch.cat([words, pad_sequence(marks, batch_first=True).to(words)], dim=-1)
-        words = self.attention_projection(words)
+            padded = pad_sequence(marks, batch_first=True).to(words)  # Shape: (batch, time, 2)
+            words = torch.cat([words, padded], dim=-1)
+        words = self.attention_projection(words)  # Shape: (batch, time, projected_dim)
         if self.residual_block is not None:
             words = words + self.residual_block(words, p_mask)
         words = self.dropout(words)
-        start = self.start_encoder(words, p_mask)
+        start = self.start_encoder(words, p_mask)  # Shape: (batch, time, start_dim)
         end = self.end_encoder(torch.cat([words, start], dim=-1), p_mask)
-        return BoundaryLogits(
-            self.start_logits(start).squeeze(-1), self.end_logits(end).squeeze(-1), p_mask
-        )
+        start_logits = self.start_logits(start).squeeze(-1)  # Shape: (batch, time)
+        end_logits = self.end_logits(end).squeeze(-1)  # Shape: (batch, time)
+        return BoundaryLogits(start_logits, end_logits, p_mask)
 
     def decode(
         self,
@@ -163,7 +167,7 @@ class SquadBidafSelfAttention(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns the `id` and the `paragraph` of each question, except in training the best `spans`,
+        Returns the `id` and the `paragraph` of each question; except in training, the best `spans`;
         and, if the batch has the first and the last word of each answer, of shape (batch, answers,
         2), padded by -1, `loss`. `metadata` has the `TokenizedParagraph` and the `Question` of
         each.
@@ -176,13 +180,13 @@ class SquadBidafSelfAttention(TaskModel):
             max_words = self._max_answer_words or logits.mask.size(1)
             output["spans"] = best_answers(logits, max_words, count=5)
         if answers is not None:
-            output["loss"] = span_loss(
-                logits, answers if self._train_on == "all" else answers[:, :1]
-            )
+            trained_on = answers if self._train_on == "all" else answers[:, :1]
+            output["loss"] = span_loss(logits, trained_on)
             if not self.training:
-                for item, (best, *_) in zip(metadata, output["spans"], strict=True):
-                    texts = [answer.text for answer in item["question"].answers]
-                    self.metric(_describe(item["paragraph"], *best)["text"], texts)
+                for item, spans in zip(metadata, output["spans"], strict=True):
+                    predicted = _describe(item["paragraph"], spans[0])["text"]
+                    correct = [answer.text for answer in item["question"].answers]
+                    self.metric(predicted, correct)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -194,16 +198,18 @@ class SquadBidafSelfAttention(TaskModel):
         """
         if "spans" not in output_dict:
             return output_dict
-        answers = [
-            [_describe(paragraph, *span) for span in row]
-            for paragraph, row in zip(output_dict["paragraph"], output_dict["spans"], strict=True)
-        ]
+        best = []
+        others = []
+        for paragraph, spans in zip(output_dict["paragraph"], output_dict["spans"], strict=True):
+            answers = [_describe(paragraph, span) for span in spans]
+            best.append(answers[0])
+            others.append(answers[1:])
         return {
             "id": output_dict["id"],
-            "answer": [best["text"] for best, *_ in answers],
-            "characters": [best["characters"] for best, *_ in answers],
-            "probability": [best["probability"] for best, *_ in answers],
-            "others": [others for _, *others in answers],
+            "answer": [answer["text"] for answer in best],
+            "characters": [answer["characters"] for answer in best],
+            "probability": [answer["probability"] for answer in best],
+            "others": others,
         }
 
 
@@ -221,36 +227,50 @@ class ResidualSelfAttention(nn.Module):
 
     def forward(self, words: Tensor, mask: BoolTensor) -> Tensor:
         """Returns vectors to add to the words, of their shape (batch, time, dim)."""
-        encoded = self.dropout(self.encoder(self.dropout(words), mask))
-        return self.projection(self.attention(encoded, mask))
+        encoded = self.encoder(self.dropout(words), mask)
+        encoded = self.dropout(encoded)  # Shape: (batch, time, encoded_dim)
+        attended = self.attention(encoded, mask)  # Shape: (batch, time, 3 * encoded_dim)
+        return self.projection(attended)
 
 
 def words_in_question(paragraph: list[Token], question: list[Token]) -> Tensor:
     """
-    Returns, for each word of a paragraph, 1 or 0 for whether the question has it, in upper or lower
-    case, and whether it has a word with the same stem, like "closed" and "closing". Shape: (time,
-    2).
+    Returns, for each word of a paragraph, 1 or 0 for whether it is in the question, in upper or
+    lower case, and 1 or 0 for whether a word with the same stem is, like "closed" and "closing".
+    Shape: (time, 2).
     """
     asked = {word.ensure_text().lower() for word in question}
-    stems = set(map(_stem, asked))
-    words = [word.ensure_text().lower() for word in paragraph]
-    return torch.tensor([(word in asked, _stem(word) in stems) for word in words]).float()
+    stems = {_stem(word) for word in asked}
+    marks = []
+    for token in paragraph:
+        word = token.ensure_text().lower()
+        marks.append((word in asked, _stem(word) in stems))
+    return torch.tensor(marks).float()
 
 
-def _distinct(texts: Sequence[str]) -> tuple[list[int], list[int]]:
-    """
-    Returns the first row of each distinct text, and for each row the index of its text among them.
-    """
+class DistinctTexts(NamedTuple):
+    """Texts without repetitions: the first row of each, and for each row, which of them it has."""
+
+    first_rows: list[int]
+    indices: list[int]
+
+
+def _distinct(texts: Sequence[str]) -> DistinctTexts:
+    """Finds the rows of a batch that have the same text."""
     distinct = list(dict.fromkeys(texts))
-    return [texts.index(text) for text in distinct], [distinct.index(text) for text in texts]
+    return DistinctTexts(
+        first_rows=[texts.index(text) for text in distinct],
+        indices=[distinct.index(text) for text in texts],
+    )
 
 
-def _describe(paragraph: Any, first: int, last: int, probability: float) -> dict[str, Any]:
-    start, end = paragraph.characters(first, last)
+def _describe(paragraph: TokenizedParagraph, span: AnswerSpan) -> dict[str, Any]:
+    """Returns an answer as JSON has it: its text, its characters and its probability."""
+    start, end = paragraph.characters(span.first, span.last)
     return {
         "text": paragraph.text[start:end],
         "characters": [start, end],
-        "probability": probability,
+        "probability": span.probability,
     }
 
 

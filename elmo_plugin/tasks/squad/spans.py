@@ -24,26 +24,34 @@ class BoundaryLogits(NamedTuple):
         return start.log_softmax(dim=1), end.log_softmax(dim=1)
 
 
-def best_answers(
-    logits: BoundaryLogits, max_words: int, count: int
-) -> list[list[tuple[int, int, float]]]:
+class AnswerSpan(NamedTuple):
+    """The first and the last word of an answer, and the probability that both are correct."""
+
+    first: int
+    last: int
+    probability: float
+
+
+def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[list[AnswerSpan]]:
     """
     Returns the `count` most probable answers of at most `max_words` to each question, the best
-    first: their first and last words, and the probability that both are correct.
+    first.
     """
     start, end = logits.log_probabilities()
     widths = min(max_words, start.size(1))
-    ends = functional.pad(end, (0, widths - 1), value=float("-inf")).unfold(1, widths, 1)
+    ends = functional.pad(end, (0, widths - 1), value=float("-inf"))
+    ends = ends.unfold(1, widths, 1)  # Shape: (batch, time, widths)
     scores = (start.unsqueeze(2) + ends).flatten(1)  # Shape: (batch, time * widths)
-    best, indices = scores.topk(min(count, scores.size(1)), dim=1)
-    return [
-        [
-            (index // widths, index // widths + index % widths, math.exp(score))
-            for score, index in zip(row.tolist(), row_indices.tolist(), strict=True)
-            if score > -math.inf  # the others end in padding
-        ]
-        for row, row_indices in zip(best, indices, strict=True)
-    ]
+    best, indices = scores.topk(min(count, scores.size(1)), dim=1)  # Shapes: (batch, count)
+    answers = []
+    for row, row_indices in zip(best.tolist(), indices.tolist(), strict=True):
+        spans = []
+        for score, index in zip(row, row_indices, strict=True):
+            first, width = divmod(index, widths)
+            if score > -math.inf:  # else it ends in padding
+                spans.append(AnswerSpan(first, first + width, math.exp(score)))
+        answers.append(spans)
+    return answers
 
 
 def span_loss(logits: BoundaryLogits, answers: Tensor) -> Tensor:
@@ -53,18 +61,24 @@ def span_loss(logits: BoundaryLogits, answers: Tensor) -> Tensor:
     answers, 2), padded by -1.
     """
     start, end = logits.log_probabilities()
-    is_answer = answers[..., 0] >= 0
-    first, last = answers.clamp(min=0).unbind(dim=2)
+    is_answer = answers[..., 0] >= 0  # Shape: (batch, answers)
+    first, last = answers.clamp(min=0).unbind(dim=2)  # Shapes: (batch, answers)
     likelihood = start.gather(1, first) + end.gather(1, last)  # Shape: (batch, answers)
-    return -likelihood.masked_fill(~is_answer, float("-inf")).logsumexp(dim=1).mean()
+    likelihood = likelihood.masked_fill(~is_answer, float("-inf"))
+    return -likelihood.logsumexp(dim=1).mean()
 
 
 def average_boundary_logits(members: list[BoundaryLogits]) -> BoundaryLogits:
     """Returns logits of the mean of the models' probabilities of start and of end."""
-    log_probabilities = [member.log_probabilities() for member in members]
+    starts = []
+    ends = []
+    for member in members:
+        start, end = member.log_probabilities()
+        starts.append(start)
+        ends.append(end)
     lowest = torch.finfo(members[0].start.dtype).min
-    start, end = (
-        torch.stack(boundary).logsumexp(dim=0).clamp(min=lowest)
-        for boundary in zip(*log_probabilities, strict=True)
+    return BoundaryLogits(
+        torch.stack(starts).logsumexp(dim=0).clamp(min=lowest),
+        torch.stack(ends).logsumexp(dim=0).clamp(min=lowest),
+        members[0].mask,
     )
-    return BoundaryLogits(start, end, members[0].mask)

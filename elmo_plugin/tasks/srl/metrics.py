@@ -59,19 +59,19 @@ class SrlF1(SpanF1):
 
     def add(self, gold: Iterable[Span], predicted: Iterable[Span]) -> None:
         """Counts the arguments of one predicate."""
-        right, found = set(join_continuations(gold)), set(join_continuations(predicted))
-        for name, arguments in {
-            "correct": right & found,
-            "predicted": found,
-            "gold": right,
-        }.items():
-            self.counts[name].update(role for role, _ in arguments)
+        right = set(join_continuations(gold))
+        found = set(join_continuations(predicted))
+        self.counts["correct"].update(role for role, _ in right & found)
+        self.counts["predicted"].update(role for role, _ in found)
+        self.counts["gold"].update(role for role, _ in right)
         self.counts["propositions"]["all"] += 1
 
     @overrides
     def missing_gold(self) -> str:
         has_arguments = self.counts["gold"].keys() - {VERB}
-        return "arguments" if self.counts["propositions"] and not has_arguments else ""
+        if self.counts["propositions"] and not has_arguments:
+            return "arguments"
+        return ""
 
 
 def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dict[str, Any]:
@@ -90,18 +90,16 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
         if found is None:
             raise _missing(right, number, "the output of the system")
         _add_sentence(metric, right, found)
+    figures = metric.figures(100)
     scores = {}
-    for (role, numbers), figures in zip(
-        metric.numbers().items(), metric.figures(100).values(), strict=True
-    ):
-        correct, predicted, gold_arguments = numbers
+    for role, numbers in metric.numbers().items():
         name = "Overall" if role == "overall" else role
         counts = {
-            "correct": correct,
-            "excess": predicted - correct,
-            "missed": gold_arguments - correct,
+            "correct": numbers.correct,
+            "excess": numbers.predicted - numbers.correct,
+            "missed": numbers.gold - numbers.correct,
         }
-        scores[name] = counts | figures.rounded()
+        scores[name] = counts | figures[role].rounded()
     return scores
 
 

@@ -1,13 +1,12 @@
 """The role labeller of He et al. (2017), a tagger of predicates, and the predictors of both."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import torch
 from allennlp.common import JsonDict, Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, TextFieldTensors, Vocabulary
+from allennlp.data import DatasetReader, Instance, TextFieldTensors, Vocabulary
 from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from allennlp.nn.util import get_text_field_mask
@@ -83,10 +82,9 @@ class SrlHighwayLstm(TaskModel):
         self.tag_projection = nn.Linear(self.contextual_encoder.get_output_dim(), len(self._tags))
         self._transitions: Tensor
         self._start: Tensor
-        for name, values in zip(
-            ("_transitions", "_start"), bio_transitions(self._tags), strict=True
-        ):
-            self.register_buffer(name, values, persistent=False)
+        transitions, start = bio_transitions(self._tags)
+        self.register_buffer("_transitions", transitions, persistent=False)
+        self.register_buffer("_start", start, persistent=False)
         self.metric = SrlF1()
         self.initialize()
 
@@ -94,22 +92,21 @@ class SrlHighwayLstm(TaskModel):
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         self._tags = list(vocab.get_index_to_token_vocabulary("labels").values())
         self.tag_projection = with_labels(self.tag_projection, vocab)
-        self._transitions, self._start = (
-            each.to(self._start.device) for each in bio_transitions(self._tags)
-        )
+        transitions, start = bio_transitions(self._tags)
+        self._transitions = transitions.to(self._transitions.device)
+        self._start = start.to(self._start.device)
 
     def compute_logits(
         self, tokens: TextFieldTensors, predicate: LongTensor, **_: Any
     ) -> TagLogits:
         """Returns the logits of the tags, for predicates of shape (batch, 1)."""
         time = get_text_field_mask(tokens).size(1)
-        is_predicate = (
-            torch.arange(time, device=predicate.device) == predicate
-        )  # Shape: (batch, time)
-        encoded, mask = self.contextual_encoder(
-            tokens, self.predicate_embedding(is_predicate.long())
-        )
-        return TagLogits(self.tag_projection(encoded), mask)
+        words = torch.arange(time, device=predicate.device)
+        is_predicate = words == predicate  # Shape: (batch, time)
+        indicators = self.predicate_embedding(is_predicate.long())  # Shape: (batch, time, dim)
+        encoded, mask = self.contextual_encoder(tokens, indicators)  # Shape: (batch, time, dim)
+        logits = self.tag_projection(encoded)  # Shape: (batch, time, tags)
+        return TagLogits(logits, mask)
 
     def decode(
         self,
@@ -120,20 +117,24 @@ class SrlHighwayLstm(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns `words`, `predicate` (the index of the word), `lemma`, the best `tags`, except in
-        training, and, if the batch has the correct tags, of shape (batch, time), `loss`. `frame` is
-        the metadata of `SrlReader.text_to_instance`.
+        Returns `words`, `predicate` (the index of the word) and `lemma`; except in training, the
+        best `tags`; and, if the batch has the correct tags, of shape (batch, time), `loss`. `frame`
+        is the metadata of `SrlReader.text_to_instance`.
         """
-        output: dict[str, Any] = {"words": words}
-        output |= {key: [f[key] for f in frame] for key in ("predicate", "lemma")}
+        output: dict[str, Any] = {
+            "words": words,
+            "predicate": [each["predicate"] for each in frame],
+            "lemma": [each["lemma"] for each in frame],
+        }
         if not self.training:
             paths = viterbi(logits.logits, logits.mask, self._transitions, self._start)
             output["tags"] = [[self._tags[index] for index in path] for path in paths]
         if tags is not None:
-            known = logits.mask & self.known_tags(tags, [f["tags"] for f in frame])
+            gold_tags = [each["tags"] for each in frame]
+            known = logits.mask & self.known_tags(tags, gold_tags)
             output["loss"] = _mean_cross_entropy(logits.logits, tags, known)
             if not self.training:
-                self.metric(output["tags"], [f["tags"] for f in frame])
+                self.metric(output["tags"], gold_tags)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -144,11 +145,11 @@ class SrlHighwayLstm(TaskModel):
         """
         if "tags" not in output_dict:
             return output_dict
-        frames = list(zip(output_dict["words"], output_dict["tags"], strict=True))
-        output_dict["roles"] = [
-            describe_spans(tags_to_spans(tags), words, "role") for words, tags in frames
-        ]
-        output_dict["description"] = [mark_arguments(words, tags) for words, tags in frames]
+        output_dict["roles"] = []
+        output_dict["description"] = []
+        for words, tags in zip(output_dict["words"], output_dict["tags"], strict=True):
+            output_dict["roles"].append(describe_spans(tags_to_spans(tags), words, "role"))
+            output_dict["description"].append(mark_arguments(words, tags))
         return output_dict
 
 
@@ -156,18 +157,22 @@ def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
     """
     Returns the words with their arguments in brackets, such as `[ARG0: The judge] [V: ordered] it`.
     """
-    parts, done = [], 0
+    parts: list[str] = []
+    done = 0
     for start, end, role in tags_to_spans(tags):
-        parts += [*words[done:start], f"[{role}: {' '.join(words[start:end])}]"]
+        parts.extend(words[done:start])
+        parts.append(f"[{role}: {' '.join(words[start:end])}]")
         done = end
-    return " ".join([*parts, *words[done:]])
+    parts.extend(words[done:])
+    return " ".join(parts)
 
 
 def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tensor:
-    """Returns the mean over the words of each sentence with known tags, and over sentences."""
-    known_tags = tags.masked_fill(~known, UNKNOWN_TAG)  # losses of others are 0
+    """Returns the mean over the words of each sentence with known tags, then over sentences."""
+    known_tags = tags.masked_fill(~known, UNKNOWN_TAG)  # the loss of an unknown tag is 0
     losses = functional.cross_entropy(logits.transpose(1, 2), known_tags, reduction="none")
-    return (losses.sum(dim=1) / known.sum(dim=1).clamp(min=1)).mean()
+    of_sentences = losses.sum(dim=1) / known.sum(dim=1).clamp(min=1)  # Shape: (batch,)
+    return of_sentences.mean()
 
 
 @Model.register("srl_predicates")
@@ -202,7 +207,7 @@ class SrlPredicates(TaskModel):
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> TagLogits:
         """Returns the two logits of each word."""
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
-        return TagLogits(self.tag_projection(encoded), mask)
+        return TagLogits(self.tag_projection(encoded), mask)  # Shape: (batch, time, 2)
 
     def decode(
         self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None, **_: Any
@@ -222,26 +227,26 @@ class SrlPredicates(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Adds `predicates`, the indices of the words, and removes padding from `probabilities`."""
-        mask, probs = output_dict.pop("mask"), output_dict["probabilities"]
-        output_dict["predicates"] = [torch.where(row)[0].tolist() for row in (probs > 0.5) & mask]
-        output_dict["probabilities"] = [
-            row[known].tolist() for row, known in zip(probs, mask, strict=True)
-        ]
+        predicates = []
+        probabilities = []
+        for row, mask in zip(output_dict["probabilities"], output_dict.pop("mask"), strict=True):
+            predicates.append(torch.where((row > 0.5) & mask)[0].tolist())
+            probabilities.append(row[mask].tolist())
+        output_dict["predicates"] = predicates
+        output_dict["probabilities"] = probabilities
         return output_dict
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Returns the accuracy over words, and precision, recall and F1 of predicates."""
-        counted = self._accuracy.total_count > 0  # else AllenNLP's F1 raises an error
-        f1 = (
-            self._f1.get_metric(reset)
-            if counted
-            else dict.fromkeys(("precision", "recall", "f1"), 0.0)
-        )
+        f1 = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+        if self._accuracy.total_count > 0:  # without any words, AllenNLP's F1 raises an error
+            f1 = self._f1.get_metric(reset)
         return {"accuracy": self._accuracy.get_metric(reset), **f1}
 
 
-MAX_BATCH_WORDS = 20_000  # of the frames predicted at a time, each with all words of its sentence
+# The most words of the frames that are predicted together; a frame has all words of its sentence.
+MAX_BATCH_WORDS = 20_000
 
 
 @Predictor.register("elmo_srl")
@@ -296,47 +301,55 @@ class SrlPredictor(SentencePredictor):
             self.check_input(each)
         sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
         predicates = self._predicates(inputs, sentences)
-        instances = [
-            self._dataset_reader.text_to_instance(tokens, index)
-            for tokens, indices in zip(sentences, predicates, strict=True)
-            for index in indices
-        ]
-        batches = split_by_tokens(
-            [len(instance["tokens"]) for instance in instances], MAX_BATCH_WORDS
-        )
-        frames = chain.from_iterable(
-            self.predict_batch_instance(instances[batch]) for batch in batches
-        )
-        return [
-            {
-                "words": list(map(as_typed, tokens)),
-                "frames": [_frame(next(frames)) for _ in indices],
+        instances = []
+        for tokens, indices in zip(sentences, predicates, strict=True):
+            for index in indices:
+                instances.append(self._dataset_reader.text_to_instance(tokens, index))
+        frames = self._predict_frames(instances)
+        predictions = []
+        for tokens, indices in zip(sentences, predicates, strict=True):
+            prediction = {
+                "words": [as_typed(token) for token in tokens],
+                "frames": [next(frames) for _ in indices],
             }
-            for tokens, indices in zip(sentences, predicates, strict=True)
-        ]
+            predictions.append(prediction)
+        return predictions
+
+    def _predict_frames(self, instances: list[Instance]) -> Iterator[JsonDict]:
+        """Yields the frame of each instance, in batches of at most `MAX_BATCH_WORDS`."""
+        lengths = [len(instance["tokens"]) for instance in instances]
+        for batch in split_by_tokens(lengths, MAX_BATCH_WORDS):
+            for output in self.predict_batch_instance(instances[batch]):
+                yield _frame(output)
 
     def _predicates(
         self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
     ) -> list[list[int]]:
-        """Returns the predicates of the inputs, and finds them if the input has none."""
-        pairs = list(zip(inputs, sentences, strict=True))
-        unknown = [
-            {"words": [t.text for t in words]} for each, words in pairs if "predicates" not in each
-        ]
-        found: Iterator[JsonDict] = iter(())
-        if unknown:
-            if self._tagger is None:
-                raise ConfigurationError(
-                    f'{self.name}: expected "predicates", the indices of words, in the input; or '
-                    "give the "
-                    "predictor a tagger by predicates (--predicates), an archive such as "
-                    "srl_predicates"
-                )
-            found = iter(self._tagger.predict_batch_json(unknown))
-        return [
-            self._checked(each, len(words)) if "predicates" in each else next(found)["predicates"]
-            for each, words in pairs
-        ]
+        """Returns the predicates of each input, or lets the tagger find them if it names none."""
+        unknown = []
+        for each, words in zip(inputs, sentences, strict=True):
+            if "predicates" not in each:
+                unknown.append({"words": [token.text for token in words]})
+        found = iter(self._find_predicates(unknown))
+        predicates = []
+        for each, words in zip(inputs, sentences, strict=True):
+            if "predicates" in each:
+                predicates.append(self._checked(each, len(words)))
+            else:
+                predicates.append(next(found))
+        return predicates
+
+    def _find_predicates(self, inputs: list[JsonDict]) -> list[list[int]]:
+        """Returns the predicates that the tagger finds in each input."""
+        if not inputs:
+            return []
+        if self._tagger is None:
+            raise ConfigurationError(
+                f'{self.name}: expected "predicates", the indices of words, in the input; or give '
+                "the predictor a tagger by predicates (--predicates), an archive such as "
+                "srl_predicates"
+            )
+        return [prediction["predicates"] for prediction in self._tagger.predict_batch_json(inputs)]
 
     def _checked(self, inputs: JsonDict, length: int) -> list[int]:
         indices: Any = inputs["predicates"]
@@ -347,8 +360,7 @@ class SrlPredictor(SentencePredictor):
         ):
             raise ConfigurationError(
                 f'{self.name}: "predicates": expected a list of indices of different words, from '
-                "0 to "
-                f"{length - 1}, got {indices!r}"
+                f"0 to {length - 1}, got {indices!r}"
             )
         return list(indices)
 
@@ -358,7 +370,10 @@ def _frame(output: JsonDict) -> JsonDict:
     return {
         "predicate": output["words"][index],
         "index": index,
-        **{key: output[key] for key in ("lemma", "tags", "roles", "description")},
+        "lemma": output["lemma"],
+        "tags": output["tags"],
+        "roles": output["roles"],
+        "description": output["description"],
     }
 
 

@@ -49,9 +49,9 @@ def test_bio_becomes_bioul_as_in_allennlp(sentence: tuple) -> None:
 @pytest.mark.parametrize(
     ("tags", "spans"),
     [
-        ("I-PER I-PER O I-LOC", [(0, 2, "PER"), (3, 4, "LOC")]),
-        ("I-PER I-LOC", [(0, 1, "PER"), (1, 2, "LOC")]),
-        ("I-PER B-PER I-PER", [(0, 1, "PER"), (1, 3, "PER")]),
+        ("I-PER I-PER O I-LOC", [Span(0, 2, "PER"), Span(3, 4, "LOC")]),
+        ("I-PER I-LOC", [Span(0, 1, "PER"), Span(1, 2, "LOC")]),
+        ("I-PER B-PER I-PER", [Span(0, 1, "PER"), Span(1, 3, "PER")]),
         ("O O", []),
     ],
 )
