@@ -27,7 +27,7 @@ LAST_MARK = "<bow>"
 
 
 def num_rows(lexicon: Lexicon) -> int:
-    """Returns the number of rows of the embedding matrix."""
+    """Returns how many rows the embedding matrix of a lexicon has."""
     return max(row for _, row in lexicon) + 1
 
 
