@@ -33,21 +33,29 @@ if hasattr(os, "register_at_fork"):
 
 class SqliteStore:
     """
-    Reads and writes like a `MemoryStore`, in a file that it opens on first use. If reading or
-    writing fails, it stops doing so with one warning. A damaged file is replaced by an empty one, a
-    damaged record counts as missing. Copies of a store use the same file.
+    Reads and writes like a `MemoryStore`, in a file that it opens on first use. If reading fails,
+    it warns once and reads no more, and likewise for writing. A damaged file is replaced by an
+    empty one; a damaged record counts as missing. Copies of a store use the same file.
 
-    The first eight bytes of a key are the record's id; its checksum covers the whole key.
+    The first eight bytes of a key are the id of its record. Keys that share them are told apart by
+    the record's checksum, which covers the whole key.
     """
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self.folder = folder
         self.max_bytes = max_bytes
         self._connection: sqlite3.Connection | None = None
-        self._process = self._inode = 0  # what opened the file, and which file it is
-        self._is_full = self._is_off = False
+        self._process = 0  # the id of the process that opened the file
+        self._inode = 0  # identifies the file, in case another process replaces it
+        self._is_full = False
+        self._is_off = False
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+        """
+        Copies the stored vectors of each key into its row. Returns the numbers of the rows whose
+        keys are not stored; all of them if the file cannot be read.
+        """
+
         def read_all(connection: sqlite3.Connection) -> list[int]:
             missing = []
             for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
@@ -64,9 +72,12 @@ class SqliteStore:
         return list(range(len(keys)))
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
+        """Stores the rows, unless the file is full or cannot be written."""
         if self._is_off or self._is_full:
             return
-        records = [(_row_id(key), to_record(key, row)) for key, row in zip(keys, rows, strict=True)]
+        records = []
+        for key, row in zip(keys, rows, strict=True):
+            records.append((_row_id(key), to_record(key, row)))
 
         def write_all(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT OR REPLACE INTO records VALUES (?, ?)", records)
@@ -81,8 +92,12 @@ class SqliteStore:
     def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
         """Copies a record into a row. Returns false if it is missing or damaged."""
         query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
-        found = connection.execute(query, (_row_id(key),)).fetchone()
-        return found is not None and read_record(key, found[0] or b"", row)
+        result = connection.execute(query, (_row_id(key),)).fetchone()
+        if result is None:
+            return False
+        (record,) = result
+        # The content is NULL only in a damaged file; no bytes are a damaged record.
+        return read_record(key, record or b"", row)
 
     def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """
@@ -120,8 +135,8 @@ class SqliteStore:
     def _connect(self) -> sqlite3.Connection:
         """
         Opens or creates the file. SQLite's journal protects it against kills and power failures.
-        Raises `sqlite3.DatabaseError` itself if it is damaged, and `sqlite3.OperationalError` if it
-        cannot be used.
+        Raises exactly `sqlite3.DatabaseError`, none of its subclasses, if the file is damaged, and
+        `sqlite3.OperationalError` if it cannot be used.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / NAME
@@ -142,8 +157,8 @@ class SqliteStore:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """
-        Makes the table of a new file, and empties a file of an earlier format. Raises
-        `sqlite3.OperationalError` if the format is a later one.
+        Creates the table of a new file, and empties a file of an earlier format. Raises
+        `sqlite3.OperationalError` if the file has a later format.
         """
         if _format_of(connection) == FORMAT:
             return
@@ -170,6 +185,7 @@ class SqliteStore:
 
 
 def _format_of(connection: sqlite3.Connection) -> int:
+    """Returns the format of the file; 0 if it is new."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return version
 
@@ -186,15 +202,19 @@ def to_record(key: bytes, vectors: np.ndarray) -> bytes:
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
     """
-    Copies a record into `vectors`; returns false if it is damaged, or of another key, shape or
-    type.
+    Copies a record into `vectors`. Returns false if the record is damaged, or belongs to another
+    key, or has another number of bytes.
     """
+    checksum = bytes(record[:CHECKSUM_SIZE])
     content = memoryview(record)[CHECKSUM_SIZE:]
-    if len(content) != vectors.nbytes or bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
+    if len(content) != vectors.nbytes or checksum != _checksum(key, content):
         return False
     vectors[...] = np.frombuffer(content, vectors.dtype).reshape(vectors.shape)
     return True
 
 
 def _checksum(key: bytes, content: bytes | memoryview) -> bytes:
-    return zlib.crc32(content, zlib.crc32(key)).to_bytes(CHECKSUM_SIZE, "little")
+    """Returns the checksum of a key, followed by the content of its record."""
+    checksum_of_key = zlib.crc32(key)
+    checksum = zlib.crc32(content, checksum_of_key)
+    return checksum.to_bytes(CHECKSUM_SIZE, "little")
