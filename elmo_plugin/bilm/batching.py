@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.characters import NUM_CHARACTERS, word_to_character_ids
 from elmo_plugin.common.errors import BiLmError
 
-# At most this many rows of a direction are multiplied by the input weights at once. With 4096 cells
-# in float32, the gates of 512 rows take 32 MiB.
+# The most rows of a direction that are projected at once. With 4096 cells their gates take 32 MiB
+# in float32.
 MAX_PROJECTED_ROWS = 512
 _ID_TYPES = (torch.uint8, torch.int16, torch.int32, torch.int64)
 
@@ -114,8 +114,8 @@ class Packing(NamedTuple):
 def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
     Packs sentences with these numbers of tokens, shape (batch,); some may be zero. The result is on
-    `device`, by default the lengths' device. If the lengths are on a GPU, the CPU waits for them
-    once.
+    `device`, by default the lengths' device. If the lengths are on a GPU, this waits for it once,
+    and if they are on the CPU, it does not wait.
     """
     if device is None:
         device = lengths.device
@@ -144,9 +144,9 @@ def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
 
 def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None = None) -> Tensor:
     """
-    Returns, for each row, the row of the same sentence one time step earlier. The result has the
-    shape of `rows`, (..., rows, dim). `first` holds each sentence's row before the first time step,
-    shape (..., sentences, dim); `None` stands for zeros.
+    Returns, for each row, the row of the same sentence one time step earlier, in the shape of
+    `rows`, (..., rows, dim). For the rows of the first time step it returns those of `first`, shape
+    (..., sentences, dim), or zeros if that is `None`.
     """
     if not batch_sizes:
         return rows
@@ -164,8 +164,8 @@ def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None =
 
 def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
     """
-    Returns each sentence's last row. A sentence without rows keeps its row of `first`, shape (...,
-    sentences, dim).
+    Returns the last row of each sentence. A sentence without rows gets its row of `first`, shape
+    (..., sentences, dim).
     """
     last = first.clone()
     steps = rows.split(list(batch_sizes), dim=-2)
@@ -334,8 +334,9 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
 
 def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
     """
-    Adds the words of `more` to the distinct `words`, both of shape (words, characters), unless they
-    are already there. Returns all words, and the number that each word of `more` has among them.
+    Adds the words of `more`, shape (n, characters), to distinct words, except for those that are
+    among them already. Returns all words, shape (words, characters), and the row in them of each
+    word of `more`.
     """
     numbers = []
     for word in more.to(words.dtype):
@@ -350,8 +351,8 @@ def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
 
 def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:
     """
-    Puts the ids `begin` and `end` around each sentence of `ids`, shape (batch, time, ...). The
-    result has two more time steps.
+    Puts each sentence between its boundaries, `begin` and `end`, which are ids like those of a
+    word. `ids` has the shape (batch, time, ...), and the result (batch, time + 2, ...).
     """
     bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])
     bounded[:, 1:-1] = ids
@@ -364,28 +365,29 @@ def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int |
 
 def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Finds the distinct rows of integers, like `torch.unique(rows, dim=0, return_inverse=True)`, but
-    in another order, and much faster on a CPU: it compares hashes of the rows.
+    Returns the distinct rows of integers, shape (distinct, k), and for each row the number of the
+    distinct row that it equals, shape (n,).
 
-    Returns the distinct rows, shape (distinct, k), and for each of the n rows its number among
-    them, shape (n,).
+    Does what `torch.unique(rows, dim=0, return_inverse=True)` does, in another order and much
+    faster on a CPU: rows, shape (n, k), are compared by their hashes. If two different rows have
+    the same hash, torch's function is used after all.
     """
     hashes, number_of_row = torch.unique(row_hashes(rows), return_inverse=True)
     positions = torch.arange(len(rows), device=rows.device)
-    # The first position of each hash: the least of the positions that have its number.
+    # Shape: (distinct,), the position of the first row with each hash
     first = torch.full_like(hashes, len(rows))
     first.scatter_reduce_(0, number_of_row, positions, "amin")
     distinct = rows[first]
-    if torch.equal(distinct[number_of_row], rows):
-        return distinct, number_of_row
-    # Two different rows have the same hash, so the rows themselves are compared.
-    return torch.unique(rows, dim=0, return_inverse=True)
+    has_collision = not torch.equal(distinct[number_of_row], rows)
+    if has_collision:
+        return torch.unique(rows, dim=0, return_inverse=True)
+    return distinct, number_of_row
 
 
 def row_hashes(rows: Tensor) -> Tensor:
     """
-    Returns an int64 hash of each row of an integer matrix. Equal rows have equal hashes; different
-    rows almost always have different ones.
+    Returns a hash of each row of an integer matrix, as int64. Equal rows have equal hashes, and
+    different rows almost always have different ones.
     """
     return (rows * _multipliers(rows.size(1), rows.device)).sum(dim=1)
 

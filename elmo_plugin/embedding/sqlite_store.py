@@ -33,9 +33,10 @@ if hasattr(os, "register_at_fork"):
 
 class SqliteStore:
     """
-    Reads and writes like a `MemoryStore`, in a file that it opens on first use. If reading fails,
-    it warns once and reads no more, and likewise for writing. A damaged file is replaced by an
-    empty one; a damaged record counts as missing. Copies of a store use the same file.
+    Reads and writes like a `MemoryStore`, in a file that it opens on first use. If writing fails,
+    it warns once and only reads from then on. If reading fails, it warns once and does nothing
+    more. A damaged file is replaced by an empty one, and a damaged record counts as missing. Copies
+    of a store use the same file.
 
     The first eight bytes of a key are the id of its record. Keys that share them are told apart by
     the record's checksum, which covers the whole key.
@@ -45,8 +46,8 @@ class SqliteStore:
         self.folder = folder
         self.max_bytes = max_bytes
         self._connection: sqlite3.Connection | None = None
-        self._process = 0  # the id of the process that opened the file
-        self._inode = 0  # identifies the file, in case another process replaces it
+        self._process = 0  # the process that opened the connection
+        self._inode = 0  # the inode of the file that it opened
         self._is_full = False
         self._is_off = False
 
@@ -135,8 +136,8 @@ class SqliteStore:
     def _connect(self) -> sqlite3.Connection:
         """
         Opens or creates the file. SQLite's journal protects it against kills and power failures.
-        Raises exactly `sqlite3.DatabaseError`, none of its subclasses, if the file is damaged, and
-        `sqlite3.OperationalError` if it cannot be used.
+        Raises `sqlite3.OperationalError` if it cannot be used, and `sqlite3.DatabaseError`, not one
+        of its subclasses, if it is damaged.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / NAME
@@ -203,11 +204,13 @@ def to_record(key: bytes, vectors: np.ndarray) -> bytes:
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
     """
     Copies a record into `vectors`. Returns false if the record is damaged, or belongs to another
-    key, or has another number of bytes.
+    key, or to vectors of another size.
     """
     checksum = bytes(record[:CHECKSUM_SIZE])
     content = memoryview(record)[CHECKSUM_SIZE:]
-    if len(content) != vectors.nbytes or checksum != _checksum(key, content):
+    if len(content) != vectors.nbytes:
+        return False
+    if checksum != _checksum(key, content):
         return False
     vectors[...] = np.frombuffer(content, vectors.dtype).reshape(vectors.shape)
     return True

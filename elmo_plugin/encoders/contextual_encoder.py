@@ -120,8 +120,8 @@ class ContextualEncoder(nn.Module, Registrable):
         embedding_dim), and the mask.
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
-        if num_wrapping_dims:  # from here on, all sentences are one batch: (sentences, time, ...)
-
+        if num_wrapping_dims:
+            # From here on all tensors have the shape (sentences, time, ...).
             def flatten(tensor: Tensor) -> Tensor:
                 return tensor.flatten(0, num_wrapping_dims)
 
@@ -224,18 +224,18 @@ def slice_wrapping_dim(
     text: TextFieldTensors, starts: Sequence[int], length: int
 ) -> TextFieldTensors:
     """
-    Takes a window of each list of text fields, such as the sentences of each document. A window
-    begins at its number in `starts`, and has `length` texts, or all of them if there are fewer.
-    Tensors of shape (batch, texts, time, ...) become (batch, length, time, ...).
+    Takes a window of each list of text fields, such as the sentences of each document. The window
+    begins at the text whose number is in `starts` and has `length` texts, or as many as there are.
+    The tensors have the shape (batch, texts, time, ...), and the result (batch, length, time, ...).
     """
 
-    def take_windows(tensor: Tensor) -> Tensor:
-        windows = []
-        for texts, start in zip(tensor, starts, strict=True):
-            windows.append(texts[start : start + length])
-        return torch.stack(windows)
+    def windows(tensor: Tensor) -> Tensor:
+        parts = []
+        for row, start in zip(tensor, starts, strict=True):
+            parts.append(row[start : start + length])
+        return torch.stack(parts)
 
-    return map_text_fields(take_windows, text)
+    return map_text_fields(windows, text)
 
 
 def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
@@ -249,16 +249,16 @@ def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
 
 def _concatenate(*tensors: Tensor) -> Tensor:
     """
-    Concatenates tensors along the first dimension. Before, each other dimension is padded at its
-    end with zeros, to the size of the largest tensor.
+    Concatenates tensors along the first dimension. In the other dimensions, all are padded with
+    zeros at the end to the size of the largest.
     """
-    sizes = [tensor.size(0) for tensor in tensors]
+    batch_sizes = [tensor.size(0) for tensor in tensors]
     shapes = [tensor.shape[1:] for tensor in tensors]
-    padded_shape = [max(dims) for dims in zip(*shapes, strict=True)]
-    result = tensors[0].new_zeros(sum(sizes), *padded_shape)
-    for tensor, rows in zip(tensors, result.split(sizes), strict=True):
-        without_padding = tuple(slice(size) for size in tensor.shape)
-        rows[without_padding] = tensor
+    largest = [max(sizes) for sizes in zip(*shapes, strict=True)]
+    result = tensors[0].new_zeros(sum(batch_sizes), *largest)
+    for tensor, rows in zip(tensors, result.split(batch_sizes), strict=True):
+        filled = tuple(slice(0, size) for size in tensor.shape)
+        rows[filled] = tensor
     return result
 
 
