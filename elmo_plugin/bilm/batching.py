@@ -46,14 +46,16 @@ class LstmState(NamedTuple):
         missing = num_sentences - self.cell.size(2)
         if missing <= 0:
             return self
+        # torch counts dimensions from the last one: nothing is added to the vectors, and `missing`
+        # rows are added after the sentences.
         extent = (0, 0, 0, missing)
-        return LstmState(
-            nn.functional.pad(self.hidden, extent), nn.functional.pad(self.cell, extent)
-        )
+        hidden = nn.functional.pad(self.hidden, extent)
+        cell = nn.functional.pad(self.cell, extent)
+        return LstmState(hidden, cell)
 
     def expanded(self, num_sentences: int) -> "LstmState":
         """Repeats the state of a single sentence, without a copy."""
-        shape = (-1, -1, num_sentences, -1)
+        shape = (-1, -1, num_sentences, -1)  # -1 leaves a dimension as it is
         return LstmState(self.hidden.expand(shape), self.cell.expand(shape))
 
     def to(self, like: Tensor) -> "LstmState":
@@ -99,11 +101,14 @@ class Packing(NamedTuple):
 
     def positions(self, lengths: Tensor, time: int) -> tuple[Tensor, Tensor]:
         """
-        Returns the place of each row in a batch of shape (batch * time, ...), for a direction that
-        reads onward, and for one that reads each sentence from its end.
+        Returns the place of each row in a batch of shape (batch * time, ...): first for a direction
+        that reads each sentence from its beginning, then for one that reads it from its end.
         """
         starts = self.sentence * time  # Shape: (rows,)
-        return starts + self.time, starts + lengths[self.sentence] - 1 - self.time
+        ends = starts + lengths[self.sentence]  # Shape: (rows,)
+        forward_places = starts + self.time
+        backward_places = ends - 1 - self.time
+        return forward_places, backward_places
 
 
 def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
@@ -112,7 +117,8 @@ def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     `device`, by default the lengths' device. If the lengths are on a GPU, this waits for it once,
     and if they are on the CPU, it does not wait.
     """
-    device = device or lengths.device
+    if device is None:
+        device = lengths.device
     ordered, sentences = lengths.cpu().sort(descending=True, stable=True)
     longest = int(ordered[0]) if len(ordered) else 0
     is_active = torch.arange(longest)[:, None] < ordered  # Shape: (time, batch)
@@ -126,27 +132,34 @@ def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
 
 
 def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
-    """Returns the row permutation that reverses each sentence."""
-    sizes = torch.tensor(packing.batch_sizes, dtype=torch.long).to(
-        lengths.device, non_blocking=True
-    )
-    starts = sizes.cumsum(dim=0) - sizes
-    batch_index = torch.arange(len(packing.time), device=lengths.device) - starts[packing.time]
-    return starts[lengths[packing.sentence] - 1 - packing.time] + batch_index
+    """Returns the permutation of the rows that reverses each sentence."""
+    device = lengths.device
+    sizes = torch.tensor(packing.batch_sizes, dtype=torch.long).to(device, non_blocking=True)
+    starts = sizes.cumsum(dim=0) - sizes  # the first row of each time step
+    # A sentence has the same place within all of its time steps.
+    place_in_step = torch.arange(len(packing.time), device=device) - starts[packing.time]
+    mirrored_time = lengths[packing.sentence] - 1 - packing.time
+    return starts[mirrored_time] + place_in_step
 
 
 def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None = None) -> Tensor:
     """
     Returns, for each row, the row of the same sentence one time step earlier, in the shape of
-    `rows`, (..., rows, dim). Before the first time step are the rows of `first`, shape (...,
-    sentences, dim), or zeros if that is `None`.
+    `rows`, (..., rows, dim). For the rows of the first time step it returns those of `first`, shape
+    (..., sentences, dim), or zeros if that is `None`.
     """
     if not batch_sizes:
         return rows
     steps = rows.split(list(batch_sizes), dim=-2)
-    earlier = [step[..., :size, :] for step, size in zip(steps, batch_sizes[1:], strict=False)]
-    first = torch.zeros_like(steps[0]) if first is None else first[..., : batch_sizes[0], :]
-    return torch.cat([first, *earlier], dim=-2)
+    if first is None:
+        before_first_step = torch.zeros_like(steps[0])
+    else:
+        before_first_step = first[..., : batch_sizes[0], :]
+    # The second time step follows the first, and so on; nothing follows the last one. Sentences
+    # that have ended are not read again.
+    next_sizes = batch_sizes[1:]
+    earlier = [step[..., :size, :] for step, size in zip(steps, next_sizes, strict=False)]
+    return torch.cat([before_first_step, *earlier], dim=-2)
 
 
 def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
@@ -156,16 +169,17 @@ def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor
     """
     last = first.clone()
     steps = rows.split(list(batch_sizes), dim=-2)
-    for step, size, next_size in zip(steps, batch_sizes, [*batch_sizes[1:], 0], strict=False):
-        if next_size < size:
+    next_sizes = [*batch_sizes[1:], 0]
+    for step, size, next_size in zip(steps, batch_sizes, next_sizes, strict=False):
+        if next_size < size:  # the sentences from `next_size` on end with this time step
             last[..., next_size:size, :] = step[..., next_size:size, :]
     return last
 
 
 def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     """
-    Cuts a batch into runs with at most `max_tokens` tokens, padding included, or one longer
-    sentence.
+    Cuts a batch into runs of at most `max_tokens` tokens, padding included. A longer sentence is a
+    run of its own.
     """
     if not lengths:
         return []
@@ -186,9 +200,9 @@ def input_gates(
     project: Callable[[int, int], Tensor], batch_sizes: Sequence[int]
 ) -> Iterator[Tensor]:
     """
-    Yields the inputs' part of the gates of each time step, shape (..., rows, 4 * dim). `project`
-    computes it for the packed rows `start:stop`: one product covers as many steps as
-    `MAX_PROJECTED_ROWS` allows.
+    Yields, for each time step, what the inputs add to the gates, shape (..., rows, 4 * dim).
+    `project` computes it for the packed rows `start:stop`. Each call covers as many time steps as
+    fit into `MAX_PROJECTED_ROWS`, because one large product is faster than many small ones.
     """
     ends = list(accumulate(batch_sizes))  # the row after the last one of each time step
     first_row = 0
@@ -204,8 +218,8 @@ def input_gates(
 
 class WordBatch(NamedTuple):
     """
-    Sentences as numbers of their distinct words. A word is its character ids: texts that are cut to
-    the same ids are one word.
+    Sentences as numbers of their distinct words. Two long texts that are cut to the same character
+    ids count as one word.
 
     character_ids: (words, characters), the distinct words, int16
     word_ids: (batch, time), the row of each word; -1 after the end of a sentence
@@ -217,15 +231,15 @@ class WordBatch(NamedTuple):
     lengths: Tensor
 
     def with_boundaries(self, boundaries: Tensor) -> "WordBatch":
-        """Puts each sentence between two boundaries, words of the shape (2, characters)."""
+        """Puts each sentence between the two `boundaries`, shape (2, characters)."""
         words, (begin, end) = add_words(self.character_ids, boundaries)
         word_ids = add_boundaries(self.word_ids, self.lengths, begin, end)
         return WordBatch(words, word_ids, self.lengths + 2)
 
     def distinct_sentences(self) -> tuple["WordBatch", Tensor | None]:
         """
-        Returns a batch with each of these sentences once, and the row in it of each sentence, shape
-        (batch,); `None` if all differ.
+        Returns a batch that contains each sentence only once, and for each sentence its row there,
+        shape (batch,). If all sentences differ, the batch is this one, and the rows are `None`.
         """
         if len(self.lengths) < 2:
             return self, None
@@ -239,7 +253,7 @@ class WordBatch(NamedTuple):
 def number_words(
     sentences: Sequence[Sequence[str]], max_characters: int, device: torch.device
 ) -> WordBatch:
-    """Numbers the distinct words of sentences, in the order in which they come."""
+    """Numbers the distinct words of sentences in the order in which they first appear."""
     number_of_text: dict[str, int] = {}
     number_of_ids: dict[bytes, int] = {}
     distinct: list[np.ndarray] = []
@@ -250,10 +264,11 @@ def number_words(
             if text in number_of_text:
                 continue
             ids = word_to_character_ids(text, max_characters)
-            number = number_of_ids.setdefault(ids.tobytes(), len(distinct))
-            if number == len(distinct):
+            key = ids.tobytes()
+            if key not in number_of_ids:
+                number_of_ids[key] = len(distinct)
                 distinct.append(ids)
-            number_of_text[text] = number
+            number_of_text[text] = number_of_ids[key]
         row[: len(sentence)] = [number_of_text[text] for text in sentence]
     character_ids = np.empty((len(distinct), max_characters), dtype=np.int16)
     for number, ids in enumerate(distinct):
@@ -288,7 +303,8 @@ def check_character_ids(character_ids: Tensor) -> None:
     """Raises `BiLmError` if a number is not the id of a character."""
     if character_ids.numel() == 0:
         return
-    least, greatest = torch.stack(torch.aminmax(character_ids)).tolist()
+    bounds = torch.stack(torch.aminmax(character_ids))
+    least, greatest = bounds.tolist()  # both at once: a GPU is waited for only once
     if least < 0 or greatest >= NUM_CHARACTERS:
         raise BiLmError(
             f"character ids: expected 0 to {NUM_CHARACTERS - 1}, got {least} to {greatest}"
@@ -299,8 +315,8 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
     """
     Returns the number of words of each sentence, shape (batch,), on the CPU.
 
-    Raises `BiLmError` unless these are integers, the shape is (batch, time, characters), and
-    padding comes after the words.
+    Raises `BiLmError` unless the ids are integers of shape (batch, time, characters), with the
+    padding after the words.
     """
     is_dense = character_ids.layout == torch.strided and not character_ids.is_nested
     if not is_dense or character_ids.is_meta or character_ids.dtype not in _ID_TYPES:
@@ -312,8 +328,9 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
         raise BiLmError(
             f"character ids: expected the shape (batch, time, {characters}), got {shape}; {hint}"
         )
-    mask = (character_ids != 0).any(dim=-1).cpu()
-    if (mask[:, 1:] & ~mask[:, :-1]).any():
+    mask = (character_ids != 0).any(dim=-1).cpu()  # Shape: (batch, time)
+    is_word_after_padding = mask[:, 1:] & ~mask[:, :-1]
+    if is_word_after_padding.any():
         raise BiLmError(
             "character ids have rows of zeros before a word: padding must come after the words"
         )
@@ -339,13 +356,15 @@ def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
 
 def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:
     """
-    Puts each sentence between its boundaries, `begin` and `end`: ids in the form of a word's.
-    `ids` has the shape (batch, time, ...), and the result (batch, time + 2, ...).
+    Puts each sentence between its boundaries, `begin` and `end`, which are ids like those of a
+    word. `ids` has the shape (batch, time, ...), and the result (batch, time + 2, ...).
     """
     bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])
     bounded[:, 1:-1] = ids
     bounded[:, 0] = begin
-    bounded[torch.arange(len(ids), device=ids.device), lengths.to(ids.device) + 1] = end
+    rows = torch.arange(len(ids), device=ids.device)
+    after_last_word = lengths.to(ids.device) + 1
+    bounded[rows, after_last_word] = end
     return bounded
 
 

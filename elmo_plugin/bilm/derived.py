@@ -27,7 +27,7 @@ class DerivedValues:
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
         self._identities = _identities(parameters)
-        # Held, so that no other weight can get their addresses.
+        # Keeps their memory in use, so that no other weight can get the same address.
         self._kept = [weight.detach() for weight in parameters]
         on_cpu = [weight for weight in self._kept if weight.device.type == "cpu"]
         self._views = [_middle_value(weight) for weight in on_cpu]
@@ -36,10 +36,10 @@ class DerivedValues:
 
     def match(self, parameters: Sequence[Tensor]) -> bool:
         """
-        Returns whether these are the parameters, and unchanged as far as can be seen without
-        reading them: by their addresses and layouts, torch's counters of writes, and, on a CPU, the
-        middle value of each. A weight with a `grad` counts as changed: an optimizer changes it, and
-        a fused one counts no write.
+        Returns whether these are the same parameters, unchanged as far as can be seen without
+        reading them: it compares their addresses and layouts, torch's counters of writes, and, on a
+        CPU, the middle value of each. A weight with a `grad` counts as changed, because an
+        optimizer probably changes it, and fused optimizers do not count their writes.
         """
         for weight in parameters:
             if weight.grad is not None:
@@ -51,17 +51,18 @@ class DerivedValues:
     def get(
         self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any
     ) -> Value:
-        """Returns the value of this key, at first `derive(*arguments)`."""
-        values = self._values  # another thread may drop some
+        """Returns the value of this key. The first time, that is `derive(*arguments)`."""
+        values = self._values  # `drop` in another thread replaces the attribute, not this object
         if key in values:
             return values[key]
-        # `derive` may need other values, and two threads may both call it. No lock: a process
-        # forked meanwhile would find it taken for ever. Each operation on the dictionary is atomic.
+        # Two threads may both call `derive`; then both get the value that was stored first. A lock
+        # would prevent that, but a process forked meanwhile would find it taken for ever. Each
+        # operation on the dictionary is atomic.
         return values.setdefault(key, derive(*arguments))
 
     def drop(self, *kinds: str) -> None:
         """Drops the values whose keys begin with one of `kinds`."""
-        values = self._values.copy()  # another thread may add some
+        values = self._values.copy()  # another thread may add a value meanwhile
         self._values = {key: value for key, value in values.items() if key[0] not in kinds}
 
 
@@ -87,8 +88,10 @@ def derive_once(
     derive: Callable[..., Value],
     *arguments: Any,
 ) -> Value:
-    """Returns `derive(*arguments)`, stored under the key unless `derived` is `None`."""
-    return derive(*arguments) if derived is None else derived.get(key, derive, *arguments)
+    """Returns `derive(*arguments)`. Unless `derived` is `None`, it is stored there and reused."""
+    if derived is None:
+        return derive(*arguments)
+    return derived.get(key, derive, *arguments)
 
 
 class DerivingModule(nn.Module):
@@ -105,7 +108,8 @@ class DerivingModule(nn.Module):
 
     def derived_values(self) -> DerivedValues | None:
         """
-        Returns the values derived from the weights, see `refresh`; `None` if these are trained.
+        Returns the values derived from the weights, or `None` if the weights are trained; see
+        `refresh`.
         """
         parameters = list(self.parameters())
         derived = self._derived

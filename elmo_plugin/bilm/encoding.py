@@ -53,9 +53,11 @@ Vectors = TypeVar("Vectors", Tensor, np.ndarray)
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedText(Generic[Vectors]):
     """
+    The words of a text and their vectors.
+
     words: the text's words, as the biLM reads them
-    offsets: the first character of each word in the text as typed, and the one after its last;
-        `None` for a list of words, and with a `tokenizer` of the caller's
+    offsets: for each word, its beginning and its end in the original text; `None` if the text was
+        a list of words, or was split by a function of the caller
     vectors: shape (words, dim), or (num_layers, words, dim) for all layers
     """
 
@@ -105,7 +107,8 @@ def encode_texts(
     batch_size: int,
 ) -> Iterator[EncodedText[Any]]:
     """
-    Yields each text with what `select` returns for the layers of its words; one batch is in memory.
+    Yields each text with what `select` returns for the layers of its words. Only one batch is in
+    memory at a time.
     """
     numbered = enumerate(texts)
     while True:
@@ -123,12 +126,15 @@ def encode_texts(
 def split_text(
     text: Any, place: str, tokenizer: Tokenizer, language: str
 ) -> tuple[list[str], list[tuple[int, int]] | None]:
-    """Returns the words of a text and their offsets; leaves a list of words or tokens unchanged."""
+    """
+    Returns the words of a text and their offsets. A list of words or tokens is not split, and has
+    no offsets. Errors begin with `place`.
+    """
     if not isinstance(text, str):
         words = as_words(text, place, "a text or a list of words")
         check_no_texts(words, place)
         return words, None
-    text = str(text)  # also of numpy's strings, which spaCy refuses
+    text = str(text)  # because spaCy refuses subclasses of str, such as numpy's strings
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -144,9 +150,9 @@ def split_text(
 @lru_cache(maxsize=8)
 def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
     """
-    Returns a function from a text to its words: between "whitespace", unchanged, by the rules of
-    "spacy" for a language, or the "letters" of a protein. Raises `BiLmError` if spaCy is missing or
-    lacks the rules.
+    Returns a function that splits a text into words: at "whitespace" only, by the rules of "spacy"
+    for the language, or into the "letters" of a protein. Raises `BiLmError` if spaCy is not
+    installed or does not know the language.
     """
     if name == "spacy":
         return SpacyRules(language).words
@@ -163,17 +169,24 @@ def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output:
     """Selects layers and pools words. Without words, the pooled vector is zeros."""
     selected = select_layers(vectors, layers)
     if pooling is not None:
-        has_words = selected.size(-2) > 0
-        selected = POOLINGS[pooling](selected) if has_words else selected.sum(dim=-2)
-    return selected.numpy(force=True) if output == "numpy" else selected
+        num_words = selected.size(-2)
+        if num_words == 0:
+            selected = selected.sum(dim=-2)  # a sum of nothing is zeros
+        else:
+            selected = POOLINGS[pooling](selected)
+    if output == "numpy":
+        return selected.numpy(force=True)
+    return selected
 
 
 def cosine_similarities(first: Any, second: Any) -> Any:
-    """Returns the cosines of two lists of vectors."""
+    """Returns the cosine of each vector of `first` with each vector of `second`."""
     try:
-        one = _rows(first)
-        other = _rows(second)
-        cosines = nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T
+        first_rows = _rows(first)
+        second_rows = _rows(second).to(first_rows)
+        first_directions = nn.functional.normalize(first_rows)
+        second_directions = nn.functional.normalize(second_rows)
+        cosines = first_directions @ second_directions.T
     except (TypeError, ValueError, RuntimeError, IndexError):
         got = f"{_shape_or_text(first)} and {_shape_or_text(second)}"
         raise BiLmError(
@@ -183,16 +196,18 @@ def cosine_similarities(first: Any, second: Any) -> Any:
     if not cosines.isfinite().all():
         raise BiLmError("similarity: a vector has NaN or an infinite number in it")
     are_arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
-    return cosines.numpy(force=True) if are_arrays else cosines
+    if are_arrays:
+        return cosines.numpy(force=True)
+    return cosines
 
 
 def _shape_or_text(vectors: Any) -> str:
-    """Returns what an error shows of them."""
+    """Returns the shape of a tensor or an array; of anything else, the beginning of its text."""
     return str(getattr(vectors, "shape", None) or f"{vectors!r:.40}")
 
 
 def _rows(vectors: Any) -> Tensor:
-    """Returns shape (vectors, dim)."""
+    """Returns one vector or several as a matrix, shape (vectors, dim)."""
     if isinstance(vectors, list | tuple):
         vectors = torch.stack([torch.as_tensor(vector) for vector in vectors])
     rows = torch.atleast_2d(torch.as_tensor(vectors)).float()
@@ -222,15 +237,16 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
 
 
 def is_layer(value: Any, num_layers: float) -> bool:
-    """Returns whether a value is the number of one of so many layers."""
-    return (
-        isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < num_layers
-    )
+    """Returns whether a value is the number of one of the `num_layers` layers."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return False
+    return 0 <= int(value) < num_layers
 
 
 def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     """
-    Raises `BiLmError` unless `select_layers` accepts them; without a biLM, `num_layers` is `None`.
+    Raises `BiLmError` unless `select_layers` accepts the layers. `num_layers` is `None` as long as
+    the biLM is not known.
     """
     if _are_weights(layers):
         mixing_weights(layers, num_layers)
@@ -248,9 +264,9 @@ def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
     """
     Selects `layers` from the vectors of all layers, shape (num_layers, ..., dim).
 
-    "all" returns all of them, "mean" and "sum" their plain average and sum, "top" and "token" the
-    last and the first, a number that layer, and a list of weights, one for each layer, their
-    weighted average. Except for "all", the shape is (..., dim).
+    "all" returns all layers, "mean" their average, "sum" their sum, "top" the last layer and
+    "token" the first. A number returns that layer. A list with a weight for each layer returns
+    their weighted average. The shape of the result is (..., dim), except for "all".
     """
     check_layers(layers, len(vectors))
     if _are_weights(layers):
@@ -275,10 +291,10 @@ def _are_weights(layers: Any) -> TypeGuard[Sequence[float]]:
 
 def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> list[float]:
     """
-    Returns weights of layers, numbers of Python, numpy or torch, divided by their sum.
+    Returns the weights of layers, divided by their sum. They may be a list, an array or a tensor.
 
-    Raises `BiLmError` unless there is one for each layer, none is negative, and their sum is 1 but
-    for rounding.
+    Raises `BiLmError` unless there is a weight for each layer, none is negative, and their sum is
+    about 1.
     """
     if isinstance(weights, np.ndarray | Tensor):
         weights = weights.tolist()
@@ -290,4 +306,5 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
             f"mixing weights: expected {number}numbers, one for each layer, not negative and of "
             f"sum 1, got {list(weights)}"
         )
-    return [float(weight) / sum(weights) for weight in weights]
+    total = sum(weights)
+    return [float(weight) / total for weight in weights]

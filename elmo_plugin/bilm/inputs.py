@@ -46,9 +46,9 @@ def _argument_hint(name: str, names: Sequence[str]) -> str:
 
 def untraced(method: Function) -> Function:
     """
-    Decorates a method that `torch.compile` has to call as it is, because packing and hash tables
-    cannot be traced. `torch.jit.trace` would record the sentences of its example, and gets a
-    `BiLmError`.
+    Decorates a method that cannot be traced, because it packs sentences and looks words up in
+    tables. `torch.compile` calls it uncompiled. `torch.jit.trace` would record only the sentences
+    of its example, so the method raises `BiLmError` there.
     """
 
     @wraps(method)
@@ -65,7 +65,10 @@ def untraced(method: Function) -> Function:
 
 
 def fits(target: str, names: Collection[str]) -> bool:
-    """Returns whether a method has the argument of a target, if that is one."""
+    """
+    Returns whether the advice `target` can be given for a method with the arguments `names`: it
+    begins with one of them, as in "layers=...", or it is not about an argument at all.
+    """
     name = target.replace(",", "=").partition("=")[0]
     return name in names or not name.isidentifier()
 
@@ -74,7 +77,8 @@ def as_words(
     sentence: Any, place: str = "sentence", expected: str = "a list of words"
 ) -> list[str]:
     """
-    Returns words: strings, or tokens with a `text`. Raises `BiLmError`, beginning with `place`.
+    Returns the words of a sentence of strings, or of tokens with a `text`. Raises `BiLmError`,
+    beginning with `place`, if it is anything else.
     """
     words = list(in_order(sentence, place, expected))
     for number, word in enumerate(words):
@@ -101,17 +105,23 @@ def check_no_texts(words: Sequence[str], place: str) -> None:
 
 def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     """
-    Returns `values`, one by one. Raises `BiLmError` for a text, a table, or what has no order.
+    Returns `values` if they can be read one by one. Raises `BiLmError` for a text, a table, and for
+    collections without an order.
     """
+    # An array of no dimensions has the methods of a list, but no elements.
     is_iterable = isinstance(values, Iterable) and getattr(values, "ndim", 1) != 0
-    if is_iterable and not isinstance(values, _NOT_LISTS) and not hasattr(values, "columns"):
+    is_table = hasattr(values, "columns")
+    if is_iterable and not is_table and not isinstance(values, _NOT_LISTS):
         return values
     text = getattr(values, "text", values)
     hint = ""
     if isinstance(text, str):
         way_out = "split it" if " " in text else "put the words of a sentence in a list"
         hint = f": {way_out}, or use BiLm.encode"
-    got = f"{values!r:.60}" if hint or not is_iterable else type(values).__name__
+    if hint or not is_iterable:
+        got = f"{values!r:.60}"
+    else:
+        got = type(values).__name__
     raise BiLmError(f"{place}: expected {expected}, got {got}{hint}")
 
 

@@ -28,16 +28,16 @@ class Int8Linear:
         integers, steps = to_integers(inputs.float())
         result = torch.ops.onednn.qlinear_pointwise(
             integers.add_(ZERO_POINT).to(torch.uint8),
-            1.0,
+            1.0,  # scale of the inputs: the rows' own steps are multiplied below
             ZERO_POINT,
             self._weight,
             self._scales,
             self._zero_points,
-            None,
-            1.0,
-            0,
+            None,  # bias: added below
+            1.0,  # scale of the output
+            0,  # zero point of the output
             torch.float32,
-            "none",
+            "none",  # no operation after the product, so it has no arguments and no algorithm
             [],
             "",
         )
@@ -49,8 +49,8 @@ class Int8Linear:
 
 class Int8Directions:
     """
-    Multiplies the same integers in the layout that is fastest for one row, for all directions at
-    once.
+    Products of all directions at once, with the same integers as `Int8Linear`, but in the layout
+    that is fastest for a single row of inputs.
     """
 
     def __init__(self, weights: Sequence[Tensor]) -> None:
@@ -78,11 +78,11 @@ class Int8Directions:
 
 def to_integers(values: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Scales each row (last dimension) by its greatest absolute value. Returns integers from -127 to
-    127, still of the type of `values`, and the step between them, shape (..., 1).
+    Scales each row (the last dimension) by its greatest absolute value. Returns whole numbers from
+    -127 to 127, still in the type of `values`, and the step between them, shape (..., 1).
     """
     steps = values.abs().amax(dim=-1, keepdim=True).div_(MAX_INTEGER)
-    steps.clamp_min_(torch.finfo(torch.float).tiny)
+    steps.clamp_min_(torch.finfo(torch.float).tiny)  # a row of zeros is not divided by zero
     return torch.div(values, steps).round_(), steps
 
 

@@ -21,13 +21,13 @@ from elmo_plugin.bilm.token_encoder import (
 UNKNOWN = "<oov>"
 PADDING = "<pad>"
 BOUNDARIES = {BEGIN_SENTENCE: "<bos>", END_SENTENCE: "<eos>"}
-# The released models were trained with these two marks swapped, so this is right.
+# This is no mistake: the released models were trained with the two marks of a word swapped.
 FIRST_MARK = "<eow>"
 LAST_MARK = "<bow>"
 
 
 def num_rows(lexicon: Lexicon) -> int:
-    """Returns the number of rows of the embedding matrix."""
+    """Returns how many rows the embedding matrix of a lexicon has."""
     return max(row for _, row in lexicon) + 1
 
 
@@ -40,9 +40,9 @@ def make_token_encoder(options: BiLmOptions) -> CachedTokenEncoder:
 
 class LexiconTokenEncoder(CachedTokenEncoder):
     """
-    Projects [word vector ; highway layers over the CNN's features], or one of the two if the model
-    reads only words or only characters (Che et al., 2018). It reads the same character ids as other
-    biLMs, the bytes of words, and always computes in float32.
+    Concatenates a word's vector with the features of a character CNN and its highway layers, and
+    projects both (Che et al., 2018). Some models have only one of the two. The input is the same
+    character ids as for other biLMs, the bytes of words; everything is computed in float32.
     """
 
     def __init__(self, options: LexiconCnnOptions, projection_dim: int) -> None:
@@ -86,15 +86,18 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         )
 
     def word(self, character_ids: Sequence[int]) -> str:
-        """Decodes the bytes of a word, and cuts it to the characters that count."""
-        if character_ids[1] in BOUNDARIES:
-            return BOUNDARIES[character_ids[1]]
+        """Decodes the bytes of a word, and cuts it to as many characters as the model reads."""
+        after_begin = character_ids[1]
+        if after_begin in BOUNDARIES:
+            return BOUNDARIES[after_begin]
         content = bytes(id_ - 1 for id_ in character_ids if 0 < id_ <= 256)
-        return content.decode("utf-8", "ignore")[: self._slots - 2]
+        text = content.decode("utf-8", "ignore")
+        return text[: self._slots - 2]  # two slots are for the marks
 
     def character_rows(self, word: str) -> list[int]:
         """
-        Returns rows of the character embedding, between the marks, as many as there are slots.
+        Returns the row of each character in the embedding, between the marks of the word, and
+        padding up to the number of slots.
         """
         row_of = self._characters
         characters = [word] if word in BOUNDARIES.values() else list(word)

@@ -30,10 +30,10 @@ class ForwardSettings(NamedTuple):
     """
     How one batch goes through the network.
 
-    precision: of products without gradients
+    precision: the precision of products without gradients
     derived: stores packed weights and vectors of words, if the weights are frozen
-    recurrence: a key of `RECURRENCES`, or "auto" for the fastest on this device, with gradients if
-        needed
+    recurrence: a key of `RECURRENCES`; or "auto" for the fastest one on this device, with gradients
+        if they are needed
     keep_state: whether the final state is needed
     dropout: whether dropout acts
     """
@@ -50,7 +50,7 @@ class DirectionalLstm(nn.Module):
     The layers of one direction.
 
     In training, dropout acts on the input of every layer and on the output of the last. A skip
-    connection adds the layer's input as dropout left it.
+    connection adds the input of its layer after dropout.
     """
 
     def __init__(self, options: LstmOptions, dropout: float = 0.0) -> None:
@@ -66,10 +66,10 @@ def zero_state(
     options: LstmOptions, like: Tensor, sentences: int, directions: int = 2
 ) -> LstmState:
     """Returns zeros for this many sentences, with the type and device of `like`."""
-    shape = options.n_layers, directions, sentences
-    return LstmState(
-        like.new_zeros(*shape, options.projection_dim), like.new_zeros(*shape, options.dim)
-    )
+    shape = (options.n_layers, directions, sentences)
+    hidden = like.new_zeros(*shape, options.projection_dim)
+    cell = like.new_zeros(*shape, options.dim)
+    return LstmState(hidden, cell)
 
 
 def lstm_layers(
@@ -80,9 +80,9 @@ def lstm_layers(
     settings: ForwardSettings,
 ) -> tuple[list[list[Tensor]], LstmState | None]:
     """
-    Runs the layers one after the other over packed rows, of shape (rows, projection_dim) for each
-    direction. Returns the outputs of each layer, and in it of each direction, and the final state
-    if it is needed.
+    Runs the layers one after the other over the packed rows of each direction, shape (rows,
+    projection_dim). Returns, for each layer, the outputs of each direction; and the final state if
+    it is needed.
     """
     options = directions[0].options
     name = _choose_recurrence(directions, inputs, batch_sizes, state, settings)
@@ -118,7 +118,7 @@ def _choose_recurrence(
     settings: ForwardSettings,
 ) -> str:
     """
-    Returns the name of the recurrence that the settings name, or the fastest one that can compute
+    Returns the name of the recurrence in the settings; for "auto", the fastest one that can compute
     this batch. Raises `BiLmError` if gradients are to be computed in another precision than
     float32.
     """
@@ -155,7 +155,7 @@ def _prefers_batched_directions(
     """Returns whether one batched product for both directions is faster than one product each."""
     if inputs[0].is_cuda:
         return True
-    rows_of_a_step = len(inputs[0]) / max(len(batch_sizes), 1)
+    rows_of_a_step = len(inputs[0]) / max(len(batch_sizes), 1)  # on average
     multiplications = rows_of_a_step * 4 * options.dim * options.projection_dim
     return settings.precision.prefers_batched_directions(rows_of_a_step, multiplications)
 

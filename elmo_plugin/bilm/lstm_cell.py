@@ -36,14 +36,15 @@ class LstmLayer(nn.Module):
 
     def __init__(self, input_dim: int, options: LstmOptions) -> None:
         super().__init__()
-        # As floats, because torch takes no integer of more than 64 bits; infinite for no bound.
+        # Without a bound, the clip is infinite. Bounds are floats, because torch refuses integers
+        # of more than 64 bits.
         self.cell_clip = float(options.cell_clip or math.inf)
         self.proj_clip = float(options.proj_clip or math.inf)
         self.input_weight = nn.Parameter(torch.empty(4 * options.dim, input_dim))
         self.recurrent_weight = nn.Parameter(torch.empty(4 * options.dim, options.projection_dim))
         self.bias = nn.Parameter(torch.zeros(4 * options.dim))
         self.projection_weight = nn.Parameter(torch.empty(options.projection_dim, options.dim))
-        # Glorot's uniform distribution, in which input and recurrent weights are one matrix.
+        # Glorot's uniform distribution, as if the input and the recurrent weight were one matrix.
         bound = (6 / (4 * options.dim + input_dim + options.projection_dim)) ** 0.5
         nn.init.uniform_(self.input_weight, -bound, bound)
         nn.init.uniform_(self.recurrent_weight, -bound, bound)
@@ -58,8 +59,8 @@ class LstmLayer(nn.Module):
     @torch.no_grad()
     def fused_weights(self) -> LstmWeights:
         """
-        Returns copies with the forget bias added and the new values doubled, as `update_cell_`
-        expects.
+        Returns copies with the forget bias added and the rows of the gate j doubled, as
+        `update_cell_` expects. The projection is not copied.
         """
         dim = self.projection_weight.size(1)
         input_weight = self.input_weight.clone()

@@ -22,9 +22,9 @@ MANY_STEPS = 1000  # more time steps than this are run by one thread
 
 class PackedLayers(NamedTuple):
     """
-    Fused weights of one layer, laid out for fast products.
+    The fused weights of one layer, of a single direction or of all, laid out for fast products.
 
-    directions: the number of the direction that they belong to, or `slice(None)` for all of them
+    directions: the number of the direction, or `slice(None)` for all of them
     input_linears: one for each of these directions
     recurrent_linear, projection: one product for all of these directions
     cell_clip, proj_clip: see `LstmLayer`
@@ -39,16 +39,23 @@ class PackedLayers(NamedTuple):
 
     def project(self, inputs: Sequence[Tensor], start: int, stop: int) -> Tensor:
         """
-        Returns the inputs' part of the gates of packed rows, shape ([directions,] rows, 4 * dim).
+        Returns what the inputs of the packed rows `start:stop` add to the gates, shape
+        ([directions,] rows, 4 * dim).
         """
         if isinstance(self.directions, int):
-            return self.input_linears[0](inputs[self.directions][start:stop])
-        directions = zip(self.input_linears, inputs, strict=True)
-        return torch.stack([linear(rows[start:stop]) for linear, rows in directions])
+            rows = inputs[self.directions]
+            return self.input_linears[0](rows[start:stop])
+        products = []
+        for linear, rows in zip(self.input_linears, inputs, strict=True):
+            products.append(linear(rows[start:stop]))
+        return torch.stack(products)
 
 
 class FrozenRecurrence:
-    """Runs layers without gradients, one group of directions after the other."""
+    """
+    Runs layers without gradients. The subclasses pack either each direction for itself, or all of
+    them together.
+    """
 
     has_gradients = False
 
@@ -62,27 +69,30 @@ class FrozenRecurrence:
         keep_state: bool,
     ) -> LayerOutput:
         """
-        Nothing in the loop over time waits for the device. Many steps of all directions are run by
-        one thread: several wait for one another in each product, for milliseconds if other
-        processes need the cores.
+        Runs one layer; nothing in the loop over time waits for the device.
+
+        A long sentence is run by a single thread if all directions run at once: several threads
+        would wait for one another in each of the many small products, and that takes milliseconds
+        if other processes need the cores.
         """
         final_hidden = state.hidden.clone()
         final_cell = state.cell.clone()
         outputs = final_cell.new_empty(len(inputs), len(inputs[0]), final_hidden.size(-1))
         for layers in packed:
-            which = layers.directions
-            runs_all = isinstance(which, slice)
-            is_long = runs_all and len(batch_sizes) > MANY_STEPS and torch.get_num_threads() > 1
+            directions = layers.directions
+            runs_all = isinstance(directions, slice)
+            is_long = len(batch_sizes) > MANY_STEPS
+            needs_one_thread = runs_all and is_long and torch.get_num_threads() > 1
             with (
-                torch_threads(1) if is_long else nullcontext(),
+                torch_threads(1) if needs_one_thread else nullcontext(),
                 torch.autocast(final_cell.device.type, enabled=False),
             ):
                 _run_steps(
                     layers,
                     inputs,
                     batch_sizes,
-                    outputs[which],
-                    LstmState(final_hidden[which], final_cell[which]),
+                    outputs[directions],
+                    LstmState(final_hidden[directions], final_cell[directions]),
                     keep_state,
                 )
         if not keep_state:
@@ -94,10 +104,10 @@ class SequentialRecurrence(FrozenRecurrence):
     """Runs one direction after the other, each on all cores: best for large products."""
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
-        groups = []
+        packed = []
         for number, layer in enumerate(layers):
             weights = layer.fused_weights()
-            group = PackedLayers(
+            one_direction = PackedLayers(
                 directions=number,
                 input_linears=[precision.pack(weights.input_weight, weights.bias)],
                 recurrent_linear=precision.pack(weights.recurrent_weight),
@@ -105,8 +115,8 @@ class SequentialRecurrence(FrozenRecurrence):
                 cell_clip=layer.cell_clip,
                 proj_clip=layer.proj_clip,
             )
-            groups.append(group)
-        return groups
+            packed.append(one_direction)
+        return packed
 
 
 class BatchedRecurrence(FrozenRecurrence):
@@ -116,16 +126,23 @@ class BatchedRecurrence(FrozenRecurrence):
     """
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
-        fused = [layer.fused_weights() for layer in layers]
-        group = PackedLayers(
+        input_linears = []
+        recurrent_weights = []
+        projection_weights = []
+        for layer in layers:
+            weights = layer.fused_weights()
+            input_linears.append(precision.pack(weights.input_weight, weights.bias))
+            recurrent_weights.append(weights.recurrent_weight)
+            projection_weights.append(weights.projection_weight)
+        all_directions = PackedLayers(
             directions=slice(None),
-            input_linears=[precision.pack(each.input_weight, each.bias) for each in fused],
-            recurrent_linear=precision.pack_directions([each.recurrent_weight for each in fused]),
-            projection=precision.pack_directions([each.projection_weight for each in fused]),
+            input_linears=input_linears,
+            recurrent_linear=precision.pack_directions(recurrent_weights),
+            projection=precision.pack_directions(projection_weights),
             cell_clip=layers[0].cell_clip,
             proj_clip=layers[0].proj_clip,
         )
-        return [group]
+        return [all_directions]
 
 
 def _run_steps(
@@ -137,21 +154,22 @@ def _run_steps(
     keep_state: bool,
 ) -> None:
     """
-    Runs a group of directions over all time steps, and writes the hidden states to `outputs`, shape
-    ([directions,] rows, projection_dim). `state` is before the first step, shape ([directions,]
-    sentences, dim). Its cell becomes the final one in place, and so does its hidden state if
-    `keep_state`.
+    Runs one direction, or all directions together, over all time steps. It writes the hidden states
+    to `outputs`, shape ([directions,] rows, projection_dim).
+
+    `state` is the state before the first step, of shapes ([directions,] sentences, ...). Its cell
+    is overwritten with the final one, and so is its hidden state if `keep_state`.
     """
     bound = layers.proj_clip
     gates = input_gates(partial(layers.project, inputs), batch_sizes)
     steps = outputs.split(list(batch_sizes), dim=-2)
-    next_sizes = [*batch_sizes, 0][1:]
+    next_sizes = [*batch_sizes, 0][1:]  # after the last step no sentence continues
     hidden = state.hidden
     cell = state.cell
-    active = -1
+    previous_size = -1
     for added, output, size, next_size in zip(gates, steps, batch_sizes, next_sizes, strict=True):
-        if size != active:  # in the first step, and where sentences have ended
-            active = size
+        if size != previous_size:  # in the first step, and where sentences have ended
+            previous_size = size
             hidden = hidden[..., :size, :]
             cell = cell[..., :size, :]
             activated = torch.empty_like(cell)
@@ -166,13 +184,16 @@ def _run_steps(
 
 def update_cell_(gates: Sequence[Tensor], cell: Tensor, cell_clip: float, out: Tensor) -> Tensor:
     """
-    Updates the cell in place, and writes the projection's input to `out` (also returned), from the
-    sigmoids of i, 2j, f and o:
+    Updates the cell in place, and writes the projection's input to `out`, which it also returns:
 
         c = clip(sigmoid(f) * c + sigmoid(i) * tanh(j))
-        sigmoid(o) * tanh(c)
+        out = sigmoid(o) * tanh(c)
+
+    The `gates` are sigmoids already: of i, 2j, f and o.
     """
     i, j, f, o = gates
+    # tanh(j) is 2 sigmoid(2j) - 1, so the new part of the cell is 2 i j - i.
     cell.mul_(f).addcmul_(i, j, value=2).sub_(i).clamp_(-cell_clip, cell_clip)
+    # tanh(c) is 1 - 2 sigmoid(-2c), so the output is o - 2 o sigmoid(-2c).
     torch.mul(cell, -2, out=out).sigmoid_()
     return torch.addcmul(o, o, out, value=-2, out=out)

@@ -76,19 +76,22 @@ def _run_as_one_batch(inputs: Sequence[Tensor]) -> bool:
     return inputs[0].is_cuda
 
 
-def _stack(parts: Sequence[Tensor]) -> Tensor:
-    """Stacks the tensors; a single one is not copied."""
-    return torch.stack(tuple(parts)) if len(parts) > 1 else parts[0].unsqueeze(0)
+def _stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Stacks the tensors of the directions; a single one is not copied."""
+    if len(tensors) == 1:
+        return tensors[0].unsqueeze(0)
+    return torch.stack(tuple(tensors))
 
 
 class _ProjectedLstm(Function):
     """
-    One layer of some directions.
+    Computes one layer, of one direction or of several at once.
 
-    It saves the sigmoids of i, 2j, f, o and -2c for the backward pass, from which everything else
-    follows by products and sums, and the clipped cells and hidden states. The results of a time
-    step of the backward pass stay in the processor's cache; only the gradients of gates, in the
-    type of products, are written for all time steps.
+    The forward pass saves the clipped cells and hidden states, and the sigmoids of i, 2j, f, o and
+    -2c. The backward pass computes everything else from them by products and sums. What it computes
+    for a time step stays in the processor's cache; it keeps only three things for all time steps,
+    in the type of products: the gradients of the gates and of the hidden states, and the inputs of
+    the projection.
     """
 
     @staticmethod
@@ -106,9 +109,11 @@ class _ProjectedLstm(Function):
         proj_clip: float,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """
-        Returns the outputs, shape (directions, N, projection_dim), and the last state of each
-        sentence, given packed inputs, shape (directions, N, input_dim), and the weights of
-        `LstmLayer`, the directions first.
+        Returns the outputs, shape (directions, rows, projection_dim), and the last hidden state and
+        cell of each sentence.
+
+        `inputs` are packed, shape (directions, rows, input_dim). The weights are those of
+        `LstmLayer`, with the directions as an additional first dimension.
         """
         dim = first_cell.size(-1)
         dtype = autocast_dtype(input_weight)
@@ -135,12 +140,16 @@ class _ProjectedLstm(Function):
         for step, size, added in zip(_steps(batch_sizes), batch_sizes, from_inputs, strict=True):
             gates = all_gates[:, step]  # Shape: (directions, size, 4 * dim)
             cell_sigmoid = cell_sigmoids[:, step]
-            torch.sigmoid(recurrent_linear(hidden[:, :size], added).to(gates.dtype), out=gates)
+            products = recurrent_linear(hidden[:, :size], added)
+            torch.sigmoid(products.to(gates.dtype), out=gates)
             i, j, f, o = gates.chunk(4, dim=-1)
+            # c = clip(f * c + i * (2 j - 1)), in which 2 j - 1 is a tanh
             cell = torch.mul(cell[:, :size], f, out=cells[:, step])
             cell.addcmul_(i, j, value=2).sub_(i).clamp_(-cell_clip, cell_clip)
+            # o * tanh(c) = o * (1 - 2 sigmoid(-2c))
             torch.mul(cell, -2, out=cell_sigmoid).sigmoid_()
-            hiddens[:, step] = project(torch.addcmul(o, o, cell_sigmoid, value=-2))
+            activated = torch.addcmul(o, o, cell_sigmoid, value=-2)
+            hiddens[:, step] = project(activated)
             hidden = hiddens[:, step].clamp_(-proj_clip, proj_clip)
         ctx.save_for_backward(
             inputs,
@@ -189,7 +198,8 @@ class _ProjectedLstm(Function):
         d_step_gates = torch.empty_like(all_gates[:, : max(ctx.batch_sizes, default=0)])
         d_bias = all_gates.new_zeros(len(all_gates), all_gates.size(-1))
         steps = _steps(ctx.batch_sizes)
-        for step, before in reversed(list(zip(steps, [None, *steps], strict=False))):
+        steps_with_previous = list(zip(steps, [None, *steps], strict=False))
+        for step, before in reversed(steps_with_previous):
             size = step.stop - step.start
             gates = all_gates[:, step]  # Shape: (directions, size, 4 * dim)
             cell_sigmoid = cell_sigmoids[:, step]
@@ -197,34 +207,45 @@ class _ProjectedLstm(Function):
             cell_before = first_cell if before is None else cells[:, before]
             i, j, f, o = gates.chunk(4, dim=-1)
             d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
+            # Back through the projection, to its input o * (1 - 2 cell_sigmoid).
             d_clipped = d_outputs[:, step] + d_hidden[:, :size]
             d_hiddens[:, step] = _unclip(d_clipped, hiddens[:, step], ctx.proj_clip)
             activated[:, step] = torch.addcmul(o, o, cell_sigmoid, value=-2)
             d_activated = project(d_hiddens[:, step]).to(o.dtype)
             torch.addcmul(d_activated, d_activated, cell_sigmoid, value=-2, out=d_o)
+            # Back to the cell: the factor of -2 before cell_sigmoid, times the -2 in it, is 4.
             d_tanh = torch.ops.aten.sigmoid_backward(d_activated.mul_(o), cell_sigmoid)
-            d_now = _unclip(d_cell[:, :size].add_(d_tanh, alpha=4), cells[:, step], ctx.cell_clip)
+            d_clipped_cell = d_cell[:, :size].add_(d_tanh, alpha=4)
+            d_now = _unclip(d_clipped_cell, cells[:, step], ctx.cell_clip)
+            # Back to what the cell is made of, f * c + i * (2 j - 1).
             torch.mul(d_now, cell_before[:, :size], out=d_f)
             doubled = d_now + d_now
             torch.mul(doubled, i, out=d_j)
             torch.mul(doubled, j, out=d_i).sub_(d_now)
             torch.mul(d_now, f, out=d_cell[:, :size])
+            # Back through the sigmoids of all gates, and to the hidden state before.
             torch.ops.aten.sigmoid_backward.grad_input(d_gates, gates, grad_input=d_gates)
             d_bias += d_gates.sum(dim=1)
             d_all_gates[:, step] = d_gates
             d_hidden[:, :size] = recurrent_linear(d_all_gates[:, step])
-        needs_inputs, _, _, *need_parameters, _, _, _ = ctx.needs_input_grad
-        d_inputs = d_input_weight = d_recurrent_weight = d_projection_weight = None
+        # In the order of `forward`'s arguments: the inputs, the first state, the parameters.
+        needs_inputs = ctx.needs_input_grad[0]
+        needs_parameters = any(ctx.needs_input_grad[3:7])
+        d_inputs = None
+        d_input_weight = None
+        d_recurrent_weight = None
+        d_projection_weight = None
         if needs_inputs:
             to_inputs = _prepare(input_weight.transpose(1, 2), ctx.dtype)
             d_inputs = to_inputs(d_all_gates).to(inputs.dtype)
-        if any(need_parameters):
+        if needs_parameters:
             hiddens_before = rows_before(hiddens, ctx.batch_sizes, first_hidden)
+            # Both weights multiply into the same gates, so one product has the gradients of both.
             factors = torch.cat([inputs.to(ctx.dtype), hiddens_before.to(ctx.dtype)], dim=-1)
-            d_weights = _double_candidate_gate(_sum_of_outer(d_all_gates, factors).to(inputs.dtype))
-            d_input_weight, d_recurrent_weight = d_weights.split(
-                [inputs.size(-1), hiddens.size(-1)], dim=-1
-            )
+            d_doubled_weights = _sum_of_outer(d_all_gates, factors).to(inputs.dtype)
+            d_weights = _double_candidate_gate(d_doubled_weights)
+            sizes = [inputs.size(-1), hiddens.size(-1)]
+            d_input_weight, d_recurrent_weight = d_weights.split(sizes, dim=-1)
             d_projection_weight = _sum_of_outer(d_hiddens, activated).to(inputs.dtype)
         return (
             d_inputs,
@@ -241,7 +262,10 @@ class _ProjectedLstm(Function):
 
 
 def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
-    """Returns the product with a weight per direction, shape (directions, outputs, inputs)."""
+    """
+    Returns a function that multiplies by the weight of each direction. `weights` has the shape
+    (directions, outputs, inputs).
+    """
     if len(weights) > 1:
         return torch_linear(weights.to(dtype).transpose(1, 2).contiguous())
     product = pack_for_training(weights[0], dtype)
@@ -263,9 +287,10 @@ def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
 
 
 def _double_candidate_gate(tensor: Tensor) -> Tensor:
-    """Returns a copy with the rows of the new values, the second of four parts, doubled."""
+    """Returns a copy in which the rows of the gate j, the second of the four gates, are doubled."""
     doubled = tensor.clone()
-    doubled.chunk(4, dim=1)[1].mul_(2)
+    _, candidate_rows, _, _ = doubled.chunk(4, dim=1)
+    candidate_rows.mul_(2)
     return doubled
 
 
@@ -276,5 +301,5 @@ def _steps(batch_sizes: Sequence[int]) -> list[slice]:
 
 
 def _unclip(gradient: Tensor, clipped: Tensor, bound: float) -> Tensor:
-    """Turns the gradient of a clipped value into the one before the clip."""
+    """Returns the gradient of a value before it was clipped, given that of the clipped value."""
     return torch.ops.aten.hardtanh_backward(gradient, clipped, -bound, bound)

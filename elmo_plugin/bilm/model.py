@@ -132,8 +132,8 @@ class BiLm(BiLmNetwork):
         # Parameters
 
         sentences : `Iterable[Iterable[str]]`
-            The words of each sentence, or the documents of spaCy, or other lists of tokens with a
-            `text`.
+            The words of each sentence: strings, or tokens with a `text`, such as those of a
+            document of spaCy.
         cache : `Cache | None`
             Stores the layers of sentences, if the biLM is frozen.
 
@@ -142,7 +142,7 @@ class BiLm(BiLmNetwork):
         `list[Tensor]`
             Per sentence a tensor of shape (num_layers, words, output_dim).
 
-        Raises `BiLmError`, naming the first wrong one, unless these are lists of words.
+        Raises `BiLmError`, naming the first wrong sentence, unless all are lists of words.
         """
         check_cache(cache)
         sentences = as_sentences(sentences)
@@ -154,17 +154,19 @@ class BiLm(BiLmNetwork):
         device = self.boundaries.device
         vectors: list[Any] = [None] * len(sentences)
         for chunk in split_by_tokens(sorted_lengths, self.max_batch_tokens):
-            some = [sentences[number] for number in shortest_first[chunk]]
+            numbers = shortest_first[chunk]
+            chunk_sentences = [sentences[number] for number in numbers]
             if cache is not None and settings.derived is not None:
-                name = settings.precision.name
-                layers = self.forward_cached(self.character_ids(some), name, cache=cache).layers
+                character_ids = self.character_ids(chunk_sentences)
+                precision = settings.precision.name
+                output = self.forward_cached(character_ids, precision, cache=cache)
             else:
                 with without_gradients(device):
-                    batch = number_words(some, slots, device)
-                    layers = self.forward_batch(batch, settings).layers
+                    batch = number_words(chunk_sentences, slots, device)
+                    output = self.forward_batch(batch, settings)
             # Shape of the layers: (num_layers, batch, time, output_dim)
-            for row, number in enumerate(shortest_first[chunk]):
-                vectors[number] = layers[:, row, : lengths[number]].clone()
+            for row, number in enumerate(numbers):
+                vectors[number] = output.layers[:, row, : lengths[number]].clone()
         return vectors
 
     @overload
@@ -251,7 +253,8 @@ class BiLm(BiLmNetwork):
         """
         check_layers(layers, self.num_layers)
         check_encoding(pooling, output, tokenizer, batch_size)
-        is_one = isinstance(getattr(texts, "text", texts), str)  # also if it is a document
+        # A document of spaCy has a `text`, and is one text too.
+        is_one = isinstance(getattr(texts, "text", texts), str)
         several: Iterable[Any] = [texts]
         if not is_one:
             several = in_order(texts, "texts", "a text, or a list or column of texts")
@@ -266,18 +269,20 @@ class BiLm(BiLmNetwork):
         if is_one:
             return vectors[0]
         if not vectors:
+            # Without texts, the result has the other dimensions, and the type, of a real one.
             no_words = torch.zeros(self.num_layers, 0, self.output_dim)
-            return select(no_words)[None][:0]  # no text, in the shape and type of one
+            vector_of_empty_text = select(no_words)
+            return vector_of_empty_text[None][:0]
         return np.stack(vectors) if output == "numpy" else torch.stack(vectors)
 
     @staticmethod
     @explained
     def similarity(first: Any, second: Any) -> Any:
         """
-        Returns the cosine of each vector of `first` with each of `second`, shape (first vectors,
-        second vectors). Each is a vector or several, as tensors or arrays, such as `encode(texts,
-        pooling="mean")` returns; the cosines are an array if both are. The cosine with a vector of
-        zeros is 0.
+        Returns the cosine of each vector of `first` with each vector of `second`, shape (vectors of
+        first, vectors of second). Both may be one vector or several, as `encode(texts,
+        pooling="mean")` returns them. The result is an array if both are arrays, otherwise a
+        tensor. The cosine with a vector of zeros is 0.
         """
         return cosine_similarities(first, second)
 
@@ -286,5 +291,6 @@ class BiLm(BiLmNetwork):
         Returns what `forward` takes, shape (sentences, words of the longest, characters), on the
         biLM's device.
         """
-        ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
+        slots = self.options.char_cnn.max_characters_per_token
+        ids = sentences_to_character_ids(sentences, slots)
         return torch.from_numpy(ids).to(self.device)

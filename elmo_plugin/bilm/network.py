@@ -38,8 +38,8 @@ MAX_BATCH_TOKENS = 8192
 
 class BiLmOutput(NamedTuple):
     """
-    layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 is the token layer,
-        twice
+    layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 has each token vector
+        twice, once for each direction
     mask: (batch, time), true at words
     state: the final LSTM state of each direction, if requested
     """
@@ -69,9 +69,9 @@ def check_cache(cache: Cache | None) -> None:
 
 class PackedOutput(NamedTuple):
     """
-    layers: per layer, and in it per direction, shape (rows, projection_dim); layer 0 is the token
-        layer
-    state: after the last token of each sentence, in the order of the batch, if requested
+    layers: for each layer, beginning with the token layer, the rows of both directions, each of
+        shape (rows, projection_dim)
+    state: the state after the last token of each sentence, in the order of the batch, if requested
     """
 
     layers: list[list[Tensor]]
@@ -79,7 +79,7 @@ class PackedOutput(NamedTuple):
 
 
 class BiLmNetwork(DerivingModule):
-    """The parameters of a `BiLm`, and the way of character ids through them."""
+    """The parameters of a `BiLm`, and the computation from character ids to layers."""
 
     __call__: Callable[..., BiLmOutput]
     token_encoder: CachedTokenEncoder
@@ -103,9 +103,13 @@ class BiLmNetwork(DerivingModule):
         self.precision = get_precision(precision).name
         self.max_batch_tokens = max_batch_tokens
         self.recurrence = "auto"
-        # Weights that are drawn here are overwritten. For the device "meta" torch imports its
-        # compiler.
-        with nullcontext() if weights is None else torch.random.fork_rng(devices=[]):
+        # The given weights replace those that the modules draw, so drawing them must not change
+        # torch's random state. Making the modules on the device "meta" would draw nothing, but it
+        # makes torch import its compiler.
+        keep_random_state: AbstractContextManager[None] = nullcontext()
+        if weights is not None:
+            keep_random_state = torch.random.fork_rng(devices=[])
+        with keep_random_state:
             self.token_encoder = make_token_encoder(options)
             self.forward_lm = DirectionalLstm(options.lstm, dropout)
             self.backward_lm = DirectionalLstm(options.lstm, dropout)
@@ -120,8 +124,8 @@ class BiLmNetwork(DerivingModule):
     @torch.no_grad()
     def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """
-        Copies the items of a `state_dict()` one by one, so that only one of them is in memory
-        twice.
+        Copies the items of a `state_dict()` one by one, so that only one of them at a time is in
+        memory twice.
 
         Raises `BiLmError` if one is missing, has another shape, or is not a weight of this biLM.
         """
@@ -147,8 +151,8 @@ class BiLmNetwork(DerivingModule):
 
     def computed_precision(self, name: str | None = None) -> Precision:
         """
-        Returns the precision of this name, by default the biLM's, or float32 if the device lacks
-        it.
+        Returns the precision of this name, by default the biLM's; float32 if the device cannot
+        compute in it.
         """
         return precision_on(self.boundaries.device, name or self.precision)
 
@@ -202,12 +206,16 @@ class BiLmNetwork(DerivingModule):
         settings = self.settings(precision, keep_state)
         if torch.is_grad_enabled() and not self._is_frozen(settings, state):
             mode: AbstractContextManager[None] = nullcontext()
+            # As it was asked for, so that any other than float32 raises an error, even on a device
+            # that would fall back to float32 without gradients.
             settings = settings._replace(precision=get_precision(precision or self.precision))
             chunks = [slice(0, len(lengths))]
         else:
             mode = without_gradients(character_ids.device)
             max_tokens = max_batch_tokens or self.max_batch_tokens
-            chunks = split_by_tokens(lengths.tolist(), max_tokens) or [slice(0, 0)]
+            chunks = split_by_tokens(lengths.tolist(), max_tokens)
+            if not chunks:  # an empty batch also has an output
+                chunks = [slice(0, 0)]
         # Sentences that have no state yet start from zero.
         before = None if state is None else state.padded(len(lengths))
         outputs = []
@@ -219,9 +227,10 @@ class BiLmNetwork(DerivingModule):
         output = _joined(outputs)
         if output.state is None or state is None:
             return output
-        # States of sentences beyond the batch stay what they were.
+        # If this batch has fewer sentences than the last, the other states stay what they were.
         rest = state.rows(slice(len(lengths), None))
-        return output._replace(state=LstmState.concatenated([output.state, rest]))
+        all_states = LstmState.concatenated([output.state, rest])
+        return output._replace(state=all_states)
 
     def _is_frozen(self, settings: ForwardSettings, state: LstmState | None) -> bool:
         """Returns whether neither the weights nor the state before the batch need gradients."""
@@ -237,10 +246,13 @@ class BiLmNetwork(DerivingModule):
         boundaries: bool = False,
     ) -> BiLmOutput:
         """
-        Runs sentences, see `forward`: packs their words, runs both directions over the rows,
-        unpacks these. Equal sentences are computed once, if nothing tells them apart. Unless the
-        boundaries or a state are needed, all sentences start after one common boundary, instead of
-        reading their own.
+        Runs both directions over the packed words of a batch, and unpacks their outputs; see
+        `forward`.
+
+        Two shortcuts save work without changing the vectors. Equal sentences are computed once,
+        if neither a state nor dropout tells them apart. And unless the boundaries or the final
+        state are needed, all sentences start from the state after one common boundary, instead of
+        reading a boundary each.
         """
         starts_alike = state is None and not settings.dropout
         row_of_sentence = None
@@ -252,16 +264,20 @@ class BiLmNetwork(DerivingModule):
         else:
             state = self.state_after_boundary(settings).expanded(len(batch.lengths))
         words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
+        device = word_ids.device
+        time = word_ids.size(1)
         packing = pack(lengths)
-        onward, backward = packing.positions(lengths, word_ids.size(1))  # Shapes: (rows,)
-        positions = [onward.to(word_ids.device), backward.to(word_ids.device)]
-        rows = [word_ids.flatten()[places] for places in positions]  # Shapes: (rows,)
-        output = self.forward_packed(words, rows, packing, settings, state)
+        forward_places, backward_places = packing.positions(lengths, time)  # Shapes: (rows,)
+        positions = [forward_places.to(device), backward_places.to(device)]
+        words_of_batch = word_ids.flatten()
+        words_of_rows = [words_of_batch[places] for places in positions]  # Shapes: (rows,)
+        output = self.forward_packed(words, words_of_rows, packing, settings, state)
         # Shape: (num_layers, batch, time, output_dim)
         layers = _unpacked(output.layers, positions, word_ids.shape)
-        mask = torch.arange(word_ids.size(1)) < lengths[:, None]  # Shape: (batch, time)
+        mask = torch.arange(time) < lengths[:, None]  # Shape: (batch, time)
         mask = mask.to(layers.device)
         if reads_boundaries and not boundaries:
+            # The boundaries were only read: the words are between them, and time is shorter by 2.
             mask = mask[:, 2:]
             layers = layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
         result = BiLmOutput(layers, mask, output.state)
@@ -278,10 +294,13 @@ class BiLmNetwork(DerivingModule):
         state: LstmState | None = None,
     ) -> PackedOutput:
         """
-        Encodes distinct words, shape (words, characters), and runs both directions over packed rows
-        of them, with gradients if they are needed; the training of a biLM begins here. `word_ids`
-        has the word of each row for the forward and the backward direction, shape (rows,). `state`
-        is before the first token of each sentence of the batch.
+        Encodes the distinct words of a batch, and runs both directions over packed rows of them,
+        with gradients if they are needed. The training of a biLM calls this directly.
+
+        `character_ids` are those of the distinct words, shape (words, characters). `word_ids` has
+        two tensors, for the forward and the backward direction: the word of each row, shape
+        (rows,). `state` is the one before the first token of each sentence, in the order of the
+        batch.
         """
         # Shape: (words, projection_dim)
         vectors = self.token_encoder(character_ids, settings.precision, settings.derived)
@@ -296,7 +315,8 @@ class BiLmNetwork(DerivingModule):
             directions, inputs, packing.batch_sizes, state.rows(longest_first), settings
         )
         if final is not None:
-            final = final.rows(longest_first.argsort())
+            in_batch_order = longest_first.argsort()  # undoes the order by length
+            final = final.rows(in_batch_order)
         return PackedOutput([inputs, *layers], final)
 
     def state_after_boundary(self, settings: ForwardSettings) -> LstmState:
@@ -305,8 +325,12 @@ class BiLmNetwork(DerivingModule):
         return derive_once(settings.derived, key, self._read_boundary, settings)
 
     def _read_boundary(self, settings: ForwardSettings) -> LstmState:
+        """Runs each direction over its first boundary, as if it were a sentence of one word."""
         device = self.boundaries.device
-        begin, end = torch.arange(2, device=device).unsqueeze(1).unbind()
+        # `boundaries` has the begin in row 0 and the end in row 1; the backward direction reads the
+        # end first.
+        begin = torch.zeros(1, dtype=torch.long, device=device)
+        end = torch.ones(1, dtype=torch.long, device=device)
         packing = pack(torch.ones(1, dtype=torch.long), device)
         settings = settings._replace(keep_state=True)
         output = self.forward_packed(self.boundaries, (begin, end), packing, settings)
@@ -320,9 +344,10 @@ class BiLmNetwork(DerivingModule):
         cache: Cache | None = None,
     ) -> BiLmOutput:
         """
-        Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place.
+        Calls `forward`, and reads and fills the cache if the biLM is frozen. Do not change the
+        result in place, because a cache may share its memory.
         """
-        # Fixed here, in case that another thread changes the biLM's precision meanwhile.
+        # Read once, because another thread may change the biLM's precision meanwhile.
         name = self.computed_precision(precision).name
 
         def compute(ids: Tensor) -> BiLmOutput:
@@ -333,29 +358,30 @@ class BiLmNetwork(DerivingModule):
             return compute(character_ids)
         digest = derived.get(("digest", name), self._digest, name)
         output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)
-        return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
+        dtype = self.token_encoder.projection.weight.dtype
+        return output._replace(layers=output.layers.to(dtype))
 
     def digest(self, precision: str | None = None) -> bytes:
-        """Returns a digest of this biLM in the precision that is computed."""
+        """Returns a digest of this biLM and of the precision that it computes in."""
         name = self.computed_precision(precision).name
         return derive_once(self.derived_values(), ("digest", name), self._digest, name)
 
     def _digest(self, precision: str) -> bytes:
-        return weights_digest(
-            self.options, precision, [*self.named_parameters(), *self.named_buffers()]
-        )
+        tensors = [*self.named_parameters(), *self.named_buffers()]
+        return weights_digest(self.options, precision, tensors)
 
 
 def _unpacked(
     layers: Sequence[Sequence[Tensor]], positions: Sequence[Tensor], shape: torch.Size
 ) -> Tensor:
     """
-    Puts the rows of each direction, shape (rows, projection_dim), at their positions in a batch of
-    this shape, (batch, time). Returns shape (layers, batch, time, 2 * projection_dim), zeros at
-    padding.
+    Puts the packed rows of each layer and direction, shape (rows, projection_dim), at their
+    positions in a batch. `shape` is (batch, time). Returns vectors of shape (layers, batch, time, 2
+    * projection_dim), zeros at padding.
     """
-    dim = layers[0][0].size(1)
-    unpacked = layers[0][0].new_zeros(len(layers), shape.numel(), 2, dim)
+    first = layers[0][0]
+    dim = first.size(1)
+    unpacked = first.new_zeros(len(layers), shape.numel(), 2, dim)
     for number, directions in enumerate(layers):
         for direction, rows in enumerate(directions):
             unpacked[number, positions[direction], direction] = rows
@@ -369,13 +395,17 @@ def _joined(outputs: Sequence[BiLmOutput]) -> BiLmOutput:
     layers = torch.cat([output.layers for output in outputs], dim=1)
     mask = torch.cat([output.mask for output in outputs])
     states = [output.state for output in outputs if output.state is not None]
-    return BiLmOutput(layers, mask, LstmState.concatenated(states) if states else None)
+    state = None
+    if states:
+        state = LstmState.concatenated(states)
+    return BiLmOutput(layers, mask, state)
 
 
 @contextmanager
 def without_gradients(device: torch.device) -> Iterator[None]:
     """
-    Switches off gradients, and what would make derived values or outputs useless in other modes.
+    Switches off gradients, and also inference mode and autocast, so that outputs and stored values
+    can be used outside of these modes later.
     """
     with torch.inference_mode(False), torch.no_grad(), torch.autocast(device.type, enabled=False):
         yield

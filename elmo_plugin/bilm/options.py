@@ -13,7 +13,8 @@ from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json_object
 
-Lexicon = tuple[tuple[str, int], ...]  # characters or words, and the row of each one's vector
+# Characters or words, each with the row of its vector.
+Lexicon = tuple[tuple[str, int], ...]
 
 ACTIVATIONS = ("relu", "tanh")
 MAX_DIMENSION = 2**20
@@ -76,9 +77,10 @@ class CharCnnOptions:
 @dataclass(frozen=True)
 class LexiconCnnOptions:
     """
-    The token encoder of a model of ELMoForManyLangs: it reads the characters of a lexicon, the
-    words of another, or both, as pairs of text and the row of its vector. `max_characters_per_word`
-    counts Unicode characters, including the marks of begin and end; longer words are cut.
+    The token encoder of a model of ELMoForManyLangs. It has a lexicon of characters, one of words,
+    or both; an empty lexicon means that the model does not read them. `max_characters_per_word`
+    counts Unicode characters, including the two marks of the beginning and the end; longer words
+    are cut.
     """
 
     characters: Lexicon = field(repr=False)
@@ -111,12 +113,16 @@ class LexiconCnnOptions:
 
     @property
     def n_filters(self) -> int:
-        return sum(number for _, number in self.filters) if self.characters else 0
+        if not self.characters:
+            return 0
+        return sum(number for _, number in self.filters)
 
     @property
     def n_features(self) -> int:
         """Returns the size of a word's vector and its characters' features together."""
-        return (self.word_dim if self.words else 0) + self.n_filters
+        if not self.words:
+            return self.n_filters
+        return self.word_dim + self.n_filters
 
 
 @dataclass(frozen=True)
@@ -171,12 +177,13 @@ class BiLmOptions:
     @classmethod
     def from_dict(cls, options: dict[str, Any], source: str = "options") -> "BiLmOptions":
         """
-        Reads the published nested layout, with `char_cnn` and `lstm`, or `lexicon_cnn` and `lstm`
-        as `to_dict` returns them. A key that bilm-tf does without has its default: one layer, no
-        highway layers, no clipping, no skip connections.
+        Reads the published nested layout, with `char_cnn` and `lstm`; or `lexicon_cnn` and `lstm`,
+        as `to_dict` returns them. Keys that bilm-tf allows to be missing have bilm-tf's defaults:
+        one layer, no highway layers, no clipping, no skip connections.
 
-        Raises `BiLmError`, naming the `source`, if a key is missing or has an impossible value, and
-        for bilm-tf's language models of whole words or one direction.
+        Raises `BiLmError`, naming the `source`, if another key is missing, if a value is
+        impossible, and for those language models of bilm-tf that read whole words, or in one
+        direction only.
         """
         try:
             _check_keys(options, source)
@@ -201,9 +208,9 @@ class BiLmOptions:
 
     def to_dict(self) -> dict[str, Any]:
         """
-        Returns the published nested layout, as every ELMo implementation reads it; with
-        `lexicon_cnn` in place of `char_cnn` for a token encoder that published files cannot
-        describe.
+        Returns the published nested layout, which every ELMo implementation reads. For a token
+        encoder of ELMoForManyLangs, which that layout cannot describe, there is `lexicon_cnn` in
+        place of `char_cnn`.
         """
         lstm = dict(vars(self.lstm))
         if isinstance(self.char_cnn, LexiconCnnOptions):
@@ -225,7 +232,7 @@ class BiLmOptions:
 def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     n_characters = options.get("n_characters", NUM_CHARACTERS)
     _check_section("char_cnn.embedding", options["embedding"], ("dim",))
-    # bilm-tf trains without the padding.
+    # While training, bilm-tf writes the number without the padding.
     if n_characters not in (NUM_CHARACTERS, NUM_CHARACTERS - 1):
         raise BiLmError(f"char_cnn.n_characters: expected {NUM_CHARACTERS}, got {n_characters!r}")
     n_highway = options.get("n_highway")
@@ -276,6 +283,10 @@ _KEYS = {
 
 
 def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activation: str) -> None:
+    """
+    Raises `BiLmError` unless a character CNN can have these filters and this activation. `slots` is
+    the number of characters that it sees; `name` begins the names of its options in errors.
+    """
     if not filters:
         raise BiLmError(f"{name}.filters: expected pairs of positive [width, number], got none")
     for width, number in filters:
@@ -288,11 +299,11 @@ def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activat
 
 def _check_keys(options: dict[str, Any], source: str) -> None:
     """
-    Raises `BiLmError` for keys that are misspelt, missing or of other language models.
-    Training-only keys are ignored; an unknown key is ignored with a warning.
+    Raises `BiLmError` for misspelt and missing keys, and for language models that cannot be used.
+    Keys that only concern training are ignored; an unknown key is ignored with a warning.
     """
-    sizes = [key for key in options if key not in _TRAINING_KEYS]
-    for key in _unknown_keys(sizes, (*_KEYS, "bidirectional")):
+    size_keys = [key for key in options if key not in _TRAINING_KEYS]
+    for key in _unknown_keys(size_keys, (*_KEYS, "bidirectional")):
         logger.warning("%s: the key %r is unknown and is ignored", source, key)
     is_bidirectional = options.get("bidirectional", True)
     _check_boolean("bidirectional", is_bidirectional)
@@ -308,7 +319,8 @@ def _check_keys(options: dict[str, Any], source: str) -> None:
     for section, keys in _KEYS.items():
         if section in options:
             _check_section(section, options[section], keys)
-    if "projection_dim" not in options.get("lstm", _KEYS["lstm"]):
+    # If `lstm` itself is missing, the caller says so.
+    if "lstm" in options and "projection_dim" not in options["lstm"]:
         raise BiLmError(
             "the key 'projection_dim' is missing in lstm; it is required even if the LSTMs have no "
             "projections: then it equals lstm.dim"
@@ -316,6 +328,7 @@ def _check_keys(options: dict[str, Any], source: str) -> None:
 
 
 def _check_section(name: str, options: Any, known: Collection[str]) -> None:
+    """Raises `BiLmError` unless this is an object whose keys are all known."""
     if not isinstance(options, dict):
         raise BiLmError(f"{name}: expected an object, got {options!r}")
     for key in _unknown_keys(options, known):

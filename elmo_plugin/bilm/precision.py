@@ -22,27 +22,29 @@ from elmo_plugin.common.provenance import processor
 logger = logging.getLogger(__name__)
 
 
-# From inputs, shape (rows, inputs), and perhaps a summand of the result's shape, instead of a bias,
-# to `inputs @ weight.t()` plus either, shape (rows, outputs); the weight is laid out as is
-# multiplied fastest. With a weight for each direction the shapes are (directions, rows, ...).
+# A product with a weight in the layout that is fastest to multiply. It is called with inputs of
+# shape (rows, inputs), and returns `inputs @ weight.t()` plus the bias, shape (rows, outputs). A
+# second argument, of the shape of the result, is added instead of the bias. With a weight for each
+# direction, all shapes begin with the directions.
 PackedLinear = Callable[..., Any]
 
 
 class Precision:
     """
-    Packs weights for products in one precision: float32, or the parameters' own type, here.
-    Parameters and activations stay float32. Weights have the shape (outputs, inputs); they and
-    biases are copied.
+    Packs weights for products in one precision: here in the type of the parameters, which is
+    float32 unless a user has converted them. Parameters and activations keep their type in every
+    precision. Weights have the shape (outputs, inputs); weights and biases are copied.
     """
 
     name = "float32"
-    # Multiplications up to which both directions are faster in one product (measured on AVX-512).
+    # Up to this many multiplications, both directions are faster in one product (measured on
+    # AVX-512).
     most_batched = 1 << 21
 
     def lacks(self, device: torch.device) -> str:
         """
-        Returns what the device lacks for right results in the precision; an empty string if
-        nothing.
+        Returns what the device needs, but does not have, to compute in this precision; an empty
+        string if nothing is missing.
         """
         return ""
 
@@ -135,18 +137,18 @@ def get_precision(name: str | torch.dtype) -> Precision:
 
 def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
     """
-    Returns the precision of this name; float32, with one warning, if the device lacks its
-    instructions.
+    Returns the precision of this name; float32, with one warning, if the device cannot compute in
+    it.
     """
     precision = PRECISIONS.get(str(name)) or get_precision(name)
-    lacking = precision.lacks(device)
-    if lacking:
-        _warn_once("%s needs %s: float32 is computed", precision.name, lacking)
+    missing = precision.lacks(device)
+    if missing:
+        _warn_once("%s needs %s: float32 is computed", precision.name, missing)
         return FLOAT32
     return precision
 
 
-_warn_once = cache(logger.warning)
+_warn_once = cache(logger.warning)  # the cache leaves out further calls with the same message
 
 
 class OneDnnLinear:
@@ -193,7 +195,9 @@ def torch_linear(transposed: Tensor, bias: Tensor | None = None) -> PackedLinear
     def products(inputs: Tensor, added: Tensor | None = None) -> Tensor:
         inputs = inputs.to(transposed.dtype)
         summand = bias if added is None else added
-        return inputs @ transposed if summand is None else add_product(summand, inputs, transposed)
+        if summand is None:
+            return inputs @ transposed
+        return add_product(summand, inputs, transposed)
 
     return products
 
@@ -232,7 +236,9 @@ def _is_intel_processor() -> bool:
 def autocast_dtype(like: Tensor) -> torch.dtype:
     """Returns the type for products: autocast's if it is on, else the type of `like`."""
     device = like.device.type
-    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else like.dtype
+    if torch.is_autocast_enabled(device):
+        return torch.get_autocast_dtype(device)
+    return like.dtype
 
 
 def has_onednn() -> bool:
@@ -247,10 +253,13 @@ def has_bfloat16() -> bool:
     """
     Returns whether this CPU multiplies bfloat16 numbers, as far as `ONEDNN_MAX_CPU_ISA` allows.
     """
-    return has_onednn() and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
+    if not has_onednn() or not hasattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported"):
+        return False
+    return torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
+    """Packs a weight, shape (outputs, inputs), in its own type, as is fastest on its device."""
     if _is_fast_with_onednn(weight):
         return OneDnnLinear(weight, bias)
     return torch_linear(weight.t().clone(memory_format=torch.contiguous_format), bias)

@@ -14,8 +14,8 @@ from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
-# The number of logits in memory at a time, and of those that are exponentiated at a time: on a CPU
-# as many as fit into the cache of a core.
+# For each type of device: how many logits are in memory at a time, and how many of them are
+# exponentiated at a time. On a CPU, the latter fit into the cache of a core.
 LOGITS_AT_A_TIME = defaultdict(lambda: 1 << 26, cpu=1 << 21)
 LOGITS_IN_CACHE = defaultdict(lambda: 1 << 26, cpu=1 << 18)
 
@@ -23,11 +23,11 @@ LOGITS_IN_CACHE = defaultdict(lambda: 1 << 26, cpu=1 << 18)
 class VocabularySoftmax(nn.Module):
     """
     A softmax over a vocabulary in the order of descending frequency, shared by both directions.
-    Row 0 is the padding of AllenNLP's vocabularies, a word that never occurs: training takes it for
-    a word, so that it becomes improbable, and scoring leaves it out.
+    Row 0 is the padding of AllenNLP's vocabularies, a word that never occurs. Training treats it
+    like any word, so that it becomes improbable; scoring leaves it out.
 
-    Losses and their gradients are computed for some tokens at a time: the logits of all tokens are
-    never in memory at once, however large the vocabulary.
+    Losses and their gradients are computed for a slice of the tokens at a time, so that the logits
+    of all tokens are never in memory at once, however large the vocabulary is.
     """
 
     def __init__(self, num_words: int, dim: int) -> None:
@@ -54,7 +54,8 @@ class VocabularySoftmax(nn.Module):
         target_weight = nn.functional.embedding(targets, self.weight)  # Shape: (tokens, dim)
         target_bias = self.bias[targets]  # Shape: (tokens,)
         if without_padding:
-            # A place without a word has the target 0, so its column is -1: no candidate.
+            # Words move up by one row. A token without a word has the target 0; its column becomes
+            # -1, which stands for no candidate.
             candidates = (self.weight[1:], self.bias[1:], target_weight, target_bias, targets - 1)
         else:
             candidates = (self.weight, self.bias, target_weight, target_bias, targets)
@@ -69,10 +70,10 @@ class VocabularySoftmax(nn.Module):
         generator: torch.Generator | None = None,
     ) -> tuple[Tensor, Tensor]:
         """
-        Computes the sampled softmax of Jean et al. (2015): each target against one sample of
-        `num_negatives` distinct words, drawn by frequency rank on the device of `targets`, with
-        logits corrected by the logarithm of the expected count of a word in the sample. The loss is
-        not a likelihood: no perplexity follows from it.
+        Computes the sampled softmax of Jean et al. (2015): all targets are compared with the same
+        sample of `num_negatives` distinct words, drawn by frequency rank on the device of
+        `targets`. Each logit is corrected by the logarithm of how often its word is expected in the
+        sample. The loss is not a likelihood, so no perplexity can be computed from it.
         """
         negatives, tries = sample_log_uniform(
             num_negatives, len(self.weight), targets.device, generator
@@ -81,7 +82,9 @@ class VocabularySoftmax(nn.Module):
         sizes = [len(negatives), len(targets)]
         weight, target_weight = nn.functional.embedding(words, self.weight).split(sizes)
         correction = log_expected_count(words, tries, len(self.weight)).to(self.bias.dtype)
-        bias, target_bias = (self.bias[words] - correction).split(sizes)
+        corrected_bias = self.bias[words] - correction
+        bias, target_bias = corrected_bias.split(sizes)
+        # The place of each word of the vocabulary in the sample; -1 if it was not drawn.
         columns = torch.full_like(self.bias, -1, dtype=torch.long)
         columns[negatives] = torch.arange(len(negatives), device=columns.device)
         candidates = (weight, bias, target_weight, target_bias, columns[targets])
@@ -90,7 +93,10 @@ class VocabularySoftmax(nn.Module):
     def _loss(
         self, hidden: Tensor, token_weights: Tensor | None, *candidates: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Computes `_Loss` against these candidates; without weights, each token has the same."""
+        """
+        Computes `_Loss` with `candidates`, which are its arguments from `weight` to `columns`. By
+        default all tokens have the same weight, and their weights have the sum 1.
+        """
         if token_weights is None:
             token_weights = self.weight.new_full((len(hidden),), 1 / max(len(hidden), 1))
         return _Loss.apply(hidden, *candidates, token_weights, torch.is_grad_enabled())
@@ -98,10 +104,12 @@ class VocabularySoftmax(nn.Module):
 
 class _Loss(Function):
     """
-    `log(sum over the candidates and the target of exp(logit)) - logit of the target` for each
-    token, and the weighted sum of these losses. A target that is also a candidate ("accidental
-    hit") counts once, as the target, whose logit is not rounded: the gradient of a word that is
-    predicted well is a small difference.
+    Computes the loss of each token, `log(sum over the candidates and the target of exp(logit)) -
+    logit of the target`, and the weighted sum of these losses.
+
+    A target that is also a candidate (an "accidental hit") counts only once, as the target. The
+    logit of a target is not rounded to autocast's type: the gradient of a word that is predicted
+    well is the small difference of two numbers.
     """
 
     @staticmethod
@@ -117,10 +125,13 @@ class _Loss(Function):
         is_grad_enabled: bool,
     ) -> tuple[Tensor, Tensor]:
         """
-        Takes hidden states, shape (tokens, dim), the weight and bias of candidates, shapes
-        (candidates, dim) and (candidates,), and of targets, shapes (tokens, dim) and (tokens,), and
-        the number of each target among the candidates, or -1. Gradients are always disabled here:
-        `is_grad_enabled` tells about the caller.
+        Returns the weighted sum, and the loss of each token, shape (tokens,).
+
+        `hidden` has the shape (tokens, dim). `weight` and `bias` are those of the candidates,
+        shapes (candidates, dim) and (candidates,); `target_weight` and `target_bias` those of each
+        token's target, shapes (tokens, dim) and (tokens,). `columns` has the number of each target
+        among the candidates, or -1. `is_grad_enabled` says whether the caller needs gradients:
+        within an autograd function they are always disabled.
         """
         dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):
@@ -134,8 +145,8 @@ class _Loss(Function):
                 d_hidden = torch.zeros_like(hidden)
                 d_weight = torch.zeros_like(weight)
                 d_bias = torch.zeros_like(bias)
-            # The gradient of `scale` times the loss: float16 cannot represent numbers as small as a
-            # token's weight.
+            # Gradients are those of `scale` times the loss, because float16 cannot represent
+            # numbers as small as a token's weight. `backward` divides by the scale.
             ctx.scale = max(len(hidden), 1)
             scaled_weights = token_weights * ctx.scale
             product = pack_for_training(weight, dtype)
@@ -147,16 +158,20 @@ class _Loss(Function):
                 total = torch.logaddexp(total, target_logits[tokens])
                 losses[tokens] = total - target_logits[tokens]
                 if needs_gradient:
-                    # The probabilities of the candidates are the exponentials in `logits` times a
-                    # factor.
-                    factors = (scaled_weights[tokens] * torch.exp(greatest - total))[:, None]
+                    # `logits` are now exponentials; times `exp(greatest - total)` they are the
+                    # probabilities of the candidates.
+                    factors = scaled_weights[tokens] * torch.exp(greatest - total)
+                    factors = factors[:, None]  # Shape: (tokens, 1)
                     torch.mul(back(logits), factors, out=d_hidden[tokens])
-                    d_weight += logits.t() @ (hidden[tokens] * factors).to(dtype)
+                    weighted_hidden = hidden[tokens] * factors
+                    d_weight += logits.t() @ weighted_hidden.to(dtype)
                     d_bias += (factors.to(dtype).t() @ logits).squeeze(0)
         if needs_gradient:
-            d_target = torch.expm1(-losses).mul_(scaled_weights)
-            d_hidden.addcmul_(d_target[:, None], target_weight)
-            ctx.save_for_backward(d_hidden, d_weight, d_bias, hidden * d_target[:, None], d_target)
+            # The gradient of a target's logit is its probability minus 1, exp(-loss) - 1.
+            d_target_bias = torch.expm1(-losses).mul_(scaled_weights)
+            d_hidden.addcmul_(d_target_bias[:, None], target_weight)
+            d_target_weight = hidden * d_target_bias[:, None]
+            ctx.save_for_backward(d_hidden, d_weight, d_bias, d_target_weight, d_target_bias)
         ctx.mark_non_differentiable(losses)
         return (losses * token_weights).sum(), losses
 
@@ -164,23 +179,27 @@ class _Loss(Function):
     @first_derivative_only
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         factor = d_loss / ctx.scale
-        return *(gradient * factor for gradient in ctx.saved_tensors), None, None, None
+        gradients = [gradient * factor for gradient in ctx.saved_tensors]
+        return *gradients, None, None, None  # none for columns, token_weights, is_grad_enabled
 
 
 def _mask_(logits: Tensor, columns: Tensor) -> None:
     """
-    Makes the logit at the column of each row, shape (tokens, 1), the least number; -1 is no column.
+    Replaces one logit of each row by the least number: the one in the row's column of `columns`,
+    shape (tokens, 1), unless that is -1.
     """
     least = torch.finfo(logits.dtype).min
+    # A row without a column writes its first logit back unchanged.
     places = columns.clamp(min=0)
-    logits.scatter_(1, places, logits.gather(1, places).masked_fill_(columns >= 0, least))
+    replaced = logits.gather(1, places).masked_fill_(columns >= 0, least)
+    logits.scatter_(1, places, replaced)
 
 
 def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Turns logits without bias, shape (tokens, candidates), in place into `exp(logit + bias -
-    greatest)`; returns the greatest logit of each token, and the logarithm of its sum of `exp(logit
-    + bias)`.
+    Adds the bias to logits of shape (tokens, candidates), and turns them in place into `exp(logit -
+    greatest)`, with the greatest logit of each token. Returns these, and the logarithm of the sum
+    of `exp(logit)` of each token; both have the shape (tokens,).
     """
     tokens, candidates = logits.shape
     greatest = bias.new_empty(tokens)
@@ -194,8 +213,9 @@ def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     return greatest, total.log_().add_(greatest)
 
 
-def _row_slices(tokens: int, candidates: int, logits: int) -> list[slice]:
-    rows = max(1, logits // candidates)
+def _row_slices(tokens: int, candidates: int, logits_at_a_time: int) -> list[slice]:
+    """Cuts the tokens into slices with at most so many logits, or of one token."""
+    rows = max(1, logits_at_a_time // candidates)
     return [slice(start, start + rows) for start in range(0, tokens, rows)]
 
 
@@ -209,12 +229,13 @@ def sample_log_uniform(
     Draws the first `num_samples` distinct words by Zipf's law, `p(k) = log((k + 2) / (k + 1)) /
     log(num_words + 1)` for rank k from 0, without waiting for the device.
 
-    The draws are a Poisson process, one draw per unit of time on average: then each word comes for
-    the first time at its own exponentially distributed time, and the words that come first are
-    found at once.
+    Nothing is drawn word by word. Instead, words are thought to be drawn at random times, on
+    average one per unit of time (a Poisson process). Then the time at which a word comes first is
+    exponentially distributed, independently of all others. So one number is drawn for each word,
+    and the sample is the words with the earliest times.
 
-    Returns distinct ranks, shape (num_samples,), and the number of draws: the time at which the
-    next word would have come, infinite if all words were drawn.
+    Returns distinct ranks, shape (num_samples,), and the number of draws, which is about the time
+    that has passed: until the next new word would have come, infinite if there is none.
 
     Raises `BiLmError` if there are fewer words.
     """
@@ -233,11 +254,13 @@ def sample_log_uniform(
 
 def log_expected_count(words: Tensor, tries: Tensor, num_words: int) -> Tensor:
     """
-    Returns the log of a word's expected count in the distinct words of `tries` draws: log(1 -
-    exp(-p t)).
+    Returns the logarithm of the probability that each word is among the words of `tries` draws:
+    log(1 - exp(-p t)), for a word of probability p and t draws.
     """
-    return torch.log(-torch.expm1(-tries * _zipf(words, num_words)))
+    expected_draws = tries * _zipf(words, num_words)
+    return torch.log(-torch.expm1(-expected_draws))
 
 
 def _zipf(ranks: Tensor, num_words: int) -> Tensor:
+    """Returns the probability of the words with these ranks, from 0, by Zipf's law."""
     return torch.log1p(1 / (ranks.double() + 1)) / math.log(num_words + 1)

@@ -27,8 +27,8 @@ WORDS_AT_A_TIME = 1024
 def highway(inputs: Tensor, transformed: Tensor, gate: Tensor) -> Tensor:
     """
     Computes a highway layer, `g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_c x + b_c)`
-    (Srivastava et al., 2015), from its inputs x and the two products. Changes the products in
-    place. The sign of the gate is that of the published weight files.
+    (Srivastava et al., 2015). `inputs` are x; `transformed` and `gate` are the two products, and
+    are changed in place. As in the published weight files, the gate weighs the transformed inputs.
     """
     weight = gate.sigmoid_().to(inputs.dtype)
     return torch.lerp(inputs, transformed.relu_().to(inputs.dtype), weight)
@@ -53,7 +53,7 @@ class Highway(nn.Module):
 
 
 class PackedHighway:
-    """A `highway` layer without gradients: one product, in a given precision, for both parts."""
+    """A `highway` layer without gradients: both products are one, in a given precision."""
 
     def __init__(self, layer: Highway, precision: Precision) -> None:
         weight = torch.cat([layer.transform.weight, layer.carry.weight])
@@ -72,8 +72,9 @@ def word_features(
     highways: Iterable[Callable[[Tensor], Tensor]],
 ) -> Tensor:
     """
-    Returns the features of words from the maxima of their filters, both (words, filters). Training,
-    frozen weights and lexicons differ in how the maxima and the highway layers are computed.
+    Turns the maxima of the filters into the features of words, both of shape (words, filters).
+    Training, frozen weights and lexicons compute the maxima and the highway layers differently, and
+    share the rest.
     """
     features = activation(maxima)
     for layer in highways:
@@ -126,7 +127,7 @@ class CachedTokenEncoder(nn.Module):
         precision: Precision = FLOAT32,
         derived: DerivedValues | None = None,
     ) -> Tensor:
-        """Encodes distinct words or looks up their vectors in the cache of `derived`."""
+        """Encodes distinct words, or looks up their vectors in the cache of `derived`."""
         if len(character_ids) == 0:
             return self.projection.weight.new_zeros(0, self.projection.out_features)
         if derived is None:
@@ -181,12 +182,14 @@ class TokenEncoder(CachedTokenEncoder):
                 key = ("char_cnn", precision.name)
                 frozen = derive_once(derived, key, FrozenCharCnn, self, precision)
                 vectors, order = by_length(character_ids, self.widest_filter, frozen)
-        return vectors[order.argsort()].to(weight.dtype)  # Shape: (words, projection_dim)
+        in_given_order = order.argsort()
+        return vectors[in_given_order].to(weight.dtype)  # Shape: (words, projection_dim)
 
     def _needs_parameters(self, precision: Precision, derived: DerivedValues | None) -> bool:
         """
-        Returns whether the parameters themselves are used, rather than what is derived from them:
-        for gradients, and while they are trained, when it would be derived for a single batch.
+        Returns whether to compute with the parameters themselves, instead of with tables that are
+        derived from them. That is so with gradients; and without, while the weights are trained,
+        because the tables would serve for a single batch.
         """
         if derived is not None:  # only frozen weights have derived values
             return False
@@ -198,11 +201,13 @@ class FrozenCharCnn:
     """
     A token encoder without gradients.
 
-    A convolution over the vectors of characters is a sum of one row a character: row (k, c) of its
-    table is the contribution of the character c at position k of a window. Reading these sums takes
-    a fraction of the time of the products, and is as exact. The products of the highway layers,
-    most of the remaining time, are in the given precision. The vector that they carry is not
-    rounded to it, nor is the projection: it takes a tenth of their time and would double the error.
+    A convolution over the vectors of characters is a sum with one summand for each character, so
+    each convolution becomes a table: row (k, c) is what the character c adds at position k of a
+    window. Summing rows takes a fraction of the time of the products, and is as exact.
+
+    Most of the remaining time is spent on the products of the highway layers, which are computed in
+    the given precision. The vector that a highway layer carries on stays in float32, and so does
+    the projection: it takes only a tenth of the time, but would double the error.
     """
 
     def __init__(self, encoder: CachedTokenEncoder, precision: Precision) -> None:
@@ -223,7 +228,8 @@ class FrozenCharCnn:
 
 def _table(character_vectors: Tensor, convolution: nn.Conv1d) -> Tensor:
     """
-    Shape (width, characters, filters); the rows of a window's first position include the bias.
+    Returns what each character adds to each filter at each position of a window, shape (width,
+    characters, filters). The rows of the first position include the bias.
     """
     table = torch.einsum("cd,ndk->kcn", character_vectors, convolution.weight).contiguous()
     table[0] += cast(Tensor, convolution.bias)
@@ -232,12 +238,15 @@ def _table(character_vectors: Tensor, convolution: nn.Conv1d) -> Tensor:
 
 def _maxima(character_ids: Tensor, table: Tensor) -> Tensor:
     """Returns the maximum of each filter over all windows of a word, shape (words, filters)."""
-    width, number, filters = table.shape
+    width, characters, filters = table.shape
+    # The table as a matrix: the rows of a window's second position follow those of its first.
+    matrix = table.flatten(0, 1)
     first_rows = torch.arange(
-        0, width * number, number, device=table.device, dtype=character_ids.dtype
+        0, len(matrix), characters, device=table.device, dtype=character_ids.dtype
     )
-    windows = character_ids.unfold(1, width, 1) + first_rows  # Shape: (words, windows, width)
-    sums = F.embedding_bag(windows.flatten(0, 1), table.flatten(0, 1), mode="sum")
+    windows = character_ids.unfold(1, width, 1)  # Shape: (words, windows, width)
+    rows = windows + first_rows
+    sums = F.embedding_bag(rows.flatten(0, 1), matrix, mode="sum")
     return sums.view(*windows.shape[:2], filters).amax(dim=1)
 
 
@@ -245,31 +254,36 @@ def by_length(
     character_ids: Tensor, widest_filter: int, encode: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
     """
-    Encodes words of similar length together, without the slots that are padding in all of them. It
-    keeps as many of these as the widest filter covers, because further windows have the same
-    values. `encode` takes ids of shape (some words, some slots), int32, and returns vectors of
-    shape (some words, dim).
+    Encodes words of similar length together, and leaves out slots that are padding in all of them.
+    It keeps as many slots of padding as the widest filter covers, because all windows after these
+    have the same values.
 
-    Returns the vectors of all words, shape (words, dim), and the word of each row, shape (words,).
+    `encode` is called for several words at a time: with int32 ids of shape (words, slots), and
+    returns vectors of shape (words, dim). The function returns the vectors of all words, in order
+    of their length, and for each vector the number of its word, shape (words,).
     """
     is_on_cpu = character_ids.device.type == "cpu"
-    size = WORDS_AT_A_TIME_ON_CPU if is_on_cpu else WORDS_AT_A_TIME
-    if len(character_ids) <= size:
-        slots = max(_lengths(character_ids).tolist(), default=0) + widest_filter
-        order = torch.arange(len(character_ids), device=character_ids.device)
-        return encode(character_ids[:, :slots].int()), order
+    words_at_a_time = WORDS_AT_A_TIME_ON_CPU if is_on_cpu else WORDS_AT_A_TIME
+    if len(character_ids) <= words_at_a_time:
+        longest = max(_lengths(character_ids).tolist(), default=0)
+        slots = longest + widest_filter
+        given_order = torch.arange(len(character_ids), device=character_ids.device)
+        return encode(character_ids[:, :slots].int()), given_order
     lengths, order = _lengths(character_ids).sort()
     slots_of_words = (lengths + widest_filter).tolist()
-    parts = []
-    for start in range(0, len(order), size):
-        rows = order[start : start + size]
-        slots = slots_of_words[start + len(rows) - 1]
-        parts.append(encode(character_ids[rows, :slots].int()))
-    return torch.cat(parts), order
+    vectors = []
+    for start in range(0, len(order), words_at_a_time):
+        numbers = order[start : start + words_at_a_time]
+        longest_word = start + len(numbers) - 1  # the last one, because they are sorted
+        slots = slots_of_words[longest_word]
+        vectors.append(encode(character_ids[numbers, :slots].int()))
+    return torch.cat(vectors), order
 
 
 def _lengths(character_ids: Tensor) -> Tensor:
     """Returns the number of slots before each word's padding, shape (words,)."""
+    # The last slot is padding, unless the word fills all slots; then the last one, the end of the
+    # word, is not counted.
     is_character = character_ids != character_ids[:, -1:]
     slots = torch.arange(1, character_ids.size(1) + 1, device=character_ids.device)
     return (is_character * slots).amax(dim=1)
@@ -279,28 +293,35 @@ def convolve_by_length(
     character_ids: Tensor, embed: Callable[[Tensor], Tensor], convolutions: Sequence[nn.Conv1d]
 ) -> tuple[Tensor, Tensor]:
     """
-    Computes the maxima of all filters with their biases. It is fastest if more slots of padding
-    than the widest filter covers follow each word. `embed` returns the vectors of characters, shape
-    (some words, slots, channels).
+    Computes the maxima of all filters over each word, with the filters' biases. It is fastest if
+    more slots of padding follow each word than the widest filter covers. `embed` turns ids, shape
+    (words, slots), into the vectors of characters, shape (words, slots, channels).
 
-    Returns the maxima, shape (words, filters of all convolutions), and the word of each row, shape
-    (words,).
+    Returns the maxima of all convolutions, shape (words, filters), and for each row the number of
+    its word, shape (words,).
     """
     widest_filter = max(convolution.kernel_size[0] for convolution in convolutions)
-    # All filters, padded with zeros to the widest, shape (filters, channels, width), as a matrix.
-    padded = [F.pad(conv.weight, (0, widest_filter - conv.kernel_size[0])) for conv in convolutions]
-    matrix = torch.cat(padded).transpose(1, 2).flatten(1).t()  # Shape: (width * channels, filters)
+    # All filters as one matrix: narrow ones are as wide as the widest, with weights of zero.
+    padded = []
+    for convolution in convolutions:
+        missing = widest_filter - convolution.kernel_size[0]
+        padded.append(F.pad(convolution.weight, (0, missing)))
+    filters = torch.cat(padded)  # Shape: (filters, channels, width)
+    matrix = filters.transpose(1, 2).flatten(1).t()  # Shape: (width * channels, filters)
     is_grad_enabled = torch.is_grad_enabled()
 
-    def convolve(some_ids: Tensor) -> Tensor:
-        characters = embed(some_ids)  # Shape: (some words, slots, channels)
-        if some_ids.size(1) < character_ids.size(1):
+    def convolve(ids: Tensor) -> Tensor:
+        characters = embed(ids)  # Shape: (words, slots, channels)
+        has_left_out_slots = ids.size(1) < character_ids.size(1)
+        if has_left_out_slots:  # so there is enough padding after each word
             return WindowMaxima.apply(characters, matrix, is_grad_enabled)
-        # Perhaps without room for the widest filter. Windows that share the maximum share its
-        # gradient.
-        maxima = [
-            F.conv1d(characters.transpose(1, 2), conv.weight).amax(dim=2) for conv in convolutions
-        ]
+        # There may be no room for the widest filter, so each convolution runs by itself. Windows
+        # that share the maximum share its gradient, as in `WindowMaxima`.
+        channels_first = characters.transpose(1, 2)
+        maxima = []
+        for convolution in convolutions:
+            values = F.conv1d(channels_first, convolution.weight)
+            maxima.append(values.amax(dim=2))
         return torch.cat(maxima, dim=1).to(characters.dtype)
 
     maxima, order = by_length(character_ids, widest_filter, convolve)
@@ -310,10 +331,12 @@ def convolve_by_length(
 
 class WindowMaxima(Function):
     """
-    Computes the maxima of all filters over windows as one product with a matrix of the filters;
-    under autocast, in its type. Narrower filters see the windows of the widest only, so `width`
-    slots of padding must follow the characters. `is_grad_enabled` tells about the caller: gradients
-    are always disabled here.
+    Computes the maxima of all filters over the windows of each word. It is one product of the
+    windows with a matrix of the filters, in autocast's type if that is on.
+
+    All filters see only the windows of the widest one, so as much padding as that covers must
+    follow the characters. `is_grad_enabled` says whether the caller needs gradients: within an
+    autograd function they are always disabled.
     """
 
     @staticmethod
@@ -324,8 +347,11 @@ class WindowMaxima(Function):
         sizes = (words, slots - width + 1, width * channels)
         strides = (slots * channels, channels, 1)
         with torch.autocast(characters.device.type, enabled=False):
-            windows = characters.to(dtype).contiguous().as_strided(sizes, strides).flatten(0, 1)
-            values = (windows @ filters.to(dtype)).unflatten(0, sizes[:2])
+            # Windows overlap: each begins one character after the last, in the same memory.
+            contiguous = characters.to(dtype).contiguous()
+            windows = contiguous.as_strided(sizes, strides).flatten(0, 1)
+            products = windows @ filters.to(dtype)
+            values = products.unflatten(0, sizes[:2])  # Shape: (words, windows, filters)
             maxima = values.amax(dim=1)
         if is_grad_enabled and any(ctx.needs_input_grad):
             # In place, and not as booleans: on a CPU that is several times as fast.
@@ -337,14 +363,16 @@ class WindowMaxima(Function):
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_maxima: Tensor) -> tuple[Tensor | None, ...]:
-        windows, filters, is_greatest, times = ctx.saved_tensors
-        d_maxima = d_maxima.to(windows.dtype) / times
+        windows, filters, is_greatest, num_greatest = ctx.saved_tensors
+        # Windows that share the maximum share its gradient.
+        d_maxima = d_maxima.to(windows.dtype) / num_greatest
         d_values = (is_greatest * d_maxima[:, None]).flatten(0, 1)
         d_filters = (windows.t() @ d_values).to(filters.dtype)
         d_windows = (d_values @ filters.t().to(windows.dtype)).to(filters.dtype)
         words, _, channels = ctx.shape
         positions = d_windows.view(words, -1, len(filters) // channels, channels)
         d_characters = d_windows.new_zeros(ctx.shape)
+        # A character is in as many windows as the filters are wide, each time at another offset.
         for offset, d_offset in enumerate(positions.unbind(dim=2)):
             d_characters[:, offset : offset + d_offset.size(1)] += d_offset
         return d_characters, d_filters, None

@@ -25,8 +25,9 @@ class ElmoMetadata(NamedTuple):
     source: the biLM's name in the configuration
     options: the biLM's sizes, as in `options.json`
     layers: for each placement, the numbers of the layers that are mixed
-    digest: if the biLM is frozen and comes with this package, so that its weights are not stored
-    version: of this package
+    digest: stands for the weights of a frozen biLM that comes with this package, which are not
+        stored; empty for any other biLM
+    version: the version of this package
     """
 
     source: str | dict[str, str]
@@ -61,19 +62,21 @@ def archived_bilm(
     folder: str | PathLike[str] | None, source: str | dict[str, str], precision: str
 ) -> BiLm | None:
     """
-    Makes the biLM of a trained model from the model's weights, in `folder`; `source` is its name in
-    the configuration. Returns `None` if the folder lacks weights, because the training begins, or
-    if they lack the biLM, because it comes with this package.
+    Makes the biLM of a trained model from the weights in `folder`. `source` is its name in the
+    configuration. Returns `None` if there are no weights, because the training only begins, or if
+    they do not contain the biLM, because it comes with this package.
 
-    Raises `BiLmError` if the weights lack another biLM: an archive must neither read nor download
-    files.
+    Raises `BiLmError` if another biLM is not in the weights, because an archive must neither read
+    nor download files.
     """
     state = stored_state(folder)
     if state is None:
         return None
     for elmo, weights in find_bilms(state, EXTRA_STATE, "bilm."):
-        metadata = ElmoMetadata.from_tensor(state[elmo + EXTRA_STATE]) if weights else None
-        if metadata is not None and metadata.source == source:
+        if not weights:
+            continue
+        metadata = ElmoMetadata.from_tensor(state[elmo + EXTRA_STATE])
+        if metadata.source == source:
             options = BiLmOptions.from_dict(metadata.options, elmo + EXTRA_STATE)
             check_weights(weights, options, f"{elmo}bilm")
             return BiLm(options, precision=precision, weights=weights.items())
@@ -84,7 +87,7 @@ def archived_bilm(
 
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None:
     """
-    Reads the weights of a trained model; `None` if the folder lacks them, because the training
+    Reads the weights of a trained model; `None` if there are none, because the training only
     begins. Raises `BiLmError` if they are damaged: a model made without them would read the files
     that its archive names.
     """
@@ -101,17 +104,20 @@ def find_bilms(
     state: Mapping[str, Any], marker: str, path: str
 ) -> Iterator[tuple[str, dict[str, Tensor]]]:
     """
-    Finds the modules with a biLM in a `state_dict`, by an entry of each whose name ends in
-    `marker`. Yields the prefix of the module, and the weights of its biLM, beginning with `path`.
+    Finds the modules that may contain a biLM in a `state_dict`: each has an entry whose name ends
+    in `marker`. Yields the prefix of the module's names, and the weights of its biLM, whose names
+    continue with `path`; these are empty if it has none.
     """
     for name in state:
-        if name.endswith(marker):
-            module = name.removesuffix(marker)
-            start = module + path
-            weights = {
-                key.removeprefix(start): state[key] for key in state if key.startswith(start)
-            }
-            yield module, weights
+        if not name.endswith(marker):
+            continue
+        module = name.removesuffix(marker)
+        start = module + path
+        weights = {}
+        for key in state:
+            if key.startswith(start):
+                weights[key.removeprefix(start)] = state[key]
+        yield module, weights
 
 
 class LayerWeights(NamedTuple):
@@ -133,8 +139,8 @@ class LayerWeights(NamedTuple):
 
 def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
     """
-    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` alone
-    stores no layer numbers: its layers are counted from 0.
+    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` that is
+    not a `ContextualElmo` stores no layer numbers, so its layers are counted from 0.
     """
     modules = [name.removesuffix(_WEIGHTS) for name in state if name.endswith(_WEIGHTS)]
     counts = Counter(_placement(module) for module in modules)
@@ -157,9 +163,14 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
 
 def layer_name(number: int) -> str:
     """Returns the usual name of the layer with this number."""
-    return f"LSTM {number}" if number else "token"
+    if number == 0:
+        return "token"
+    return f"LSTM {number}"
 
 
 def _placement(module: str) -> str:
-    name = module.rpartition(".")[2]
-    return name if name in ("input", "output") else module
+    """Returns "input" or "output" if the name of the module ends so, otherwise the whole name."""
+    _, _, name = module.rpartition(".")
+    if name in ("input", "output"):
+        return name
+    return module

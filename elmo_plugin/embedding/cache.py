@@ -38,7 +38,8 @@ class MemoryStore:
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         """
-        Copies the vectors of each key into its row; returns the numbers of the rows without any.
+        Copies the stored vectors of each key into its row. Returns the numbers of the rows whose
+        keys are not stored.
         """
         missing = []
         with self._lock:
@@ -51,7 +52,7 @@ class MemoryStore:
         return missing
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
-        """Stores the rows for which it has room."""
+        """Stores each row unless it is larger than the whole store; makes room if necessary."""
         for key, row in zip(keys, rows, strict=True):
             size = row.nbytes + RECORD_OVERHEAD
             with self._lock:
@@ -72,19 +73,19 @@ class ActivationCache:
     Runs a frozen biLM only on the sentences that are not stored yet.
 
     All layers of a sentence are stored under a digest of its characters and of the biLM (its
-    weights, options and precision). So different mixes share them, and a changed biLM does not read
-    the old ones.
+    weights, options and precision). So different mixes share the layers, and a changed biLM does
+    not read those of the old one.
 
     `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also
-    rounded to it, so that results never depend on the content of the cache. Caches of the same
-    kind, `place` (which identifies the store) and `dtype` are equal, and return the same results.
+    rounded to it, so that results never depend on what the cache contains. `place` identifies the
+    store. Caches of the same class, `place` and `dtype` are equal: they return the same results.
     """
 
     def __init__(self, store: MemoryStore | SqliteStore, place: Hashable, dtype: str) -> None:
         check_choice("dtype", dtype, DTYPES)
         self.store = store
         self.dtype = dtype
-        self._identity = type(self), place, dtype
+        self._identity = (type(self), place, dtype)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ActivationCache) and self._identity == other._identity
@@ -101,10 +102,10 @@ class ActivationCache:
         output_dim: int,
     ) -> BiLmOutput:
         """
-        Returns `compute(character_ids)`, the output of a frozen biLM without a state, rounded to
-        the cache's `dtype`, in float32, on the device of `character_ids`. It computes only missing
-        vectors. `digest` identifies the biLM's content and precision. Raises `BiLmError` if a
-        number is too large for float16.
+        Returns `compute(character_ids)`, the output of a frozen biLM without a state, but computes
+        only the sentences that are not stored. All vectors are rounded to the cache's `dtype`, and
+        returned in float32 on the device of `character_ids`. `digest` identifies the biLM's content
+        and precision. Raises `BiLmError` if a number is too large for float16.
         """
         with torch.inference_mode(False), torch.no_grad():
             keys, lengths = sentence_keys(character_ids, digest, self.dtype)
@@ -112,17 +113,21 @@ class ActivationCache:
             rows = [layers[:, number, :length] for number, length in enumerate(lengths)]
             missing = self.store.read(keys, rows)
             if missing:
-                layers[:, missing] = self._rounded(compute(character_ids[missing]).layers)
+                output = compute(character_ids[missing])
+                layers[:, missing] = self._rounded(output.layers)
                 missing_keys = [keys[number] for number in missing]
                 missing_rows = [rows[number] for number in missing]
                 self.store.write(missing_keys, missing_rows)
-            mask = torch.from_numpy(np.arange(layers.shape[2]) < np.array(lengths)[:, None])
+            is_word = np.arange(layers.shape[2]) < np.array(lengths)[:, None]
             device = character_ids.device
             return BiLmOutput(
-                torch.from_numpy(layers).to(device, torch.float32), mask.to(device), None
+                layers=torch.from_numpy(layers).to(device, torch.float32),
+                mask=torch.from_numpy(is_word).to(device),
+                state=None,
             )
 
     def _rounded(self, layers: Tensor) -> np.ndarray:
+        """Returns the layers in the stored type, on the CPU."""
         rounded = layers.to("cpu", getattr(torch, self.dtype))
         if self.dtype == "float16" and not rounded.isfinite().all():
             raise BiLmError(
@@ -134,8 +139,8 @@ class ActivationCache:
 
 class MemoryCache(ActivationCache):
     """
-    Stores vectors in memory, for as long as the model exists. When it is full, the least recently
-    used are removed.
+    Stores vectors in memory, for as long as the model exists. When the cache is full, the sentences
+    that were not used for the longest time are removed.
 
     # Parameters
 
@@ -151,8 +156,8 @@ class MemoryCache(ActivationCache):
 
 class SqliteCache(ActivationCache):
     """
-    Stores vectors in an SQLite file, for all processes of this machine and for later ones. If it
-    cannot be read or written, the biLM computes instead, and logs one warning.
+    Stores vectors in an SQLite file, for all processes of this machine and for later ones. If the
+    file cannot be read or written, sentences are computed instead, and one warning is logged.
 
     # Parameters
 
@@ -175,15 +180,16 @@ def sentence_keys(
     character_ids: Tensor, bilm_digest: bytes, dtype: str
 ) -> tuple[list[bytes], list[int]]:
     """
-    Returns the key of each sentence, a hash of its characters, of the biLM and of the type of the
-    stored vectors, and its number of words. `character_ids` has shape (batch, time, characters),
-    any integer type, and any number of rows of zeros after a sentence's last word.
+    Returns the key of each sentence, and the number of its words. The key is a hash of the
+    characters, of the biLM, and of the type of the stored vectors. `character_ids` are integers of
+    any type, shape (batch, time, characters), with rows of zeros after a sentence's last word.
     """
     ids = character_ids.to("cpu", torch.int32).contiguous().numpy()
     bytes_per_word = ids.shape[-1] * ids.itemsize
     keys = []
     lengths = []
     for sentence in ids:
+        # The stripped zeros are the padding, and bytes of the last word, which `ceil_div` counts.
         content = sentence.tobytes().rstrip(b"\0")
         key = blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE)
         keys.append(key.digest())

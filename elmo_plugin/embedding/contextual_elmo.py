@@ -59,9 +59,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
     3.3). The parameters to regularize are `….mixes.input.scalar_mix.weights` and
     `….mixes.output.scalar_mix.weights`.
 
-    An archive needs no other file and no network: the biLM is made from the archive's weights, with
-    which its sizes are stored. From a frozen biLM of this package the archive has the name and a
-    digest.
+    An archive needs no other file and no network: it stores the biLM's sizes and weights. Of a
+    frozen biLM that comes with this package, it stores only the name and a digest.
 
     # Parameters
 
@@ -115,9 +114,10 @@ class ContextualElmo(ElmoRepresentations, FromParams):
             super().__init__(
                 loaded, 0, stateful=stateful, cache=cache, max_batch_tokens=max_batch_tokens
             )
-            for name, at in (("input", input), ("output", output)):
-                if at is not None:
-                    self.mixes[name] = LayerMix(at, loaded.num_layers)
+            if input is not None:
+                self.mixes["input"] = LayerMix(input, loaded.num_layers)
+            if output is not None:
+                self.mixes["output"] = LayerMix(output, loaded.num_layers)
         self._source = bilm
 
     @overrides
@@ -147,7 +147,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
     @overrides
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """
-        Returns the state without a frozen biLM of this package; its digest is in the extra state.
+        Returns the state. If the biLM is frozen and comes with this package, its weights are left
+        out, and its digest in the extra state stands for them.
         """
         state = super().state_dict(*args, **kwargs)
         prefix = kwargs.get("prefix", "")
@@ -157,18 +158,21 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         return state
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        """Adds the weights that `state_dict` has left out, and loads the state."""
         with as_configuration_error():
             ours = {name: state_dict[name] for name in state_dict if name.startswith(prefix)}
             check_all_finite(ours.items())
             extra = state_dict.get(prefix + EXTRA_STATE)
             if extra is not None:
                 weights = self._bundled_weights(ElmoMetadata.from_tensor(extra))
-                state_dict.update({f"{prefix}bilm.{name}": weights[name] for name in weights})
+                for name, values in weights.items():
+                    state_dict[f"{prefix}bilm.{name}"] = values
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _bundled_weights(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
         """
-        Returns the weights that the state lacks. Raises `BiLmError` if this package has others.
+        Returns the weights that were left out of a state. Raises `BiLmError` if this package has
+        other weights than the one that the model was trained with.
         """
         if not metadata.digest:
             return {}
@@ -183,7 +187,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
 
 def _digest(bilm: BiLm) -> str:
-    """Identifies the current weights, whatever is derived from them."""
+    """Returns a digest of the weights as they are now, read afresh from the parameters."""
     return weights_digest(bilm.options, "float32", bilm.state_dict().items()).hex()
 
 

@@ -55,7 +55,9 @@ class ScalarMix(FiniteModule):
         weights = torch.zeros(num_layers)
         if initial_weights is not None:
             weights += torch.tensor(mixing_weights(initial_weights, num_layers))
-            least = torch.finfo(weights.dtype).tiny  # the logarithm of a weight of zero is finite
+            # The softmax of the logarithms gives the weights back. A weight of zero becomes the
+            # least positive number, because its logarithm would be infinite.
+            least = torch.finfo(weights.dtype).tiny
             weights.clamp_min_(least).log_()
         self.weights = nn.Parameter(weights, requires_grad=trainable)
         self.gamma = nn.Parameter(torch.ones(()), requires_grad=trainable)
@@ -66,8 +68,8 @@ class ScalarMix(FiniteModule):
 
     def forward(self, layers: Tensor) -> Tensor:
         """
-        Returns the mix of `layers`, shape (num_layers, ...), in the type of the weights, shape
-        (...).
+        Mixes `layers`, shape (num_layers, ...). The result has the shape (...), and the type of the
+        weights.
         """
         return weighted_sum(self.gamma * self.normalized_weights(), layers)
 
@@ -98,9 +100,9 @@ class MixSettings:
 
 class LayerMix(nn.Module):
     """
-    One ELMo representation: from all layers of a biLM, shape (num_layers, ..., dim), to vectors of
-    shape (..., dim). It selects `layer_numbers`, normalizes if `layer_norm`, mixes, and applies
-    dropout.
+    Makes one ELMo representation, vectors of shape (..., dim), from all layers of a biLM, shape
+    (num_layers, ..., dim). It selects the layers `layer_numbers`, normalizes them if `layer_norm`
+    is true, mixes them, and applies dropout.
 
     Raises `BiLmError` if the settings do not fit a biLM with `num_layers` layers.
     """
@@ -135,7 +137,7 @@ def weighted_sum(weights: Tensor, layers: Tensor) -> Tensor:
 
 class ElmoOutput(NamedTuple):
     """
-    representations: each (batch, time, output_dim), one per mix
+    representations: one for each mix, of shape (batch, time, output_dim)
     mask: (batch, time), true at the words
     """
 
@@ -244,8 +246,8 @@ class ElmoRepresentations(nn.Module):
 
     def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> tuple[Tensor, Tensor]:
         """
-        Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask,
-        with the sentence boundaries if requested. A cache does not store these.
+        Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask.
+        Both include the sentence boundaries if requested; the cache is then not used.
         """
         if self.cache is not None and not boundaries:
             output = self.bilm.forward_cached(

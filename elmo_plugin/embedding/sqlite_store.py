@@ -38,7 +38,8 @@ class SqliteStore:
     more. A damaged file is replaced by an empty one, and a damaged record counts as missing. Copies
     of a store use the same file.
 
-    The first eight bytes of a key are the record's id; its checksum covers the whole key.
+    The first eight bytes of a key are the id of its record. Keys that share them are told apart by
+    the record's checksum, which covers the whole key.
     """
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
@@ -51,6 +52,11 @@ class SqliteStore:
         self._is_off = False
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+        """
+        Copies the stored vectors of each key into its row. Returns the numbers of the rows whose
+        keys are not stored; all of them if the file cannot be read.
+        """
+
         def read_all(connection: sqlite3.Connection) -> list[int]:
             missing = []
             for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
@@ -67,6 +73,7 @@ class SqliteStore:
         return list(range(len(keys)))
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
+        """Stores the rows, unless the file is full or cannot be written."""
         if self._is_off or self._is_full:
             return
         records = []
@@ -86,8 +93,12 @@ class SqliteStore:
     def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
         """Copies a record into a row. Returns false if it is missing or damaged."""
         query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
-        found = connection.execute(query, (_row_id(key),)).fetchone()
-        return found is not None and read_record(key, found[0] or b"", row)
+        result = connection.execute(query, (_row_id(key),)).fetchone()
+        if result is None:
+            return False
+        (record,) = result
+        # The content is NULL only in a damaged file; no bytes are a damaged record.
+        return read_record(key, record or b"", row)
 
     def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """
@@ -155,8 +166,8 @@ class SqliteStore:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """
-        Makes the table of a new file, and empties a file of an earlier format. Raises
-        `sqlite3.OperationalError` if the format is a later one.
+        Creates the table of a new file, and empties a file of an earlier format. Raises
+        `sqlite3.OperationalError` if the file has a later format.
         """
         if _format_of(connection) == FORMAT:
             return
@@ -183,6 +194,7 @@ class SqliteStore:
 
 
 def _format_of(connection: sqlite3.Connection) -> int:
+    """Returns the format of the file; 0 if it is new."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return version
 
@@ -213,4 +225,7 @@ def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> 
 
 
 def _checksum(key: bytes, content: bytes | memoryview) -> bytes:
-    return zlib.crc32(content, zlib.crc32(key)).to_bytes(CHECKSUM_SIZE, "little")
+    """Returns the checksum of a key, followed by the content of its record."""
+    checksum_of_key = zlib.crc32(key)
+    checksum = zlib.crc32(content, checksum_of_key)
+    return checksum.to_bytes(CHECKSUM_SIZE, "little")

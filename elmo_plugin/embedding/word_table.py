@@ -24,7 +24,8 @@ DIGEST_SIZE = 16
 
 class WordTable(NamedTuple):
     """
-    A vector for each of many words. Words are found by their keys, so a table has no words.
+    A vector for each of many words. Words are found by their keys; the words themselves are not
+    stored.
 
     keys: `word_key` of each word, in ascending order; shape (words,), int64
     vectors: shape (words, dim), float32; or int8, to be multiplied by `scales`
@@ -38,7 +39,8 @@ class WordTable(NamedTuple):
 
 def word_key(word: str) -> int:
     """
-    Returns a number from -2^63 to 2^63 - 1 for a word, never 0: equal words have equal numbers.
+    Returns a hash of a word, a number from -2^63 to 2^63 - 1. It is never 0, which stands for
+    padding.
     """
     digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True) or 1
@@ -61,10 +63,10 @@ def read_table(source: str) -> tuple[WordTable, str]:
 def read_text_table(path: str) -> WordTable:
     """
     Reads vectors from a text file, plain or compressed, with a word and its numbers on each line.
-    The first line may have the numbers of words and dimensions. If a word is there twice, its first
-    vector counts.
+    The first line may say how many words and dimensions there are. If a word occurs twice, its
+    first vector counts.
 
-    Raises `ConfigurationError`, naming the file and the line, if it has anything else.
+    Raises `ConfigurationError`, naming the file and the line, if a line is anything else.
     """
     keys: list[int] = []
     rows: list[np.ndarray] = []
@@ -82,14 +84,16 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
     dim = 0
     try:
         with EmbeddingsTextFile(path) as file:
-            number = 1 if file.num_tokens else 0
+            if file.num_tokens:
+                number = 1  # AllenNLP has read the first line, with the number of words
             for line in file:
                 number += 1
                 fields = line.rstrip(" \r\n").split(" ")
-                dim = dim or len(fields) - 1
-                # A few words of GloVe have spaces.
-                word = " ".join(fields[:-dim] if dim else fields)
-                if not word or not dim:
+                if dim == 0:  # the first word, which has no spaces
+                    dim = len(fields) - 1
+                # A few words of GloVe have spaces, so a line may have more fields than numbers.
+                word = " ".join(fields[:-dim])
+                if not word:
                     raise ValueError(f"expected a word and its numbers, got {line[:50]!r}")
                 row = np.array(fields[-dim:], dtype=np.float32)
                 if not np.isfinite(row).all():
@@ -101,18 +105,18 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
         place = f"{path}, line {number}" if number else path
         message = str(error) or "expected word vectors, got an empty file"
         raise ConfigurationError(f"{place}: {message}") from None
-    found = number - 1  # the first line has the numbers
-    if expected and found != expected:
+    num_words = number - 1  # if the first line has the number of words, it has no word itself
+    if expected and num_words != expected:
         raise ConfigurationError(
-            f"{path}: expected {expected} words, as its first line says, got {found}"
+            f"{path}: expected {expected} words, as its first line says, got {num_words}"
         )
 
 
 def table_from_bytes(content: bytes, keys: bytes, name: str) -> WordTable:
     """
-    Reads vectors of 8-bit integers, each with a scale. `keys` are a digest of this content and the
-    `word_key` of each word. Raises `ConfigurationError`, beginning with `name`, if either is
-    damaged.
+    Reads vectors of 8-bit integers and their scales from `content`. `keys` begins with a digest of
+    that content; the `word_key` of each word follows. Raises `ConfigurationError`, beginning with
+    `name`, if either is damaged.
     """
     try:
         tensors = load(content)
@@ -130,6 +134,7 @@ def digest(content: bytes) -> bytes:
 
 
 def _sorted_table(keys: np.ndarray, vectors: Tensor, scales: Tensor) -> WordTable:
+    """Sorts the words by their keys. If a key occurs twice, its first vector is kept."""
     keys, rows = np.unique(keys.astype(np.int64), return_index=True)
     order = torch.from_numpy(rows)
     if len(scales):

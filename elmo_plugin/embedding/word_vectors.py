@@ -46,8 +46,8 @@ class TextIndexer(TokenIndexer):
 class WordVectorsIndexer(TextIndexer):
     """
     Indexes tokens for the embedder `word_vectors`: by a key of the word and a key of its lower-case
-    form. There is no vocabulary, so a word that the training data lack has its vector at
-    prediction.
+    form. There is no vocabulary, so at prediction even words that were not in the training data
+    have their vectors.
 
     Registered as a `TokenIndexer` with name "word_vectors".
 
@@ -108,7 +108,11 @@ class WordVectorsEmbedder(TokenEmbedder):
     ) -> None:
         super().__init__()
         self._source = vectors
-        table, self._digest = _archived_table(serialization_dir, vectors) or read_table(vectors)
+        table = _archived_table(serialization_dir, vectors)
+        self._digest = ""
+        if table is None:
+            table, self._digest = read_table(vectors)
+        # A table of this package has a digest, and need not be stored unless it is trained.
         stored = not self._digest or trainable
         self.register_buffer("keys", table.keys, persistent=stored)
         if trainable:
@@ -125,12 +129,14 @@ class WordVectorsEmbedder(TokenEmbedder):
 
     def forward(self, word_keys: Tensor) -> Tensor:
         """
-        Returns shape (batch, time, dim) for keys, (batch, time, 2); both have zeros at padding.
+        Returns the vectors of words, shape (batch, time, dim), for their keys, shape (batch, time,
+        2); both have zeros at padding.
         """
-        rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
-        is_found = self.keys[rows] == word_keys
-        # Shape: (batch, time)
-        rows = torch.where(is_found[..., 0], rows[..., 0], rows[..., 1])
+        # Shape: (batch, time, 2), for the word itself and for its lower-case form
+        candidate_rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
+        is_found = self.keys[candidate_rows] == word_keys
+        word_rows, lower_case_rows = candidate_rows.unbind(dim=-1)
+        rows = torch.where(is_found[..., 0], word_rows, lower_case_rows)  # Shape: (batch, time)
         is_known = is_found.any(dim=-1, keepdim=True)
         scales = self.scales[rows] if len(self.scales) else self.scales
         embedded = _dequantized(self.vectors[rows], scales)  # Shape: (batch, time, dim)
@@ -164,20 +170,22 @@ class WordVectorsEmbedder(TokenEmbedder):
 
 @lru_cache(maxsize=1 << 16)
 def _keys(word: str) -> tuple[int, int]:
+    """Returns the key of a word, and the key of its lower-case form."""
     return word_key(word), word_key(word.lower())
 
 
 def _dequantized(vectors: Tensor, scales: Tensor) -> Tensor:
-    return vectors * scales[..., None] if len(scales) else vectors
+    """Multiplies vectors of integers by their scales; without scales, the vectors are floats."""
+    if len(scales) == 0:
+        return vectors
+    return vectors * scales[..., None]
 
 
-def _archived_table(
-    folder: str | PathLike[str] | None, source: str
-) -> tuple[WordTable, str] | None:
+def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTable | None:
     """
-    Returns the vectors of a trained model; `None` if the training begins, or the vectors come with
-    this package. Raises `ConfigurationError` if the weights lack others: an archive must not read
-    files.
+    Returns the vectors that are stored with the weights of a trained model; `None` if the training
+    only begins, or if the vectors come with this package. Raises `ConfigurationError` if other
+    vectors are not stored, because an archive must not read files.
     """
     with as_configuration_error():
         state = stored_state(folder)
@@ -187,7 +195,11 @@ def _archived_table(
         module = name.removesuffix(EXTRA_STATE)
         is_stored = name.endswith(EXTRA_STATE) and f"{module}vectors" in state
         if is_stored and _metadata(state[name])["vectors"] == source:
-            return WordTable(*(state[module + each] for each in WordTable._fields)), ""
+            return WordTable(
+                keys=state[f"{module}keys"],
+                vectors=state[f"{module}vectors"],
+                scales=state[f"{module}scales"],
+            )
     if source not in BUNDLED_TABLES:
         raise ConfigurationError(f"{folder}: the word vectors {source} are not in the weights")
     return None

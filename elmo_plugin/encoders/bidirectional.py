@@ -67,8 +67,8 @@ class VariationalBiLstm(SizedEncoder):
 @Seq2SeqEncoder.register("bidirectional_gru")
 class BidirectionalGru(SizedEncoder):
     """
-    A layer of a GRU that reads in both directions. It equals AllenNLP's `gru` with `bidirectional`,
-    runs both directions at once, and loads its weights.
+    A layer of a GRU that reads in both directions. It computes the same as AllenNLP's `gru` with
+    `bidirectional`, and loads the weights of that, but runs both directions at once.
 
     Registered as a `Seq2SeqEncoder` with name "bidirectional_gru".
 

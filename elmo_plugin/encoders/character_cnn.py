@@ -81,8 +81,9 @@ class CharacterCnn(TokenEmbedder):
 
     def forward(self, token_characters: Tensor) -> Tensor:
         """
-        Returns shape (..., num_filters * number of widths), zeros at tokens without characters, for
-        the characters of each token, then zeros, shape (..., characters).
+        Returns the vectors of tokens, shape (..., output_dim), zeros for tokens without characters.
+        `token_characters` are the characters of each token, followed by zeros, shape (...,
+        characters).
         """
         # Shapes: (distinct words, characters), (tokens,)
         words, word_of_token = unique_rows(token_characters.flatten(0, -2))
@@ -92,9 +93,11 @@ class CharacterCnn(TokenEmbedder):
         maxima, order = convolve_by_length(padded, self._embed, filters)
         has_characters = (words != 0).any(dim=1)
         features = self.activation(maxima) * has_characters[order, None]
-        vectors = nn.functional.embedding(word_of_token, features[order.argsort()])
+        in_order_of_words = features[order.argsort()]
+        vectors = nn.functional.embedding(word_of_token, in_order_of_words)
         return vectors.view(*token_characters.shape[:-1], self._output_dim)
 
     def _embed(self, words: Tensor) -> Tensor:
+        """Returns the vectors of characters after dropout, zeros at padding."""
         is_character = (words != 0)[..., None]
         return self.dropout(self.embedding(words) * is_character)

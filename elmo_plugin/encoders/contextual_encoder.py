@@ -19,7 +19,8 @@ ELMO = "elmo"  # the token indexer that the module `elmo` reads
 
 def construct_encoder(encoder: Lazy[Seq2SeqEncoder], input_dim: int) -> Seq2SeqEncoder:
     """
-    Constructs an encoder of vectors of size `input_dim`, by either name of AllenNLP's encoders.
+    Constructs an encoder of vectors of size `input_dim`. AllenNLP's encoders call this argument
+    `input_size` or `input_dim`, so both are given.
     """
     return encoder.construct(input_size=input_dim, input_dim=input_dim)
 
@@ -114,9 +115,9 @@ class ContextualEncoder(nn.Module, Registrable):
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
     ) -> tuple[Tensor, Tensor, BoolTensor]:
         """
-        Returns what `forward` does and, between the two, the embedded words after dropout, of shape
-        (batch, ..., time, embedding_dim), for models that need the words themselves next to their
-        context.
+        Does what `forward` does, for models that also need the words without their context. Returns
+        the encoded words, the embedded words after dropout, of shape (batch, ..., time,
+        embedding_dim), and the mask.
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         if num_wrapping_dims:
@@ -125,15 +126,16 @@ class ContextualEncoder(nn.Module, Registrable):
                 return tensor.flatten(0, num_wrapping_dims)
 
             tokens = map_text_fields(flatten, tokens)
-        parts = []
+        vectors = []
         if self.elmo is not None:
             layers, _ = self.elmo.run_bilm(_character_ids(tokens))
             if "input" in self.elmo.mixes:
-                parts.append(self.elmo.mixes["input"](layers))
+                vectors.append(self.elmo.mixes["input"](layers))
             tokens = {name: tensors for name, tensors in tokens.items() if name != ELMO}
         if self.text_field_embedder.get_output_dim():
-            parts.append(self.text_field_embedder(tokens))
-        embedded = self.dropout(torch.cat(parts, dim=-1))  # Shape: (sentences, time, embedding_dim)
+            vectors.append(self.text_field_embedder(tokens))
+        concatenated = torch.cat(vectors, dim=-1)
+        embedded = self.dropout(concatenated)  # Shape: (sentences, time, embedding_dim)
         encoded = embedded
         if self.feedforward is not None:
             encoded = self.feedforward(embedded)
@@ -144,8 +146,10 @@ class ContextualEncoder(nn.Module, Registrable):
             encoded = self.encoder(encoded, mask.flatten(0, num_wrapping_dims))
         if self.elmo is not None and "output" in self.elmo.mixes:
             encoded = torch.cat([encoded, self.elmo.mixes["output"](layers)], dim=-1)
-        # Shape: (batch, ..., time, output_dim)
-        return encoded.unflatten(0, mask.shape[:-1]), embedded.unflatten(0, mask.shape[:-1]), mask
+        sentences = mask.shape[:-1]  # (batch, ...)
+        encoded = encoded.unflatten(0, sentences)  # Shape: (batch, ..., time, output_dim)
+        embedded = embedded.unflatten(0, sentences)  # Shape: (batch, ..., time, embedding_dim)
+        return encoded, embedded, mask
 
     def encode_together(self, texts: Sequence[TextFieldTensors]) -> list[tuple[Tensor, BoolTensor]]:
         """
@@ -183,6 +187,7 @@ class ContextualEncoder(nn.Module, Registrable):
         return self.elmo.output_dim
 
     def _checked(self, features: Tensor | None, mask: BoolTensor) -> Tensor:
+        """Returns the features. Raises `ConfigurationError` if they have another shape."""
         expected = (*mask.shape, self.feature_dim)
         if features is None or features.shape != expected:
             actual = "none" if features is None else tuple(features.shape)
@@ -193,6 +198,7 @@ class ContextualEncoder(nn.Module, Registrable):
 
 
 def _character_ids(tokens: TextFieldTensors) -> Tensor:
+    """Returns ELMo's character ids. Raises `ConfigurationError` if they are not indexed."""
     if "elmo_tokens" not in tokens.get(ELMO, {}):
         raise ConfigurationError(
             f"contextual_encoder: elmo needs a token indexer {ELMO!r} of type 'elmo', but the "
@@ -205,15 +211,16 @@ def map_text_fields(
     function: Callable[..., Tensor], first: TextFieldTensors, *others: TextFieldTensors
 ) -> TextFieldTensors:
     """
-    Applies `function` to each tensor of a text field, together with the tensors of the same name of
-    the others. All have the same token indexers.
+    Calls `function` for each tensor of a text field, with the tensors of the same name of the
+    other text fields as further arguments. Returns a text field of the results. All text fields
+    have the same token indexers.
     """
     result: TextFieldTensors = {}
     for indexer, tensors in first.items():
         result[indexer] = {}
         for name, tensor in tensors.items():
-            same = [text[indexer][name] for text in others]
-            result[indexer][name] = function(tensor, *same)
+            tensors_of_others = [text[indexer][name] for text in others]
+            result[indexer][name] = function(tensor, *tensors_of_others)
     return result
 
 
@@ -236,7 +243,7 @@ def slice_wrapping_dim(
 
 
 def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
-    """Returns the tensors of some rows of a batch, in the order of `rows`."""
+    """Returns a text field with only these rows of the batch, in this order."""
 
     def take(tensor: Tensor) -> Tensor:
         return tensor[list(rows)]

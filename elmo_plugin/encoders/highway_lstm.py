@@ -60,7 +60,7 @@ class HighwayLstmRecurrence(Function):
         cells[: batch_sizes[0]] = 0
         # Views of the rows of each time step.
         gates = activations[:, : 5 * dim].split(batch_sizes)
-        i, f, g, o, r, u = [part.split(batch_sizes) for part in activations.chunk(6, dim=1)]
+        i, f, g, o, r, u = [columns.split(batch_sizes) for columns in activations.chunk(6, dim=1)]
         c = cells.split(batch_sizes)
         tanh_c = tanh_cells.split(batch_sizes)
         h = hidden.split(batch_sizes)
@@ -71,6 +71,7 @@ class HighwayLstmRecurrence(Function):
             gates[t].sigmoid_()
             if t > 0:
                 torch.mul(f[t], c[t - 1][:size], out=c[t])
+            # Adds i * tanh(g), which is i * (2 sigmoid(2g) - 1); g has been doubled.
             c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
             torch.tanh(c[t], out=tanh_c[t])
             torch.lerp(u[t], o[t] * tanh_c[t], r[t], out=h[t])
@@ -163,8 +164,9 @@ class HighwayLstmLayer(nn.Module):
 class HighwayLstm(SizedEncoder):
     """
     LSTM layers with highway connections: the first reads forward, the second backward, and so on
-    (He et al., 2017). A faster `alternating_lstm` of AllenNLP with `use_input_projection_bias:
-    false`, except for recurrent dropout; loads its weights.
+    (He et al., 2017). Apart from recurrent dropout, it computes the same as AllenNLP's
+    `alternating_lstm` with `use_input_projection_bias: false`, but faster, and loads the weights of
+    that.
 
     Registered as a `Seq2SeqEncoder` with name "highway_lstm".
 
@@ -211,7 +213,7 @@ class HighwayLstm(SizedEncoder):
         return outputs
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        """Loads the weights of AllenNLP's `alternating_lstm` too: their names are converted."""
+        """Loads weights, and also those of AllenNLP's `alternating_lstm`, which it renames."""
         theirs = f"{prefix}_module.layer_"
         for name in list(state_dict):
             if name.startswith(theirs):

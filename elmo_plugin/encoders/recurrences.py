@@ -1,6 +1,6 @@
 """
-Layers of LSTMs and GRUs in both directions over packed rows. Their gradients, written by hand, are
-a few large products instead of many small ones, for speed on a CPU.
+Layers of LSTMs and GRUs in both directions over packed rows. Their gradients are written by hand,
+as a few large products instead of many small ones, for speed on a CPU.
 
 Under autocast, the factors and results of products are rounded to autocast's type (twice as fast on
 a CPU with bfloat16 instructions); gates, cells and sums stay in the type of the parameters.
@@ -52,9 +52,9 @@ def read_both_ways(
     layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor, recurrent_dropout: float = 0.0
 ) -> Tensor:
     """
-    Runs one bidirectional layer of torch over sentences, shape (batch, time, input_size), each read
-    from both of its ends. Returns shape (batch, time, 2 * hidden_size), zeros at the padding on the
-    right.
+    Runs one bidirectional layer of torch over sentences, shape (batch, time, input_size), and reads
+    each from both of its ends. Returns vectors of shape (batch, time, 2 * hidden_size), zeros at
+    the padding on the right.
 
     `recurrent_dropout`, for LSTMs only, is the rate of dropout on the hidden state that each time
     step takes from the one before, with one mask for all time steps of a sentence (Gal and
@@ -67,25 +67,26 @@ def read_both_ways(
     outputs = packed.rows.new_zeros(*mask.shape, 2 * layer.hidden_size)
     if not packed.batch_sizes:
         return outputs
-    of_forward, of_backward = layer.all_weights
+    # torch has the four parameters of each direction in this order; both directions are stacked.
+    forward_parameters, backward_parameters = layer.all_weights
     input_weight, weight, input_bias, bias = [
-        torch.stack(pair) for pair in zip(of_forward, of_backward, strict=True)
+        torch.stack(pair) for pair in zip(forward_parameters, backward_parameters, strict=True)
     ]
     # One product for both directions, shape (rows, directions * gates * hidden_size).
-    projected = nn.functional.linear(packed.rows, input_weight.flatten(0, 1), input_bias.flatten())
-    forward, backward = projected.to(packed.rows.dtype).chunk(2, dim=1)
-    both = torch.stack([forward, backward[packed.reverse]])  # Shape: (directions, rows, ...)
+    products = nn.functional.linear(packed.rows, input_weight.flatten(0, 1), input_bias.flatten())
+    forward, backward = products.to(packed.rows.dtype).chunk(2, dim=1)
+    projected = torch.stack([forward, backward[packed.reverse]])  # Shape: (directions, rows, ...)
     if isinstance(layer, nn.LSTM):
-        dropout_mask = draw_mask(
-            packed.rows, recurrent_dropout, 2, packed.batch_sizes[0], layer.hidden_size
-        )
-        hidden = LstmRecurrence.apply(
-            both + bias.unsqueeze(1), weight, packed.batch_sizes, dropout_mask
-        )
+        sentences = packed.batch_sizes[0]
+        dropout_mask = draw_mask(packed.rows, recurrent_dropout, 2, sentences, layer.hidden_size)
+        activations = projected + bias.unsqueeze(1)
+        hidden = LstmRecurrence.apply(activations, weight, packed.batch_sizes, dropout_mask)
     else:
-        hidden = GruRecurrence.apply(both, weight, bias, packed.batch_sizes)
+        hidden = GruRecurrence.apply(projected, weight, bias, packed.batch_sizes)
+    forward_hidden, backward_hidden = hidden  # Shapes: (rows, hidden_size)
+    in_forward_order = backward_hidden[packed.reverse]
     # Shape: (batch, time, 2 * hidden_size)
-    outputs[packed.places] = torch.cat([hidden[0], hidden[1][packed.reverse]], dim=1)
+    outputs[packed.places] = torch.cat([forward_hidden, in_forward_order], dim=1)
     return outputs
 
 
@@ -114,8 +115,8 @@ class PackedRows(NamedTuple):
 
 def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows:
     """
-    Packs the words of sentences, shape (batch, time, input_size), in the type of the module's
-    parameters, whatever autocast has made of the inputs.
+    Packs the words of sentences, shape (batch, time, input_size). The rows have the type of the
+    module's parameters, even if autocast has changed that of the inputs.
     """
     lengths = mask.sum(dim=1)
     packing = pack(lengths)
@@ -130,18 +131,19 @@ def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows
 
 
 def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor:
-    """Computes the same with torch's own operations."""
-    # It cannot run over nothing: a row of padding alone counts as one step, and is blanked below.
+    """Does what `read_both_ways` does, without recurrent dropout, by torch's own operations."""
+    # torch refuses empty sentences. One of padding only counts as one word, and is blanked below.
     lengths = mask.sum(dim=1).clamp(min=1).cpu()
     packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
-    outputs, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.size(1))
+    packed_outputs, _ = layer(packed)
+    outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=mask.size(1))
     return outputs.masked_fill(~mask.unsqueeze(-1), 0.0)
 
 
 class InputProduct(Function):
     """
-    Computes `inputs @ weight.t() + bias` for all rows, with the products of `product` in both
-    passes.
+    Computes `inputs @ weight.t() + bias` for all rows. Products are computed in autocast's type in
+    both passes.
     """
 
     @staticmethod
@@ -155,8 +157,12 @@ class InputProduct(Function):
     @first_derivative_only
     def backward(ctx: Any, d_sums: Tensor) -> tuple[Tensor | None, ...]:
         inputs, weight = ctx.saved_tensors
-        d_inputs = product(d_sums, weight, ctx.dtype) if ctx.needs_input_grad[0] else None
-        return d_inputs, product(d_sums.t(), inputs, ctx.dtype), d_sums.sum(dim=0)
+        d_inputs = None
+        if ctx.needs_input_grad[0]:
+            d_inputs = product(d_sums, weight, ctx.dtype)
+        d_weight = product(d_sums.t(), inputs, ctx.dtype)
+        d_bias = d_sums.sum(dim=0)
+        return d_inputs, d_weight, d_bias
 
 
 class LstmRecurrence(Function):
@@ -208,6 +214,7 @@ class LstmRecurrence(Function):
             gates[t].sigmoid_()
             if t > 0:
                 torch.mul(f[t], c[t - 1][:, :size], out=c[t])
+            # Adds i * tanh(g), which is i * (2 sigmoid(2g) - 1); g has been doubled.
             c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
             torch.tanh(c[t], out=tanh_c[t])
             torch.mul(o[t], tanh_c[t], out=h[t])
@@ -267,9 +274,9 @@ class LstmRecurrence(Function):
 
 def transposed_for_sigmoids(weight: Tensor, activations: Tensor) -> Tensor:
     """
-    Returns a transposed copy of an LSTM's recurrent weight, shape (..., dim, gates * dim). It and
-    `activations`, in place, have the new values, the third gate, doubled: with tanh(g) = 2
-    sigmoid(2 g) - 1, one sigmoid activates all gates.
+    Returns a transposed copy of an LSTM's recurrent weight, shape (..., dim, gates * dim), in which
+    the columns of g, the third gate, are doubled. Doubles g in `activations` too, in place. So one
+    sigmoid can activate all gates, because tanh(g) = 2 sigmoid(2 g) - 1.
     """
     dim = weight.size(-1)
     transposed = weight.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
@@ -336,8 +343,8 @@ class GruRecurrence(Function):
         dim = hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
         previous = rows_before(hidden, batch_sizes)
-        # The derivatives of h_t by the summands of each gate before its activation: by V x_t + b
-        # (last third: n), and by W h + c (last third: times r).
+        # The derivatives of h_t by each gate before its activation. For r and z they are those by
+        # W h + c. For n, `by_n` is the derivative by V x_t + b; that by W h + c is r times as much.
         by_n = (1 - n * n).mul_(1 - z)
         d_recurrent = torch.empty_like(gates)
         to_r, to_z, to_product = d_recurrent.chunk(3, dim=2)
@@ -369,9 +376,9 @@ def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
 
 def product_adder(sums: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """
-    Returns a function of (sums, left, right), matrices or batches of matrices like `sums`, that
-    adds `left @ right` to the sums in place. `right` is in `dtype`, in which the product is
-    computed.
+    Returns a function of (sums, left, right) that adds `left @ right` to the sums in place, for
+    matrices or batches of matrices, as `sums` is here. `right` must have the type `dtype`; `left`
+    is converted to it for the product.
     """
 
     def add_rounded_product(sums: Tensor, left: Tensor, right: Tensor) -> Tensor:
@@ -379,4 +386,6 @@ def product_adder(sums: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor,
 
     if dtype != sums.dtype:
         return add_rounded_product
-    return Tensor.addmm_ if sums.dim() == 2 else Tensor.baddbmm_
+    if sums.dim() == 2:
+        return Tensor.addmm_
+    return Tensor.baddbmm_

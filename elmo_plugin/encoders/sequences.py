@@ -14,8 +14,8 @@ def masked_attention(similarity: Tensor, values: Tensor, mask: BoolTensor) -> Te
     Returns the mean of the values for each query, shape (batch, queries, dim), weighted by the
     softmax of their similarity to it, shape (batch, queries, values). Masks are false at padding.
     """
-    # Not memory-efficient, it would lose all weights to padding if every similarity is far below
-    # zero.
+    # Without `memory_efficient`, AllenNLP's softmax gives all weight to padding if every similarity
+    # is far below zero.
     return masked_softmax(similarity, mask, memory_efficient=True) @ values
 
 
@@ -34,8 +34,8 @@ def biattention(
 
 def self_biattention(encoded: Tensor, mask: BoolTensor) -> Tensor:
     """
-    Biattention of a sequence X with itself: with C = softmax(X Xᵀ) X it is [X ; X - C ; X * C]
-    (McCann et al., 2017, section 5). Shape (batch, time, 3 * dim).
+    Computes the biattention of a sequence X with itself: [X ; X - C ; X * C] with C = softmax(X Xᵀ)
+    X (McCann et al., 2017, section 5). Returns shape (batch, time, 3 * dim).
     """
     similarity = encoded @ encoded.transpose(1, 2)  # Shape: (batch, time, time)
     attended = masked_attention(similarity, encoded, mask)
@@ -44,9 +44,10 @@ def self_biattention(encoded: Tensor, mask: BoolTensor) -> Tensor:
 
 def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
     """
-    Pools the words of each row (at least one) by their maximum, mean, minimum, and mean weighted by
-    the softmax of `scores`, shape (batch, time) (McCann et al., 2017, section 5). From shape
-    (batch, time, dim) to (batch, 4 * dim).
+    Pools the words of each sentence, at least one, in four ways: by their maximum, their mean,
+    their minimum, and their mean weighted by the softmax of `scores` (McCann et al., 2017, section
+    5). `vectors` have the shape (batch, time, dim), `scores` the shape (batch, time), and the
+    result the shape (batch, 4 * dim).
     """
     padding = ~mask.unsqueeze(-1)
     weights = masked_softmax(scores, mask, memory_efficient=True)  # as in `masked_attention`
@@ -61,8 +62,9 @@ def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
 
 def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
     """
-    Returns zero if a BIO tag may follow another, shape (tags, tags), and if it may be the first,
-    shape (tags,); otherwise minus infinity. `I-X` may follow only `B-X` and `I-X`.
+    Returns the transitions and starts that `viterbi` takes for BIO tags, shapes (tags, tags) and
+    (tags,): zero where a tag may follow another, or may be the first one, and minus infinity where
+    it may not. `I-X` may follow only `B-X` and `I-X`.
     """
     penalties = torch.zeros(len(tags), len(tags))
     start = torch.zeros(len(tags))
@@ -83,10 +85,11 @@ def viterbi(
     """
     Returns the tags of the words of each sentence: the sequence with the largest sum of `logits`,
     shape (batch, time, tags), `transitions` from one tag to the next, shape (tags, tags), `start`
-    for the first tag and `end` for the last, shape (tags,). In `mask`, the words come before the
-    padding.
+    for the first tag and `end` for the last, both of shape (tags,). In `mask`, the words come
+    before the padding.
     """
-    score = start + logits[:, 0]  # Shape: (batch, tags), of the best sequence that ends in each tag
+    # The score of the best sequence that ends in each tag, shape (batch, tags).
+    score = start + logits[:, 0]
     same_tag = torch.arange(logits.size(2), device=logits.device)
     best_previous = []
     for time in range(1, logits.size(1)):
@@ -97,8 +100,11 @@ def viterbi(
         best_previous.append(torch.where(is_word, previous, same_tag))
     if end is not None:
         score = score + end
-    tags = [score.argmax(dim=1, keepdim=True)]  # each of shape (batch, 1), the last time step first
+    # From the best last tag back to the first; each tensor has the shape (batch, 1).
+    tags = [score.argmax(dim=1, keepdim=True)]
     for previous in reversed(best_previous):
         tags.append(previous.gather(1, tags[-1]))
-    paths = torch.cat(tags[::-1], dim=1).tolist()
-    return [path[:length] for path, length in zip(paths, mask.sum(dim=1).tolist(), strict=True)]
+    tags.reverse()
+    paths = torch.cat(tags, dim=1).tolist()
+    lengths = mask.sum(dim=1).tolist()
+    return [path[:length] for path, length in zip(paths, lengths, strict=True)]

@@ -50,7 +50,9 @@ UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of p
 PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
 _OPTIONS = "options"  # an attribute of the file
 _BILM_DATASET = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
-_MAX_BYTES_A_NUMBER = 100  # of words, for each number of a softmax: far more than they take
+# A softmax has at most this many bytes of words for each of its numbers: far more than real words
+# take.
+_MAX_BYTES_A_NUMBER = 100
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +61,7 @@ class SoftmaxWeights(NamedTuple):
     """
     weight: shape (words, projection_dim)
     bias: shape (words,)
-    words: that each row predicts, in the numbering of the vocabulary
+    words: the word of each row, in the order of the vocabulary
     """
 
     weight: Tensor
@@ -107,19 +109,19 @@ def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[st
     """
     with open_hdf5(path, f"weight file {path}") as file:
         for mapping in hdf5_mappings(options):
-            found = _find_dataset(file, mapping, options)
-            if isinstance(found, np.ndarray):
-                values = torch.from_numpy(found)
+            dataset = _find_dataset(file, mapping, options)
+            if isinstance(dataset, np.ndarray):
+                values = torch.from_numpy(dataset)
             else:
-                values = _read_finite(found)
+                values = _read_finite(dataset)
             yield from mapping.converted(values).items()
 
 
 def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
     """
-    Checks the names and shapes of all datasets, without reading them. Returns which of `DTYPES`
-    they have, `float32` for any other. Raises `BiLmError` if they do not match the options, or the
-    file was written with others.
+    Checks the names and shapes of all datasets, without reading them. Returns their type, one of
+    `DTYPES`; `float32` stands for any other type. Raises `BiLmError` if the datasets do not match
+    the options, or if the file was written with other options.
     """
     name = f"weight file {path}"
     with open_hdf5(path, name) as file:
@@ -139,6 +141,7 @@ def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
 
 
 def _dataset_names(file: h5py.File) -> list[str]:
+    """Returns the names of all datasets, with their groups."""
     names: list[str] = []
 
     def visit(name: str, item: h5py.Dataset | h5py.Group) -> None:
@@ -151,8 +154,8 @@ def _dataset_names(file: h5py.File) -> list[str]:
 
 def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | None:
     """
-    Reads the softmax as float32; `None` if the file has none, or not its words. Raises `BiLmError`
-    if the file is missing or damaged, or the parts of the softmax do not match.
+    Reads the softmax as float32; `None` if the file has no softmax, or one without words. Raises
+    `BiLmError` if the file is missing or damaged, or the parts of the softmax do not match.
     """
     with open_hdf5(path, f"weight file {path}") as file:
         weight = find_numbers(file, "softmax/W")
@@ -223,17 +226,17 @@ def _check_options(file: h5py.File, options: BiLmOptions) -> None:
     """Raises `BiLmError` if the file says that its weights were written with other options."""
     if _OPTIONS not in file.attrs:
         return
-    written = BiLmOptions.from_dict(
-        parse_json(bytes(file.attrs[_OPTIONS]), "its options"), "its options"
-    )
+    content = parse_json(bytes(file.attrs[_OPTIONS]), "its options")
+    written = BiLmOptions.from_dict(content, "its options")
     if written != options:
-        now = options.to_dict()
+        given = options.to_dict()
         changed = []
-        for part, values in written.to_dict().items():
+        for section, values in written.to_dict().items():
+            given_values = given.get(section, {})
             for key, value in values.items():
-                current = now.get(part, {}).get(key)
-                if value != current:
-                    changed.append(f"{part}.{key} was {value}, not {current}")
+                given_value = given_values.get(key)
+                if value != given_value:
+                    changed.append(f"{section}.{key} was {value}, not {given_value}")
         raise BiLmError(
             "the options next to it are not those that it was written with "
             f"({'; '.join(changed)}): put those back, or export the biLM again"
@@ -250,20 +253,23 @@ def _read_finite(dataset: h5py.Dataset) -> Tensor:
 def _find_dataset(
     file: h5py.File, mapping: TensorMapping, options: BiLmOptions
 ) -> h5py.Dataset | np.ndarray:
-    """Returns a dataset of the right shape, or the identity that stands for one."""
+    """
+    Returns a dataset of the right shape, or an array that stands for one that bilm-tf leaves out.
+    Raises `BiLmError` if it is missing or has another shape.
+    """
     name = mapping.theirs
-    found = find_numbers(file, name)
-    if found is None and options.lstm.n_layers == 1:
-        found = find_numbers(file, only_layer_name(name))
-    if found is None:
+    dataset = find_numbers(file, name)
+    if dataset is None and options.lstm.n_layers == 1:
+        dataset = find_numbers(file, only_layer_name(name))
+    if dataset is None:
         if name == "char_embed" and "embedding" in file:
             raise BiLmError(
                 "its biLM reads whole words (dataset embedding), but only biLMs that read "
                 "characters can be used"
             )
-        identity = default_projection(name, options)
-        if identity is not None:
-            return identity
+        default = default_projection(name, options)
+        if default is not None:
+            return default
         because = "but required by the options"
         if name.endswith("W_P_0"):
             because += (
@@ -272,9 +278,9 @@ def _find_dataset(
         if name.startswith("RNN_1"):
             because += ", as a biLM has two directions"
         raise BiLmError(f"the dataset {name} is missing, {because}")
-    if found.shape != mapping.shape:
+    if dataset.shape != mapping.shape:
         raise BiLmError(
-            f"the dataset {name} has the shape {found.shape}, but the options ask for "
+            f"the dataset {name} has the shape {dataset.shape}, but the options ask for "
             f"{mapping.shape}"
         )
-    return found
+    return dataset

@@ -29,10 +29,13 @@ def _same(tensor: Tensor) -> Tensor:
 
 class TensorMapping(NamedTuple):
     """
-    theirs: name of a tensor of another implementation
-    ours: names in `BiLm.state_dict()` of the tensors that it holds
-    shape: of theirs, if readers have to check it
-    to_ours, to_theirs: convert one tensor to as many as `ours` has names, and back
+    One tensor of another implementation, and the tensors of `BiLm.state_dict()` that it contains.
+
+    theirs: the name of the other implementation's tensor
+    ours: the names of the tensors in `BiLm.state_dict()`
+    shape: the shape of the other implementation's tensor, if readers have to check it
+    to_ours: converts that tensor to one tensor, or a tuple, if `ours` has several names
+    to_theirs: converts our tensors, one argument for each of `ours`, back
     """
 
     theirs: str
@@ -53,8 +56,9 @@ def convert(
     state: Mapping[str, Any], mappings: Iterable[TensorMapping], name: str
 ) -> dict[str, Tensor]:
     """
-    Returns our tensors, as float32. Raises `BiLmError`, beginning with `name`, unless the state has
-    theirs, of the right shapes, without NaN or infinite numbers, and no others.
+    Converts the tensors of another implementation to ours, in float32. Raises `BiLmError`,
+    beginning with `name`, unless `state` has exactly the tensors of `mappings`, in the right
+    shapes, without NaN or infinite numbers.
     """
     ours: dict[str, Tensor] = {}
     expected = set()
@@ -65,9 +69,9 @@ def convert(
         if not isinstance(values, Tensor):
             raise BiLmError(f"{name}: the tensor {tensor} is missing, but required by the options")
         if values.shape != mapping.shape:
-            found = tuple(values.shape)
+            shape = tuple(values.shape)
             raise BiLmError(
-                f"{name}: the tensor {tensor} has the shape {found}, expected {mapping.shape}"
+                f"{name}: the tensor {tensor} has the shape {shape}, expected {mapping.shape}"
             )
         ours |= mapping.converted(values.float())
     for tensor in state:
@@ -78,7 +82,7 @@ def convert(
 
 
 def highway_mappings(prefix: str, n_highway: int, dim: int) -> Iterator[TensorMapping]:
-    """Yields the highway layers of a token encoder; `prefix` begins their names."""
+    """Yields the highway layers of AllenNLP's token encoder; `prefix` begins their names."""
     for k in range(n_highway):
         ours = f"token_encoder.highways.{k}"
         yield TensorMapping(
@@ -98,7 +102,7 @@ def highway_mappings(prefix: str, n_highway: int, dim: int) -> Iterator[TensorMa
 
 
 def lstm_mappings(prefix: str, sizes: LstmOptions) -> Iterator[TensorMapping]:
-    """Yields the LSTMs of both directions; `prefix` begins their names."""
+    """Yields AllenNLP's LSTMs of both directions; `prefix` begins their names."""
     gates = (4 * sizes.dim, sizes.projection_dim)
     for direction in ("forward", "backward"):
         for number in range(sizes.n_layers):
@@ -162,7 +166,7 @@ def bias_to_allennlp(bias: Tensor) -> Tensor:
 
 
 def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
-    """Yields all datasets of a biLM of these sizes, as the published files have them."""
+    """Yields all datasets of a biLM of these sizes, with their names in the published files."""
     cnn = options.char_cnn
     lstm = options.lstm
     if isinstance(cnn, LexiconCnnOptions):
@@ -228,8 +232,8 @@ def is_lstm_bias(name: str) -> bool:
 
 def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:
     """
-    Returns the identity for a projection that bilm-tf leaves out because it does not change the
-    size.
+    Returns what stands for a dataset that bilm-tf leaves out: a projection that does not change
+    the size is the identity, and its bias zeros. Returns `None` for any other dataset.
     """
     size = options.lstm.projection_dim
     is_of_lstm = name.endswith("W_P_0")
@@ -244,6 +248,7 @@ def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:
 
 
 def _linear(group: str, name: str, ours: str, sizes: tuple[int, int]) -> Iterator[TensorMapping]:
+    """Yields the weight and the bias of a linear layer. `sizes` are (inputs, outputs)."""
     yield TensorMapping(f"{group}/W_{name}", (f"{ours}.weight",), sizes, torch.t, torch.t)
     yield TensorMapping(f"{group}/b_{name}", (f"{ours}.bias",), sizes[1:])
 
@@ -257,7 +262,7 @@ def _remove_padding_row(rows: Tensor) -> Tensor:
 
 
 def _filters_from_hdf5(filters: Tensor) -> Tensor:
-    """From shape (1, width, dim, filters) to (filters, dim, width)."""
+    """Turns filters of shape (1, width, dim, filters) into shape (filters, dim, width)."""
     return filters[0].permute(2, 1, 0)
 
 
@@ -267,8 +272,10 @@ def _filters_to_hdf5(filters: Tensor) -> Tensor:
 
 
 def _split_gates(gates: Tensor) -> tuple[Tensor, ...]:
+    """Splits a weight for [inputs ; hidden states] into the one for each."""
     return gates.t().chunk(2, dim=1)
 
 
 def _join_gates(inputs: Tensor, recurrent: Tensor) -> Tensor:
+    """Undoes `_split_gates`."""
     return torch.cat([inputs, recurrent], dim=1).t()

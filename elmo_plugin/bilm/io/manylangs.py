@@ -150,22 +150,26 @@ def read_options(folder: AnyPath) -> BiLmOptions:
 
 def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     """
-    Reads lines `token<TAB>row`. White space around a token is ignored, so of a token of white space
-    only the row is left: it stands for the ideographic space U+3000. Raises `BiLmError` if the file
-    is missing, has other lines, or lacks a needed token.
+    Reads lines `token<TAB>row`. White space around a line is ignored. A line that has only a row is
+    that of the ideographic space U+3000, which is white space itself. Raises `BiLmError` if the
+    file is missing, has other lines, or does not contain a token of `needed`.
     """
     rows: dict[str, int] = {}
     try:
-        lines = read_bytes(path, f"lexicon {path}").decode("utf-8-sig").rstrip("\n").split("\n")
+        text = read_bytes(path, f"lexicon {path}").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BiLmError(f"lexicon {path}: not UTF-8 ({error})") from None
+    lines = text.rstrip("\n").split("\n")
     for line_number, line in enumerate(lines, start=1):
         *tokens, row = line.strip().split("\t")
         if len(tokens) > 1 or not row.isdecimal() or len(row) > _MAX_ROW_DIGITS:
             raise BiLmError(
                 f"lexicon {path}, line {line_number}: expected token<TAB>row, got {line!r}"
             )
-        rows[tokens[0] if tokens else "\u3000"] = int(row)
+        token = "\u3000"
+        if tokens:
+            token = tokens[0]
+        rows[token] = int(row)
     for token in needed:
         if token not in rows:
             raise BiLmError(f"lexicon {path}: {token} is missing")
@@ -173,8 +177,11 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
 
 
 def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
-    """Finds the network's file by its name, also in `configs` beside the folder; reads it."""
-    name = config_path.replace("\\", "/").rpartition("/")[2]
+    """
+    Reads the network's file. It is looked for in the folder, in `configs` beside the folder, and at
+    `config_path`. Raises `BiLmError` if it is not found.
+    """
+    _, _, name = config_path.replace("\\", "/").rpartition("/")
     files: list[AnyPath] = [folder / name]
     if isinstance(folder, Path):
         files += [folder.parent / "configs" / name, Path(config_path)]

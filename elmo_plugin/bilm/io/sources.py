@@ -44,15 +44,23 @@ of the weights; also `license` and `language` at the top.
 _BUNDLED = BUNDLED / "bilm"
 _PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
 _PROTEINS = "https://rostlab.org/~deepppi/embedding_repo/embedding_models/seqvec"
+# The places of a model card: the YAML at its beginning, an entry there with its further lines, and
+# the pictures and links in its text that are not on the web.
+_CARD_HEADER = re.compile(r"---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
+_LICENSE_OR_LANGUAGE = re.compile(r"^(?:license|language):.*\n(?:[ -].*\n)*", re.MULTILINE)
+_PICTURE_IN_FOLDER = re.compile(r"!\[[^\]]*\]\((?!https?:)[^)]*\)\n*")
+_LINK_INTO_FOLDER = re.compile(r"\[([^\]]*)\]\((?!https?:|#)[^)]*\)")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 _DIGEST_VERSION = b"elmo_plugin 1"  # raise it if the same biLM gives other numbers
 
 
 def _published(stem: str, weights: str = "weights") -> tuple[str, str]:
+    """Returns the URLs of the options and the weights of a published biLM."""
     return f"{_PUBLISHED}/{stem}_options.json", f"{_PUBLISHED}/{stem}_{weights}.hdf5"
 
 
 def _bundled(name: str) -> tuple[str, str]:
+    """Returns the paths of the options and the weights of a biLM of this package."""
     return f"{_BUNDLED}/{name}/{OPTIONS_NAME}", f"{_BUNDLED}/{name}/{WEIGHTS_NAME}"
 
 
@@ -77,8 +85,10 @@ MODELS: dict[str, tuple[str, str]] = {
 
 class Card(NamedTuple):
     """
+    What a model card says about the training of a biLM.
+
     metadata: lines of YAML with `license` and `language`
-    training: Markdown from the heading `## Training data` on
+    training: Markdown, beginning with the heading `## Training data`
     """
 
     metadata: str = "license: unknown\nlanguage: und\n"
@@ -87,11 +97,13 @@ class Card(NamedTuple):
 
 class Checkpoint(NamedTuple):
     """
+    A stored biLM.
+
     options: the sizes
-    weights: names and tensors for `BiLm.load_weights`, to be read only during the iteration
-    softmax: the training's softmax, if it is stored and requested
-    dtype: the stored type, one of `DTYPES`
-    card: from its model card
+    weights: names and tensors for `BiLm.load_weights`; each is read when the iteration reaches it
+    softmax: the softmax that the biLM was trained with, if it is stored and requested
+    dtype: the type of the stored weights, one of `DTYPES`
+    card: what its model card says, if it has one
     """
 
     options: BiLmOptions
@@ -103,26 +115,37 @@ class Checkpoint(NamedTuple):
 
 def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     """
-    Reads a stored biLM: a name of `MODELS`; the path or URL of a training archive, of the directory
-    of a training, of a folder or zip archive with a pair of files (`*options.json`, and
-    `*weights.hdf5` or another `*.hdf5`) or a model of ELMoForManyLangs; USER/MODEL on the Hugging
-    Face Hub; or `{"options": …, "weights": …}` with two paths or URLs. A `Path` is always a path.
-    Raises `BiLmError` if it is not found or cannot be used.
+    Reads a stored biLM. The source is one of:
+
+    - a name of `MODELS`
+    - the path or URL of a training archive, or the directory of a training
+    - a folder or zip archive with a pair of files: `*options.json`, and `*weights.hdf5` or another
+      `*.hdf5`
+    - a folder or zip archive with a model of ELMoForManyLangs
+    - USER/MODEL on the Hugging Face Hub
+    - `{"options": …, "weights": …}` with two paths or URLs
+
+    A `Path` is always a path, never a name. Raises `BiLmError` if the biLM is not found or cannot
+    be used.
     """
-    found = _find(source)
-    if isinstance(found, ModelFiles):
-        options = BiLmOptions.from_file(found.options)
+    location = _find(source)
+    if isinstance(location, ModelFiles):
+        options = BiLmOptions.from_file(location.options)
+        dtype = check_weights_file(location.weights, options)
+        softmax = None
+        if with_softmax:
+            softmax = read_softmax(location.weights, options)
         return Checkpoint(
             options=options,
-            dtype=check_weights_file(found.weights, options),
-            softmax=read_softmax(found.weights, options) if with_softmax else None,
-            weights=read_weights(found.weights, options),
-            card=read_card(cast(AnyPath, found.options.parent)),
+            weights=read_weights(location.weights, options),
+            softmax=softmax,
+            dtype=dtype,
+            card=read_card(cast(AnyPath, location.options.parent)),
         )
-    if isinstance(found, zipfile.Path) or is_model_folder(found):
-        options, weights = read_folder(found)
+    if isinstance(location, zipfile.Path) or is_model_folder(location):
+        options, weights = read_folder(location)
         return Checkpoint(options, weights.items())
-    options, weights, softmax = read_archive(found, with_softmax=with_softmax)
+    options, weights, softmax = read_archive(location, with_softmax=with_softmax)
     return Checkpoint(options, weights.items(), softmax)
 
 
@@ -134,7 +157,10 @@ class ModelFiles(NamedTuple):
 
 
 def _find(source: Source) -> AnyPath | ModelFiles:
-    """Returns an archive or the folder of a model, or an options and a weight file."""
+    """
+    Returns the two files of a biLM in the published layout; for any other kind, its archive or
+    folder.
+    """
     if isinstance(source, Mapping) and set(source) == {"options", "weights"}:
         return ModelFiles(fetch(source["options"]), fetch(source["weights"]))
     if not isinstance(source, str | Path):
@@ -173,7 +199,10 @@ def _only_model(folders: Sequence[AnyPath], expected: str) -> AnyPath | ModelFil
 
 
 def _model_in(folder: AnyPath) -> AnyPath | ModelFiles | None:
-    """Returns a folder of ELMoForManyLangs, or the only options and weight file of a folder."""
+    """
+    Returns the folder if it has a model of ELMoForManyLangs, or the pair of files in it; `None` if
+    it has neither, or several files that could be one of the pair.
+    """
     if is_model_folder(folder):
         return folder
     files = [file for file in folder.iterdir() if file.is_file()]
@@ -191,7 +220,8 @@ def _model_in(folder: AnyPath) -> AnyPath | ModelFiles | None:
 
 def _find_on_hub(source: str | Path, path: Path) -> Path:
     """
-    Downloads USER/MODEL, unless USER is a folder here, so that a mistyped path needs no network.
+    Downloads USER/MODEL from the Hugging Face Hub. If USER is a folder here, the source is taken
+    for a mistyped path, and nothing is downloaded. Raises `BiLmError` if nothing is found.
     """
     if isinstance(source, Path):
         raise BiLmError(f"biLM not found: {source}")
@@ -209,9 +239,9 @@ def _find_on_hub(source: str | Path, path: Path) -> Path:
 
 def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]:
     """
-    Writes a biLM as the two files of published models, and returns their paths. If a kill replaces
-    only one of them, they are refused together. Raises `BiLmError` if the weights are damaged or
-    cannot be written, and `OSError` if the files cannot.
+    Writes a biLM as the two files of published models, and returns their paths. A process that is
+    killed meanwhile may have replaced only one of them; reading then refuses the pair. Raises
+    `BiLmError` if the weights are damaged or cannot be written, and `OSError` if the files cannot.
     """
     files = (Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME)
     for file in files:
@@ -233,8 +263,8 @@ def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]
 
 def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     """
-    Writes a model card next to the files of a biLM, unless one exists; reads the weights. It keeps
-    the sections of the source's card about training data and licence.
+    Writes a model card next to the files of a biLM, unless there is one. It keeps what the card of
+    the source says about training data and licence. All weights are read, to count the parameters.
     """
     path = Path(folder) / CARD_NAME
     if path.exists():
@@ -260,24 +290,25 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
 
 def read_card(folder: AnyPath) -> Card | None:
     """
-    Reads the sections of a folder's model card about training and licence; `None` unless it begins
-    with the licence and language. Links to other files of the folder become text, because a copy
-    lacks them.
+    Reads what a folder's model card says about training and licence; `None` unless it has both, and
+    the language. Pictures and links that lead to other files of the folder are removed, because
+    these files are not copied with the card; the texts of such links stay.
     """
     try:
-        text = (folder / CARD_NAME).read_bytes().decode("utf-8").replace("\r\n", "\n")
+        content = (folder / CARD_NAME).read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    head = re.match(r"---\n(.*?)^---\n", text, re.DOTALL | re.MULTILINE)
-    found = re.findall(
-        r"^(?:license|language):.*\n(?:[ -].*\n)*", head[1] if head else "", re.MULTILINE
-    )
-    _, heading, training = text.partition("\n## Training data")
-    if len(found) < 2 or not heading:
+    text = content.replace("\r\n", "\n")
+    header = _CARD_HEADER.match(text)
+    if header is None:
         return None
-    training = re.sub(r"!\[[^\]]*\]\((?!https?:)[^)]*\)\n*", "", training)
-    training = re.sub(r"\[([^\]]*)\]\((?!https?:|#)[^)]*\)", r"\1", training)
-    return Card("".join(found), heading.strip("\n") + training)
+    entries = _LICENSE_OR_LANGUAGE.findall(header[1])
+    _, heading, training = text.partition("\n## Training data")
+    if len(entries) < 2 or not heading:
+        return None
+    training = _PICTURE_IN_FOLDER.sub("", training)
+    training = _LINK_INTO_FOLDER.sub(r"\1", training)
+    return Card("".join(entries), heading.strip("\n") + training)
 
 
 def weights_digest(
@@ -287,8 +318,10 @@ def weights_digest(
     Returns 32 bytes that identify a biLM: its sizes, its precision, and the bytes of its weights.
     """
     digest = blake2b(digest_size=32, person=_DIGEST_VERSION)
-    digest.update(json.dumps([options.to_dict(), precision], sort_keys=True).encode())
+    settings = json.dumps([options.to_dict(), precision], sort_keys=True)
+    digest.update(settings.encode())
     for name, tensor in tensors:
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+        values = tensor.detach().cpu().contiguous().flatten()
+        digest.update(values.view(torch.uint8).numpy().data)
     return digest.digest()

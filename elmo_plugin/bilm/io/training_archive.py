@@ -30,9 +30,10 @@ def read_archive(
     path: str | Path, with_softmax: bool = True
 ) -> tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]:
     """
-    Reads the sizes, the weights for `BiLm.load_state_dict`, and the softmax, if it is stored and
-    wanted, from a `model.tar.gz` or the serialization directory of a training. Raises `BiLmError`
-    if this is not the archive of a `bilm` model, or its parts do not match.
+    Reads a trained `bilm` model from a `model.tar.gz` or the serialization directory of a training:
+    its sizes, its weights for `BiLm.load_state_dict`, and, if `with_softmax`, its softmax, or
+    `None` if that is not stored. Raises `BiLmError` if this is not the archive of a `bilm` model,
+    or its parts do not match.
     """
     name = _name(path)
 
@@ -48,23 +49,29 @@ def read_archive(
         place = f"{name}, model.options"
         if BiLmOptions.from_dict(as_object(options, place), place) != sizes:
             raise BiLmError(f"{name}: the options in its {CONFIG_NAME} do not match its weights")
-    weights = {key.removeprefix(_PREFIX): state[key] for key in state if key.startswith(_PREFIX)}
+    weights = {}
+    for key in state:
+        if key.startswith(_PREFIX):
+            weights[key.removeprefix(_PREFIX)] = state[key]
     check_weights(weights, sizes, name)
-    softmax = _softmax(files, config, state, sizes, name) if with_softmax else None
+    softmax = None
+    if with_softmax:
+        softmax = _softmax(files, config, state, sizes, name)
     return sizes, weights, softmax
 
 
 def read_state(archive: str | Path) -> dict[str, Any]:
     """
-    Reads the weights of any model's archive or training on the CPU; raises `BiLmError` if it
-    cannot.
+    Reads the weights from the archive or the training of any model, onto the CPU. Raises
+    `BiLmError` if they are missing or damaged.
     """
     path = archive_path(archive)
 
     def is_wanted(file: str) -> bool:
-        return False  # the weights alone
+        return False  # no file but the weights, which `_read` always reads
 
-    return _state(_read(path, is_wanted), _name(path))
+    files = _read(path, is_wanted)
+    return _state(files, _name(path))
 
 
 def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
@@ -80,20 +87,21 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
 
 def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, unless these are finite weights of a biLM of these
-    sizes.
+    Raises `BiLmError`, beginning with `name`, unless these are the weights of a biLM of these
+    sizes, without NaN or infinite numbers.
     """
     with torch.device("meta"):  # takes no memory, whatever the sizes
         lstm = DirectionalLstm(options.lstm)
-        parts = {
+        modules = {
             "token_encoder": make_token_encoder(options),
             "forward_lm": lstm,
             "backward_lm": lstm,
         }
-        expected = nn.ModuleDict(parts).state_dict()
-    mappings = [
-        TensorMapping(tensor, (tensor,), tuple(values.shape)) for tensor, values in expected.items()
-    ]
+        expected = nn.ModuleDict(modules).state_dict()
+    # `convert` checks names, shapes and numbers; here each tensor keeps its name.
+    mappings = []
+    for tensor, values in expected.items():
+        mappings.append(TensorMapping(tensor, (tensor,), tuple(values.shape)))
     convert(weights, mappings, name)
 
 
@@ -129,24 +137,36 @@ def _softmax(
 
 
 def _read(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
-    """Reads the weights, and other wanted files, of an archive or a directory."""
-    if not Path(path).is_dir():
-        return read_members(path, lambda file: file in WEIGHTS_NAMES or is_wanted(file))
-    files = list(Path(path).iterdir())
-    files += (Path(path) / _VOCABULARY).glob("*")
+    """Reads the weights, and the other files that are wanted, of an archive or a directory."""
+
+    def is_read(file: str) -> bool:
+        return file in WEIGHTS_NAMES or is_wanted(file)
+
+    folder = Path(path)
+    if not folder.is_dir():
+        return read_members(path, is_read)
+    files = list(folder.iterdir())
+    files += (folder / _VOCABULARY).glob("*")
     names = [file.relative_to(path).as_posix() for file in files if file.is_file()]
     wanted = [name for name in names if is_wanted(name)]
-    wanted += [name for name in WEIGHTS_NAMES if name in names][:1]
-    return {name: read_bytes(Path(path) / name, f"{_name(path)}: its {name}") for name in wanted}
+    for name in WEIGHTS_NAMES:
+        if name in names:
+            wanted.append(name)
+            break  # weights are large, and only the first of these files is used
+    contents = {}
+    for name in wanted:
+        contents[name] = read_bytes(folder / name, f"{_name(path)}: its {name}")
+    return contents
 
 
 def _name(path: str | Path) -> str:
-    """Returns what error messages call it."""
+    """Returns the name of an archive or a directory in error messages."""
     kind = "directory" if Path(path).is_dir() else "archive"
     return f"{kind} {path}"
 
 
 def _state(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
+    """Returns the tensors of the first weights file, by name."""
     present = [file for file in WEIGHTS_NAMES if file in files]
     if not present:
         raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} is missing")
@@ -158,6 +178,7 @@ def _state(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
 
 
 def _config(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
+    """Returns the configuration. Raises `BiLmError` unless its model is a `bilm`."""
     if CONFIG_NAME not in files:
         raise BiLmError(f"{name}: {CONFIG_NAME} is missing")
     place = f"{name}, its {CONFIG_NAME}"
