@@ -61,7 +61,9 @@ def register() -> None:
         theirs.__new__ = _maker(theirs, ours)
         theirs.from_params = _maker_from_params(theirs, ours)
     Model.__call__ = _call_model  # type: ignore[method-assign]
-    sys.modules[COMMANDS_ELMO] = vars(commands)["elmo"] = _commands_elmo()
+    module = _commands_elmo()
+    sys.modules[COMMANDS_ELMO] = module
+    commands.elmo = module  # type: ignore[attr-defined]
 
 
 def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:
@@ -81,19 +83,28 @@ def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:
 def _commands_elmo() -> ModuleType:
     """Returns AllenNLP 0.9's module, without its command (now `elmo embed`)."""
     module: Any = ModuleType(COMMANDS_ELMO, "AllenNLP 0.9's ElmoEmbedder, by elmo_plugin.")
-    module.ElmoEmbedder, module.batch_to_ids = ElmoEmbedder, batch_to_ids
-    module.DEFAULT_OPTIONS_FILE, module.DEFAULT_WEIGHT_FILE = OPTIONS_FILE, WEIGHT_FILE
+    module.ElmoEmbedder = ElmoEmbedder
+    module.batch_to_ids = batch_to_ids
+    module.DEFAULT_OPTIONS_FILE = OPTIONS_FILE
+    module.DEFAULT_WEIGHT_FILE = WEIGHT_FILE
     module.DEFAULT_BATCH_SIZE = 64
-    module.empty_embedding = lambda: np.zeros((3, 0, 1024))
+    module.empty_embedding = _empty_embedding
     return module
+
+
+def _empty_embedding() -> np.ndarray:
+    """Returns the vectors of a sentence without words in AllenNLP 0.9."""
+    return np.zeros((3, 0, 1024))
 
 
 def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a `__new__` of `theirs` that constructs `ours`. Subclasses construct themselves."""
 
     def make(cls: type, *args: Any, **options: Any) -> Any:
-        is_call = args or options  # copying an object gives no arguments
-        return ours(*args, **options) if cls is theirs and is_call else object.__new__(cls)
+        is_copied = not args and not options  # copying an object gives no arguments
+        if cls is not theirs or is_copied:
+            return object.__new__(cls)
+        return ours(*args, **options)
 
     return make
 

@@ -103,8 +103,8 @@ class InnerModule:
     Shows the parameters of one of the two modules in AllenNLP's `_ElmoBiLm`. Scripts count, freeze
     and save them.
 
-    It is no `nn.Module`, so that it cannot be moved into other modules, hooked or called: an
-    attribute that it lacks, and setting any but those in `SETTABLE`, raises `not_supported`.
+    It is no `nn.Module`, because hooks on it would not run. Getting an attribute that is not
+    declared, or setting one that is not in `SETTABLE`, raises `not_supported`.
     """
 
     NAME: str
@@ -190,6 +190,9 @@ class ElmoLstm(InnerModule):
             )
         hidden, cell = states
         self.elmo._state = LstmState(_split_directions(hidden), _split_directions(cell))
+
+    def __call__(self, *_: Any, **_options: Any) -> NoReturn:
+        raise not_supported(f"calling {self.NAME}")
 
     def reset_states(self, mask: Tensor | None = None) -> None:
         """
