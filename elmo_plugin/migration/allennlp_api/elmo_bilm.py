@@ -152,7 +152,7 @@ class ElmoBiLm(nn.Module):
         return self.elmo.run_bilm(inputs, boundaries)
 
     def _with_cached_words(self, vocabulary: Tensor, inputs: Tensor, word_inputs: Tensor) -> Tensor:
-        """Returns character ids that contain those of the words in `word_inputs`."""
+        """Returns `inputs` with the characters of the words in `word_inputs`."""
         if self.bilm.is_trainable:
             raise BiLmError(_NO_TRAINED_WORDS)
         if word_inputs.shape != inputs.shape[:-1]:

@@ -1,8 +1,8 @@
-"""What public code finds inside AllenNLP's `_ElmoBiLm`, for our biLM, which runs as a whole.
+"""What public code finds inside AllenNLP's `_ElmoBiLm`, for our biLM.
 
 `ElmoLstm` and `TokenEmbedder` stand for its two modules, and `ParameterNames` for all modules that
-contain parameters. None of them computes anything by itself, so a change of one would have no
-effect: whatever they do not support ends in an error that says what to use instead. The idioms of
+contain parameters. The biLM runs as a whole without them, so a change of one would have no effect:
+whatever they do not support ends in an error that says what to use instead. The idioms of
 `tests/dropin` decide what they support.
 """
 
@@ -196,8 +196,7 @@ class ElmoLstm(InnerModule):
 
     def reset_states(self, mask: Tensor | None = None) -> None:
         """
-        Starts the next batch from zero, or those of its rows that are true in `mask`, shape
-        (batch,).
+        Starts the next batch from zero, or only the rows that are true in `mask`, shape (batch,).
         """
         state = self.elmo._state
         if mask is None or state is None:
@@ -237,8 +236,8 @@ def _split_directions(part: Tensor) -> Tensor:
 
 class TokenEmbedder(InnerModule):
     """
-    Gives scripts the size and the vectors of AllenNLP's `_token_embedder`, and camphr's spaCy
-    component the content of `options.json` and the path of the weight file, which it copies.
+    Gives scripts the size and the vectors of AllenNLP's `_token_embedder`. camphr's spaCy component
+    copies the weight file and the content of `options.json`.
     """
 
     NAME = "_token_embedder"

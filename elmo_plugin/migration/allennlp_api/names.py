@@ -138,7 +138,7 @@ def _linear(theirs: str, ours: str) -> Iterator[TensorMapping]:
 
 
 def _numbered(weights: Mapping[str, Tensor], name: str) -> list[Tensor]:
-    """Returns the weights whose name is `name` with a number, which count from 0."""
+    """Returns the weights with the names that `name` makes of 0, 1 and so on."""
     found = []
     for number in range(len(weights)):
         weight = weights.get(name.format(number))
