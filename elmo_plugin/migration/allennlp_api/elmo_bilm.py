@@ -7,13 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.migration.allennlp_api.inner_modules import (
-    ElmoLstm,
-    TokenEmbedder,
-    modules_of_parameters,
-    not_supported,
-)
-from elmo_plugin.migration.allennlp_api.names import from_allennlp, mappings, to_allennlp
 from elmo_plugin.bilm import (
     BiLm,
     BiLmError,
@@ -23,6 +16,13 @@ from elmo_plugin.bilm import (
 )
 from elmo_plugin.bilm.io import Source
 from elmo_plugin.embedding import ElmoRepresentations
+from elmo_plugin.migration.allennlp_api.inner_modules import (
+    ElmoLstm,
+    TokenEmbedder,
+    modules_of_parameters,
+    not_supported,
+)
+from elmo_plugin.migration.allennlp_api.names import from_allennlp, mappings, to_allennlp
 
 CACHED_WORDS = "_word_embedding.weight"
 _BILM = "elmo.bilm."

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from elmo_plugin.migration.allennlp_api.names import parameter_names
 from elmo_plugin.bilm import BiLm, BiLmError, LstmState
 from elmo_plugin.embedding import ElmoRepresentations
+from elmo_plugin.migration.allennlp_api.names import parameter_names
 
 
 def not_supported(what: str) -> AttributeError:
