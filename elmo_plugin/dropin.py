@@ -66,7 +66,7 @@ def register() -> None:
     Model.__call__ = _call_model  # type: ignore[method-assign]
     module = _commands_elmo()
     sys.modules[COMMANDS_ELMO] = module
-    vars(commands)["elmo"] = module
+    commands.elmo = module  # type: ignore[attr-defined]
 
 
 def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:

@@ -40,9 +40,11 @@ class AllenNlpScalarMix(FiniteModule):
         trainable: bool = True,
     ) -> None:
         super().__init__()
-        initial = initial_scalar_parameters
-        values = [0.0] * mixture_size if initial is None else list(initial)
-        if len(values) != mixture_size or not all(map(isfinite, values)):
+        if initial_scalar_parameters is None:
+            values = [0.0] * mixture_size
+        else:
+            values = list(initial_scalar_parameters)
+        if len(values) != mixture_size or not all(isfinite(value) for value in values):
             raise BiLmError(
                 f"scalar mix parameters: expected {mixture_size} finite numbers, got {values}"
             )
@@ -66,7 +68,10 @@ class AllenNlpScalarMix(FiniteModule):
             if mask is None:
                 raise BiLmError("do_layer_norm needs the mask of the words")
             tensors = [_normalize(layer, mask[..., None]) for layer in tensors]
-        layers = tensors if isinstance(tensors, Tensor) else torch.stack(list(tensors))
+        if isinstance(tensors, Tensor):
+            layers = tensors
+        else:
+            layers = torch.stack(list(tensors))  # Shape: (mixture_size, ..., dim)
         weights = torch.softmax(torch.cat(list(self.scalar_parameters)), dim=0)
         return weighted_sum(self.gamma * weights, layers)
 
@@ -148,10 +153,10 @@ class Elmo(nn.Module):
             raise BiLmError(
                 f'stateful: expected true, false or "{WITHIN_A_CALL}", got {stateful!r}'
             )
-        files = [file for file in (options_file, weight_file) if file is not None]
-        if [len(files) == 2, bilm is not None, module is not None].count(True) != 1 or len(
-            files
-        ) == 1:
+        has_files = options_file is not None and weight_file is not None
+        has_one_file = (options_file is not None) != (weight_file is not None)
+        sources = [has_files, bilm is not None, module is not None]
+        if has_one_file or sources.count(True) != 1:
             raise BiLmError("Elmo needs either options_file and weight_file, or bilm, or module")
         if cache is not None and (module is not None or keep_sentence_boundaries or do_layer_norm):
             raise BiLmError(
@@ -159,7 +164,7 @@ class Elmo(nn.Module):
                 "it stores no vectors of sentence boundaries"
             )
         if module is None:
-            if files:
+            if has_files:
                 bilm = {"options": str(options_file), "weights": str(weight_file)}
             module = ElmoBiLm(
                 cast(Any, bilm),
@@ -175,9 +180,13 @@ class Elmo(nn.Module):
         self._keep_sentence_boundaries = keep_sentence_boundaries
         self._dropout = nn.Dropout(dropout)
         self._scalar_mixes: list[nn.Module] = []  # of AllenNLP's class: their number counts
-        trainable, num_layers = scalar_mix_parameters is None, self._elmo_lstm.num_layers
         for number in range(num_output_representations):
-            mix = AllenNlpScalarMix(num_layers, do_layer_norm, scalar_mix_parameters, trainable)
+            mix = AllenNlpScalarMix(
+                self._elmo_lstm.num_layers,
+                do_layer_norm,
+                scalar_mix_parameters,
+                trainable=scalar_mix_parameters is None,
+            )
             self.add_module(f"scalar_mix_{number}", mix)
             self._scalar_mixes.append(mix)
 
@@ -237,14 +246,15 @@ class Elmo(nn.Module):
         """
         wrapping = inputs.shape[:-2]
         if not wrapping:
-            raise BiLmError(
-                f"expected character ids of shape (batch, …, time, 50), got {(*inputs.shape,)}"
-            )
+            shape = tuple(inputs.shape)
+            raise BiLmError(f"expected character ids of shape (batch, …, time, 50), got {shape}")
         if word_inputs is not None and not self._has_cached_vocab:
             logger.warning("Elmo ignores word_inputs, because vocab_to_cache is missing")
             word_inputs = None
-        words = None if word_inputs is None else word_inputs.flatten(0, -2)
-        layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), words)
+        if word_inputs is not None:
+            word_inputs = word_inputs.flatten(0, -2)  # Shape: (sentences, time)
+        inputs = inputs.flatten(0, -3)  # Shape: (sentences, time, characters)
+        layers, mask, has_boundaries = self._run(inputs, word_inputs)
         mixed = [mix(layers, mask) for mix in self._mixes]
         if has_boundaries and not self._keep_sentence_boundaries:
             mask = mask[:, 2:]  # as many as there are words
@@ -260,10 +270,11 @@ class Elmo(nn.Module):
         boundaries, as they always do in AllenNLP's class. Ours leaves them out unless something
         needs them.
         """
-        bilm, mixes = self._elmo_lstm, self._mixes
-        if not _is_plain(bilm, ElmoBiLm) or not all(
-            _is_plain(mix, AllenNlpScalarMix) for mix in mixes
-        ):
+        bilm = self._elmo_lstm
+        mixes = self._mixes
+        is_ours = _is_plain(bilm, ElmoBiLm)
+        is_ours = is_ours and all(_is_plain(mix, AllenNlpScalarMix) for mix in mixes)
+        if not is_ours:
             output = bilm(inputs, word_inputs)
             return list(output["activations"]), output["mask"], True
         boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)
@@ -275,10 +286,13 @@ def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
     """
     Returns whether a module is of our class, and nobody has hooked it, or replaced its `forward`.
     """
-    kinds = ("forward_pre", "forward", "backward_pre", "backward")
-    is_hooked = any(getattr(module, f"_{kind}_hooks") for kind in kinds)
-    is_hooked = is_hooked or nn.modules.module._has_any_global_hook()
-    return type(module) is kind and "forward" not in vars(module) and not is_hooked
+    if type(module) is not kind or "forward" in vars(module):
+        return False
+    if module._forward_pre_hooks or module._forward_hooks:
+        return False
+    if module._backward_pre_hooks or module._backward_hooks:
+        return False
+    return not nn.modules.module._has_any_global_hook()
 
 
 def _normalize(layer: Tensor, mask: Tensor) -> Tensor:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from os import PathLike
 from typing import Any, TextIO
 
@@ -50,8 +49,8 @@ class ElmoEmbedder:
         Instead of the files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM
         (copied).
     precision : `str`, optional
-        The precision of the biLM: "float32", "bfloat16" or "int8". By
-        default as in `bilm`, or "float32".
+        The precision of the biLM: "float32", "bfloat16" or "int8". By default as in `bilm`, or
+        "float32".
     stateful : `bool`
         Whether the LSTMs continue, row by row, from their state after the last batch, so that the
         same batches in the same order have the vectors of an old run.
@@ -129,8 +128,13 @@ class ElmoEmbedder:
     ) -> Iterator[np.ndarray]:
         """Yields the vectors of each sentence, with one batch in memory."""
         check_at_least("batch_size", batch_size)
-        rest = iter(sentences)
-        while batch := list(islice(rest, batch_size)):
+        batch = []
+        for sentence in sentences:
+            batch.append(sentence)
+            if len(batch) == batch_size:
+                yield from self.embed_batch(batch)
+                batch = []
+        if batch:
             yield from self.embed_batch(batch)
 
     def embed_file(
@@ -166,26 +170,43 @@ class ElmoEmbedder:
         Raises `BiLmError` if a sentence is empty, or cannot be the key.
         """
         check_choice("output_format", output_format, _LAYERS)
-        with input_file:
-            sentences = [line.strip() for line in input_file]
-        if "" in sentences:
-            raise BiLmError(f"empty lines are not supported (line {sentences.index('') + 1})")
-        keys = sentences if use_sentence_keys else [str(number) for number in range(len(sentences))]
-        if len(set(keys)) < len(keys):
-            raise BiLmError("use_sentence_keys needs different sentences, but one occurs twice")
-        all_vectors = self.embed_sentences((sentence.split() for sentence in sentences), batch_size)
+        sentences = _read_sentences(input_file)
+        if use_sentence_keys:
+            keys = sentences
+            if len(set(keys)) < len(keys):
+                raise BiLmError("use_sentence_keys needs different sentences, but one occurs twice")
+        else:
+            keys = [str(number) for number in range(len(sentences))]
+        words = (sentence.split() for sentence in sentences)
         with atomic_write(output_file_path) as temporary, new_hdf5(temporary) as (file, target):
-            for key, vectors in zip(keys, all_vectors, strict=True):
+            for key, vectors in zip(keys, self.embed_sentences(words, batch_size), strict=True):
                 if target.error is not None:
                     raise target.error
                 layers = select_layers(torch.from_numpy(vectors), _LAYERS[output_format])
-                try:
-                    file.create_dataset(key, data=layers.numpy(), dtype="float32")
-                except (
-                    TypeError,
-                    ValueError,
-                ):  # ".", or "a/b" where "a" is a key; OSError is the disk's
-                    raise BiLmError(f"HDF5 cannot have the sentence {key!r} as a key") from None
+                _add_dataset(file, key, layers)
             if not forget_sentences and not use_sentence_keys:
                 index = json.dumps(dict(zip(sentences, keys, strict=True)))
                 file.create_dataset(_INDEX, (1,), dtype=h5py.string_dtype())[0] = index
+
+
+def _read_sentences(input_file: TextIO) -> list[str]:
+    """Reads a file of one sentence per line, and closes it. Raises `BiLmError` at an empty one."""
+    sentences = []
+    with input_file:
+        for number, line in enumerate(input_file, start=1):
+            sentence = line.strip()
+            if not sentence:
+                raise BiLmError(f"empty lines are not supported (line {number})")
+            sentences.append(sentence)
+    return sentences
+
+
+def _add_dataset(file: h5py.File, key: str, vectors: Tensor) -> None:
+    """
+    Writes the vectors of one sentence. Raises `BiLmError` if HDF5 refuses the key, such as ".", or
+    "a/b" where "a" is another key.
+    """
+    try:
+        file.create_dataset(key, data=vectors.numpy(), dtype="float32")
+    except (TypeError, ValueError):  # an OSError would be the disk's
+        raise BiLmError(f"HDF5 cannot have the sentence {key!r} as a key") from None

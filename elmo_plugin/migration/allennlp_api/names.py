@@ -35,38 +35,44 @@ def mappings(options: BiLmOptions) -> list[TensorMapping]:
         raise BiLmError(
             "AllenNLP's Elmo needs a biLM that reads bytes: use ElmoRepresentations for this one"
         )
-    encoder, token_embedder = "token_encoder", "_token_embedder"
-    lstms = lstm_mappings("_elmo_lstm.", options.lstm)
-    return [
-        TensorMapping(CHARACTERS, (f"{encoder}.character_embedding.weight",)),
-        *(
-            mapping
-            for i in range(len(char_cnn.filters))
-            for mapping in _linear(f"{token_embedder}.char_conv_{i}", f"{encoder}.convolutions.{i}")
-        ),
-        *highway_mappings(
-            f"{token_embedder}._highways._layers", char_cnn.n_highway, char_cnn.n_filters
-        ),
-        *_linear(f"{token_embedder}._projection", f"{encoder}.projection"),
-        *sorted(lstms, key=lambda mapping: int(mapping.theirs.split(".")[1].rpartition("_")[2])),
-    ]
+    table = [TensorMapping(CHARACTERS, ("token_encoder.character_embedding.weight",))]
+    for number in range(len(char_cnn.filters)):
+        theirs = f"_token_embedder.char_conv_{number}"
+        table.extend(_linear(theirs, f"token_encoder.convolutions.{number}"))
+    table.extend(
+        highway_mappings(
+            "_token_embedder._highways._layers", char_cnn.n_highway, char_cnn.n_filters
+        )
+    )
+    table.extend(_linear("_token_embedder._projection", "token_encoder.projection"))
+    table.extend(sorted(lstm_mappings("_elmo_lstm.", options.lstm), key=_layer_number))
+    return table
+
+
+def _layer_number(mapping: TensorMapping) -> int:
+    """Returns 1 for `_elmo_lstm.forward_layer_1.….`: AllenNLP has a layer's directions together."""
+    _, layer, _ = mapping.theirs.split(".", maxsplit=2)
+    return int(layer.rpartition("_")[2])
 
 
 def to_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
     """Converts all weights of a biLM."""
-    return {
-        mapping.theirs: mapping.to_theirs(*(weights[name] for name in mapping.ours))
-        for mapping in mappings(options)
-    }
+    converted = {}
+    for mapping in mappings(options):
+        ours = [weights[name] for name in mapping.ours]
+        converted[mapping.theirs] = mapping.to_theirs(*ours)
+    return converted
 
 
 def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
     """
-    Converts AllenNLP's weights; missing ones stay missing. Raises `BiLmError` for another shape.
+    Converts AllenNLP's weights; missing ones stay missing. Raises `BiLmError` if one has the wrong
+    shape.
     """
     converted: dict[str, Tensor] = {}
     for mapping in mappings(options):
-        if (values := weights.get(mapping.theirs)) is None:
+        values = weights.get(mapping.theirs)
+        if values is None:
             continue
         if mapping.shape and mapping.shape != values.shape:
             raise BiLmError(
@@ -85,7 +91,10 @@ def parameter_names(options: BiLmOptions) -> dict[str, str]:
     for mapping in mappings(options):
         is_same = mapping.to_ours is TensorMapping._field_defaults["to_ours"]
         for number, name in enumerate(mapping.ours):
-            names[name] = mapping.theirs if is_same else f"{mapping.theirs}.{number}"
+            if is_same:
+                names[name] = mapping.theirs
+            else:
+                names[name] = f"{mapping.theirs}.{number}"
     return names
 
 
@@ -93,14 +102,13 @@ def with_parameters(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
     Adds to the weights of a model with AllenNLP's names its biLMs' weights by `parameter_names`.
     """
-    added: dict[str, Tensor] = {}
+    extended = dict(state)
     for path, weights in find_bilms(state, CHARACTERS, ""):
         options = published_options(weights)
         names = parameter_names(options)
-        added |= {
-            path + names[name]: weight for name, weight in from_allennlp(weights, options).items()
-        }
-    return {**state, **added}
+        for name, weight in from_allennlp(weights, options).items():
+            extended[path + names[name]] = weight
+    return extended
 
 
 def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
@@ -108,23 +116,32 @@ def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
     Infers the options from the shapes of AllenNLP's weights, with the clips of all published
     models.
     """
-    convolutions = [weights[name] for name in _present(weights, CONVOLUTION)]
-    projections = [weights[name] for name in _present(weights, LSTM_PROJECTION)]
-    projection_dim, dim = projections[0].shape
-    filters = tuple((weight.size(2), weight.size(0)) for weight in convolutions)
-    return BiLmOptions(
-        CharCnnOptions(
-            filters, weights[CHARACTERS].size(1), n_highway=len(_present(weights, HIGHWAY))
-        ),
-        LstmOptions(projection_dim, dim, len(projections), cell_clip=3, proj_clip=3),
+    filters = []
+    for convolution in _numbered(weights, CONVOLUTION):
+        n_filters, _, width = convolution.shape
+        filters.append((width, n_filters))
+    char_cnn = CharCnnOptions(
+        tuple(filters),
+        weights[CHARACTERS].size(1),
+        n_highway=len(_numbered(weights, HIGHWAY)),
     )
+    projections = _numbered(weights, LSTM_PROJECTION)
+    projection_dim, dim = projections[0].shape
+    lstm = LstmOptions(projection_dim, dim, len(projections), cell_clip=3, proj_clip=3)
+    return BiLmOptions(char_cnn, lstm)
 
 
 def _linear(theirs: str, ours: str) -> Iterator[TensorMapping]:
+    """Yields the weight and the bias of a module whose values are the same in both."""
     for kind in ("weight", "bias"):
         yield TensorMapping(f"{theirs}.{kind}", (f"{ours}.{kind}",))
 
 
-def _present(weights: Mapping[str, Tensor], name: str) -> list[str]:
-    """Returns the numbered names, from 0 on, that exist."""
-    return [numbered for numbered in map(name.format, range(len(weights))) if numbered in weights]
+def _numbered(weights: Mapping[str, Tensor], name: str) -> list[Tensor]:
+    """Returns the weights with the names that `name` makes of 0, 1 and so on."""
+    found = []
+    for number in range(len(weights)):
+        weight = weights.get(name.format(number))
+        if weight is not None:
+            found.append(weight)
+    return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlparse
 
 import numpy as np
@@ -37,9 +37,8 @@ OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 _PUBLISHED_NAMES = {
     PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options
 }
-_DESCRIPTION = (
-    "elmo"  # the options and their file, in torch's metadata of a token embedder's state dict
-)
+# The key of the options and their file, in torch's metadata of a token embedder's state dict.
+_DESCRIPTION = "elmo"
 _BILM = "._elmo._elmo_lstm."  # the biLM of a token embedder
 
 
@@ -138,14 +137,13 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
-        options_file, weight_file = (
-            str(options_file),
-            str(weight_file),
-        )  # the description must be plain
+        options_file = str(options_file)  # a path would not be plain data in the description
         with as_configuration_error():
+            bilm: BiLm | dict[str, str] | None = archived_bilm(serialization_dir, options_file)
+            if bilm is None:
+                bilm = {"options": options_file, "weights": str(weight_file)}
             self._elmo = Elmo(
-                bilm=archived_bilm(serialization_dir, options_file)
-                or {"options": options_file, "weights": weight_file},
+                bilm=bilm,
                 requires_grad=requires_grad,
                 do_layer_norm=do_layer_norm,
                 dropout=dropout,
@@ -157,21 +155,25 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
             )
         options = self._elmo._elmo_lstm.bilm.options.to_dict()
         self._description = {"options_file": options_file, "options": options}
-        dim = self._elmo.get_output_dim()
-        self._projection = torch.nn.Linear(dim, projection_dim) if projection_dim else None
-        self.output_dim = projection_dim or dim
+        self.output_dim = self._elmo.get_output_dim()
+        self._projection: torch.nn.Linear | None = None
+        if projection_dim:
+            self._projection = torch.nn.Linear(self.output_dim, projection_dim)
+            self.output_dim = projection_dim
         self._register_state_dict_hook(_add_description)
 
     @staticmethod
     def argument_outside(folder: Path, params: Mapping[str, Any]) -> str | None:
         """Returns the argument whose file a trained model in `folder` needs from elsewhere."""
         options_file = str(params.get("options_file", OPTIONS_FILE))
-        if (found := _find(folder, options_file)) is None:
+        found = _find(folder, options_file)
+        if found is None:
             return "weight_file"
-        is_inside = found[1] is not None or Path(options_file).resolve().is_relative_to(
-            folder.resolve()
-        )
-        return None if is_inside else "options_file"
+        if found.options is not None:
+            return None
+        if Path(options_file).resolve().is_relative_to(folder.resolve()):
+            return None
+        return "options_file"
 
     @overrides
     def get_output_dim(self) -> int:
@@ -186,7 +188,9 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         """
         with as_configuration_error():
             (vectors,) = self._elmo(elmo_tokens, word_inputs)["elmo_representations"]
-        return vectors if self._projection is None else self._projection(vectors)
+        if self._projection is None:
+            return vectors
+        return self._projection(vectors)
 
 
 def _add_description(
@@ -207,16 +211,26 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
     Returns `None` if the folder lacks weights (the training begins), or has indistinguishable
     weights of several biLMs. Raises `BiLmError` if the options are needed and cannot be read.
     """
-    if (found := _find(folder, options_file)) is None:
+    found = _find(folder, options_file)
+    if found is None:
         return None
-    weights, options = found
-    options = options or _read(options_file)
-    return BiLm(options, weights=from_allennlp(weights, options).items())
+    options = found.options
+    if options is None:
+        options = _read(options_file)
+    return BiLm(options, weights=from_allennlp(found.weights, options).items())
 
 
-def _find(
-    folder: str | PathLike[str] | None, options_file: str
-) -> tuple[dict[str, torch.Tensor], BiLmOptions | None] | None:
+class _Archived(NamedTuple):
+    """
+    weights: of a biLM within a trained model, with AllenNLP's names
+    options: `None` if they are not known
+    """
+
+    weights: dict[str, torch.Tensor]
+    options: BiLmOptions | None
+
+
+def _find(folder: str | PathLike[str] | None, options_file: str) -> _Archived | None:
     """Finds the weights of a biLM within a trained model, with its options if they are known."""
     state = stored_state(folder) or {}
     metadata = getattr(state, "_metadata", {})
@@ -225,15 +239,14 @@ def _find(
         weights.pop(CACHED_WORDS, None)
         description = metadata.get(embedder, {}).get(_DESCRIPTION, {})  # empty if AllenNLP saved it
         if description.get("options_file") == options_file:
-            return weights, BiLmOptions.from_dict(description["options"])
+            return _Archived(weights, BiLmOptions.from_dict(description["options"]))
     if len({published_options(weights) for _, weights in found}) != 1:
         return None
     _, weights = found[0]
     url = urlparse(options_file)
-    is_published = (
-        url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
-    )
-    return weights, published_options(weights) if is_published else None
+    if url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES:
+        return _Archived(weights, published_options(weights))
+    return _Archived(weights, None)
 
 
 def _read(options_file: str) -> BiLmOptions:
