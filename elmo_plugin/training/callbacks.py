@@ -16,7 +16,8 @@ from elmo_plugin.bilm import precision_on
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
 
-MATMUL_PRECISIONS = ("highest", "high", "medium")  # of `torch.set_float32_matmul_precision`
+# The values that `torch.set_float32_matmul_precision` takes.
+MATMUL_PRECISIONS = ("highest", "high", "medium")
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +63,11 @@ class BFloat16Training(TrainerCallback):
             if model.training:
                 autocast.__exit__(None, None, None)
 
-        before = model.register_forward_pre_hook(enter)
-        self._hooks = [before, model.register_forward_hook(leave, always_call=True)]
+        self._hooks = [
+            model.register_forward_pre_hook(enter),
+            # Called even if the forward pass fails, so that autocast never stays on.
+            model.register_forward_hook(leave, always_call=True),
+        ]
 
     @overrides
     def on_end(self, *args: Any, **kwargs: Any) -> None:
@@ -119,21 +123,22 @@ class ElmoWeightsCallback(TrainerCallback):
         if not is_primary:
             return
         for mix in _read_layer_weights(trainer):
-            weights = zip(map(layer_name, mix.layers), mix.normalized_weights, strict=True)
-            scalars = {"gamma": mix.gamma, **dict(weights)}
+            scalars = {"gamma": mix.gamma}
+            for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):
+                scalars[layer_name(layer)] = weight
             line = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
             logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {line}")
-            named = {
-                f"elmo_{mix.placement}_{name.replace(' ', '_')}": scalars[name] for name in scalars
-            }
-            metrics.update(named)
+            elmo_metrics = {}
+            for name, value in scalars.items():
+                elmo_metrics[f"elmo_{mix.placement}_{name.replace(' ', '_')}"] = value
+            metrics.update(elmo_metrics)
             for callback in trainer._callbacks:
                 if isinstance(callback, LogWriterCallback):
-                    callback.log_scalars(named, log_prefix="train", epoch=epoch)
+                    callback.log_scalars(elmo_metrics, log_prefix="train", epoch=epoch)
 
 
 def _read_layer_weights(trainer: GradientDescentTrainer) -> list[LayerWeights]:
-    """Reads the mixes of the weights that an archive would have now."""
+    """Returns the mixes that an archive written now would store: averages, if there are any."""
     with ExitStack() as stack:
         if trainer._moving_average is not None:
             trainer._moving_average.assign_average_value()
