@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 class SpacyRules:
     """
-    The tokenizer of a language, followed by `pipes`, such as "sentencizer". spaCy stores each new
-    word for ever, so the rules are loaded again after many. Threads may share them.
+    The tokenizer of a language, followed by `pipes`, such as "sentencizer". Threads may share it.
+
+    spaCy never forgets a word, so the rules are loaded again after `max_new_words`.
     """
 
-    # After so many the rules are loaded again, in 0.2 seconds. This many words take about 50 MB.
+    # So many words take about 50 MB; to load the rules again takes 0.2 seconds.
     max_new_words = 100_000
 
     # The option that a message names if a text needs the rules of another language.
@@ -39,7 +40,8 @@ class SpacyRules:
         normalized = NormalizedText(text, separate=self._needs_spaces)
         doc = self.parse(normalized.text)
         sentences = []
-        for span in doc.sents if self._pipes else [doc]:
+        spans: Any = doc.sents if self._pipes else [doc]
+        for span in spans:
             words = [
                 normalized.word(token.idx, token.idx + len(token))
                 for token in span
@@ -51,9 +53,10 @@ class SpacyRules:
 
     def parse(self, text: str) -> "Doc":
         """Returns spaCy's document of a normalized text."""
-        nlp, first_words = self._rules
-        if len(nlp.vocab.strings) > first_words + self.max_new_words:
-            nlp, _ = self._rules = self._load()
+        nlp, num_own_words = self._rules
+        if len(nlp.vocab.strings) > num_own_words + self.max_new_words:
+            self._rules = self._load()
+            nlp, _ = self._rules
         doc = nlp.tokenizer(text)
         for _, pipe in nlp.pipeline:
             doc = pipe(doc)

@@ -83,7 +83,8 @@ _REPLACEMENTS = {
     "st": "\ufb05\ufb06",
 }
 _TWINS = {character: twin for twin, characters in _REPLACEMENTS.items() for character in characters}
-# Zero-width joiners are spelling in many scripts and join emoji: they go from Latin text alone.
+# Zero-width joiners are part of the spelling in many scripts, and they join emoji, so they are
+# dropped only between Latin letters.
 _ALL = re.escape("".join(_TWINS))
 _OTHER_SCRIPT = rf"[^\x00-\u024f\u200c\u200d{_ALL}]"
 _TYPOGRAPHIC = re.compile(rf"[{_ALL}]|(?<!{_OTHER_SCRIPT})[\u200c\u200d](?!{_OTHER_SCRIPT})")
@@ -112,14 +113,20 @@ class NormalizedText:
         self.text = typed
         self._origins: Sequence[int] = range(len(typed))
         if not typed.isascii():
-            pieces = list(typed)
+            pieces = list(typed)  # what stands in the text for each character as typed
             for match in _TYPOGRAPHIC.finditer(typed):
                 pieces[match.start()] = _twin(match)
-            for match in SEPARATE.finditer(typed) if separate else ():
-                pieces[match.start()] = f" {pieces[match.start()]}"
-                pieces[match.end() - 1] += " "
+            if separate:
+                for match in SEPARATE.finditer(typed):
+                    first = match.start()
+                    last = match.end() - 1
+                    pieces[first] = f" {pieces[first]}"
+                    pieces[last] = f"{pieces[last]} "
             self.text = "".join(pieces)
-            self._origins = [origin for origin, piece in enumerate(pieces) for _ in piece]
+            origins: list[int] = []
+            for origin, piece in enumerate(pieces):
+                origins += [origin] * len(piece)
+            self._origins = origins
 
     def word(self, start: int, end: int) -> Word:
         """Returns the word between two places of the normalized text."""
@@ -132,8 +139,11 @@ def normalize_text(text: str) -> str:
     `...` for an ellipsis, plain spaces, ligatures in letters; soft hyphens and other invisible
     characters are dropped.
     """
-    return text if text.isascii() else _TYPOGRAPHIC.sub(_twin, text)
+    if text.isascii():
+        return text
+    return _TYPOGRAPHIC.sub(_twin, text)
 
 
 def _twin(match: re.Match[str]) -> str:
+    """Returns what stands in the text for a character; a joiner, which has no twin, is dropped."""
     return _TWINS.get(match[0], "")
