@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CONFIG = "config.json"
-# All that AllenNLP takes from a configuration beside the vocabulary's files in the archive.
+# The options of a vocabulary that AllenNLP uses when it reads the vocabulary from an archive.
 _VOCABULARY = ("type", "padding_token", "oov_token")
-_REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
+# The options of a model that AllenNLP drops when it loads an archive, which has all weights.
+_REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}
 GONE_READER_OPTIONS = {
     "squad_v1": ("skip_bad", "skip_unanswerable"),
     "srl_conll2012": ("format",),
@@ -57,11 +58,11 @@ GONE_READER_OPTIONS = {
     ),
 }
 """
-Options of dataset readers that said how files are read, and went with version 1.0.0. Predictions
-need none of them, so archives that were made before have them taken away.
+Options of dataset readers that were removed in version 1.0.0. They said how files are read, which
+predictions do not need, so they are dropped from the configuration of an older archive.
 """
 GONE_READER_VALUES = {"source_encoding": ("auto", "IO", "mixed")}
-"""Values of options of `ner_conll2003` that went; columns have no names any more either."""
+"""Values of options of `ner_conll2003` that were removed in version 1.0.0."""
 
 _spacy_lock = RLock()
 TRUST = "use --trust (trust=True) if you trust this archive"
@@ -81,7 +82,7 @@ def import_all_plugins(subject: str) -> None:
     beginning with `subject`, if AllenNLP is not installed.
     """
     try:
-        import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
+        import_module("allennlp.models")  # it needs most of AllenNLP's dependencies
         import_module("allennlp.common.plugins")
     except ModuleNotFoundError:
         raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
@@ -127,13 +128,17 @@ def load_archive(
 
     with _folder(path) as (folder, name), one_sentence(name):
         config = _read_config(folder, name)
-        # Without them a biLM would be read from wherever the archive says.
-        archived = find_weights(folder, name)
-        weights = Path(weights_file) if weights_file else archived
+        # The archive must have weights even if others are given: without them, a biLM would be read
+        # from any file that the configuration names.
+        weights = find_weights(folder, name)
+        if weights_file:
+            weights = Path(weights_file)
         check_before_load(weights, name)
         if isinstance(overrides, str):
             overrides = parse_overrides(overrides)
-        params = Params(with_overrides(config, overrides) if overrides else config)
+        if overrides:
+            config = with_overrides(config, overrides)
+        params = Params(config)
         if trust:
             logger.warning("%s is trusted: it may run code and read any file", name)
         else:
@@ -158,14 +163,18 @@ def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
     if not read_layer_weights(read_state(archive)):
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
     model = load_archive(archive, trust=trust).model
-    learned = []
+    # The modules of a model and its weights list the mixes in the same order.
+    placements = [weights.placement for weights in read_layer_weights(model.state_dict())]
+    bilms = []
+    mixes = []
     for elmo in model.modules():
         if isinstance(elmo, ElmoRepresentations):
-            learned += [(elmo.bilm, cast(LayerMix, mix)) for mix in elmo.mixes.values()]
-    weights = read_layer_weights(model.state_dict())
+            for mix in elmo.mixes.values():
+                bilms.append(elmo.bilm)
+                mixes.append(cast(LayerMix, mix))
     return [
-        TrainedMix(found.placement, bilm, mix)
-        for found, (bilm, mix) in zip(weights, learned, strict=True)
+        TrainedMix(placement, bilm, mix)
+        for placement, bilm, mix in zip(placements, bilms, mixes, strict=True)
     ]
 
 
@@ -199,9 +208,9 @@ def check_config(
     config: Mapping[str, Any], name: str, folder: Path, overrides: Mapping[str, Any] | None = None
 ) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in
-    `folder`, names what is not data, see `refused`, except in the values of the caller's
-    `overrides`.
+    Raises `BiLmError`, beginning with `name`, if the configuration of an archive names code, or
+    files outside the `folder` that it is unpacked in (see `refused`). What the caller's `overrides`
+    name is allowed.
     """
     from allennlp.common import Params
 
@@ -210,11 +219,11 @@ def check_config(
     model = dict(config["model"])
     if model.get("type") == "bilm":
         model.pop("initial", None)  # its sizes come from the weights
-    given = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
+    overridden = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
     for keys, reason in refused({**config, "model": model}, folder):
         place = [str(key) for key in keys]
-        if any(place[: len(each)] == each for each in given):
-            continue
+        if any(place[: len(start)] == start for start in overridden):
+            continue  # the caller named it
         hint = f"; {TRUST}"
         if "not registered" in reason:
             hint = ""  # trust does not help
@@ -244,14 +253,16 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
 @contextmanager
 def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
     """
-    In the block AllenNLP splits words by spaCy's rules, and neither loads nor installs its models.
-    With `trust` it loads those that are installed.
+    Makes AllenNLP split words by spaCy's rules while the block runs, where it would load or install
+    one of spaCy's models. Raises `BiLmError` from the block if the configuration needs the model;
+    with `trust` the model is loaded if it is installed.
     """
     import spacy
     from allennlp.common import util
     from spacy import lang
 
-    languages = {found.name for found in iter_modules(lang.__path__)}
+    languages = {module.name for module in iter_modules(lang.__path__)}
+    # A token indexer with a feature such as "pos_" reads what only a model can find.
     needs_tags = any(
         keys[-1] == "feature_name" and value != "text" for keys, value in _values(config)
     )
@@ -281,8 +292,8 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
 
 class _SpacyWithLoad:
     """
-    Stands for the module spaCy, with another `load`: other threads use the rest of it while they
-    predict.
+    Stands for the module spaCy, with another `load`. It has the rest of the module as well, because
+    other threads use that while they predict.
     """
 
     def __init__(self, load: Callable[..., Any]) -> None:
@@ -305,17 +316,21 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 
 def _drop_gone_values(reader: dict[str, Any]) -> None:
-    """Takes away values of options of `ner_conll2003` that it knows no more."""
+    """Drops options of `ner_conll2003` with values that were removed in version 1.0.0."""
     for option, values in GONE_READER_VALUES.items():
         if reader.get(option) in values:
             del reader[option]
+    # Columns had names then, and have only numbers now.
     for option in ("word_column", "tag_column"):
         if isinstance(reader.get(option), str):
             del reader[option]
 
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
-    """Reads the configuration, except for caches, initial values and the number of processes."""
+    """
+    Reads the configuration of an archive, without what is of no use to a trained model: caches,
+    initial values, the number of processes, and options that were removed.
+    """
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
     model = config.get("model")
     vocabulary = config.get("vocabulary", {})
@@ -324,15 +339,18 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     if vocabulary:
         config["vocabulary"] = {key: vocabulary[key] for key in _VOCABULARY if key in vocabulary}
     for key in ("data_loader", "validation_data_loader"):
-        if isinstance(config.get(key), dict):
+        loader = config.get(key)
+        if isinstance(loader, dict):
             for option in ("cache_directory", "num_workers"):
-                config[key].pop(option, None)
+                loader.pop(option, None)
     for key in ("dataset_reader", "validation_dataset_reader"):
-        if isinstance(config.get(key), dict):
-            for option in GONE_READER_OPTIONS.get(config[key].get("type"), ()):
-                config[key].pop(option, None)
-            if config[key].get("type") == "ner_conll2003":
-                _drop_gone_values(config[key])
+        reader = config.get(key)
+        if isinstance(reader, dict):
+            reader_type: Any = reader.get("type")
+            for option in GONE_READER_OPTIONS.get(reader_type, ()):
+                reader.pop(option, None)
+            if reader_type == "ner_conll2003":
+                _drop_gone_values(reader)
     _remove_sources(model)
     for _, part in _values(model):
         if isinstance(part, dict):
@@ -351,7 +369,10 @@ def _remove_sources(part: dict[str, Any]) -> None:
 
 @contextmanager
 def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
-    """Yields the folder with the content of an archive, and the archive's name in messages."""
+    """
+    Yields the folder with the content of an archive, and what messages call the archive. Raises
+    `BiLmError` if a folder has a link that leads out of it, or an archive has no vocabulary.
+    """
     local = archive_path(path)
     if local.is_dir():
         root = local.resolve()
@@ -364,14 +385,15 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
         return
     with tempfile.TemporaryDirectory(prefix="elmo_archive_") as folder:
         unpack(local, folder)
-        if not (Path(folder) / "vocabulary").is_dir():  # AllenNLP would unpack a file
+        # If it were a file, AllenNLP would unpack it, without our checks.
+        if not (Path(folder) / "vocabulary").is_dir():
             raise BiLmError(f"archive {path}: vocabulary not found")
         yield Path(folder), f"archive {path}"
 
 
 @contextmanager
 def one_sentence(name: str) -> Iterator[None]:
-    """Turns any error of making a model into a `BiLmError` with the name of its archive."""
+    """Turns any error of making a model into a `BiLmError` whose message names the archive."""
     try:
         yield
     except MemoryError:
@@ -379,4 +401,6 @@ def one_sentence(name: str) -> Iterator[None]:
     except Exception as error:  # damage can make AllenNLP and torch raise anything
         raise_stop(error)
         message = " ".join(str(error).split()) or type(error).__name__
-        raise BiLmError(message if name in message else f"{name}: {message}") from error
+        if name not in message:
+            message = f"{name}: {message}"
+        raise BiLmError(message) from error

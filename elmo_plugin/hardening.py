@@ -39,21 +39,24 @@ TRAIN_MODEL = train.train_model
 FROM_ARCHIVE = vars(Predictor)["from_archive"].__func__
 EXCEPTHOOK = sys.excepthook
 
-MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)  # of the user
+# The exceptions for a user's mistakes, which are shown without a traceback.
+MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
 _TRUST = (
     "if you trust it, use elmo predict --trust, or take elmo_plugin.hardening out of "
     ".allennlp_plugins"
 )
-_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --overrides
+# How the messages begin of errors that Jsonnet, or AllenNLP for --overrides, raises as other
+# exceptions.
+_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")
 
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """
-    Raises `ConfigurationError` for all mistakes in a configuration, before anything is made or
-    written.
+    Trains as AllenNLP does, if the configuration has no mistakes. Raises `ConfigurationError` with
+    all of them before anything is made or written.
     """
-    config = params.duplicate().as_dict(quiet=True)  # AllenNLP takes the keys out of the other
+    config = params.duplicate().as_dict(quiet=True)  # AllenNLP removes keys from `params` itself
     found = mistakes(config)
     old_key = first_old_key(config)
     if found and old_key:
@@ -78,11 +81,11 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
             _remove_untrained(folder)
         raise ConfigurationError(f"{old_key}; {_OLD}") from error
     finally:
-        _take_excepthook()  # from AllenNLP's log
+        _take_excepthook()  # AllenNLP has set its own, which logs the error
 
 
 def _repair_config(file: Path, params: Params) -> None:
-    """Writes the configuration of a training again that a kill has cut short."""
+    """Writes a training's `config.json` again, if a kill has cut it short."""
     if not file.is_file():
         return
     try:
@@ -109,8 +112,8 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
 
 def get_predictor(args: argparse.Namespace) -> Predictor:
     """
-    Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs, or the
-    predictor does not take `--predictor-args`.
+    Makes the predictor of `allennlp predict`. Raises `ConfigurationError` if the output is one of
+    the inputs, or the predictor does not take `--predictor-args`.
     """
     _check_outputs([args.output_file], [args.input_file, args.archive_file, args.weights_file])
     try:
@@ -127,8 +130,8 @@ def get_predictor(args: argparse.Namespace) -> Predictor:
 @wraps(EVALUATE)
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     """
-    Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs, or the
-    model does not return `--batch-weight-key`.
+    Evaluates a model, as `allennlp evaluate` does. Raises `ConfigurationError` if an output is one
+    of the inputs, or the model does not return `--batch-weight-key`.
     """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
     inputs = [
@@ -154,7 +157,10 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
 def from_archive(
     cls: Any, archive: Any, predictor_name: str | None = None, *args: Any, **kwargs: Any
 ) -> Any:
-    """Makes a predictor; the one that an archive names is data."""
+    """
+    Makes a predictor. Raises `ConfigurationError` if the caller names none, and the one that the
+    archive names reads files or loads other models.
+    """
     with (
         as_configuration_error(),
         archives.default_predictor(archive, trust=predictor_name is not None),
@@ -176,6 +182,7 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
 
 
 def _take_excepthook() -> None:
+    """Lets errors that end the process come to our `excepthook` first."""
     global EXCEPTHOOK
     if sys.excepthook is not excepthook:
         EXCEPTHOOK = sys.excepthook
@@ -183,10 +190,11 @@ def _take_excepthook() -> None:
 
 
 def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None:
+    """Raises `ConfigurationError` if an output is one of the inputs. Arguments may be empty."""
+    given_outputs = [output for output in outputs if output]
+    given_inputs = [argument for argument in inputs if argument]
     with as_configuration_error():
-        check_outputs(
-            [output for output in outputs if output], [given for given in inputs if given]
-        )
+        check_outputs(given_outputs, given_inputs)
 
 
 train.train_model = train_model
@@ -195,5 +203,6 @@ evaluate.evaluate_from_archive = evaluate_from_archive
 Predictor.from_archive = classmethod(from_archive)  # type: ignore[assignment]
 shims.never_install()
 _take_excepthook()
-for module in (archival, models, predictor, predict, evaluate):  # each looks it up
+# Each of these modules has imported the function by its name.
+for module in (archival, models, predictor, predict, evaluate):
     module.load_archive = load_archive  # type: ignore[attr-defined]
