@@ -1,4 +1,4 @@
-"""Texts to the inputs of a predictor: from Python, from a command line, and from files."""
+"""Makes the inputs of a predictor from texts, which Python, a command line or files give."""
 
 import logging
 import os
@@ -20,9 +20,11 @@ from elmo_plugin.common.typography import normalize_text
 
 logger = logging.getLogger(__name__)
 
-_OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # JSON, unlike "{Anna} left"
+# How a JSON object begins, unlike a text such as "{Anna} left".
+_OBJECT = re.compile(r'\s*\{\s*("|\}|$)')
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _TABLE_SUFFIXES = (".csv", ".conll", ".conllu")
+# What may follow the question mark of a question.
 _CLOSING = " \t\r\n\"'”’)"  # noqa: RUF001
 _QUESTION = re.compile(rf"[^?!？！]*[?？][{_CLOSING}]*")  # noqa: RUF001
 _QUESTION_MARKS = ("?", "\uff1f")
@@ -38,23 +40,27 @@ class Input(NamedTuple):
 
 def input_of_texts(task: TaskCard, texts: Sequence[str], place: str = "") -> dict[str, Any]:
     """
-    Returns the predictor's input for one text for each name. A question in the passage's place is
-    exchanged with it, and a warning says so. Raises `BiLmError`, beginning with `place`, for
-    another number of texts.
+    Returns the predictor's input for the texts of a task. If the question comes before its passage,
+    the two are exchanged, with a warning. Raises `BiLmError`, beginning with `place`, for another
+    number of texts than the task has.
     """
     names = task.text_names
     if len(texts) != len(names):
-        got = "1 text" if len(texts) == 1 else f"{len(texts)} texts"
+        got = f"{len(texts)} texts"
+        if len(texts) == 1:
+            got = "1 text"
         raise BiLmError(f"{place or task.title}: expected {' and '.join(names)}, got {got}")
     if is_question_first(task, texts):
-        prefix = f"{place}: " if place else ""
-        logger.warning("%sthe first text is the question, so the two are exchanged", prefix)
+        warning = "the first text is the question, so the two are exchanged"
+        if place:
+            warning = f"{place}: {warning}"
+        logger.warning("%s", warning)
         texts = list(reversed(texts))
     return dict(zip(names, texts, strict=True))
 
 
 def is_question_first(task: TaskCard, texts: Sequence[str]) -> bool:
-    """Returns whether these are a single question and, after it, its longer passage."""
+    """Returns whether the first text is a single question, and the second its longer passage."""
     first = texts[0]
     last = texts[-1]
     if "question" not in task.text_names or len(first) >= len(last):
@@ -66,8 +72,9 @@ def is_question_first(task: TaskCard, texts: Sequence[str]) -> bool:
 
 def input_of_item(task: TaskCard, item: Any, place: str) -> dict[str, Any]:
     """
-    Returns the predictor's input for a text, a list of words, or an input as it is. Raises
-    `BiLmError`, beginning with `place`, for anything else.
+    Returns the predictor's input for a text, a list of words or, if the task has several texts, a
+    list of these. A dictionary is an input already. Raises `BiLmError`, beginning with `place`, for
+    anything else.
     """
     if isinstance(item, Mapping):
         return dict(item)
@@ -75,7 +82,8 @@ def input_of_item(task: TaskCard, item: Any, place: str) -> dict[str, Any]:
         return input_of_texts(task, [str(item)], place)
     names = task.text_names
     if len(names) > 1:
-        return input_of_texts(task, as_words(item, place, " and ".join(names)), place)
+        several_texts = as_words(item, place, " and ".join(names))
+        return input_of_texts(task, several_texts, place)
     words = as_words(item, place, "a text or a list of words")
     if "document" in names:
         return {"sentences": [words]}
@@ -84,8 +92,8 @@ def input_of_item(task: TaskCard, item: Any, place: str) -> dict[str, Any]:
 
 def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
     """
-    Yields the inputs that a command line names: a file, standard input, texts, or a JSON object.
-    If a file stands beside a question, the whole file is the passage.
+    Yields the inputs that the arguments of a command name: a file, standard input, texts, or a JSON
+    object. If one argument is a file and the other a question, the whole file is the passage.
     """
     files = [text for text in texts if text == "-" or os.path.exists(text)]
     is_passage = len(texts) == 2 and len(files) == 1 and "question" in task.text_names
@@ -96,8 +104,8 @@ def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
     elif files and not is_passage:
         raise BiLmError(f"TEXT: {files[0]} is a file; its lines are read if it is the only TEXT")
     else:
-        read = [_content(text) if text in files else text for text in texts]
-        yield Input("TEXT", input_of_texts(task, read))
+        contents = [_content(text) if text in files else text for text in texts]
+        yield Input("TEXT", input_of_texts(task, contents))
 
 
 def _lines(path: str) -> Iterable[bytes]:
@@ -114,11 +122,12 @@ def _content(path: str) -> str:
 
 def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
     """
-    Yields the inputs of a file or of standard input, `-`, plain or in .gz or .zst. Each line is a
-    text, or the texts of the task between tabs, or a JSON object as `allennlp predict` reads. Blank
-    lines, and a first line that names the texts, are left out.
+    Yields the inputs in a file, which may be compressed as .gz or .zst, or in standard input, `-`.
+    Each line is a text, or the texts of the task with tabs between them, or a JSON object as
+    `allennlp predict` reads it. Blank lines are skipped, and so is a first line that has the names
+    of the texts.
 
-    Raises `BiLmError`, naming file and line, for any other line, and if there is none.
+    Raises `BiLmError`, naming file and line, for any other line, or if no line has a text.
     """
     name = "standard input" if str(path) == "-" else str(path)
     suffix = Path(name.removesuffix(compression(name))).suffix.lower()
@@ -134,7 +143,9 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
         text = decode(line, place).rstrip("\r\n")
         if not normalize_text(text).strip():
             continue
-        texts = text.split("\t") if has_tabs else [text]
+        texts = [text]
+        if has_tabs:
+            texts = text.split("\t")
         if number == 1 and _are_names(texts, task):
             continue
         if suffix in _JSON_SUFFIXES or _OBJECT.match(text):
@@ -156,7 +167,7 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
 
 
 def _parse_object(text: str, place: str, task: TaskCard) -> dict[str, Any]:
-    """Returns the JSON object of a line. Raises `BiLmError` for others, and for SQuAD's files."""
+    """Returns the JSON object of a line. Raises `BiLmError` if it is none, or a file of SQuAD."""
     if not _OBJECT.match(text):
         raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
     values = parse_json(text, place, is_line=True)
@@ -175,6 +186,6 @@ def _check_number_of_texts(texts: Sequence[str], place: str, task: TaskCard) -> 
 
 
 def _are_names(texts: Sequence[str], task: TaskCard) -> bool:
-    """Returns whether these are the names of the task's texts, as in the head of a table."""
+    """Returns whether a line has the names of the task's texts, as the header of a table has."""
     names = [task.usual_name(text.lower()) for text in texts]
     return names == task.text_names
