@@ -33,6 +33,7 @@ FOLDER = Path(__file__).parent
 _PORT = re.compile(r":[0-9]{1,5}\Z")
 _NUMBERS = re.compile(r"[0-9.]+")
 _IN_BRACKETS = re.compile(r"\[([0-9a-f.]*:[0-9a-f:.]*)\]")  # an address of IPv6
+# A page may load only files of this server, and no other page may show or read it.
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -64,13 +65,15 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
 
 def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
     """
-    Returns a page, or its content as JSON. A page without a text is that of the first example, and
-    is answered if the models are loaded. Starlette calls this in a thread.
+    Returns a page, or its content as JSON. A page that is opened without a text shows the first
+    example, with its answer if the models are loaded already. Starlette calls this in a thread.
     """
     query: Mapping[str, str] = request.query_params
     if request.url.path.endswith(".json"):
         result = _answer(tab, query)
-        content = result.answer["json"] if result.answer else {"error": result.error}
+        content: Any = {"error": result.error}
+        if result.answer is not None:
+            content = result.answer["json"]
         return JSONResponse(content, result.status)
     result = _Result()
     if any(name in query for name in tab.fields):
@@ -105,10 +108,11 @@ def _answer(tab: Tab, query: Mapping[str, str]) -> _Result:
 
 class SameSiteOnly:
     """
-    Middleware that refuses requests that another page makes, and requests for a name that somebody
-    else owns (DNS rebinding). A host is right if it is an address in numbers, `localhost`, the name
-    of this machine or the served `host`. A link from another page may be followed, but not embedded
-    or fetched. All responses have `HEADERS`.
+    Middleware that keeps other pages in the same browser from using the models. It refuses requests
+    that another page makes, except for a link that a person follows. It also refuses requests for a
+    host name that somebody else may own, and could let point to this machine (DNS rebinding): a
+    host must be an address in numbers, `localhost`, the name of this machine or the served `host`.
+    All responses get `HEADERS`.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
