@@ -28,7 +28,7 @@ except ImportError:  # Windows has no such locks
 StrPath = str | os.PathLike[str]
 
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}  # their file descriptors
-_MODEL_FILES = ("config.json", "options.json")  # a folder with one of them is that of a model
+_MODEL_FILES = ("config.json", "options.json")  # a folder with one of them has a model
 _REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",

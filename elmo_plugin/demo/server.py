@@ -35,7 +35,7 @@ def show_page(
     trust: bool,
 ) -> None:
     """
-    Serves the tabs of trained models and of a biLM until Ctrl-C; if none is named, those of this
+    Serves the tabs of trained models and of a biLM until Ctrl-C; if none is named, of all in this
     package. `limit` is the maximum number of characters of a text. Raises `BiLmError` if a model
     cannot be loaded, or the port is not available.
     """

@@ -56,7 +56,7 @@ def print_view(parts: Sequence[Part]) -> None:
 
 
 def _marked(pieces: Sequence[str | Mark], style: Style | None = None) -> Text:
-    """Returns a text with each span in its color; `style` is that of the span around it."""
+    """Returns a text with each span in its color; `style` is for the text outside them."""
     text = Text()
     for piece in pieces:
         if isinstance(piece, str):

@@ -14,8 +14,10 @@ from elmo_plugin.sweeps.trainings import PROVENANCE_NAME, Outcome, Training
 
 logger = logging.getLogger(__name__)
 
-Scores = dict[str, list[float]]  # of the seeds of each configuration
-_BEST = "best_validation_"  # before AllenNLP's names for the scores of the best epoch
+# The scores of each configuration, one for each seed.
+Scores = dict[str, list[float]]
+# What AllenNLP writes before the names of the best epoch's metrics.
+_BEST = "best_validation_"
 
 
 class Metric(NamedTuple):
@@ -42,7 +44,9 @@ class Metric(NamedTuple):
         Reads the score from a training's metrics. Raises `ConfigurationError` if it is not there,
         or is not a number.
         """
-        key = self.name if self.name.startswith("test_") else _BEST + self.name
+        key = self.name
+        if not key.startswith("test_"):
+            key = _BEST + key
         if key not in metrics:
             scores = [name for name in metrics if name.startswith((_BEST, "test_"))]
             known = ", ".join(name.removeprefix(_BEST) for name in scores)
@@ -52,10 +56,14 @@ class Metric(NamedTuple):
             raise ConfigurationError(
                 f"{place}metric {self.name}: expected a number, got {value!r:.40}"
             )
-        return round(100 * value, 2) if self.higher_is_better else round(value, 4)
+        if self.higher_is_better:
+            return round(100 * value, 2)  # in per cent
+        return round(value, 4)
 
     def __str__(self) -> str:
-        return f"{self.name} (%)" if self.higher_is_better else f"{self.name} (lower is better)"
+        if self.higher_is_better:
+            return f"{self.name} (%)"
+        return f"{self.name} (lower is better)"
 
 
 def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metric:
@@ -81,6 +89,7 @@ def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metri
 
 
 def _check_evaluated_on_test(training: Training) -> None:
+    """Raises `ConfigurationError` if a training is not evaluated on test data."""
     config = training.config
     if not config.get("test_data_path") or not config.get("evaluate_on_test"):
         raise ConfigurationError(
@@ -110,18 +119,19 @@ def judge(
 
 def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict[str, Any]:
     """
-    Returns the scores of configurations without failures, with the command and their provenance.
+    Returns the scores of each configuration, with the command and their provenance. Configurations
+    of which a training failed are left out.
     """
-    found = {}
+    entries = {}
     for name, values in scores.items():
         folders = [training.folder for training in trainings if training.name == name]
         if len(values) == len(folders):
-            found[name] = {"scores": values, "command": command, **_joined_provenance(folders)}
-    return found
+            entries[name] = {"scores": values, "command": command, **_joined_provenance(folders)}
+    return entries
 
 
 def _joined_provenance(folders: Sequence[Path]) -> dict[str, str]:
-    """Returns the provenance of several trainings; different values are listed."""
+    """Returns the provenance of several trainings, with all values of a key where they differ."""
     values: dict[str, set[str]] = {}
     records = []
     for folder in folders:
@@ -141,7 +151,9 @@ def summary(scores: Sequence[float], digits: int = 2) -> str:
     if not scores:
         return "none"
     mean = f"{statistics.mean(scores):.{digits}f}"
-    return mean if len(scores) == 1 else f"{mean} ± {statistics.stdev(scores):.{digits}f}"
+    if len(scores) == 1:
+        return mean
+    return f"{mean} ± {statistics.stdev(scores):.{digits}f}"
 
 
 def table(scores: Scores, metric: str) -> str:

@@ -16,7 +16,7 @@ from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 
 logger = logging.getLogger(__name__)
 
-# How the names of a checkpoint's files end. The second pattern is that of a sharded training, in
+# How the names of a checkpoint's files end. The second pattern is for a sharded training, in
 # which each process ("worker") writes its own part of the state.
 FILE_SUFFIXES = (".th", "_w*.th")
 # The files and folders of a training that a killed process may have left unfinished.
@@ -144,7 +144,7 @@ class AtomicCheckpointer(Checkpointer):
                 path.unlink()
 
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
-        """Returns the files that all processes wrote for a checkpoint, those of the model first."""
+        """Returns the files that all processes wrote for a checkpoint, the models first."""
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
         folder = Path(self._serialization_dir)
         files: list[Path] = []

@@ -350,7 +350,7 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _complete_metrics(self, metrics: dict[str, Any]) -> None:
         """
-        Sets the losses to those of the whole epoch: AllenNLP's are of the batches since the resume.
+        Sets the losses of the whole epoch: AllenNLP counts only the batches since the resume.
         """
         if "loss" not in metrics:
             # The checkpoint was made after the last batch, so AllenNLP trained on none.

@@ -14,7 +14,7 @@ from elmo_plugin.common.typography import Word
 _KNOWN = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # in the training data of SeqVec
 _BASES = set("ACGT")
 _BASES_AND_MARKS = _BASES | set("N*-")
-_LEAST_BASES = 30  # a protein of so many letters has others than those of bases
+_LEAST_BASES = 30  # so many letters of a protein include some that are no bases
 _WRONG = re.compile(r"[^A-Za-z*?.~\s-]")
 
 
@@ -100,7 +100,7 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
 
 
 def _checked(protein: Protein) -> Protein:
-    """Returns the protein. Raises `BiLmError` if its letters are those of DNA or RNA."""
+    """Returns the protein. Raises `BiLmError` if it is DNA or RNA."""
     as_dna = protein.letters.upper().replace("U", "T")
     is_long = len(protein.letters) >= _LEAST_BASES
     if is_long and _BASES <= set(as_dna) <= _BASES_AND_MARKS:
