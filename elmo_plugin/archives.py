@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 _CONFIG = "config.json"
 # The options of a vocabulary that AllenNLP uses when it reads the vocabulary from an archive.
 _VOCABULARY = ("type", "padding_token", "oov_token")
-# The options of a model that AllenNLP drops when it loads an archive, which has all weights.
+# The options of a model that AllenNLP drops when it loads an archive, because that has all weights.
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}
 GONE_READER_OPTIONS = {
     "squad_v1": ("skip_bad", "skip_unanswerable"),
@@ -58,8 +58,8 @@ GONE_READER_OPTIONS = {
     ),
 }
 """
-Options of dataset readers that were removed in version 1.0.0. They said how files are read, which
-predictions do not need, so they are dropped from the configuration of an older archive.
+Options of dataset readers that were removed in version 1.0.0. They said how files are read.
+Predictions do not need them, so they are dropped from the configuration of an older archive.
 """
 GONE_READER_VALUES = {"source_encoding": ("auto", "IO", "mixed")}
 """Values of options of `ner_conll2003` that were removed in version 1.0.0."""
@@ -370,7 +370,7 @@ def _remove_sources(part: dict[str, Any]) -> None:
 @contextmanager
 def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
     """
-    Yields the folder with the content of an archive, and what messages call the archive. Raises
+    Yields the folder with the content of an archive, and the archive's name for messages. Raises
     `BiLmError` if a folder has a link that leads out of it, or an archive has no vocabulary.
     """
     local = archive_path(path)

@@ -39,7 +39,7 @@ TRAIN_MODEL = train.train_model
 FROM_ARCHIVE = vars(Predictor)["from_archive"].__func__
 EXCEPTHOOK = sys.excepthook
 
-# The exceptions for a user's mistakes, which are shown without a traceback.
+# The exceptions for a user's mistakes. They are shown without a traceback.
 MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
 _TRUST = (
@@ -53,7 +53,7 @@ _MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """
-    Trains as AllenNLP does, if the configuration has no mistakes. Raises `ConfigurationError` with
+    Trains as AllenNLP does, if the configuration is right. Raises `ConfigurationError` with
     all of them before anything is made or written.
     """
     config = params.duplicate().as_dict(quiet=True)  # AllenNLP removes keys from `params` itself
@@ -81,7 +81,7 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
             _remove_untrained(folder)
         raise ConfigurationError(f"{old_key}; {_OLD}") from error
     finally:
-        _take_excepthook()  # AllenNLP has set its own, which logs the error
+        _take_excepthook()  # AllenNLP has set its own to log the error
 
 
 def _repair_config(file: Path, params: Params) -> None:

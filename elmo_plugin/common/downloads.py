@@ -46,10 +46,10 @@ def fetch(path_or_url: str | Path) -> Path:
 
 
 def _download(url: str) -> Path:
-    """Returns the path of a URL in the cache, which it is downloaded into if it is missing."""
+    """Returns the path of a URL in the cache. It is downloaded if it is missing."""
     if url.startswith("hf://"):
         return _download_from_hub(url.removeprefix("hf://"))
-    # Imported here, because it imports the clients of all clouds, which takes seconds.
+    # Imported here, because importing the clients of all clouds takes seconds.
     from cached_path import cached_path, find_latest_cached
 
     cached = find_latest_cached(url, download_directory())

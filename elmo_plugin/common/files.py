@@ -68,7 +68,7 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
             for path, temporary in zip(paths, temporaries, strict=True):
                 _move(temporary, path)
     except OSError as error:
-        # Errors of other files, which the block reads, pass as they are.
+        # Errors of files that the block reads pass unchanged.
         names_temporary = f".{paths[0].name}." in str(error.filename)
         if names_temporary or error.errno in _OF_WRITING:
             message = f"could not write {paths[0]}: {reason(error)}"
@@ -89,7 +89,7 @@ def _move(temporary: Path, path: Path) -> None:
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
     """
-    Yields a path in a new folder, which is next to `path` unless that is special. Removes such
+    Yields a path in a new folder, next to `path` unless that is special. Removes such
     folders that killed processes have left.
     """
     parent = None  # the system's folder for temporary files
@@ -108,7 +108,7 @@ def _temporary(path: Path) -> Iterator[Path]:
 
 def _remove_abandoned(folder: Path, name: str) -> None:
     """
-    Removes the temporary folder of a process that was killed, which nobody locks any more. A living
+    Removes the temporary folder of a killed process, as nobody holds its lock any more. A living
     process may be about to lock an empty folder that is new.
     """
     with suppress(OSError), _locked_folder(folder, wait=False):
@@ -135,7 +135,7 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, mode)
         except OSError:
-            # Waiting fails only on a file system that has no locks, and goes on without one.
+            # Waiting fails only if the file system lacks locks; then it goes on without one.
             if not wait:
                 raise
         yield
@@ -167,7 +167,7 @@ def _flush_to_disk(path: Path) -> None:
 def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
     """
     Holds the lock in the file `lock`. Raises `filelock.Timeout` if another process holds it for
-    longer than `timeout` seconds; with -1 there is no limit.
+    longer than `timeout` seconds; -1 waits for ever.
     """
     from filelock import FileLock  # here, because `elmo --help` would wait for it
 
@@ -189,7 +189,7 @@ def reason(error: OSError) -> str:
 
 def read_bytes(path: Any, name: str) -> bytes:
     """
-    Reads a file, which may be in a zip archive. Raises `BiLmError`, beginning with `name`, if it
+    Reads a file, perhaps in a zip archive. Raises `BiLmError`, beginning with `name`, if it
     cannot be read.
     """
     if isinstance(path, str | os.PathLike):
@@ -276,7 +276,7 @@ def _named_files(arguments: Iterable[Any]) -> Iterator[str]:
 
 def is_special(path: StrPath) -> bool:
     """
-    Returns whether a path is a stream, a device or a pipe, which is written to and never replaced.
+    Returns whether a path is a stream, a device or a pipe, to be written to and never replaced.
     """
     if os.fspath(path) in _STREAMS:
         return True

@@ -21,9 +21,9 @@ def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
     Returns the files, or the folders of texts, by "train" and maybe "dev" and "test".
 
     In a single folder, files or folders are found that are called train…, dev… and test…; if it has
-    none, the folder itself may be the training data. Of several paths, those without such a name
-    are taken in the order train, dev, test. Raises `BiLmError` if two paths are for the same part,
-    or none is for training.
+    none, the folder itself may be the training data. If there are several paths, the ones
+    without such a name are taken in the order train, dev, test. Raises `BiLmError` if two paths are
+    for the same part, or none is for training.
     """
     paths = [Path(os.path.abspath(path)) for path in paths]
     if len(paths) == 1 and paths[0].is_dir():

@@ -24,7 +24,7 @@ def open_missing_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            # The system gives it the lowest descriptor that is free, which is this stream's.
+            # The system gives it the lowest descriptor that is free: this stream's.
             os.open(os.devnull, os.O_WRONLY)
         is_output = name != "stdin"
         if is_output and getattr(sys, name) is None:
@@ -56,7 +56,7 @@ def ending_unread() -> Iterator[None]:
     except BrokenPipeError:
         if not is_unread():
             raise
-        # Python flushes what is left when it ends, so standard output must be writable then.
+        # Python flushes the rest when it ends, so standard output must be writable then.
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         sys.exit(128 + signal.SIGPIPE)

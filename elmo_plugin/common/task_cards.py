@@ -2,7 +2,7 @@
 The cards of the tasks: each task is described once, in a file `NAME.card.json` beside its code.
 
 A card is data, so `elmo --help` and this package, on which all others build, can read it without
-importing the task's code, which needs torch and AllenNLP.
+the torch and AllenNLP that the task's code needs.
 """
 
 import json

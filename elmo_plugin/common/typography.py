@@ -113,7 +113,7 @@ class NormalizedText:
         self.text = typed
         self._origins: Sequence[int] = range(len(typed))
         if not typed.isascii():
-            pieces = list(typed)  # what stands in the text for each character as typed
+            pieces = list(typed)  # the text for each character as typed
             for match in _TYPOGRAPHIC.finditer(typed):
                 pieces[match.start()] = _twin(match)
             if separate:
@@ -145,5 +145,5 @@ def normalize_text(text: str) -> str:
 
 
 def _twin(match: re.Match[str]) -> str:
-    """Returns what stands in the text for a character; a joiner, which has no twin, is dropped."""
+    """Returns the ASCII twin of a character; a joiner is dropped."""
     return _TWINS.get(match[0], "")

@@ -25,7 +25,7 @@ NUM_NEIGHBORS = 8
 
 class BiLmTab(Tab):
     """
-    The tab of a biLM, which is loaded from a `source` as `BiLm.from_pretrained` takes. Raises
+    The tab of a biLM. Its `source` is a source of `BiLm.from_pretrained`. Raises
     `BiLmError` if it cannot be loaded.
     """
 

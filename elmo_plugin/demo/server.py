@@ -35,7 +35,7 @@ def show_page(
     trust: bool,
 ) -> None:
     """
-    Serves the tabs of trained models and of a biLM until Ctrl-C; if none is named, of all in this
+    Serves the tabs of trained models and of a biLM until Ctrl-C; by default, of all in this
     package. `limit` is the maximum number of characters of a text. Raises `BiLmError` if a model
     cannot be loaded, or the port is not available.
     """
@@ -73,7 +73,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         family, _, _, _, address = addresses[0]
-        # An address of IPv6 has two numbers after the port, which belong to the host.
+        # An address of IPv6 has two more numbers after the port.
         name, _, *rest = address
         return socket.create_server((name, port, *rest), family=family)
     except (OSError, OverflowError) as error:

@@ -1,5 +1,5 @@
 """
-The tabs of the page, each with its form. Trained models of the same task share a tab, which shows
+The tabs of the page, each with its form. Trained models of the same task share a tab, with
 their answers side by side.
 """
 
@@ -28,7 +28,7 @@ _VISIBLE = "LNPS"  # the categories of letters, numbers, punctuation and symbols
 
 class LoadedArchive:
     """
-    A trained model, which may still be loading. `tagger` is the archive that finds its predicates,
+    A trained model, perhaps still loading. `tagger` is the archive that finds its predicates,
     if it needs one.
     """
 
@@ -194,7 +194,7 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
 def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
     """
     Returns a tab for each task of these archives. A task that needs a tagger of predicates gets the
-    one among the archives, or else this package's. A tagger that a task uses has no tab of its own.
+    one among the archives, or else this package's. A tagger that a task uses gets no tab.
     """
     loaded = {path: load_predictor(path, trust=trust) for path in paths}
     by_task: dict[str, list[LoadedArchive]] = {}

@@ -1,4 +1,4 @@
-"""Makes the inputs of a predictor from texts, which Python, a command line or files give."""
+"""Makes the inputs of a predictor from texts in Python, on a command line or in files."""
 
 import logging
 import os

@@ -221,7 +221,7 @@ KINDS: dict[str, Kind] = {
 
 
 def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
-    """Returns the kind of a prediction, which the first of the keys in it decides, or `None`."""
+    """Returns the kind of a prediction by the first of the keys that it has, or `None`."""
     for key in keys:
         if key in output:
             return KINDS[key]

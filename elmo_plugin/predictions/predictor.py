@@ -189,8 +189,8 @@ def load_predictor(
 
     task = task_of(archive.model, str(path), predictor)
     tagger = options.get("predicates", tagger_of(path))
-    # A tagger that is named by its archive is loaded here, because AllenNLP would load it without
-    # checks.
+    # If the tagger is an archive's path or name, it is loaded here, because AllenNLP would load it
+    # without checks.
     if tagger and isinstance(tagger, str | Path):
         loaded = load_predictor(tagger, None, cuda_device, trust=trust)
         _check_tagger(task, str(path), loaded.task, str(tagger))

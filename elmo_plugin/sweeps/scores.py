@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 # The scores of each configuration, one for each seed.
 Scores = dict[str, list[float]]
-# What AllenNLP writes before the names of the best epoch's metrics.
+# AllenNLP's prefix for the metrics of the best epoch.
 _BEST = "best_validation_"
 
 
@@ -119,8 +119,8 @@ def judge(
 
 def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict[str, Any]:
     """
-    Returns the scores of each configuration, with the command and their provenance. Configurations
-    of which a training failed are left out.
+    Returns the scores of each configuration, with the command and their provenance. A
+    configuration is left out if one of its trainings failed.
     """
     entries = {}
     for name, values in scores.items():

@@ -79,7 +79,7 @@ class EpochProgress(TrainerCallback):
         if not is_training:
             return
         # With gradient accumulation, AllenNLP calls this once for several batches. It has summed
-        # their losses, but not the penalty of regularization, which is the same for each of them.
+        # their losses, but not the penalty of regularization. It is the same for each of them.
         num_batches = len(batch_inputs)
         self.totals["batches"] += num_batches
         self.totals["loss"] += batch_metrics["batch_loss"]
@@ -374,7 +374,7 @@ class ResumableTrainer(GradientDescentTrainer):
     def _fill_caches(self, batch: TensorDict) -> None:
         """
         Runs a model that has a frozen ELMo on a batch of the first epoch, so that ELMo's caches
-        hold the same vectors as before the kill. Metrics and random states stay as they were.
+        hold the same vectors as before the kill. Metrics and random states do not change.
         """
         if not self._has_frozen_elmo():
             return
@@ -385,7 +385,7 @@ class ResumableTrainer(GradientDescentTrainer):
         set_random_states(states, self.cuda_device)  # the data loader may draw from them
 
     def _has_frozen_elmo(self) -> bool:
-        """Returns whether the model has a biLM that is not trained, whose vectors are cached."""
+        """Returns whether the model has a biLM that is not trained, so that vectors are cached."""
         for module in self.model.modules():
             if isinstance(module, ElmoRepresentations) and not module.bilm.is_trainable:
                 return True

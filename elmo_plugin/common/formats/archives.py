@@ -27,7 +27,7 @@ _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g",
 
 def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
     """
-    Reads the wanted files of a tar archive, which may be compressed by gzip. Raises `BiLmError` if
+    Reads the wanted files of a tar archive, perhaps compressed by gzip. Raises `BiLmError` if
     the archive is damaged, too large, or has anything but files and folders inside it.
     """
     contents = {}
@@ -86,7 +86,7 @@ class ZippedPath(zipfile.Path):
             return zipped_paths
 
     def read_bytes(self) -> bytes:
-        """Returns the content of a file, which is unpacked only once."""
+        """Returns the content of a file. It is unpacked only once."""
         return self._content
 
     @cached_property
@@ -154,7 +154,7 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 file = archive.extractfile(member)
                 assert file is not None  # it is a file
                 yield str(PurePosixPath(member.name)), file
-            # What follows the last file must be zeros. It is read to the end, because gzip compares
+            # Only zeros may follow the last file. They are read to the end, because gzip compares
             # its checksum only there. tarfile has read a part of it into a buffer of its own.
             for rest in (archive.fileobj, stream):
                 while block := rest.read(_READ):

@@ -39,7 +39,7 @@ def parse_json(
         raise BiLmError(f"{name}, line {error.lineno}: {wrong}") from None
     except ValueError as error:  # the text is not UTF-8, or a function below refuses a value
         raise BiLmError(f"{name}: not JSON ({error})") from None
-    # Two escapes may make a pair that is whole, which only the parsed content shows.
+    # Two escapes may make a whole pair, and only the parsed content shows it.
     if _SURROGATE.search(text):
         check_characters(json.dumps(content, ensure_ascii=False), name)
     return content
@@ -92,7 +92,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(constant: str) -> float:
-    """Raises `ValueError` for `NaN` and `Infinity`, which Python's parser would accept."""
+    """Raises `ValueError` for `NaN` and `Infinity`: Python's parser would accept them."""
     raise ValueError(f"{constant} is not a number of JSON")
 
 

@@ -74,7 +74,7 @@ def read_lines(path: str) -> Iterator[bytes]:
 _NUM_FIRST_LINES = 20  # that decide what a file holds
 _MOST_WORDS = 500  # of a likely sentence
 
-# What to do with each kind of data; a kind is named by a text that contains the key.
+# The advice for each kind of data; the text of a kind contains the key.
 _ADVICE = {
     "columns": "--column N reads its words, from 0",
     "FASTA": "name its file .fasta, or --input-format fasta",
@@ -291,7 +291,7 @@ def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
 
 def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
     """
-    Yields the unpacked content of a file, which has one or more frames. Raises `ZstdError` if the
+    Yields the unpacked content of a file with one or more frames. Raises `ZstdError` if the
     file is cut; the library's own reader does not.
     """
     frame = None

@@ -88,7 +88,7 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)
     except (OSError, RuntimeError) as error:
-        # torch may raise an error of its own while it handles the system's, which has the reason.
+        # torch may raise another error while it handles the system's, but that has the reason.
         cause: BaseException | None = error
         while cause is not None and not isinstance(cause, OSError):
             cause = cause.__context__
