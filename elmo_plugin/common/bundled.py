@@ -85,8 +85,8 @@ def trained_models() -> dict[str, BundledModel]:
 
 def model_name(archive: str | Path) -> str | Path:
     """
-    Returns the name of the trained model that a word for its task means, and everything else as it
-    is. A `Path`, and a file that exists, is never a name.
+    Returns the name of the trained model that a word for its task means, and everything else
+    unchanged. A `Path`, and a file that exists, is never a name.
     """
     if not isinstance(archive, str) or archive in trained_models() or os.path.exists(archive):
         return archive

@@ -24,7 +24,7 @@ def is_url(text: str) -> bool:
 
 def fetch(path_or_url: str | Path) -> Path:
     """
-    Returns a path as it is, and for a URL the path of the downloaded file. URLs are `https://…`,
+    Returns a path unchanged, and for a URL the path of the downloaded file. URLs are `https://…`,
     `s3://…`, `gs://…`, and for the Hugging Face Hub `hf://USER/MODEL/FILE`, or `hf://USER/MODEL`
     for the folder of a model. Raises `BiLmError` if the URL cannot be downloaded.
     """

@@ -44,7 +44,7 @@ _SECONDS_TO_LOCK = 1
 @contextmanager
 def atomic_write(path: StrPath) -> Iterator[Path]:
     """
-    Yields a temporary path, whose file is flushed to the disk and renamed to `path` when the block
+    Yields a temporary path. Its file is flushed to the disk and renamed to `path` when the block
     succeeds. If `path` is a symlink, the file that it leads to is replaced; if it is special, such
     as /dev/stdout, the content is written to it. Raises `OSError`, naming `path`.
     """
@@ -304,8 +304,8 @@ def target_of(path: StrPath) -> Path:
 
 def _identity(path: StrPath) -> tuple[int, int] | None:
     """
-    Returns the device and the inode of a regular file, which all links to it share; `None` for
-    everything else.
+    Returns the device and the inode of a regular file: all links to it share them. Returns `None`
+    for everything else.
     """
     try:
         status = os.stat(path)

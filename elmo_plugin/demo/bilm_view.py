@@ -128,7 +128,7 @@ def _similar_words(
 
 def _similarities(vectors: Tensor) -> dict[str, Any]:
     """
-    Compares vectors, whose shape is (words, dim). Returns their `cosines` with one another, whether
+    Compares vectors; their shape is (words, dim). Returns their `cosines` with one another, whether
     they are all equal (`is_constant`), and a map of them: `points` are their two principal
     components, scaled by one factor to the range from 0 to 1, and `explained` is the share of the
     variance that these hold.

@@ -237,7 +237,7 @@ def _texts_of(predictor: "Predictor") -> tuple[InputText, ...]:
 
 def task_of(model: "Model", path: str, predictor: str | None = None) -> TaskCard:
     """
-    Returns the task of a model or an ensemble, which the name of its predictor tells. Raises
+    Returns the task of a model or an ensemble by the name of its predictor. Raises
     `BiLmError` if no predictor is given and the model names none.
     """
     first_member = getattr(model, "members", [model])[0]

@@ -392,7 +392,7 @@ class ResumableTrainer(GradientDescentTrainer):
         return False
 
     def _reach_checkpoint(self) -> None:
-        """Restores the random states and a subclass's values as they were at the checkpoint."""
+        """Restores the random states and a subclass's values of the checkpoint."""
         assert self._resumed is not None
         set_random_states(self._resumed["random"], self.cuda_device)
         self._load_own_state(self._resumed)

@@ -221,8 +221,8 @@ def _is_comment(line: bytes, fields: list[bytes], width: int) -> bool:
 
 def looks_raw(word: str) -> bool:
     """
-    Returns whether the last word of a sentence ends with the full stop, which tokenized text has as
-    a word of its own.
+    Returns whether the last word of a sentence ends with the full stop. In tokenized text the
+    full stop is a word of its own.
     """
     return len(word) > 1 and word.endswith(_SENTENCE_ENDS)
 

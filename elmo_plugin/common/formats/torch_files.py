@@ -99,7 +99,7 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
 
 def check_finite(name: str, values: Any) -> Any:
     """
-    Returns the values as they are. Raises `BiLmError` if they are a tensor with a number that
+    Returns the values unchanged. Raises `BiLmError` if they are a tensor with a number that
     float32 cannot hold.
     """
     if not isinstance(values, Tensor):
