@@ -83,7 +83,7 @@ def import_all_plugins(subject: str) -> None:
     beginning with `subject`, if AllenNLP is not installed.
     """
     try:
-        import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
+        import_module("allennlp.models")  # it needs most of AllenNLP's dependencies
         import_module("allennlp.common.plugins")
     except ModuleNotFoundError:
         raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
@@ -135,7 +135,9 @@ def load_archive(
         check_before_load(weights, name)
         if isinstance(overrides, str):
             overrides = parse_overrides(overrides)
-        params = Params(with_overrides(config, overrides) if overrides else config)
+        if overrides:
+            config = with_overrides(config, overrides)
+        params = Params(config)
         if trust:
             logger.warning("%s is trusted: it may run code and read any file", name)
         else:
@@ -257,7 +259,8 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
     from allennlp.common import util
     from spacy import lang
 
-    languages = {found.name for found in iter_modules(lang.__path__)}
+    languages = {module.name for module in iter_modules(lang.__path__)}
+    # A token indexer with a feature such as "pos_" reads what only a model can find.
     needs_tags = any(
         keys[-1] == "feature_name" and value != "text" for keys, value in _values(config)
     )
@@ -287,8 +290,8 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
 
 class _SpacyWithLoad:
     """
-    Stands for the module spaCy, with another `load`: other threads use the rest of it while they
-    predict.
+    Stands for the module spaCy, with another `load`. It has the rest of the module as well, because
+    other threads use that while they predict.
     """
 
     def __init__(self, load: Callable[..., Any]) -> None:
@@ -315,6 +318,7 @@ def _drop_gone_values(reader: dict[str, Any]) -> None:
     for option, values in GONE_READER_VALUES.items():
         if reader.get(option) in values:
             del reader[option]
+    # Columns had names then, and have only numbers now.
     for option in ("word_column", "tag_column"):
         # A column is given by its number; before, it could be given by its name.
         if isinstance(reader.get(option), str):
@@ -322,7 +326,10 @@ def _drop_gone_values(reader: dict[str, Any]) -> None:
 
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
-    """Reads the configuration, except for caches, initial values and the number of processes."""
+    """
+    Reads the configuration of an archive, without what is of no use to a trained model: caches,
+    initial values, the number of processes, and options that were removed.
+    """
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
     model = config.get("model")
     vocabulary = config.get("vocabulary", {})
@@ -331,15 +338,18 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     if vocabulary:
         config["vocabulary"] = {key: vocabulary[key] for key in _VOCABULARY if key in vocabulary}
     for key in ("data_loader", "validation_data_loader"):
-        if isinstance(config.get(key), dict):
+        loader = config.get(key)
+        if isinstance(loader, dict):
             for option in ("cache_directory", "num_workers"):
-                config[key].pop(option, None)
+                loader.pop(option, None)
     for key in ("dataset_reader", "validation_dataset_reader"):
-        if isinstance(config.get(key), dict):
-            for option in GONE_READER_OPTIONS.get(config[key].get("type"), ()):
-                config[key].pop(option, None)
-            if config[key].get("type") == "ner_conll2003":
-                _drop_gone_values(config[key])
+        reader = config.get(key)
+        if isinstance(reader, dict):
+            reader_type: Any = reader.get("type")
+            for option in GONE_READER_OPTIONS.get(reader_type, ()):
+                reader.pop(option, None)
+            if reader_type == "ner_conll2003":
+                _drop_gone_values(reader)
     _remove_sources(model)
     for _, part in _values(model):
         if isinstance(part, dict):
@@ -361,7 +371,10 @@ def _remove_sources(part: dict[str, Any]) -> None:
 
 @contextmanager
 def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
-    """Yields the folder with the content of an archive, and the archive's name in messages."""
+    """
+    Yields the folder with the content of an archive, and the archive's name for messages. Raises
+    `BiLmError` if a folder has a link that leads out of it, or an archive has no vocabulary.
+    """
     local = archive_path(path)
     if local.is_dir():
         root = local.resolve()
@@ -374,14 +387,15 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
         return
     with tempfile.TemporaryDirectory(prefix="elmo_archive_") as folder:
         unpack(local, folder)
-        if not (Path(folder) / "vocabulary").is_dir():  # AllenNLP would unpack a file
+        # If it were a file, AllenNLP would unpack it, without our checks.
+        if not (Path(folder) / "vocabulary").is_dir():
             raise BiLmError(f"archive {path}: vocabulary not found")
         yield Path(folder), f"archive {path}"
 
 
 @contextmanager
 def one_sentence(name: str) -> Iterator[None]:
-    """Turns any error of making a model into a `BiLmError` with the name of its archive."""
+    """Turns any error of making a model into a `BiLmError` whose message names the archive."""
     try:
         yield
     except MemoryError:
@@ -389,4 +403,6 @@ def one_sentence(name: str) -> Iterator[None]:
     except Exception as error:  # damage can make AllenNLP and torch raise anything
         raise_stop(error)
         message = " ".join(str(error).split()) or type(error).__name__
-        raise BiLmError(message if name in message else f"{name}: {message}") from error
+        if name not in message:
+            message = f"{name}: {message}"
+        raise BiLmError(message) from error

@@ -52,8 +52,8 @@ _JSONNET_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """
-    Raises `ConfigurationError` for all mistakes in a configuration, before anything is made or
-    written.
+    Trains as AllenNLP does, if the configuration is right. Raises `ConfigurationError` with
+    all of them before anything is made or written.
     """
     # A copy, because AllenNLP takes the keys out of `params` while it trains.
     config = params.duplicate().as_dict(quiet=True)
@@ -117,8 +117,8 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
 
 def get_predictor(args: argparse.Namespace) -> Predictor:
     """
-    Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs, or the
-    predictor does not take `--predictor-args`.
+    Makes the predictor of `allennlp predict`. Raises `ConfigurationError` if the output is one of
+    the inputs, or the predictor does not take `--predictor-args`.
     """
     _check_outputs([args.output_file], [args.input_file, args.archive_file, args.weights_file])
     try:
@@ -135,8 +135,8 @@ def get_predictor(args: argparse.Namespace) -> Predictor:
 @wraps(EVALUATE)
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     """
-    Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs, or the
-    model does not return `--batch-weight-key`.
+    Evaluates a model, as `allennlp evaluate` does. Raises `ConfigurationError` if an output is one
+    of the inputs, or the model does not return `--batch-weight-key`.
     """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
     inputs = [
@@ -191,6 +191,7 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
 
 
 def _take_excepthook() -> None:
+    """Lets errors that end the process come to our `excepthook` first."""
     global EXCEPTHOOK
     if sys.excepthook is not excepthook:
         EXCEPTHOOK = sys.excepthook
@@ -198,10 +199,11 @@ def _take_excepthook() -> None:
 
 
 def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None:
+    """Raises `ConfigurationError` if an output is one of the inputs. Arguments may be empty."""
+    given_outputs = [output for output in outputs if output]
+    given_inputs = [argument for argument in inputs if argument]
     with as_configuration_error():
-        check_outputs(
-            [output for output in outputs if output], [given for given in inputs if given]
-        )
+        check_outputs(given_outputs, given_inputs)
 
 
 train.train_model = train_model

@@ -24,16 +24,16 @@ from overrides import overrides
 PREPARE_LOGGING = common_logging.prepare_global_logging
 BAR = Tqdm.tqdm
 EVALUATE = evaluate.evaluate_from_archive
-# How AllenNLP's messages begin: the final figures, as JSON, and a warning that progress bars leave
-# out those with "_".
+# How AllenNLP's message with the final figures begins; JSON follows.
 _METRICS = "Metrics: "
+# How AllenNLP's warning begins that progress bars leave out metrics whose names begin with "_".
 _OF_BARS = "Metrics with names beginning"
 
 logger = logging.getLogger(__name__)
 
 
 class EpochLines(ConsoleLoggerCallback):
-    """Logs one line for each epoch, in the place of AllenNLP's table and of the first batch."""
+    """Logs one line for each epoch, where AllenNLP logs a table and the whole first batch."""
 
     @overrides
     def on_batch(self, *args: Any, **kwargs: Any) -> None:
@@ -56,8 +56,8 @@ class EpochLines(ConsoleLoggerCallback):
 
 class ConsoleFormatter(logging.Formatter):
     """
-    Formats only the message of a record; the final figures of a training or an evaluation in one
-    line.
+    Formats a record as its message alone, and the final figures of a training or an evaluation as
+    one line.
     """
 
     @overrides
@@ -68,7 +68,7 @@ class ConsoleFormatter(logging.Formatter):
 
 
 def is_final(record: logging.LogRecord) -> bool:
-    """Returns whether a record has the final figures."""
+    """Returns whether a record is AllenNLP's message with the final figures."""
     return record.name == "allennlp.common.util" and record.getMessage().startswith(_METRICS)
 
 
@@ -106,7 +106,7 @@ def figures(metrics: Mapping[str, Any], prefix: str = "") -> str:
 
 
 def quieten_console() -> None:
-    """Lets the handlers of the console show less."""
+    """Makes the handlers of the console show only some records, and only their messages."""
     for handler in logging.getLogger().handlers:
         if getattr(handler, "stream", None) in (sys.stdout, sys.stderr):
             handler.addFilter(is_shown)
@@ -114,7 +114,7 @@ def quieten_console() -> None:
 
 
 def prepare_quiet_logging(*args: Any, **kwargs: Any) -> None:
-    """Prepares the logging of a training, whose file gets everything."""
+    """Prepares the logging of a training: its file gets everything, and the console less."""
     PREPARE_LOGGING(*args, **kwargs)
     quieten_console()
 

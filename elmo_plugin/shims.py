@@ -46,19 +46,23 @@ def restore_reduce_on_plateau() -> None:
         super(ReduceOnPlateauLearningRateScheduler, self).__init__(scheduler)
 
     signature = inspect.signature(ReduceOnPlateauLearningRateScheduler.__init__)
-    parameters = [each for each in signature.parameters.values() if each.name != "verbose"]
+    parameters = [
+        parameter for parameter in signature.parameters.values() if parameter.name != "verbose"
+    ]
+    # AllenNLP reads the options that a configuration may have from the signature.
     init.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     ReduceOnPlateauLearningRateScheduler.__init__ = init  # type: ignore
 
 
 def allow_numpy_scalars_in_checkpoints() -> None:
     """
-    Lets `torch.load` read the numpy numbers in AllenNLP's training states (the cosine scheduler's
-    learning rates, metrics made with numpy); newer versions refuse them by default: `--recover`
-    needs them.
+    Lets `torch.load` read the numpy numbers in AllenNLP's training states, such as the cosine
+    scheduler's learning rates and metrics that were computed with numpy. Newer versions of torch
+    refuse them by default, and `--recover` would fail.
     """
     if not hasattr(torch.serialization, "add_safe_globals"):
         return
+    # The private function by which pickle makes a numpy number again.
     rebuild_scalar: Any = np.float64(0).__reduce__()[0]
     numbers = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
     dtype_classes = {type(np.dtype(code)) for code in numbers}
@@ -90,8 +94,9 @@ def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float
     for parameter in parameters:
         gradient = parameter.grad
         if gradient is not None and gradient.is_sparse:
-            gradient = parameter.grad = gradient.coalesce()
-            gradient = gradient.values()
+            # The values of a coalesced gradient share its memory, so they are clipped in place.
+            parameter.grad = gradient.coalesce()
+            gradient = parameter.grad.values()
         clipped.append(_WithGradient(gradient))
     return torch.nn.utils.clip_grad_norm_(clipped, max_norm)
 
@@ -108,21 +113,22 @@ def silence_cuda_amp_deprecation() -> None:
 
 def import_submodules_by_their_full_names() -> None:
     """
-    Makes AllenNLP find submodules without importing them by their last name alone. Its own function
-    runs folders of the working directory that are called `data`, `models` or `training`, as its
-    packages are.
+    Makes AllenNLP import submodules by their full names. Its own function imports them by their
+    last names first, which runs folders of the working directory that are called `data`, `models`
+    or `training`, as AllenNLP's packages are.
 
-    Drop it when AllenNLP walks its packages with a prefix.
+    This shim can go when AllenNLP walks its packages with a prefix.
     """
-    modules: tuple[Any, ...] = (util, commands)  # each looks it up
+    modules: tuple[Any, ...] = (util, commands)  # each has imported the function by its name
     for module in modules:
         module.import_module_and_submodules = _include_package
     plugins.import_module_and_submodules = _import_with_submodules
 
 
 def _include_package(package_name: str, exclude: set[str] | None = None) -> None:
-    is_allennlps = package_name.partition(".")[0] == "allennlp"
-    if is_allennlps:
+    """Imports a package with its submodules; one of the user's may be in the working directory."""
+    top_package = package_name.partition(".")[0]
+    if top_package == "allennlp":
         _import_with_submodules(package_name, exclude)
         return
     with util.push_python_path("."):
@@ -130,23 +136,27 @@ def _include_package(package_name: str, exclude: set[str] | None = None) -> None
 
 
 def _import_with_submodules(package_name: str, exclude: set[str] | None = None) -> None:
+    """Imports a package and all that is in it, except tests and names that begin with `_`."""
     if package_name in (exclude or ()) or package_name == _ONLY_FOR_CHECKLIST:
         return
     invalidate_caches()
-    path = getattr(import_module(package_name), "__path__", [])
-    for found in iter_modules(list(path)[:1]):
-        if not found.name.startswith(("_", "test")):
-            _import_with_submodules(f"{package_name}.{found.name}", exclude)
+    package = import_module(package_name)
+    folders = list(getattr(package, "__path__", []))  # a module that is no package has none
+    for submodule in iter_modules(folders[:1]):
+        if not submodule.name.startswith(("_", "test")):
+            _import_with_submodules(f"{package_name}.{submodule.name}", exclude)
 
 
 @cache
 def import_plugins(here: str) -> None:
     """
-    Imports AllenNLP and its plugins as its own function does, once in each working directory. A
-    folder there is a plugin only if `.allennlp_plugins` names it, and the path stays the same.
+    Imports AllenNLP and its plugins, as AllenNLP's own function does, once in each working
+    directory `here`. Unlike there, a folder in `here` is a plugin only if `.allennlp_plugins` names
+    it, and `sys.path` has afterwards what it had before, and what the plugins have added.
     """
     path = sys.path[:]
-    sys.path[:] = [each for each in path if Path(each).resolve() != Path(here).resolve()]
+    working_directory = Path(here).resolve()
+    sys.path[:] = [entry for entry in path if Path(entry).resolve() != working_directory]
     try:
         _import_with_submodules("allennlp", {"allennlp.sanity_checks", "allennlp.tools"})
         for name in plugins.DEFAULT_PLUGINS:
@@ -156,11 +166,12 @@ def import_plugins(here: str) -> None:
         for name in list(plugins.discover_plugins()):
             _try(import_module, name)
     finally:
-        added_by_plugins = [each for each in sys.path if each not in path and each != here]
+        added_by_plugins = [entry for entry in sys.path if entry not in path and entry != here]
         sys.path[:] = path + added_by_plugins
 
 
 def _try(import_it: Callable[[str], Any], name: str) -> None:
+    """Imports a plugin, or logs that something which it imports is missing."""
     try:
         import_it(name)
     except ModuleNotFoundError as error:
@@ -173,6 +184,7 @@ def never_install() -> None:
 
 
 def _refuse_to_install(name: str, *_: Any) -> None:
+    """Raises `ConfigurationError` with the command that installs a model of spaCy."""
     raise ConfigurationError(
         f'spaCy\'s model {name} is not installed: "spacy_rules" of elmo_plugin.plugin needs none; '
         f"python -m spacy download {name} installs it"

@@ -62,8 +62,8 @@ class BundledModel(NamedTuple):
 def bundled_models() -> dict[str, BundledModel]:
     """Returns all models by their names."""
     models = {}
-    for each in json.loads((BUNDLED / "models.json").read_text(encoding="utf-8")):
-        models[each["name"]] = BundledModel(**each)
+    for entry in json.loads((BUNDLED / "models.json").read_text(encoding="utf-8")):
+        models[entry["name"]] = BundledModel(**entry)
     for name, card in task_cards().items():
         file = BUNDLED / "tasks" / name / "model.json"
         if file.exists():
@@ -84,7 +84,10 @@ def trained_models() -> dict[str, BundledModel]:
 
 
 def model_name(archive: str | Path) -> str | Path:
-    """Returns the trained model that a word for its task means; a `Path` is never a name."""
+    """
+    Returns the name of the trained model that a word for its task means, and everything else
+    unchanged. A `Path`, and a file that exists, is never a name.
+    """
     if not isinstance(archive, str) or archive in trained_models() or os.path.exists(archive):
         return archive
     return _names().get(_word(archive), archive)
@@ -107,34 +110,50 @@ def _word(text: str) -> str:
 
 
 def archive_path(archive: str | Path) -> Path:
-    """Returns the path of an archive, see `model_name`. Raises `BiLmError` for an unknown word."""
+    """
+    Returns the path of a trained model, given its path, its URL, its name or a word for its task.
+    Raises `BiLmError` for a word that means no trained model.
+    """
     archive = model_name(archive)
     if isinstance(archive, str) and archive in trained_models():
         return trained_models()[archive].file
     path = fetch(archive)
     if os.path.exists(path):
         return path
-    for card in task_cards().values():
-        if card.project is not None and _word(str(archive)) in card.words:
-            raise BiLmError(
-                f"archive {archive}: this package has no such model; `elmo new {card.name} FOLDER "
-                "--data PATH` writes a project that trains one"
-            )
-    if other := bundled_models().get(str(archive)):
-        kind = "a biLM" if other.path.startswith("bilm") else "a table of word vectors"
-        raise BiLmError(
-            f"archive {archive}: file not found, and {archive} is {kind}, not a trained model: "
-            f"expected one of {', '.join(trained_models())}"
-        )
+    _refuse_other_name(str(archive))
     if not isinstance(archive, str) or re.search(r"[/\\.:]", archive):
-        return path
-    close = nearest_name(_word(archive), _names(), 0.8)
-    nearest = nearest_name(archive.lower(), trained_models()) or _names().get(close)
-    hint = f"did you mean {nearest!r}? This" if nearest else "this"
+        return path  # it is no name, and who reads the path says that it is missing
+    # The names of models are compared first, and then, more strictly, the words for their tasks.
+    nearest = nearest_name(archive.lower(), trained_models())
+    if not nearest:
+        word = nearest_name(_word(archive), _names(), cutoff=0.8)
+        nearest = _names().get(word, "")
+    hint = "this"
+    if nearest:
+        hint = f"did you mean {nearest!r}? This"
     names = ", ".join(trained_models())
     raise BiLmError(
         f"archive {archive}: file not found; {hint} package has the trained models {names}"
     )
+
+
+def _refuse_other_name(archive: str) -> None:
+    """Raises `BiLmError` for a word that means something here that is not a trained model."""
+    for card in task_cards().values():
+        if card.project is not None and _word(archive) in card.words:
+            raise BiLmError(
+                f"archive {archive}: this package has no such model; `elmo new {card.name} FOLDER "
+                "--data PATH` writes a project that trains one"
+            )
+    other = bundled_models().get(archive)
+    if other is not None:
+        kind = "a table of word vectors"
+        if other.path.startswith("bilm"):
+            kind = "a biLM"
+        raise BiLmError(
+            f"archive {archive}: file not found, and {archive} is {kind}, not a trained model: "
+            f"expected one of {', '.join(trained_models())}"
+        )
 
 
 def tagger_of(archive: str | Path) -> str:
@@ -142,4 +161,6 @@ def tagger_of(archive: str | Path) -> str:
     Returns the name of the model that finds the predicates for a trained model, or an empty string.
     """
     name = model_name(archive)
-    return trained_models()[str(name)].predicates if name in trained_models() else ""
+    if name not in trained_models():
+        return ""
+    return trained_models()[str(name)].predicates

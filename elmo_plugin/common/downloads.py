@@ -24,9 +24,9 @@ def is_url(text: str) -> bool:
 
 def fetch(path_or_url: str | Path) -> Path:
     """
-    Returns the path, or the path of the downloaded URL: `https://…`, `hf://USER/MODEL/FILE` of the
-    Hugging Face Hub (or the folder of the model), `s3://…` or `gs://…`. Raises `BiLmError` if it
-    cannot be fetched.
+    Returns a path unchanged, and for a URL the path of the downloaded file. URLs are `https://…`,
+    `s3://…`, `gs://…`, and for the Hugging Face Hub `hf://USER/MODEL/FILE`, or `hf://USER/MODEL`
+    for the folder of a model. Raises `BiLmError` if the URL cannot be downloaded.
     """
     if "\0" in str(path_or_url):
         raise BiLmError(f"the path {str(path_or_url)!r} has the character NUL")
@@ -38,7 +38,7 @@ def fetch(path_or_url: str | Path) -> Path:
         return _download(path_or_url)
     except ImportError:
         reason = "install elmo_plugin[download]"
-    except Exception as error:  # the clients of clouds have other exceptions
+    except Exception as error:  # each cloud's client has exceptions of its own
         reason = f"{type(error).__name__}: {error}"
     raise BiLmError(
         f"cannot download {path_or_url} ({reason}): download it manually and pass its path"
@@ -46,14 +46,15 @@ def fetch(path_or_url: str | Path) -> Path:
 
 
 def _download(url: str) -> Path:
+    """Returns the path of a URL in the cache. It is downloaded if it is missing."""
     if url.startswith("hf://"):
         return _download_from_hub(url.removeprefix("hf://"))
-    # Imported here: the clients of all clouds take seconds.
+    # Imported here, because importing the clients of all clouds takes seconds.
     from cached_path import cached_path, find_latest_cached
 
-    found = find_latest_cached(url, download_directory())
-    if found is not None:
-        return Path(found)
+    cached = find_latest_cached(url, download_directory())
+    if cached is not None:
+        return Path(cached)
     if not is_quiet():
         print(f"downloading {url}", file=sys.stderr)
     return Path(cached_path(url, cache_dir=download_directory()))
@@ -61,20 +62,24 @@ def _download(url: str) -> Path:
 
 def _download_from_hub(address: str) -> Path:
     """
-    Returns the snapshot of USER/MODEL, or a file in it; an earlier one if the hub does not answer.
+    Downloads the model USER/MODEL, or one file of USER/MODEL/FILE, and returns its path. If the hub
+    does not answer, an earlier download is used.
     """
     from huggingface_hub import HfApi, snapshot_download
 
-    user, name, *file = address.split("/", maxsplit=2)
+    user, name, *file = address.split("/", maxsplit=2)  # `file` has at most one entry
     model, _, revision = f"{user}/{name}".partition("@")
     download = partial(
         snapshot_download, model, revision=revision or None, cache_dir=download_directory()
     )
     try:
+        # Asked first, because the download itself would wait longer for a hub that is down.
         HfApi().model_info(model, revision=revision or None, timeout=HUB_TIMEOUT)
     except Exception as error:
         try:
-            return Path(download(local_files_only=True), *file)
-        except Exception:
+            folder = download(local_files_only=True)
+        except Exception:  # nothing was downloaded earlier, so the hub's error is the reason
             raise error from None
-    return Path(download(allow_patterns=file or None), *file)
+    else:
+        folder = download(allow_patterns=file or None)
+    return Path(folder, *file)

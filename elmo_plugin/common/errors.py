@@ -19,7 +19,8 @@ class BiLmError(ValueError):
     """
 
     def __str__(self) -> str:
-        return visible(super().__str__())  # it may quote a file
+        # The message may quote a file, and its control characters must not reach the terminal.
+        return visible(super().__str__())
 
 
 def check_choice(
@@ -39,21 +40,31 @@ def check_at_least(
 ) -> None:
     """Raises `error` unless `value` is a whole number from `least` to `most`."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_whole or not least <= value <= most:
-        expected = f"at least {least}" if most == math.inf else f"{least} to {most:,}"
-        whole = "" if is_whole else "a whole number, "
-        raise error(f"{name}: expected {whole}{expected}, got {value!r:.60}")
+    if is_whole and least <= value <= most:
+        return
+    if most == math.inf:
+        expected = f"at least {least}"
+    else:
+        expected = f"{least} to {most:,}"
+    if not is_whole:
+        expected = f"a whole number, {expected}"
+    raise error(f"{name}: expected {expected}, got {value!r:.60}")
 
 
 def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """Returns the name that was probably meant, or an empty string."""
-    return next(iter(get_close_matches(name, names, 1, cutoff)), "")
+    matches = get_close_matches(name, names, n=1, cutoff=cutoff)
+    if not matches:
+        return ""
+    return matches[0]
 
 
 def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """Returns the end of a message that asks for the nearest of the names, or an empty string."""
     nearest = nearest_name(name, names, cutoff)
-    return f"; did you mean {nearest!r}?" if nearest else ""
+    if not nearest:
+        return ""
+    return f"; did you mean {nearest!r}?"
 
 
 @contextmanager
@@ -64,12 +75,17 @@ def as_configuration_error(option: str = "") -> Iterator[None]:
     try:
         yield
     except BiLmError as error:
-        raise ConfigurationError(f"{option}: {error}" if option else str(error)) from None
+        message = str(error)
+        if option:
+            message = f"{option}: {message}"
+        raise ConfigurationError(message) from None
 
 
 def raise_stop(error: Exception) -> None:
     """
-    Raises the error again if AllenNLP raised it for SIGTERM, among all errors of a damaged file.
+    Raises the error again if it stands for SIGTERM: AllenNLP turns the signal into an ordinary
+    exception, which a handler for all errors of a damaged file must not swallow.
     """
-    if type(error).__name__ == "SigTermReceived":  # AllenNLP may not be installed
+    # Recognized by its name, because AllenNLP may not be installed.
+    if type(error).__name__ == "SigTermReceived":
         raise error

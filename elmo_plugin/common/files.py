@@ -28,23 +28,25 @@ except ImportError:  # Windows has no such locks
 StrPath = str | os.PathLike[str]
 
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}  # their file descriptors
-_MODEL_FILES = ("config.json", "options.json")  # a folder with one of them is read as a model
+_MODEL_FILES = ("config.json", "options.json")  # a folder with one of them has a model
 _REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "it would be larger than files may be here (see ulimit -f)",
 }
 NO_ROOM = tuple(_REASONS)
-_SECONDS_TO_LOCK = 1
+# Errors that only writing has, and none of them names a file.
 _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
+# The time in which a process locks a temporary folder that it has made.
+_SECONDS_TO_LOCK = 1
 
 
 @contextmanager
 def atomic_write(path: StrPath) -> Iterator[Path]:
     """
-    Yields a temporary path; flushes it to the disk and renames it to `path` when the block
-    succeeds. Symlinks are followed; special files (/dev/stdout) are written to. Raises `OSError`,
-    naming `path`.
+    Yields a temporary path. Its file is flushed to the disk and renamed to `path` when the block
+    succeeds. If `path` is a symlink, the file that it leads to is replaced; if it is special, such
+    as /dev/stdout, the content is written to it. Raises `OSError`, naming `path`.
     """
     with atomic_write_all([Path(path)]) as (temporary,):
         yield temporary
@@ -53,8 +55,8 @@ def atomic_write(path: StrPath) -> Iterator[Path]:
 @contextmanager
 def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """
-    Writes several files as `atomic_write` writes one. Only a kill or an error between two renames
-    can leave some new and some old, so their content must show whether they belong together.
+    Writes several files as `atomic_write` writes one. A kill or an error between two renames leaves
+    new files beside old ones, so the content of the files must show whether they belong together.
     """
     try:
         with ExitStack() as stack:
@@ -64,30 +66,38 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
                 if not is_special(path):
                     _flush_to_disk(temporary)
             for path, temporary in zip(paths, temporaries, strict=True):
-                if is_special(path):
-                    with open(temporary, "rb") as content, open_special(path) as target:
-                        shutil.copyfileobj(content, target)
-                else:
-                    temporary.replace(target_of(path))
-                    _flush_to_disk(target_of(path).parent)
+                _move(temporary, path)
     except OSError as error:
-        is_of_temporary = f".{paths[0].name}." in str(error.filename)
-        if is_of_temporary or error.errno in _OF_WRITING:
+        # Errors of files that the block reads pass unchanged.
+        names_temporary = f".{paths[0].name}." in str(error.filename)
+        if names_temporary or error.errno in _OF_WRITING:
             message = f"could not write {paths[0]}: {reason(error)}"
             raise type(error)(error.errno, message) from error
         raise
 
 
+def _move(temporary: Path, path: Path) -> None:
+    """Puts a finished temporary file in the place of `path`, or copies it to a special file."""
+    if is_special(path):
+        with open(temporary, "rb") as content, open_special(path) as target:
+            shutil.copyfileobj(content, target)
+        return
+    temporary.replace(target_of(path))
+    _flush_to_disk(target_of(path).parent)
+
+
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
     """
-    Yields a path in a new folder, next to `path` if possible; removes such folders of killed
-    processes.
+    Yields a path in a new folder, next to `path` unless that is special. Removes such
+    folders that killed processes have left.
     """
-    parent = None if is_special(path) else target_of(path).parent
-    if parent is not None:
+    parent = None  # the system's folder for temporary files
+    if not is_special(path):
+        parent = target_of(path).parent
         parent.mkdir(parents=True, exist_ok=True)
-        for leftover in parent.glob(f".{escape(path.name)}.{'?' * 8}"):
+        # `tempfile` ends the name of a folder with eight characters.
+        for leftover in parent.glob(f".{escape(path.name)}.????????"):
             _remove_abandoned(leftover, path.name)
     with (
         tempfile.TemporaryDirectory(dir=parent, prefix=f".{path.name}.") as folder,
@@ -98,8 +108,8 @@ def _temporary(path: Path) -> Iterator[Path]:
 
 def _remove_abandoned(folder: Path, name: str) -> None:
     """
-    Removes the temporary folder of a process that was killed. A new one is empty before it is
-    locked.
+    Removes the temporary folder of a killed process, as nobody holds its lock any more. A living
+    process may be about to lock an empty folder that is new.
     """
     with suppress(OSError), _locked_folder(folder, wait=False):
         is_old = time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
@@ -111,19 +121,22 @@ def _remove_abandoned(folder: Path, name: str) -> None:
 @contextmanager
 def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
     """
-    Locks a folder in the block, until this process ends. Raises `OSError` if another process holds
-    it.
+    Locks a folder while the block runs. The system unlocks it if the process is killed. If another
+    process holds it, waits or raises `OSError`.
     """
     if fcntl is None:
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
-    mode = fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB
+    mode = fcntl.LOCK_EX
+    if not wait:
+        mode |= fcntl.LOCK_NB
     try:
         try:
             fcntl.flock(descriptor, mode)
         except OSError:
-            if not wait:  # otherwise this file system has no locks
+            # Waiting fails only if the file system lacks locks; then it goes on without one.
+            if not wait:
                 raise
         yield
     finally:
@@ -132,15 +145,16 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
 
 def remove_leftovers(folder: str | Path, pattern: str) -> None:
     """
-    Removes the temporary files that a killed process left for files whose name matches `pattern`.
+    Removes the temporary folders of `atomic_write` that a killed process left in `folder`, if the
+    names of the files that it was writing match `pattern`.
     """
     for leftover in Path(folder).glob(f".{pattern}.*"):
         shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _flush_to_disk(path: Path) -> None:
-    """Flushes a file, or the names in a folder."""
-    if os.name == "nt":  # cannot open folders
+    """Makes the system write the content of a file, or the names in a folder, to the disk."""
+    if os.name == "nt":  # Windows cannot open folders
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -152,8 +166,8 @@ def _flush_to_disk(path: Path) -> None:
 @contextmanager
 def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
     """
-    Holds a lock. Raises `filelock.Timeout` if another process holds it for `timeout` seconds; -1
-    waits.
+    Holds the lock in the file `lock`. Raises `filelock.Timeout` if another process holds it for
+    longer than `timeout` seconds; -1 waits for ever.
     """
     from filelock import FileLock  # here, because `elmo --help` would wait for it
 
@@ -161,18 +175,22 @@ def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
         try:
             yield
         finally:
-            if os.name != "nt":  # Windows deletes no open file; there releasing the lock deletes it
+            # Windows cannot delete an open file; there `filelock` deletes it.
+            if os.name != "nt":
                 lock.unlink(missing_ok=True)
 
 
 def reason(error: OSError) -> str:
     """Returns why a file could not be read or written."""
-    return _REASONS.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
+    if error.errno in _REASONS:
+        return _REASONS[error.errno]
+    return error.strerror or str(error) or type(error).__name__
 
 
 def read_bytes(path: Any, name: str) -> bytes:
     """
-    Reads a file, or one in a zip archive. Raises `BiLmError`, beginning with `name`, if it cannot.
+    Reads a file, perhaps in a zip archive. Raises `BiLmError`, beginning with `name`, if it
+    cannot be read.
     """
     if isinstance(path, str | os.PathLike):
         path = Path(path)
@@ -192,32 +210,38 @@ def write_json(path: str | Path, content: Any) -> None:
 
 def close_log_files() -> None:
     """
-    Closes the log files that AllenNLP left open when its trainings ended. Their folders may move
-    now.
+    Closes the log files that AllenNLP left open when its trainings ended, so that their folders can
+    be moved or removed.
     """
-    for logger in (logging.getLogger(), logging.getLogger("tqdm")):  # the second for progress bars
-        for handler in [each for each in logger.handlers if type(each) is logging.FileHandler]:
-            logger.removeHandler(handler)
-            handler.close()
+    # AllenNLP writes the log to the root logger, and progress bars to tqdm's.
+    for logger in (logging.getLogger(), logging.getLogger("tqdm")):
+        for handler in list(logger.handlers):
+            if type(handler) is logging.FileHandler:
+                logger.removeHandler(handler)
+                handler.close()
 
 
 def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
     """
-    Raises `BiLmError` if an output is a folder, cannot be written, or is another output or a file
-    that `inputs`, the other arguments of a command, name, also by a link.
+    Raises `BiLmError` if an output is a folder, cannot be written, or is the same file as another
+    output or an input, perhaps by a link. `inputs` are the other arguments of a command, each of
+    which may name files.
     """
-    taken: dict[object, str] = {
-        _identity(path): f"an input ({path})" for path in _named_files(inputs)
-    }
+    taken: dict[object, str] = {}  # what the files are that no output may replace
+    for named_file in _named_files(inputs):
+        taken[_identity(named_file)] = f"an input ({named_file})"
     for path in outputs:
         refuse_folder(path)
         if is_special(path):
             continue
         real = target_of(path).absolute()
+        # Folders that are missing are made, in the nearest one that exists.
         folder = next(parent for parent in real.parents if parent.exists())
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise BiLmError(f"cannot write {path}: {folder} is not a writable folder")
-        identity = _identity(path) or real
+        identity: object = _identity(path)
+        if identity is None:  # the file does not exist
+            identity = real
         if identity in taken:
             raise BiLmError(f"the output {path} is also {taken[identity]}")
         taken[identity] = "another output"
@@ -231,30 +255,39 @@ def refuse_folder(path: StrPath) -> None:
 
 def _named_files(arguments: Iterable[Any]) -> Iterator[str]:
     """
-    Yields the files that arguments may name: FILE, FILE:VARIANT, a pattern, the folder of a model.
+    Yields the paths that arguments may name: FILE, FILE:VARIANT, a pattern of files, and the files
+    in the folder of a model.
     """
     for value in arguments:
         if isinstance(value, list | tuple):
             yield from _named_files(value)
         elif isinstance(value, str):
-            for text in {value, *value.split(":")} - {""}:
-                text = os.path.expanduser(text)
-                yield text
-                yield from iglob(text)
-                if any(os.path.isfile(os.path.join(text, name)) for name in _MODEL_FILES):
-                    yield from (entry.path for entry in os.scandir(text))
+            # Which of the parts between colons is a path is not known here.
+            candidates = {value, *value.split(":")}
+            candidates.discard("")
+            for candidate in candidates:
+                path = os.path.expanduser(candidate)
+                yield path
+                yield from iglob(path)
+                if any(os.path.isfile(os.path.join(path, name)) for name in _MODEL_FILES):
+                    for entry in os.scandir(path):
+                        yield entry.path
 
 
 def is_special(path: StrPath) -> bool:
     """
     Returns whether a path is a stream, a device or a pipe, to be written to and never replaced.
     """
-    is_other = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
-    return is_other or os.fspath(path) in _STREAMS
+    if os.fspath(path) in _STREAMS:
+        return True
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def open_special(path: StrPath) -> BinaryIO:
-    """Opens something special for writing; a stream continues after earlier output."""
+    """
+    Opens a stream, a device or a pipe for writing. What is written to a stream follows its earlier
+    output.
+    """
     stream = _STREAMS.get(os.fspath(path))
     if stream is None:
         return open(path, "wb")
@@ -270,11 +303,14 @@ def target_of(path: StrPath) -> Path:
 
 
 def _identity(path: StrPath) -> tuple[int, int] | None:
-    """Returns the device and the inode of a regular file."""
+    """
+    Returns the device and the inode of a regular file: all links to it share them. Returns `None`
+    for everything else.
+    """
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

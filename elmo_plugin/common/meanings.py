@@ -1,7 +1,8 @@
 """
-Names that people type for ours, by their meaning: `meanings.json` has the commands, options and
-arguments of Python that are meant, and words for each. Capitals stand for a value. The words for a
-task are on its card.
+Other words for our names: what a person who types one of them probably means.
+
+`meanings.json` lists words for each command, each option and each argument of a Python function;
+capitals in it stand for a value. The words for a task are on its card.
 """
 
 import json
@@ -12,15 +13,17 @@ from pathlib import Path
 
 from elmo_plugin.common.task_cards import task_cards
 
-_ALIKE = 0.85  # so that no word of a table is proposed for an unlike one
+# How alike two words must be, from 0 to 1. The tables have so many words that a lower figure would
+# find one for any word; our own names are few.
+_ALIKE = 0.85
 _OUR_ALIKE = 0.75
 
 
 @cache
 def meanings() -> dict[str, dict[str, str]]:
     """
-    Returns the tables "commands", "options" and "arguments", and of the words on the cards
-    "models", and "projects" for the tasks that have no trained model here.
+    Returns the words for each name, in tables: "commands", "options" and "arguments" from the file,
+    and from the cards "models", or "projects" for the tasks that have no trained model here.
     """
     tables = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
     tables["models"] = {}
@@ -51,15 +54,17 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
     if typed in known:
         return known[typed]
     for word, target in known.items():
-        if sorted(word) == sorted(typed):  # two letters are exchanged
+        if sorted(word) == sorted(typed):  # the same letters in another order
             return target
     close = get_close_matches(typed, known, 1, _ALIKE)
     if not close:
-        close = get_close_matches(typed, [word for word in own if len(word) > 1], 1, _OUR_ALIKE)
+        long_names = [word for word in own if len(word) > 1]
+        close = get_close_matches(typed, long_names, 1, _OUR_ALIKE)
     if not close:
         return ""
     return known[close[0]]
 
 
 def _plain(name: str) -> str:
+    """Returns a name in lower case without hyphens and underscores."""
     return name.lower().replace("-", "").replace("_", "")

@@ -13,16 +13,17 @@ PART_IN_NAME = re.compile(
     r"|(?P<dev>dev(?:el(?:opment)?)?|val(?:id(?:ation)?)?|testa)"
     r"|(?P<test>testb?))(?:set|data)?(?![a-z])"
 )
-_MOST_NAMES = 6  # that are listed
+_MOST_NAMES = 6  # in a message
 
 
 def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
     """
     Returns the files, or the folders of texts, by "train" and maybe "dev" and "test".
 
-    A single folder has files, or folders, called train…, dev… and test…, or else is the training
-    data itself. Files without such names are taken in this order. Raises `BiLmError` if two have
-    the same part, or none is for training.
+    In a single folder, files or folders are found that are called train…, dev… and test…; if it has
+    none, the folder itself may be the training data. If there are several paths, the ones
+    without such a name are taken in the order train, dev, test. Raises `BiLmError` if two paths are
+    for the same part, or none is for training.
     """
     paths = [Path(os.path.abspath(path)) for path in paths]
     if len(paths) == 1 and paths[0].is_dir():
@@ -31,22 +32,25 @@ def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
         raise BiLmError(
             f"{option}: expected one folder, or the files TRAIN DEV TEST, got {len(paths)} files"
         )
-    named = [part_in_name(path.name) for path in paths]
     if len(paths) == 1:
-        named = ["train"]
+        return {"train": paths[0]}
     parts: dict[str, Path] = {}
-    for path, name, in_order in zip(paths, named, PARTS, strict=False):
-        _add(parts, name or in_order, path, f"{option}: ", "rename one")
+    for path, part_by_order in zip(paths, PARTS, strict=False):
+        part = part_in_name(path.name) or part_by_order
+        _add(parts, part, path, f"{option}: ", "rename one")
     return _with_training(parts, paths, option)
 
 
 def part_in_name(name: str) -> str | None:
-    """Returns the part that the name of a file says, or `None`."""
+    """Returns the part that is in the name of a file, or `None`."""
     match = PART_IN_NAME.search(name.lower())
-    return match.lastgroup if match else None
+    if match is None:
+        return None
+    return match.lastgroup  # each part has a group of its name
 
 
 def _parts_of_folder(folder: Path) -> dict[str, Path]:
+    """Finds the parts in a folder by their names, or takes the folder as the training data."""
     paths = [path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "_"))]
     parts: dict[str, Path] = {}
     for path in paths:
@@ -55,14 +59,20 @@ def _parts_of_folder(folder: Path) -> dict[str, Path]:
             _add(parts, name, path, f"{folder}: ", "name them: TRAIN DEV")
     if not parts and len(paths) == 1:
         return {"train": paths[0]}
-    if not parts and any(path.is_dir() for path in paths):
-        return {"train": folder}  # a folder for each label
-    if not parts and paths and all(path.suffix == ".txt" for path in paths):
-        return {"train": folder}  # a file for each label
+    if not parts and _has_labels(paths):
+        return {"train": folder}
     return _with_training(parts, paths, str(folder))
 
 
+def _has_labels(paths: Sequence[Path]) -> bool:
+    """Returns whether each label has a folder of texts, or a file of its own."""
+    if any(path.is_dir() for path in paths):
+        return True
+    return bool(paths) and all(path.suffix == ".txt" for path in paths)
+
+
 def _add(parts: dict[str, Path], part: str, path: Path, place: str, hint: str) -> None:
+    """Adds the path of a part. Raises `BiLmError`, with the hint, if the part has one already."""
     if part in parts:
         both = list_names([parts[part], path])
         raise BiLmError(f"{place}expected one {part} file, got {both}; {hint}")
@@ -70,6 +80,7 @@ def _add(parts: dict[str, Path], part: str, path: Path, place: str, hint: str) -
 
 
 def _with_training(parts: dict[str, Path], paths: Sequence[Path], place: str) -> dict[str, Path]:
+    """Returns the parts in their usual order. Raises `BiLmError` if none is for training."""
     if "train" not in parts:
         raise BiLmError(f"{place}: expected a file called train…, got {list_names(paths)}")
     return {part: parts[part] for part in PARTS if part in parts}

@@ -1,6 +1,8 @@
 """
-A process: its locks, torch's threads and devices, and how glibc treats freed memory. By default it
-keeps blocks of up to 32 MB, so a process that embeds for hours grows by hundreds of megabytes.
+A process: its locks, torch's threads and devices, and how glibc treats freed memory.
+
+By default glibc keeps freed blocks of up to 32 MB for later, so a process that embeds for hours
+grows by hundreds of megabytes.
 """
 
 import ctypes
@@ -24,12 +26,13 @@ _MMAP_THRESHOLD = -3
 
 class ForkSafeLock:
     """
-    A lock for threads that a forked child finds free, so guarded values must be valid at any
-    moment.
+    A lock for threads that is free in a forked child, even if another thread of the parent holds it
+    at the fork. The child may thus see guarded values in the middle of a change, so they must be
+    valid at any moment.
     """
 
     def __init__(self) -> None:
-        self._locks: dict[int, threading.Lock] = {}  # by process
+        self._locks: dict[int, threading.Lock] = {}  # by the number of the process
 
     def __enter__(self) -> None:
         self._locks.setdefault(os.getpid(), threading.Lock()).acquire()
@@ -73,7 +76,9 @@ def get_device(name: "str | int | torch.device") -> "torch.device":
 def cuda_number(name: str) -> int:
     """Returns the number of a device for AllenNLP: -1 for the CPU. Raises as `get_device` does."""
     device = get_device(name)
-    return -1 if device.index is None else device.index
+    if device.index is None:
+        return -1
+    return device.index
 
 
 def use_mmap_for_large_blocks() -> None:
@@ -89,6 +94,7 @@ def keep_freed_memory() -> None:
 
 
 def _set(options: dict[int, int]) -> None:
+    """Sets options of glibc's `malloc`; does nothing with another C library."""
     if sys.platform != "linux":
         return
     library: Any = ctypes.CDLL(None)

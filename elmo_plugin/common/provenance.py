@@ -29,25 +29,35 @@ def commit(folder: Path = PACKAGE) -> str:
         changes = _git(folder, "status", "--porcelain", *paths)
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return f"{last}-changed" if last and changes else last
+    if last and changes:
+        return f"{last}-changed"
+    return last
 
 
 def _git(folder: Path, *arguments: str) -> str:
+    """Returns the output of a command of git in a folder."""
     command = ["git", "-C", str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    return finished.stdout.strip()
 
 
 def processor() -> str:
     """
-    Returns the name, family, model and widest vectors of the processor, and forbidden instructions.
+    Returns the name, family and model of the processor, its vector instructions, and the variables
+    that forbid some of them.
     """
     path = Path("/proc/cpuinfo")
     if not path.exists():
         return platform.processor()
-    pairs = (line.partition(":") for line in path.read_text().splitlines())
-    known = {name.strip(): value.strip() for name, _, value in pairs}
+    known = {}
+    for line in path.read_text().splitlines():
+        name, _, value = line.partition(":")
+        known[name.strip()] = value.strip()
     flags = known.get("flags", "").split()
     numbers = f"family {known.get('cpu family', '?')}, model {known.get('model', '?')}"
     vectors = " ".join(name for name in VECTORS if name in flags)
-    limits = "".join(f", {name}={os.environ[name]}" for name in LIMITS if name in os.environ)
-    return f"{known.get('model name', platform.processor())}, {numbers}, {vectors}{limits}"
+    facts = [known.get("model name", platform.processor()), numbers, vectors]
+    for name in LIMITS:
+        if name in os.environ:
+            facts.append(f"{name}={os.environ[name]}")
+    return ", ".join(facts)

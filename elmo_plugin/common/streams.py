@@ -10,22 +10,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-# C0 but for tab and line feed, DEL, C1, and changes of the direction of writing.
+# Characters that control a terminal: C0 without tab and line feed, DEL, C1, and those that change
+# the direction of writing.
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def open_missing_streams() -> None:
     """
-    Opens the null device in place of closed standard streams, whose numbers the next files would
-    get.
+    Opens the null device in place of closed standard streams. Otherwise the next file that is
+    opened would get the descriptor of a stream, and be written to by `print`.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_WRONLY)  # has the lowest number that is free
-        if number and getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for the process)
+            # The system gives it the lowest descriptor that is free: this stream's.
+            os.open(os.devnull, os.O_WRONLY)
+        is_output = name != "stdin"
+        if is_output and getattr(sys, name) is None:
+            null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (open until the process ends)
+            setattr(sys, name, null)
 
 
 def escape_unencodable_characters() -> None:
@@ -40,9 +44,9 @@ def escape_unencodable_characters() -> None:
 @contextmanager
 def ending_unread() -> Iterator[None]:
     """
-    Ends the process without a word where nobody reads its output any more (`elmo … | head`), as
-    other tools end. SIGPIPE stays ignored: it would also come from the sockets of a server or a
-    cluster.
+    Ends the process silently, as other tools do, if nobody reads its output any more
+    (`elmo … | head`). This does not turn SIGPIPE on, because the sockets of a server or a cluster
+    would send it too.
     """
     try:
         try:
@@ -52,7 +56,9 @@ def ending_unread() -> Iterator[None]:
     except BrokenPipeError:
         if not is_unread():
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python flushes the rest at its end
+        # Python flushes the rest when it ends, so standard output must be writable then.
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
         sys.exit(128 + signal.SIGPIPE)
 
 

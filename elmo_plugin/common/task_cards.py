@@ -1,8 +1,8 @@
 """
 The cards of the tasks: each task is described once, in a file `NAME.card.json` beside its code.
 
-The task's code would bring torch and AllenNLP along. A card is data, so `elmo --help` and this
-ground floor can read it alone.
+A card is data, so `elmo --help` and this package, on which all others build, can read it without
+the torch and AllenNLP that the task's code needs.
 """
 
 import json
@@ -64,8 +64,9 @@ class TaskCard:
     """
     All that other rooms know of a task. Only `name` is required.
 
-    name: the bundled model, the project and the tab have it, and, after "elmo_", the predictor
-    order: lists of tasks are sorted by it
+    name: the name of the bundled model, the project and the tab; the predictor is called "elmo_"
+        followed by this name
+    order: the place of the task in lists of tasks
     title: the usual name, as people read it
     texts: the predictor's inputs, in the order in which people type them
     tagger: the task whose model finds the predicates for this one
@@ -109,8 +110,10 @@ class TaskCard:
     def command(self) -> str:
         """The command that predicts, with its arguments in capitals."""
         if len(self.texts) == 1:
-            return f"elmo predict {self.name} TEXT"
-        return " ".join(["elmo predict", self.name, *map(str.upper, self.text_names)])
+            arguments = "TEXT"
+        else:
+            arguments = " ".join(name.upper() for name in self.text_names)
+        return f"elmo predict {self.name} {arguments}"
 
 
 @cache
@@ -125,7 +128,10 @@ def task_cards() -> dict[str, TaskCard]:
 
 
 def _read_card(path: Path) -> TaskCard:
-    """Reads a card. It has words between spaces; entries that it omits have their defaults."""
+    """
+    Reads a card. In the file, words are separated by spaces; entries that are missing get their
+    defaults.
+    """
     values = json.loads(path.read_text(encoding="utf-8"))
     for key in ("words", "command_words"):
         values[key] = tuple(values.get(key, "").split())

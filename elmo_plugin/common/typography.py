@@ -132,7 +132,7 @@ class NormalizedText:
         self.text = typed
         self._origins: Sequence[int] = range(len(typed))
         if not typed.isascii():
-            pieces = list(typed)
+            pieces = list(typed)  # the text for each character as typed
             for match in _TYPOGRAPHIC.finditer(typed):
                 pieces[match.start()] = _twin(match)
             if separate:
@@ -140,7 +140,10 @@ class NormalizedText:
                     pieces[match.start()] = f" {pieces[match.start()]}"
                     pieces[match.end() - 1] += " "
             self.text = "".join(pieces)
-            self._origins = [origin for origin, piece in enumerate(pieces) for _ in piece]
+            origins: list[int] = []
+            for origin, piece in enumerate(pieces):
+                origins += [origin] * len(piece)
+            self._origins = origins
 
     def word(self, start: int, end: int) -> Word:
         """Returns the word between two places of the normalized text."""
@@ -159,4 +162,5 @@ def normalize_text(text: str) -> str:
 
 
 def _twin(match: re.Match[str]) -> str:
+    """Returns the ASCII twin of a character; a joiner is dropped."""
     return _TWINS.get(match[0], "")

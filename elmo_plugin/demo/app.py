@@ -74,7 +74,9 @@ def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
     query: Mapping[str, str] = request.query_params
     if request.url.path.endswith(".json"):
         result = _answer(tab, query)
-        content = result.answer["json"] if result.answer else {"error": result.error}
+        content: Any = {"error": result.error}
+        if result.answer is not None:
+            content = result.answer["json"]
         return JSONResponse(content, result.status)
     result = _Result()
     if any(name in query for name in tab.fields):

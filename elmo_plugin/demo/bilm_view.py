@@ -25,8 +25,8 @@ NUM_NEIGHBORS = 8
 
 class BiLmTab(Tab):
     """
-    A biLM, loaded from a `source` of `BiLm.from_pretrained`. Raises `BiLmError` if it cannot be
-    loaded.
+    The tab of a biLM. Its `source` is a source of `BiLm.from_pretrained`. Raises
+    `BiLmError` if it cannot be loaded.
     """
 
     template = "bilm.html"
@@ -40,10 +40,10 @@ class BiLmTab(Tab):
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         """
-        Returns the `sentences` of the text; the number of the word that is `chosen`, or of the
-        longest word, preferably one that occurs twice; the numbers of its `occurrences`, their
-        similarities by each of the `layers`, and its `neighbors` among the other words. Words are
-        numbered from 0 in the whole text.
+        Returns the `sentences` of the text and the number of the `chosen` word: the one in the
+        query, or else the longest, preferably one that occurs twice. With a chosen word come the
+        numbers of its `occurrences`, their similarities in each of the `layers`, and its nearest
+        `neighbors` among the other words. Words are numbered from 0 in the whole text.
         """
         sentences, normalized = self._split(self.texts(query)["text"])
         occurrences = []
@@ -63,7 +63,10 @@ class BiLmTab(Tab):
         return {**view, "words": occurrences, "json": view, "python": self._python(normalized)}
 
     def _split(self, text: str) -> tuple[list[list[str]], list[list[str]]]:
-        """Returns the words of each line that has some: as people type, and as the biLM reads."""
+        """
+        Returns the words of each line, except lines without words, twice: as typed, and normalized
+        as the biLM reads them.
+        """
         rules = self._rules.result()
         typed = []
         normalized = []
@@ -102,8 +105,12 @@ def _longest(words: Sequence[str]) -> int | None:
 def _similar_words(
     sentences: list[list[str]], folded: Sequence[str], layers: Tensor, chosen: int
 ) -> dict[str, Any]:
-    """Compares the occurrences of a word by their layers, shape (num_layers, words, dim)."""
+    """
+    Compares the occurrences of a word in each layer. `layers` has the vectors of all words of the
+    text; its shape is (num_layers, words, dim).
+    """
     occurrences = [number for number, word in enumerate(folded) if word == folded[chosen]]
+    # Of many occurrences, those are shown that end with the chosen one, or the first ones.
     first = max(0, occurrences.index(chosen) + 1 - MAX_OCCURRENCES)
     occurrences = occurrences[first : first + MAX_OCCURRENCES]
     by_layer = []
@@ -121,17 +128,21 @@ def _similar_words(
 
 def _similarities(vectors: Tensor) -> dict[str, Any]:
     """
-    Returns the cosines of vectors, shape (words, dim), with one another; whether they are equal;
-    their two principal components, scaled to 0 to 1 by one factor, as `points`; and the share of
-    the variance that is `explained` by these.
+    Compares vectors; their shape is (words, dim). Returns their `cosines` with one another, whether
+    they are all equal (`is_constant`), and a map of them: `points` are their two principal
+    components, scaled by one factor to the range from 0 to 1, and `explained` is the share of the
+    variance that these hold.
     """
     unit = normalize(vectors, dim=-1)
     centered = (vectors - vectors.mean(dim=0)).double()
     left, singular, _ = torch.linalg.svd(centered, full_matrices=False)
-    plane = pad(left * singular, (0, 2))[:, :2]  # Shape: (words, 2)
+    # Padded by zeros, because vectors of one dimension have only one component.
+    # Shape: (words, 2)
+    plane = pad(left * singular, (0, 2))[:, :2]
     plane = plane - plane.amin(dim=0)
     extent = float(plane.max())
-    is_constant = extent < 1e-4 * float(vectors.norm(dim=-1).max())  # one vector, but for rounding
+    # Vectors that differ by no more than rounding count as equal.
+    is_constant = extent < 1e-4 * float(vectors.norm(dim=-1).max())
     if is_constant:
         points = [[0.5, 0.5] for _ in vectors]
         explained = 1.0

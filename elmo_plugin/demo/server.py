@@ -21,8 +21,8 @@ WARNING = (
     "everyone who can reach this machine can use these models and the time of its processors. "
     "Access needs no password, and texts travel unencrypted."
 )
-_BILM = "base"  # unless another is named
-MAX_REQUEST_BYTES = 1 << 20  # longer ones are refused before they are read
+_BILM = "base"  # the biLM that is shown if the command names nothing
+MAX_REQUEST_BYTES = 2**20  # of a request's headers; longer ones are refused before they are read
 
 
 def show_page(
@@ -35,11 +35,12 @@ def show_page(
     trust: bool,
 ) -> None:
     """
-    Serves the tabs of trained models and of a biLM, or else of all in this package, until Ctrl-C.
-    `limit` is the maximum number of characters of a text. Raises `BiLmError` if a model cannot be
-    loaded, or the port is not available.
+    Serves the tabs of trained models and of a biLM until Ctrl-C; by default, of all in this
+    package. `limit` is the maximum number of characters of a text. Raises `BiLmError` if a model
+    cannot be loaded, or the port is not available.
     """
-    opened = open_socket(host, port)  # before the models are loaded
+    # The socket is opened first, so that a taken port is reported before any model is loaded.
+    opened = open_socket(host, port)
     if not is_local(host):
         show(f"--host {host}: {WARNING}", flush=True)
     is_everything = not archives and not bilm
@@ -47,7 +48,8 @@ def show_page(
         bilm = _BILM
     bilm_tabs: list[Tab] = []
     if bilm:
-        bilm_tabs.append(BiLmTab(bilm, limit))  # before the tasks, because it loads in a second
+        # Made before the tabs of the tasks, because it loads in a second, but shown after them.
+        bilm_tabs.append(BiLmTab(bilm, limit))
     tabs: list[Tab] = []
     note = ""
     if archives:
@@ -69,16 +71,21 @@ def show_page(
 def open_socket(host: str, port: int) -> socket.socket:
     """Opens a listening socket. Raises `BiLmError` if the port is not available."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        family, _, _, _, address = found[0]
-        return socket.create_server((address[0], port, *address[2:]), family=family)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        family, _, _, _, address = addresses[0]
+        # An address of IPv6 has two more numbers after the port.
+        name, _, *rest = address
+        return socket.create_server((name, port, *rest), family=family)
     except (OSError, OverflowError) as error:
-        hint = "" if isinstance(error, socket.gaierror) else "; try --port 0"
+        hint = "; try --port 0"
+        if isinstance(error, socket.gaierror):  # the name of the host is wrong, and not the port
+            hint = ""
         raise BiLmError(f"cannot serve at {host}, port {port}: {error}{hint}") from None
 
 
 def address_of(opened: socket.socket, host: str) -> str:
     """Returns the page's address, for a browser on this machine."""
+    # These two hosts stand for all addresses of this machine, and no browser can open them.
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     if ":" in name:
         name = f"[{name}]"
@@ -95,15 +102,17 @@ def is_local(host: str) -> bool:
 
 
 class _Server(uvicorn.Server):
-    """Ends the process at once at Ctrl-C or SIGTERM, also in the middle of a computation."""
+    """A server that ends the process at Ctrl-C or SIGTERM, even in the middle of a computation."""
 
     def handle_exit(self, sig: int, frame: object) -> None:
-        os._exit(128 + sig)  # Python would wait for the threads
+        """Ends the process without waiting for its threads, as Python would."""
+        os._exit(128 + sig)
 
 
 def make_server(app: Starlette) -> uvicorn.Server:
     """
-    Returns a server without a log of requests, its name in the responses, and endless requests.
+    Returns a server that keeps no log of requests, does not name itself in responses, and refuses
+    long requests.
     """
     return _Server(
         uvicorn.Config(

@@ -1,5 +1,6 @@
 """
-The tabs of the page, each with its form. Trained models of one task are side by side in its tab.
+The tabs of the page, each with its form. Trained models of the same task share a tab, with
+their answers side by side.
 """
 
 import json
@@ -26,7 +27,10 @@ _VISIBLE = "LNPS"  # the categories of letters, numbers, punctuation and symbols
 
 
 class LoadedArchive:
-    """A trained model, perhaps still loading, and the archive of its `tagger`, if it needs one."""
+    """
+    A trained model, perhaps still loading. `tagger` is the archive that finds its predicates,
+    if it needs one.
+    """
 
     def __init__(
         self, path: str, task: TaskCard, predictor: Future[TextPredictor], tagger: str = ""
@@ -39,17 +43,20 @@ class LoadedArchive:
 
     def predict(self, inputs: Mapping[str, Any]) -> Prediction:
         """
-        Waits for the model, and predicts. Raises `BiLmError` or `ConfigurationError` if it cannot.
+        Waits until the model is loaded, and predicts. Raises `BiLmError` or `ConfigurationError` if
+        the model cannot be loaded, or cannot predict from these inputs.
         """
         with self._lock:
             return self.predictor.result().predict_json(dict(inputs))
 
     def python(self, inputs: Mapping[str, Any]) -> str:
         """Returns the lines of Python that return the same prediction."""
-        tagger = f", predicates={self.tagger!r}" if self.tagger else ""
+        arguments = repr(self.path)
+        if self.tagger:
+            arguments += f", predicates={self.tagger!r}"
         return (
             "from elmo_plugin import load_predictor\n"
-            f"predictor = load_predictor({self.path!r}{tagger})\n"
+            f"predictor = load_predictor({arguments})\n"
             f"prediction = predictor.predict_json({dict(inputs)!r})"
         )
 
@@ -96,7 +103,8 @@ class Tab(ABC):
 
     def texts(self, query: Mapping[str, str]) -> dict[str, str]:
         """
-        Returns the text of each field. Raises `BiLmError` if one shows nothing or is too long.
+        Returns the text of each field. Raises `BiLmError` if one has no visible character, or is
+        too long.
         """
         texts = {}
         for name in self.fields:
@@ -185,8 +193,8 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
 
 def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
     """
-    Returns a tab for each task of these archives. If a task needs a tagger, it gets the one among
-    them, or else this package's; that tagger does not get a tab.
+    Returns a tab for each task of these archives. A task that needs a tagger of predicates gets the
+    one among the archives, or else this package's. A tagger that a task uses gets no tab.
     """
     loaded = {path: load_predictor(path, trust=trust) for path in paths}
     by_task: dict[str, list[LoadedArchive]] = {}

@@ -41,7 +41,10 @@ class Target(NamedTuple):
 
 
 class NumberedPredictions:
-    """Iterates over predictions, each after its line or else its number, and counts them."""
+    """
+    Iterates over predictions, and counts them. Each comes with the number of its line in a file, or
+    else with its own number.
+    """
 
     def __init__(self, predictions: Iterable[Prediction]) -> None:
         self._predictions = predictions
@@ -68,10 +71,10 @@ def write_predictions(
     predictions: Iterable[Prediction], path: str | Path, predictor: "Predictor | None" = None
 ) -> int:
     """
-    Writes predictions to a file, which is whole or not written, in the format of its suffix:
-    .jsonl; .csv, with a row for each entity, role, mention, answer or label; .conll, with a line
-    for each word and its tag, as AllenNLP's `predictor` formats them; or .html. Standard output and
-    devices get JSON lines. Returns the number of predictions.
+    Writes predictions to a file in the format of its suffix, completely or not at all, and returns
+    their number. A .csv has a row for each entity, role, mention, answer or label; a .conll, which
+    AllenNLP's `predictor` formats, a line for each word and its tag. The others are .jsonl and
+    .html. Standard output and devices get JSON lines.
     """
     write = _WRITERS.get(Path(path).suffix.lower(), _write_jsonl)
     numbered = NumberedPredictions(predictions)

@@ -15,7 +15,7 @@ from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.predictions.views import COLORS, Bar, Bars, MarkedSpan, MarkedText, Part
 
 Output = Mapping[str, Any]
-"""The output of a predictor, and parts of it: a word, a role or a mention with its places."""
+"""The output of a predictor, or an entry in it, such as a role or a mention."""
 Inputs = Mapping[str, Any]
 """The input of a predictor, by the names of the texts."""
 
@@ -103,10 +103,11 @@ class Frames(Kind):
             spans = {WordSpan(role["start"], role["end"], role["role"]) for role in frame["roles"]}
             spans.add(WordSpan(index, index + 1, "V"))
             title = frame["predicate"]
-            count = words.count(words[index])
+            word = words[index]
+            count = words.count(word)
             if count > 1:
-                number = words[: index + 1].count(words[index])
-                title += f" ({number} of {count})"
+                occurrence = words[: index + 1].count(word)
+                title += f" ({occurrence} of {count})"
             parts.append(_mark_words(words, sorted(spans), task, title))
         if not parts:
             parts.append(_mark_words(words, [], task, task.nothing_found))
@@ -189,7 +190,7 @@ class Label(Kind):
         bars = []
         for label, value in output["probabilities"].items():
             bars.append(Bar(label, value, is_best=label == best))
-        bars.sort(key=lambda bar: (-bar.value, not bar.is_best))
+        bars.sort(key=_likeliest_first)
         return [Bars(best, bars)]
 
     def all_columns(self, output: Output) -> list[str]:
@@ -200,6 +201,11 @@ class Label(Kind):
         label = output["label"]
         probabilities = output.get("probabilities", {})
         yield {**probabilities, "label": label, "probability": probabilities.get(label)}
+
+
+def _likeliest_first(bar: Bar) -> tuple[float, bool]:
+    """Sorts bars by falling probability; of equal ones, the model's choice comes first."""
+    return -bar.value, not bar.is_best
 
 
 KINDS: dict[str, Kind] = {
@@ -215,7 +221,7 @@ KINDS: dict[str, Kind] = {
 
 
 def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
-    """Returns the kind of a prediction: the first of these keys that it has."""
+    """Returns the kind of a prediction by the first of the keys that it has, or `None`."""
     for key in keys:
         if key in output:
             return KINDS[key]
@@ -224,8 +230,9 @@ def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
 
 def view(task: TaskCard, output: Output, inputs: Inputs) -> list[Part]:
     """
-    Returns the parts of a prediction to show, none for a task without a card. Raises `KeyError`,
-    `TypeError` or `ValueError` for a prediction that does not have the form of its task.
+    Returns the parts of a prediction that are shown; none for a task of the user's, whose form is
+    not known. Raises `KeyError`, `TypeError` or `ValueError` if the prediction does not have the
+    form of its task.
     """
     if not task.finds:
         return []
@@ -245,9 +252,9 @@ def color_of(label: str, task: TaskCard) -> int:
     return zlib.crc32(label.encode()) % COLORS
 
 
-def _title(found: Sequence[object], task: TaskCard) -> str:
-    """Returns the title of a text in which nothing was found, or an empty string."""
-    if found:
+def _title(results: Sequence[object], task: TaskCard) -> str:
+    """Returns a title that says that nothing was found, or an empty string if there are results."""
+    if results:
         return ""
     return task.nothing_found
 
@@ -255,17 +262,19 @@ def _title(found: Sequence[object], task: TaskCard) -> str:
 def _mark_words(
     words: Sequence[str], spans: Sequence[WordSpan], task: TaskCard, title: str
 ) -> MarkedText:
-    """Marks spans of words in the words joined by spaces."""
+    """Joins words by spaces, and marks the spans in this text."""
+    # Where each word begins in the text, and where one more would begin.
     starts = list(accumulate((len(word) + 1 for word in words), initial=0))
     marked = []
     for span in spans:
+        start = starts[span.start]
         end = starts[span.end] - 1  # without the space
-        marked.append(MarkedSpan(starts[span.start], end, span.label, color_of(span.label, task)))
+        marked.append(MarkedSpan(start, end, span.label, color_of(span.label, task)))
     return MarkedText(title, " ".join(words), marked)
 
 
 def _first_text(inputs: Inputs, task: TaskCard) -> str:
-    """Returns the first text of a task from its inputs, whatever it is called there."""
+    """Returns the task's first text from the inputs, where it may have one of its other names."""
     text = task.texts[0]
     for name in (text.name, *text.other_names):
         if name in inputs:
@@ -273,6 +282,7 @@ def _first_text(inputs: Inputs, task: TaskCard) -> str:
     raise KeyError(text.name)
 
 
-def _characters(found: Output) -> dict[str, int]:
-    start, end = found["characters"]
+def _characters(entry: Output) -> dict[str, int]:
+    """Returns the columns for the place of an entry in its text."""
+    start, end = entry["characters"]
     return {"start_char": start, "end_char": end}

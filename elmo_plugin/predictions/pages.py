@@ -26,7 +26,7 @@ class PredictionView(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A prediction on a page, by the number of its line."""
+    """A prediction on a page, with the number of its line in the file."""
 
     line: int
     view: PredictionView
@@ -43,15 +43,15 @@ def page(title: str, sections: Iterable[Section]) -> Iterator[str]:
 
 
 def is_bars(part: Part) -> bool:
-    """Returns whether a part is a table of bars, and no text."""
+    """Returns whether a part is a list of bars, not a text. Templates call it as a test."""
     return isinstance(part, Bars)
 
 
 def make_environment(folder: Path) -> Environment:
-    """Returns Jinja's environment for templates of predictions; it escapes all texts."""
+    """Returns Jinja's environment for the templates in a folder. It escapes all texts as HTML."""
     environment = Environment(
         loader=FileSystemLoader(folder),
-        autoescape=True,  # whatever a template is called
+        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

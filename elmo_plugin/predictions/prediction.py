@@ -63,7 +63,10 @@ class Prediction(dict[str, Any]):
         return PredictionView(self.shown_inputs(parts), parts, repr(self))
 
     def shown_inputs(self, parts: Sequence[Part]) -> dict[str, str]:
-        """Returns the texts of the input that the parts do not show: a marked text is the first."""
+        """
+        Returns the texts of the input that the parts do not show. If one of the parts is a marked
+        text, it shows the task's first text.
+        """
         texts = self.texts()
         if any(isinstance(part, MarkedText) for part in parts):
             texts.pop(self.task.text_names[0], None)
@@ -92,6 +95,7 @@ def _in_one_line(part: Part) -> str:
 
 
 def _in_brackets(pieces: Sequence[str | Mark]) -> str:
+    """Returns a text in which each span is in brackets, with its label behind it."""
     text = ""
     for piece in pieces:
         if isinstance(piece, str):

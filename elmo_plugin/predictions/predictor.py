@@ -119,23 +119,26 @@ class TextPredictor:
     def predict_each(
         self, inputs: Iterable[Input], batch_size: int = BATCH_SIZE
     ) -> Iterator[Prediction]:
-        """Yields the prediction for each input, in batches. Errors begin with its place."""
+        """
+        Yields the prediction for each input, computed in batches. Raises `BiLmError`, beginning
+        with the place of the input, if an input cannot be used.
+        """
         from allennlp.common.checks import ConfigurationError
 
         check_at_least("batch_size", batch_size)
-        rest = iter(inputs)
-        while batch := list(islice(rest, batch_size)):
+        remaining = iter(inputs)
+        while batch := list(islice(remaining, batch_size)):
             try:
-                predictions = self.predict_batch_json([each.values for each in batch])
+                predictions = self.predict_batch_json([given.values for given in batch])
             except (BiLmError, ConfigurationError):
-                # One at a time, so that the message says which of them it is.
-                predictions = [self._predict_one(each) for each in batch]
-            for prediction, each in zip(predictions, batch, strict=True):
-                prediction.line = each.line
+                # Computed one at a time, so that the message names the input with the mistake.
+                predictions = [self._predict_one(given) for given in batch]
+            for prediction, given in zip(predictions, batch, strict=True):
+                prediction.line = given.line
                 yield prediction
 
     def _predict_one(self, given: Input) -> Prediction:
-        """Returns the prediction for an input. Errors begin with its place."""
+        """Returns the prediction for an input, and raises as `predict_each` does."""
         from allennlp.common.checks import ConfigurationError
 
         try:
@@ -147,8 +150,8 @@ class TextPredictor:
         self, path: str | Path, output: str | Path, batch_size: int = BATCH_SIZE
     ) -> None:
         """
-        Writes the prediction for each line of a file, see `read_inputs`, to a file .jsonl, .csv,
-        .conll or .html, which is whole or not written.
+        Writes the prediction for each line of a file (see `read_inputs`) to a .jsonl, .csv, .conll
+        or .html file, completely or not at all.
         """
         check_format(output, self.task)
         check_outputs([output], [str(path)])
@@ -187,7 +190,9 @@ def load_predictor(
 
     task = task_of(archive.model, str(path), predictor)
     tagger = options.get("predicates", tagger_of(path))
-    if tagger and isinstance(tagger, str | Path):  # AllenNLP would load it without checks
+    # If the tagger is an archive's path or name, it is loaded here, because AllenNLP would load it
+    # without checks.
+    if tagger and isinstance(tagger, str | Path):
         loaded = load_predictor(tagger, None, cuda_device, trust=trust)
         _check_tagger(task, str(path), loaded.task, str(tagger))
         options["predicates"] = loaded
@@ -204,7 +209,7 @@ def load_predictor(
 
 
 def _check_tagger(task: TaskCard, path: str, tagger_task: TaskCard, tagger: str) -> None:
-    """Raises `BiLmError` if a task of this package does not take predicates from such a model."""
+    """Raises `BiLmError` if a task of this package does not take predicates from this tagger."""
     if task.name not in TASKS or task.tagger == tagger_task.name:
         return
     if task.tagger:
@@ -214,23 +219,34 @@ def _check_tagger(task: TaskCard, path: str, tagger_task: TaskCard, tagger: str)
 
 def _texts_of(predictor: "Predictor") -> tuple[InputText, ...]:
     """
-    Returns the texts of a predictor of the user's: the arguments that its `predict` requires.
+    Returns the texts that a predictor of the user's reads: the arguments that its `predict`
+    requires.
     """
     required = []
     if hasattr(predictor, "predict"):
         for argument in signature(predictor.predict).parameters.values():
-            is_positional = argument.kind < Parameter.VAR_POSITIONAL
+            is_positional = argument.kind in (
+                Parameter.POSITIONAL_ONLY,
+                Parameter.POSITIONAL_OR_KEYWORD,
+            )
             if is_positional and argument.default is Parameter.empty:
                 required.append(InputText(argument.name))
-    return tuple(required) or (InputText("sentence"),)
+    if not required:
+        return (InputText("sentence"),)
+    return tuple(required)
 
 
 def task_of(model: "Model", path: str, predictor: str | None = None) -> TaskCard:
-    """Returns the task of a model or an ensemble, by a predictor or the one that it names."""
-    member = getattr(model, "members", [model])[0]
-    predictor = predictor or member.default_predictor
+    """
+    Returns the task of a model or an ensemble by the name of its predictor. Raises
+    `BiLmError` if no predictor is given and the model names none.
+    """
+    first_member = getattr(model, "members", [model])[0]
+    predictor = predictor or first_member.default_predictor
     if predictor is None:
-        hint = "; show a biLM by --bilm" if type(model).__name__ == "BiLmLanguageModel" else ""
+        hint = ""
+        if type(model).__name__ == "BiLmLanguageModel":
+            hint = "; show a biLM by --bilm"
         raise BiLmError(
             f"archive {path}: its model, {type(model).__name__}, has no predictor{hint}"
         )

@@ -12,15 +12,15 @@ from elmo_plugin.predictions.prediction import Prediction
 from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent
 
 _COLORS = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_blue", "bright_green")
-_WIDTH = 30  # of the bar of probability 1
+_WIDTH = 30  # the number of blocks in the bar of a label whose probability is 1
 
 
 def show_predictions(
     predictions: Iterable[Prediction], dump_line: Callable[[Prediction], str]
 ) -> None:
     """
-    Prints each prediction with its marks or bars, or as `dump_line` writes it if its form is
-    unknown.
+    Prints each prediction with its marks or bars. If its form is not known, the line that
+    `dump_line` returns is printed.
     """
     is_first = True
     for prediction in predictions:
@@ -35,7 +35,7 @@ def show_predictions(
 
 
 def _show_prediction(prediction: Prediction, parts: Sequence[Part]) -> None:
-    """Prints one prediction, after the texts that it does not show if it is one of a file."""
+    """Prints one prediction. If it is of a file, the texts that it does not show come first."""
     if prediction.line:
         for text in prediction.shown_inputs(parts).values():
             show(text)
@@ -43,17 +43,20 @@ def _show_prediction(prediction: Prediction, parts: Sequence[Part]) -> None:
 
 
 def print_view(parts: Sequence[Part]) -> None:
-    """Prints a prediction. Spans are in brackets before their labels, also in color."""
+    """Prints a prediction. Each span is in brackets, with its label behind it, in its color."""
     console = Console(highlight=False)
     for part in parts:
         if part.title:
             console.print(Text(visible(part.title), Style(bold=True)))
-        shown = _bars(part) if isinstance(part, Bars) else _marked(nest(part.text, part.spans))
+        if isinstance(part, Bars):
+            shown = _bars(part)
+        else:
+            shown = _marked(nest(part.text, part.spans))
         console.print(shown, soft_wrap=True)
 
 
 def _marked(pieces: Sequence[str | Mark], style: Style | None = None) -> Text:
-    """Returns pieces of a text with each span in its color."""
+    """Returns a text with each span in its color; `style` is for the text outside them."""
     text = Text()
     for piece in pieces:
         if isinstance(piece, str):

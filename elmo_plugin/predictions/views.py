@@ -58,8 +58,8 @@ def percent(value: float) -> str:
 
 def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | Mark]:
     """
-    Returns a text from `start` on in pieces. If two spans cross, the second is cut in two at
-    the end of the first.
+    Returns the pieces of a text, from the character `start` on: plain texts, and spans with the
+    pieces inside them. If two spans cross, the second is cut in two at the end of the first.
     """
     pieces: list[str | Mark] = []
     waiting = list(spans)
@@ -72,6 +72,7 @@ def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | M
         inner = []
         later = []
         for span in waiting:
+            # A span that crosses the end of the outer one has a piece in both lists.
             if span.start < outer.end:
                 inner.append(span._replace(end=min(span.end, outer.end)))
             if span.end > outer.end:

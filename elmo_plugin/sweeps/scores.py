@@ -42,7 +42,9 @@ class Metric(NamedTuple):
         Reads the score from a training's metrics. Raises `ConfigurationError` if it is not there,
         or is not a number.
         """
-        key = self.name if self.name.startswith("test_") else _BEST + self.name
+        key = self.name
+        if not key.startswith("test_"):
+            key = _BEST + key
         if key not in metrics:
             scores = [name for name in metrics if name.startswith((_BEST, "test_"))]
             known = ", ".join(name.removeprefix(_BEST) for name in scores)
@@ -52,10 +54,14 @@ class Metric(NamedTuple):
             raise ConfigurationError(
                 f"{place}metric {self.name}: expected a number, got {value!r:.40}"
             )
-        return round(100 * value, 2) if self.higher_is_better else round(value, 4)
+        if self.higher_is_better:
+            return round(100 * value, 2)  # in per cent
+        return round(value, 4)
 
     def __str__(self) -> str:
-        return f"{self.name} (%)" if self.higher_is_better else f"{self.name} (lower is better)"
+        if self.higher_is_better:
+            return f"{self.name} (%)"
+        return f"{self.name} (lower is better)"
 
 
 def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metric:
@@ -92,6 +98,7 @@ def _validation_metric(trainings: Sequence[Training]) -> Any:
 
 
 def _check_evaluated_on_test(training: Training) -> None:
+    """Raises `ConfigurationError` if a training is not evaluated on test data."""
     config = training.config
     if not config.get("test_data_path") or not config.get("evaluate_on_test"):
         raise ConfigurationError(
@@ -121,14 +128,15 @@ def judge(
 
 def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict[str, Any]:
     """
-    Returns the scores of configurations without failures, with the command and their provenance.
+    Returns the scores of each configuration, with the command and their provenance. A
+    configuration is left out if one of its trainings failed.
     """
-    found = {}
+    entries = {}
     for name, values in scores.items():
         folders = [training.folder for training in trainings if training.name == name]
         if len(values) == len(folders):
-            found[name] = {"scores": values, "command": command, **_joined_provenance(folders)}
-    return found
+            entries[name] = {"scores": values, "command": command, **_joined_provenance(folders)}
+    return entries
 
 
 def _joined_provenance(folders: Sequence[Path]) -> dict[str, str]:
@@ -155,7 +163,9 @@ def summary(scores: Sequence[float], digits: int = 2) -> str:
     if not scores:
         return "none"
     mean = f"{statistics.mean(scores):.{digits}f}"
-    return mean if len(scores) == 1 else f"{mean} ± {statistics.stdev(scores):.{digits}f}"
+    if len(scores) == 1:
+        return mean
+    return f"{mean} ± {statistics.stdev(scores):.{digits}f}"
 
 
 def table(scores: Scores, metric: str) -> str:

@@ -1,6 +1,6 @@
 """
-Trains several configurations with several seeds, each once: in turn, or in several processes of
-this machine or of a Dask cluster.
+Trains several configurations, each with several seeds: one after another, or in several processes
+of this machine or of a Dask cluster. A training that is finished already is not repeated.
 """
 
 import copy
@@ -40,7 +40,11 @@ SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 class Training(NamedTuple):
     """
-    One training of a sweep: the name of its configuration (with the seed), and its final folder.
+    One training of a sweep.
+
+    name: the name of the configuration
+    config: the configuration, with the seed in it
+    folder: where the finished training is
     """
 
     name: str
@@ -54,7 +58,8 @@ class Training(NamedTuple):
 
 class Outcome(NamedTuple):
     """
-    The metrics of a training, or why it failed, with a traceback unless it is a user's mistake.
+    The metrics of a training, or why it failed. `details` is the traceback of a failure, and empty
+    if the failure is a mistake of the user's.
     """
 
     metrics: dict[str, Any] | None = None
@@ -63,7 +68,7 @@ class Outcome(NamedTuple):
 
     @classmethod
     def of(cls, training: Training, file_friendly_logging: bool) -> "Outcome":
-        """Trains, see `train`."""
+        """Runs a training, see `train`, and returns its outcome."""
         try:
             return cls(train(training.config, training.folder, file_friendly_logging))
         except Exception as error:
@@ -72,13 +77,15 @@ class Outcome(NamedTuple):
 
     @classmethod
     def of_error(cls, error: Exception) -> "Outcome":
-        is_mistake = isinstance(error, ConfigurationError | BiLmError | FileNotFoundError)
-        details = "" if is_mistake else "".join(traceback.format_exception(error))
+        """Returns the outcome of a training that an error has ended."""
+        details = ""
+        if not isinstance(error, ConfigurationError | BiLmError | FileNotFoundError):
+            details = "".join(traceback.format_exception(error))
         return cls(failure=f"{type(error).__name__}: {error}", details=details)
 
 
 def train_in_turn(trainings: Sequence[Training]) -> Iterator[Outcome]:
-    """Trains one after another."""
+    """Runs the trainings one after another, and yields the outcome of each."""
     for number, training in enumerate(trainings, start=1):
         show(f"\n{training}: training {number} of {len(trainings)}")
         yield Outcome.of(training, not sys.stderr.isatty())
@@ -138,6 +145,7 @@ def _train_in_worker(training: Training, threads: int | None, packages: Sequence
 
 
 def _outcome(task: Any) -> Outcome:
+    """Returns the outcome of a task of Dask that has ended."""
     error = task.exception()
     if error is None:
         return task.result()
@@ -173,8 +181,8 @@ def train(
 @contextmanager
 def _locked(unfinished: Path) -> Iterator[Path]:
     """
-    Locks the folder of an unfinished training. At the end removes it and the sweep's folders if
-    empty.
+    Locks the folder of an unfinished training while the block runs. Afterwards this folder, and the
+    folders of the sweep around it, are removed if they are empty.
     """
     unfinished.mkdir(parents=True, exist_ok=True)
     try:
@@ -183,12 +191,16 @@ def _locked(unfinished: Path) -> Iterator[Path]:
     except Timeout:
         raise ConfigurationError(f"another process is training in {unfinished}") from None
     finally:
-        with suppress(OSError):  # there is something in it
+        with suppress(OSError):  # a folder is not empty
             for folder in (unfinished, *unfinished.parents[:2]):
                 folder.rmdir()
 
 
 def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
+    """
+    Trains in a folder, and resumes what an earlier process has begun there if the trainer can.
+    Raises `ConfigurationError` if that has another configuration.
+    """
     resumes = config.get("trainer", {}).get("type") in ("bilm", "resumable")
     recover = resumes and (folder / CONFIG_NAME).is_file()
     if recover:
@@ -230,7 +242,7 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _changed(trained: dict[str, Any], config: dict[str, Any]) -> str:
-    """Lists the keys whose values differ."""
+    """Returns the keys whose values differ, in one text for a message."""
     old = Params(trained).as_flat_dict()
     new = Params(config).as_flat_dict()
     differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
@@ -293,8 +305,9 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
 def _read_variants(source: str) -> dict[str, Any]:
     """Reads the variants that a source means, or the whole file as one, under the file's name."""
     file, _, pattern = source.rpartition(":")
-    is_of_path = "/" in pattern or "\\" in pattern  # the colon of a URL or a drive
-    if not file or is_of_path:
+    # The colon may belong to a URL, or follow the letter of a drive.
+    is_path = "/" in pattern or "\\" in pattern
+    if not file or is_path:
         content = Params.from_file(source).as_dict(quiet=True)
         _check_object(content, source)
         return {Path(source).stem: content}
@@ -309,5 +322,6 @@ def _read_variants(source: str) -> dict[str, Any]:
 
 
 def _check_object(value: Any, what: str) -> None:
+    """Raises `ConfigurationError`, beginning with `what`, if a value is no JSON object."""
     if not isinstance(value, dict):
         raise ConfigurationError(f"{what}: expected a JSON object, got {value!r:.40}")

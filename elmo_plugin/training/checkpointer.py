@@ -16,12 +16,14 @@ from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 
 logger = logging.getLogger(__name__)
 
-# The ends of file names; the second is for trainings in which each process writes a part of the
-# state.
+# How the names of a checkpoint's files end. The second pattern is for a sharded training, in
+# which each process ("worker") writes its own part of the state.
 FILE_SUFFIXES = (".th", "_w*.th")
+# The files and folders of a training that a killed process may have left unfinished.
 _WRITTEN_WHOLE = ("model_state_*.th", "training_state_*.th", "best.th", "config.json", "vocabulary")
 
-Point = tuple[int, int]  # of a training: the finished epochs, and the finished batches of the next
+# A moment of a training: the number of finished epochs, and of finished batches in the next one.
+Point = tuple[int, int]
 
 
 class _TrainerWithState:
@@ -48,9 +50,13 @@ class AtomicCheckpointer(Checkpointer):
     @overrides
     def _is_primary(self) -> bool:
         """
-        Whether this process is the one of its node that changes the folder: each node has its own.
+        Whether this process is the one that changes the folder. Each node has a folder of its own,
+        so this is the first process of each node.
         """
-        return self._rank % int(os.environ.get("ALLENNLP_PROCS_PER_NODE", self._rank + 1)) == 0
+        processes_per_node = os.environ.get("ALLENNLP_PROCS_PER_NODE")
+        if processes_per_node is None:
+            return self._rank == 0
+        return self._rank % int(processes_per_node) == 0
 
     @overrides
     def save_checkpoint(self, trainer: Trainer) -> None:
@@ -68,10 +74,12 @@ class AtomicCheckpointer(Checkpointer):
         except OSError as error:
             self._remove_without_model()
             latest = self.find_latest_checkpoint()
-            good = "no earlier one exists"
-            if latest is not None:
-                good = f"the last good checkpoint is {latest[0]}"
-            raise OSError(error.errno, f"{error.strerror or error}; {good}") from error
+            if latest is None:
+                advice = "no earlier one exists"
+            else:
+                model_path, _ = latest
+                advice = f"the last good checkpoint is {model_path}"
+            raise OSError(error.errno, f"{error.strerror or error}; {advice}") from error
         # Both files exist already, so AllenNLP only deletes old checkpoints.
         super().save_checkpoint(cast(Trainer, _TrainerWithState(state)))
 
@@ -92,10 +100,10 @@ class AtomicCheckpointer(Checkpointer):
                 damaged[point] = error
         if checkpoint is None and len(damaged) > 1:
             files = [f"{self._model_state_path(*point)} ({damaged[point]})" for point in damaged]
-            latest = next(iter(damaged.values()))
+            newest = max(damaged)
             raise ConfigurationError(
                 f"none of the checkpoints can be read: {', '.join(files)}"
-            ) from latest
+            ) from damaged[newest]
         for point, damage in damaged.items():
             self._set_aside(point, damage, has_earlier=checkpoint is not None)
         return checkpoint
@@ -110,7 +118,7 @@ class AtomicCheckpointer(Checkpointer):
         )
 
     def _set_aside(self, point: Point, damage: BiLmError, has_earlier: bool) -> None:
-        """Renames the files of a checkpoint that cannot be read, and says so."""
+        """Renames the files of a checkpoint that cannot be read, and logs a warning."""
         logger.warning(
             "the checkpoint %s is incomplete or damaged (%s): its files are renamed to "
             "damaged_*, and training %s",
@@ -123,7 +131,7 @@ class AtomicCheckpointer(Checkpointer):
                 path.replace(path.with_name(f"damaged_{path.name}"))
 
     def _remove_leftovers(self) -> None:
-        """Removes the leftovers of a process that was killed."""
+        """Removes the temporary files, and half a checkpoint, that a killed process left behind."""
         for name in _WRITTEN_WHOLE:
             remove_leftovers(self._serialization_dir, name)
         self._remove_without_model()
@@ -136,7 +144,7 @@ class AtomicCheckpointer(Checkpointer):
                 path.unlink()
 
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
-        """Returns the files of a checkpoint, of all processes, the models first."""
+        """Returns the files that all processes wrote for a checkpoint, the models first."""
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
         folder = Path(self._serialization_dir)
         files: list[Path] = []
@@ -147,7 +155,7 @@ class AtomicCheckpointer(Checkpointer):
 
     @overrides
     def _find_all_checkpoints(self) -> set[Point]:
-        """Returns epochs and batches of the complete checkpoints."""
+        """Returns the checkpoints that have both files, the model's and the training's."""
         points = super()._find_all_checkpoints()
         return {point for point in points if os.path.isfile(self._training_state_path(*point))}
 

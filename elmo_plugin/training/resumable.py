@@ -31,16 +31,20 @@ KEY = "exact_resume"
 
 def random_states(device: torch.device) -> dict[str, Any]:
     """
-    Returns the states of the global random number generators, as values that need no code to be
-    read.
+    Returns the states of the global random number generators, as plain values and tensors that
+    `load_plain` can read.
     """
+    # `load_plain` reads no numpy arrays, so numpy's numbers are stored as a list.
     name, numbers, *rest = cast(tuple[Any, ...], np.random.get_state())
-    return {
+    states = {
         "python": random.getstate(),
         "numpy": (name, numbers.tolist(), *rest),
         "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
+        "cuda": None,
     }
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
 
 
 def set_random_states(states: dict[str, Any], device: torch.device) -> None:
@@ -57,19 +61,38 @@ class EpochProgress(TrainerCallback):
 
     def __init__(self, serialization_dir: str) -> None:
         super().__init__(serialization_dir)
-        self.on_epoch()
+        self.totals = _zero_totals()
 
     @overrides
-    def on_batch(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
-        batch_inputs, _, batch_metrics, *_ = args
-        if kwargs["is_training"]:
-            self.totals["batches"] += len(batch_inputs)
-            self.totals["loss"] += batch_metrics["batch_loss"]
-            self.totals["reg_loss"] += batch_metrics.get("batch_reg_loss", 0.0) * len(batch_inputs)
+    def on_batch(
+        self,
+        trainer: Any,
+        batch_inputs: list[TensorDict],
+        batch_outputs: Any,
+        batch_metrics: dict[str, Any],
+        epoch: int,
+        batch_number: int,
+        is_training: bool,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        if not is_training:
+            return
+        # With gradient accumulation, AllenNLP calls this once for several batches. It has summed
+        # their losses, but not the penalty of regularization. It is the same for each of them.
+        num_batches = len(batch_inputs)
+        self.totals["batches"] += num_batches
+        self.totals["loss"] += batch_metrics["batch_loss"]
+        self.totals["reg_loss"] += batch_metrics.get("batch_reg_loss", 0.0) * num_batches
 
     @overrides
     def on_epoch(self, *args: Any, **kwargs: Any) -> None:
-        self.totals: dict[str, Any] = {"batches": 0, "loss": 0.0, "reg_loss": 0.0}
+        self.totals = _zero_totals()
+
+
+def _zero_totals() -> dict[str, Any]:
+    """Returns the totals of an epoch that has not begun."""
+    return {"batches": 0, "loss": 0.0, "reg_loss": 0.0}
 
 
 class _CheckpointerOf:
@@ -85,13 +108,19 @@ class _CheckpointerOf:
 @dataclass
 class _ContinuedLoader:
     """
-    Yields the batches of a loader. Before a checkpoint the batches have been trained on already;
-    after them everything is restored from the checkpoint.
+    Yields the batches of an epoch in which, or after which, a checkpoint was made. AllenNLP skips
+    the batches before the checkpoint, because they have been trained on; after them everything is
+    restored from the checkpoint.
+
+    loader: reads the batches
+    num_seen: the number of batches before the checkpoint; `None` if it was made in a later epoch
+    see: called with each batch before the checkpoint
+    restore: called when the checkpoint is reached
     """
 
     loader: DataLoader
-    num_seen: int | None  # the batches before the checkpoint; `None` for all
-    see: Callable[[TensorDict], None]  # called with each of them
+    num_seen: int | None
+    see: Callable[[TensorDict], None]
     restore: Callable[[], None]
 
     def __len__(self) -> int:
@@ -137,8 +166,10 @@ class ResumableTrainer(GradientDescentTrainer):
         super().__init__(model, optimizer, data_loader, **kwargs)
         self._epoch = EpochProgress(self._serialization_dir)
         self._callbacks.append(self._epoch)
-        self._epoch_starts: list[dict[str, Any]] = []  # random states
-        self._resumed: dict[str, Any] | None = None  # the state of a checkpoint, until reached
+        # The random states at the start of each epoch so far.
+        self._epoch_starts: list[dict[str, Any]] = []
+        # This process's part of the checkpoint, until the data loader has reached its place.
+        self._resumed: dict[str, Any] | None = None
 
     def _own_state(self) -> dict[str, Any]:
         """Returns further values that a checkpoint holds for each process, of a subclass."""
@@ -148,7 +179,7 @@ class ResumableTrainer(GradientDescentTrainer):
         """Raises `ConfigurationError` if this training cannot go on from `_own_state`."""
 
     def _load_own_state(self, own: dict[str, Any]) -> None:
-        """Restores what `_own_state` returned, at its place in the data."""
+        """Restores what `_own_state` returned, when the data loader has reached the checkpoint."""
 
     @overrides
     def get_checkpoint_state(self) -> TrainerCheckpoint | None:
@@ -173,6 +204,7 @@ class ResumableTrainer(GradientDescentTrainer):
         return state
 
     def _of_all_processes(self, own: Any) -> list[Any]:
+        """Returns the value that each process passes as `own`, by rank."""
         if not self._distributed:
             return [own]
         states: list[Any] = [None] * torch.distributed.get_world_size()
@@ -184,9 +216,9 @@ class ResumableTrainer(GradientDescentTrainer):
         Raises `ConfigurationError` if `own` is not the same in all processes: each node may have
         its own text and folder.
         """
-        of_all = self._of_all_processes(own)
-        if any(other != own for other in of_all):
-            raise ConfigurationError(f"all processes must have the same {what}, but have {of_all}")
+        values = self._of_all_processes(own)
+        if any(value != own for value in values):
+            raise ConfigurationError(f"all processes must have the same {what}, but have {values}")
 
     @overrides
     def _maybe_restore_checkpoint(self) -> None:
@@ -203,24 +235,26 @@ class ResumableTrainer(GradientDescentTrainer):
         self._restore_as_allennlp(checkpoint)
         if checkpoint is None:
             return
-        if own is not None:
-            if self._scaler is not None and progress[KEY]["scaler"] is not None:
-                self._scaler.load_state_dict(progress[KEY]["scaler"])
-            self._epoch.totals = dict(own["pass"])
-            self._resumed = own
-        else:
+        if own is None:
             logger.warning(
                 "The checkpoint in %s was made by another trainer: training resumes from it, but "
                 "not exactly as it would have continued",
                 self._serialization_dir,
             )
+        else:
+            scaler_state = progress[KEY]["scaler"]
+            if self._scaler is not None and scaler_state is not None:
+                self._scaler.load_state_dict(scaler_state)
+            self._epoch.totals = dict(own["pass"])
+            self._resumed = own
         self._repair_best_model()
         if self._metric_tracker.should_stop_early():
             self._num_epochs = self._start_after_epochs_completed
 
     def _own_part(self, training_state: dict[str, Any]) -> dict[str, Any] | None:
         """
-        Returns this process's part of a checkpoint. Raises `ConfigurationError` if it does not fit.
+        Returns this process's part of a checkpoint, or `None` if another trainer made the
+        checkpoint. Raises `ConfigurationError` if this training cannot go on from it.
         """
         if KEY not in training_state:
             return None
@@ -229,12 +263,15 @@ class ResumableTrainer(GradientDescentTrainer):
             raise self._refusal(
                 f"it was made by {len(processes)} process(es), and now there are {self._world_size}"
             )
-        rank = torch.distributed.get_rank() if self._distributed else 0
+        rank = 0
+        if self._distributed:
+            rank = torch.distributed.get_rank()
         own = processes[rank]
         self._check_resume(own)
         return own
 
     def _refusal(self, change: str) -> ConfigurationError:
+        """Returns the error for a training whose checkpoint was made in another way."""
         return ConfigurationError(
             f"cannot resume from the checkpoint in {self._serialization_dir}: {change}"
         )
@@ -243,14 +280,16 @@ class ResumableTrainer(GradientDescentTrainer):
         """Lets AllenNLP restore its part, from a checkpoint that is loaded already."""
         checkpointer = self._checkpointer
         average = self._moving_average
-        parameters = [] if average is None else average._parameters
+        if average is not None:
+            parameters = average._parameters
         self._checkpointer = _CheckpointerOf(checkpoint)
         try:
             super()._maybe_restore_checkpoint()
         finally:
             self._checkpointer = checkpointer
         if average is not None:
-            # AllenNLP's `exponential` would average the checkpoint's parameters, on the CPU.
+            # AllenNLP's `exponential` has replaced the parameters that it averages by the
+            # checkpoint's copies, and its averages by tensors on the CPU.
             average._parameters = parameters
             average._shadows = move_to_device(average._shadows, self.cuda_device)
             average._backups = move_to_device(average._backups, self.cuda_device)
@@ -287,6 +326,7 @@ class ResumableTrainer(GradientDescentTrainer):
     @overrides
     def _train_epoch(self, epoch: int) -> dict[str, float]:
         if self._resumed is not None:
+            # A checkpoint between two epochs was made where the next one starts.
             starts = [*self._resumed["epoch_starts"], self._resumed["random"]]
             set_random_states(starts[epoch], self.cuda_device)
         self._epoch_starts.append(random_states(self.cuda_device))
@@ -295,7 +335,9 @@ class ResumableTrainer(GradientDescentTrainer):
         see = self._fill_caches if epoch == 0 else _ignore
         loader = self.data_loader
         if self._resumed is not None:
-            num_seen = None if is_before_checkpoint else self._epoch.totals["batches"]
+            num_seen = None
+            if not is_before_checkpoint:
+                num_seen = self._epoch.totals["batches"]
             continued = _ContinuedLoader(loader, num_seen, see, self._reach_checkpoint)
             self.data_loader = cast(DataLoader, continued)
         try:
@@ -309,7 +351,9 @@ class ResumableTrainer(GradientDescentTrainer):
         return metrics
 
     def _complete_metrics(self, metrics: dict[str, Any]) -> None:
-        """Sets the losses of the whole epoch: AllenNLP forgets the batches before a kill."""
+        """
+        Sets the losses of the whole epoch: AllenNLP counts only the batches since the resume.
+        """
         if "loss" not in metrics:
             # The checkpoint was made after the last batch, so AllenNLP trained on none.
             metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
@@ -334,14 +378,20 @@ class ResumableTrainer(GradientDescentTrainer):
         Runs the model on a batch, as the first epoch did, if it has a frozen ELMo that stores
         vectors. Neither the metrics nor the random states change.
         """
-        elmos = [each for each in self.model.modules() if isinstance(each, ElmoRepresentations)]
-        if all(each.bilm.is_trainable for each in elmos):
+        if not self._has_frozen_elmo():
             return
         states = random_states(self.cuda_device)
         with torch.no_grad(), torch.autocast("cuda", enabled=self._use_amp):
             self.model(**batch)
         self.model.get_metrics(reset=True)
         set_random_states(states, self.cuda_device)  # the data loader may draw from them
+
+    def _has_frozen_elmo(self) -> bool:
+        """Returns whether the model has a biLM that is not trained, so that vectors are cached."""
+        for module in self.model.modules():
+            if isinstance(module, ElmoRepresentations) and not module.bilm.is_trainable:
+                return True
+        return False
 
     def _reach_checkpoint(self) -> None:
         """Restores the states of the checkpoint, now that the data were read up to it."""

@@ -20,19 +20,24 @@ MAX_RATIO = 100  # of unpacked to packed size, for larger archives; weights have
 MAX_SMALL_MEMBER = 2**27  # bytes of a file of a zip archive, at any ratio
 MAX_MEMBERS = 10_000
 _READ = 2**20  # bytes at a time
-_MAX_HEADER = 2**20  # bytes of a long name or of attributes, with these types:
+# Headers that hold a long name or attributes, and the most bytes that one may have.
+_MAX_HEADER = 2**20
 _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g", b"X")
 
 
 def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
-    """Reads the wanted files of a tar archive, maybe in gzip. Raises `BiLmError` for all else."""
+    """
+    Reads the wanted files of a tar archive, perhaps compressed by gzip. Raises `BiLmError` if
+    the archive is damaged, too large, or has anything but files and folders inside it.
+    """
+    contents = {}
     with _naming(path):
-        # In parts, because a file's size may be forged.
-        return {
-            name: b"".join(iter(partial(file.read, _READ), b""))
-            for name, file in _files(Path(path))
-            if is_wanted(name)
-        }
+        for name, file in _files(Path(path)):
+            if is_wanted(name):
+                # Read in pieces, because the size in a header may be forged.
+                pieces = iter(partial(file.read, _READ), b"")
+                contents[name] = b"".join(pieces)
+    return contents
 
 
 def unpack(path: str | Path, folder: str | Path) -> None:
@@ -57,12 +62,13 @@ def is_zip(path: Path) -> bool:
 
 class ZippedPath(zipfile.Path):
     """
-    A file or folder in a zip archive, read in place. Raises `BiLmError` for damaged or huge ones.
+    A file or folder in a zip archive, read without unpacking the others. Raises `BiLmError` if it
+    is damaged or huge.
     """
 
     @classmethod
     def folders(cls, path: Path) -> "list[ZippedPath]":
-        """Returns the folders of an archive that have files, without macOS's."""
+        """Returns the folders that have files, without those that macOS adds to an archive."""
         with _naming(path, "zip"):
             archive = zipfile.ZipFile(path)
             names = Counter(archive.namelist())
@@ -70,10 +76,17 @@ class ZippedPath(zipfile.Path):
                 if count > 1:
                     raise BiLmError(f"several files are called {name!r}")
             folders = {name.rpartition("/")[0] for name in names if not name.endswith("/")}
-            kept = sorted(folder for folder in folders if not folder.startswith("__MACOSX"))
-            return [cls(archive, f"{folder}/" if folder else "") for folder in kept]
+            zipped_paths = []
+            for folder in sorted(folders):
+                if folder.startswith("__MACOSX"):
+                    continue
+                # `zipfile` marks a folder by a slash, and the archive itself by an empty text.
+                place = f"{folder}/" if folder else ""
+                zipped_paths.append(cls(archive, place))
+            return zipped_paths
 
     def read_bytes(self) -> bytes:
+        """Returns the content of a file. It is unpacked only once."""
         return self._content
 
     @cached_property
@@ -82,11 +95,13 @@ class ZippedPath(zipfile.Path):
             raise FileNotFoundError(str(self))
         with _naming(str(self.root.filename), "zip"):
             member = self.root.getinfo(self.at)
-            if member.flag_bits & 1:
+            is_encrypted = member.flag_bits & 1
+            unix_mode = member.external_attr >> 16
+            if is_encrypted:
                 raise BiLmError(
                     f"{self.at} is encrypted; unpack the archive and pass the path of the folder"
                 )
-            if stat.S_ISLNK(member.external_attr >> 16):
+            if stat.S_ISLNK(unix_mode):
                 raise BiLmError(f"{self.at} is neither a file nor a folder")
             if member.file_size > max(MAX_SMALL_MEMBER, MAX_RATIO * member.compress_size):
                 raise BiLmError(f"too large: {self.at} unpacks to {member.file_size / 1e9:.1f} GB")
@@ -98,6 +113,7 @@ AnyPath = Path | zipfile.Path
 
 @contextmanager
 def _naming(path: str | Path, kind: str = "tar") -> Iterator[None]:
+    """Turns all errors of reading an archive into a `BiLmError` that names it."""
     if not Path(path).is_file():
         raise BiLmError(f"archive {path}: file not found")
     try:
@@ -115,17 +131,20 @@ def _naming(path: str | Path, kind: str = "tar") -> Iterator[None]:
 
 
 def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yields the name of each file, and the file to be read before the next one."""
+    """Yields the name and the stream of each file. A stream must be read before the next one."""
     with open(path, "rb") as raw:
         is_gzip = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
+        unpacked: Any = raw
+        if is_gzip:
+            unpacked = gzip.GzipFile(fileobj=raw)
         limit = max(MAX_BYTES, MAX_RATIO * path.stat().st_size)
-        stream: Any = _LimitedStream(gzip.GzipFile(fileobj=raw) if is_gzip else raw, limit)
+        stream: Any = _LimitedStream(unpacked, limit)
         with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member, bufsize=_READ) as archive:
             for number, member in enumerate(archive):
                 if number >= MAX_MEMBERS:
                     raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
-                name = PureWindowsPath(member.name)  # `\` also separates
+                name = PureWindowsPath(member.name)  # it also splits at `\`
                 if name.anchor or ".." in name.parts or "\0" in member.name:
                     raise BiLmError(f"{member.name!r} would be written outside its folder")
                 if member.isdir():
@@ -135,9 +154,11 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 file = archive.extractfile(member)
                 assert file is not None  # it is a file
                 yield str(PurePosixPath(member.name)), file
-            for rest in (archive.fileobj, stream):  # to the end, for the checksum of gzip
-                while part := rest.read(_READ):
-                    if part.strip(b"\0"):
+            # Only zeros may follow the last file. They are read to the end, because gzip compares
+            # its checksum only there. tarfile has read a part of it into a buffer of its own.
+            for rest in (archive.fileobj, stream):
+                while block := rest.read(_READ):
+                    if block.strip(b"\0"):
                         raise BiLmError(
                             "there is data after the end of the archive: it may be damaged"
                         )
@@ -147,7 +168,8 @@ class _LimitedStream:
     """A stream that raises `BiLmError` if more than `limit` bytes are read."""
 
     def __init__(self, stream: Any, limit: int) -> None:
-        self._stream, self._limit = stream, limit
+        self._stream = stream
+        self._limit = limit
         self._rest = limit
 
     def read(self, size: int) -> bytes:
@@ -159,7 +181,10 @@ class _LimitedStream:
 
 
 class _Member(tarfile.TarInfo):
-    """A member that rejects large headers, and sparse files, because their maps are unlimited."""
+    """
+    A member of a tar archive. Raises `tarfile.ReadError` for a large header, and for a sparse file,
+    because the list of its blocks can have any length.
+    """
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type == tarfile.GNUTYPE_SPARSE:

@@ -12,12 +12,16 @@ from elmo_plugin.common.formats.text_files import compression, decode, read_line
 from elmo_plugin.common.typography import Word
 
 _KNOWN = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # in the training data of SeqVec
-_BASES, _LEAST_BASES = {*"ACGT"}, 30  # a protein of so many letters has others too
+_BASES = set("ACGT")
+_BASES_AND_MARKS = _BASES | set("N*-")
+_LEAST_BASES = 30  # so many letters of a protein include some that are no bases
 _WRONG = re.compile(r"[^A-Za-z*?.~\s-]")
 
 
 class Protein(NamedTuple):
     """
+    A record of a FASTA file.
+
     name: the first word after `>`
     letters: as in the file, without spaces
     place: its file and line
@@ -34,26 +38,37 @@ def is_fasta(path: str) -> bool:
     too, but does not begin with `>`.
     """
     suffix = Path(path.removesuffix(compression(path))).suffix.lower()
-    if suffix == ".fa":
-        return next(filter(bytes.strip, read_lines(path)), b"").lstrip().startswith((b">", b";"))
-    return suffix in (".fasta", ".faa")
+    if suffix != ".fa":
+        return suffix in (".fasta", ".faa")
+    for line in read_lines(path):
+        if line.strip():
+            return line.lstrip().startswith((b">", b";"))
+    return False
 
 
 def residues(text: str) -> list[Word]:
-    """Returns each letter as a word, a capital; all others, as gaps, are `X`."""
-    capitals = ((match.start(), match[0].upper()) for match in re.finditer(r"\S", text))
-    return [Word(letter if letter in _KNOWN else "X", at, at + 1) for at, letter in capitals]
+    """
+    Returns each letter of a protein as a word, in upper case. A character that stands for no known
+    residue, such as a gap, becomes `X`.
+    """
+    words = []
+    for match in re.finditer(r"\S", text):
+        letter = match[0].upper()
+        if letter not in _KNOWN:
+            letter = "X"
+        words.append(Word(letter, match.start(), match.end()))
+    return words
 
 
 def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Protein]:
     """
-    Yields the records of the file `source`, or of its lines. Raises `BiLmError`, naming the line,
-    unless it is FASTA: for a record without a name, two of one name, one of DNA, or characters that
-    stand for no residue.
+    Yields the records of the file `source`, whose `lines` may be given. Raises `BiLmError`, naming
+    the line, if the file is not FASTA, or if a record has no name, the name of another record,
+    letters of DNA alone, or characters that stand for no residue.
     """
     seen: dict[str, int] = {}
     name = ""
-    place = ""  # of the record that is being read, if any has begun
+    place = ""  # where the record that is being read began; empty before the first one
     parts: list[str] = []
     if lines is None:
         lines = read_lines(source)
@@ -85,14 +100,17 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
 
 
 def _checked(protein: Protein) -> Protein:
-    letters = {*protein.letters.upper().replace("U", "T")}
-    if len(protein.letters) >= _LEAST_BASES and _BASES <= letters <= _BASES | {*"N*-"}:
+    """Returns the protein. Raises `BiLmError` if it is DNA or RNA."""
+    as_dna = protein.letters.upper().replace("U", "T")
+    is_long = len(protein.letters) >= _LEAST_BASES
+    if is_long and _BASES <= set(as_dna) <= _BASES_AND_MARKS:
         raise BiLmError(f"{protein.place}: expected a protein, got the letters of DNA or RNA alone")
     return protein
 
 
 def count_residues(source: str) -> int:
     """
-    Reads a whole file, so that an error in it is found before an hour of work. Returns its letters.
+    Returns the number of letters in a file. The whole file is read, so that an error in it is found
+    before an hour of work.
     """
     return sum(len(protein.letters) for protein in read_fasta(source))

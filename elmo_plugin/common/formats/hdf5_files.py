@@ -21,8 +21,10 @@ from elmo_plugin.common.files import reason
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.integers import ceil_div
 
-MAX_BYTES = 2**27  # that a dataset of a small file may take
-MAX_RATIO = 100  # of the sizes of a dataset and the file; numbers of a model have about 1.1
+# The largest dataset of a file, in bytes or, for larger files, as a multiple of the file's size.
+# The numbers of a model are about 1.1 times as large as their file.
+MAX_BYTES = 2**27
+MAX_RATIO = 100
 _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_dataset`
 
 
@@ -54,7 +56,8 @@ def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
 
 class DeferringFile(io.FileIO):
     """
-    Stores the first error of writing in `error`, and drops later writes: HDF5 crashes if one fails.
+    A file in which writing never fails, because HDF5 crashes if it does. The first error is stored
+    in `error`, and what is written after it is dropped.
     """
 
     error: OSError | None = None
@@ -64,7 +67,8 @@ class DeferringFile(io.FileIO):
         size = len(rest)
         try:
             while rest and self.error is None:
-                rest = rest[super().write(rest) :]
+                num_written = super().write(rest)
+                rest = rest[num_written:]
         except OSError as error:
             self.error = error
         return size
@@ -79,7 +83,10 @@ class DeferringFile(io.FileIO):
 
 @contextmanager
 def _defer_signals(target: DeferringFile) -> Iterator[None]:
-    """Makes Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end."""
+    """
+    Makes Ctrl-C and SIGTERM end the writing as a full disk does. The first signal that came is
+    raised again at the end of the block.
+    """
     came: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -87,7 +94,8 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
         target.error = target.error or InterruptedError("stopped by a signal")
 
     handlers = {}
-    if threading.current_thread() is threading.main_thread():  # others are not interrupted
+    # Python delivers signals to the main thread alone.
+    if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             handlers[number] = signal.signal(number, stop)
     try:
@@ -102,9 +110,9 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
 @contextmanager
 def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, DeferringFile]]:
     """
-    Creates a file with these `options` of `h5py.File`. Yields it and the file below it; the
-    latter's `error` reports early that it cannot be written, or that Ctrl-C or SIGTERM came. Raises
-    that at the end.
+    Creates a file with these `options` of `h5py.File`, and yields it with the file that it writes
+    to. The `error` of the second is set when writing has failed, or Ctrl-C or SIGTERM came; callers
+    may look at it to stop early. It is raised at the end of the block.
     """
     with DeferringFile(path, "w+") as target, _defer_signals(target):
         try:
@@ -118,13 +126,18 @@ def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, Defe
 def write_dataset(file: h5py.File, name: str, values: np.ndarray, **options: Any) -> None:
     """Writes numbers, with their checksum in an attribute."""
     dataset = file.create_dataset(name, data=values, **options)
-    dataset.attrs[_CHECKSUM] = np.uint32(zlib.crc32(np.ascontiguousarray(values).data))
+    dataset.attrs[_CHECKSUM] = np.uint32(_checksum(values))
+
+
+def _checksum(values: np.ndarray) -> int:
+    """Returns the CRC-32 of the bytes of an array."""
+    return zlib.crc32(np.ascontiguousarray(values).data)
 
 
 def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
     """
-    Writes strings as UTF-8 bytes, each followed by a zero. Reading damaged ones of HDF5's own type
-    may never end.
+    Writes strings as UTF-8 bytes, each followed by a zero. HDF5's own type for strings is not used,
+    because reading it from a damaged file may never end.
     """
     content = b"".join(string.encode() + b"\0" for string in strings)
     write_dataset(file, name, np.frombuffer(content, np.uint8))
@@ -132,9 +145,9 @@ def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
 
 def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
-    Returns the dataset of this name, if there is one. Raises `BiLmError` unless it holds
-    floating-point numbers, all in this file (HDF5 reads zeros for others), and is not far larger
-    than the file.
+    Returns the dataset of this name, if there is one. Raises `BiLmError` if its values are not
+    floating-point numbers, if some of them are not in this file (HDF5 would read zeros), or if it
+    is far larger than the file.
     """
     dataset = _find(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
@@ -156,20 +169,26 @@ def read_numbers(dataset: h5py.Dataset) -> np.ndarray:
     """Reads a dataset. Raises `BiLmError` if it has a checksum and does not match it."""
     values = dataset[()]
     written = dataset.attrs.get(_CHECKSUM)
-    if written is not None and written != zlib.crc32(np.ascontiguousarray(values).data):
+    if written is not None and written != _checksum(values):
         raise BiLmError(f"the dataset {dataset.name} is damaged: wrong checksum")
     return values
 
 
 def read_strings(dataset: h5py.Dataset) -> list[str]:
     """Reads what `write_strings` wrote. Raises `BiLmError` if it is damaged."""
-    *strings, end = read_numbers(dataset).tobytes().decode("utf-8").split("\0")
-    if end:
+    text = read_numbers(dataset).tobytes().decode("utf-8")
+    # Each string ends with a zero, so nothing may follow the last zero.
+    *strings, after_last = text.split("\0")
+    if after_last:
         raise BiLmError(f"the dataset {dataset.name} is cut")
     return strings
 
 
 def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
+    """
+    Returns the dataset of this name, if there is one. Raises `BiLmError` if it is in another file,
+    incomplete or far too large.
+    """
     dataset = file.get(name)
     if not isinstance(dataset, h5py.Dataset):
         return None
@@ -186,7 +205,7 @@ def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
 
 
 def _is_complete(dataset: h5py.Dataset) -> bool:
-    """Returns whether all numbers of a dataset were written: HDF5 reads zeros for others."""
+    """Returns whether all numbers of a dataset were written. HDF5 reads zeros for missing ones."""
     if dataset.chunks is None:
         return dataset.id.get_storage_size() >= dataset.nbytes
     num_chunks = 1

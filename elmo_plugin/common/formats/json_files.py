@@ -18,10 +18,14 @@ def parse_json(
     text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False
 ) -> Any:
     """
-    Parses JSON. Raises `BiLmError`, beginning with `name` and, unless `is_line`, the line, also if
-    it is nested too deeply, repeats a key, has a number beyond float, or half of a surrogate pair.
+    Parses JSON. Raises `BiLmError` if the text is not JSON, or is nested too deeply, repeats a key
+    (unless `repeated_keys` allows that), or has a number beyond float or half of a surrogate pair.
+    The message begins with `name`, and with the number of the line unless `is_line`, where the text
+    is a single line that `name` already tells.
     """
-    pairs: Callable[..., Any] | None = None if repeated_keys else _unique
+    pairs: Callable[..., Any] | None = _unique
+    if repeated_keys:
+        pairs = None
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
@@ -33,8 +37,9 @@ def parse_json(
         if is_line:
             raise BiLmError(f"{name}: {wrong}; an object is one line") from None
         raise BiLmError(f"{name}, line {error.lineno}: {wrong}") from None
-    except ValueError as error:  # of UTF-8, and of the functions below
+    except ValueError as error:  # the text is not UTF-8, or a function below refuses a value
         raise BiLmError(f"{name}: not JSON ({error})") from None
+    # Two escapes may make a whole pair, and only the parsed content shows it.
     if _SURROGATE.search(text):
         check_characters(json.dumps(content, ensure_ascii=False), name)
     return content
@@ -72,11 +77,12 @@ def as_object(content: Any, name: str) -> dict[str, Any]:
 
 
 def is_list_of(values: Any, kind: type) -> bool:
-    """Returns whether it is a list, perhaps empty, with all its values of one kind."""
+    """Returns whether `values` is a list, perhaps empty, in which all values are of one kind."""
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object of JSON. Raises `ValueError` if it repeats a key."""
     content = dict(pairs)
     if len(content) < len(pairs):
         counts = Counter(key for key, _ in pairs)
@@ -86,6 +92,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(constant: str) -> float:
+    """Raises `ValueError` for `NaN` and `Infinity`: Python's parser would accept them."""
     raise ValueError(f"{constant} is not a number of JSON")
 
 

@@ -19,15 +19,16 @@ from elmo_plugin.common.files import atomic_write, reason
 from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 from elmo_plugin.common.formats.json_files import parse_json
 
-_TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
+_MAJOR, _MINOR = re.findall(r"\d+", torch.__version__)[:2]
+_TORCH = (int(_MAJOR), int(_MINOR))
 
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     """
-    Reads tensors and plain values of `torch.save` (a path, or its content) onto the CPU; no code is
-    run. Raises `BiLmError`, beginning with `name`, if it is missing, differs from its checksums, or
-    has anything else, or tensors that are sparse, quantized, of 8-bit floating point or far larger
-    than the file.
+    Reads tensors and plain values that `torch.save` wrote onto the CPU, without running code.
+    `file` is a path, or the content of a file. Raises `BiLmError`, beginning with `name`, if the
+    file is missing, differs from its checksums or holds other values; or if a tensor is sparse,
+    quantized, of 8-bit floating point, or far larger than the file.
     """
     check_tensors(file, name)
     try:
@@ -42,7 +43,8 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
 
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     """
-    Compares the checksums in a file of torch. Raises `BiLmError`, naming it, if it is damaged.
+    Compares the content of a file of torch with its checksums. Raises `BiLmError`, beginning with
+    `name`, if it is damaged. Files of torch before 1.6 are no zip archives and have no checksums.
     """
     opened = _opened(file)
     if isinstance(opened, Path) and not opened.exists():
@@ -57,7 +59,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except BiLmError:
         raise
-    except Exception as error:  # as above
+    except Exception as error:  # damage can make the reader raise anything
         raise_stop(error)
         raise BiLmError(
             f"{name}: its weights are damaged ({error or type(error).__name__})"
@@ -68,8 +70,9 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
 
 def check_before_load(file: str | os.PathLike[str], name: str) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, if another library's `torch.load` should not read a
-    file: for its checksums or, before torch 2.6 (whose default runs code), if `load_plain` cannot.
+    Raises `BiLmError`, beginning with `name`, if a file is damaged or, where that is a danger, may
+    run code; called before another library loads it by `torch.load`. Before torch 2.6, `torch.load`
+    runs code by default, so the file must be one that `load_plain` reads.
     """
     if _TORCH < (2, 6):
         load_plain(file, name)
@@ -85,7 +88,7 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)
     except (OSError, RuntimeError) as error:
-        # torch may raise another error while it handles the system's.
+        # torch may raise another error while it handles the system's, but that has the reason.
         cause: BaseException | None = error
         while cause is not None and not isinstance(cause, OSError):
             cause = cause.__context__
@@ -95,7 +98,10 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
 
 
 def check_finite(name: str, values: Any) -> Any:
-    """Returns the values; raises `BiLmError` for a tensor with numbers that float32 cannot hold."""
+    """
+    Returns the values unchanged. Raises `BiLmError` if they are a tensor with a number that
+    float32 cannot hold.
+    """
     if not isinstance(values, Tensor):
         return values
     if values.is_complex():
@@ -125,24 +131,32 @@ class FiniteModule(nn.Module):
     """
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
+        own = [(key, values) for key, values in state_dict.items() if key.startswith(prefix)]
+        check_all_finite(own)
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
 def json_to_tensor(content: Any) -> Tensor:
     """
-    Returns the bytes of JSON, shape (bytes,), in float32, as tools for weights compute with
-    tensors.
+    Returns the bytes of JSON as a tensor. It is in float32 because tools for weights, such as those
+    that average checkpoints, compute with all tensors.
     """
-    return torch.frombuffer(bytearray(json.dumps(content).encode()), dtype=torch.uint8).float()
+    text = json.dumps(content).encode()
+    # Shape: (bytes,)
+    numbers = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+    return numbers.float()
 
 
 def json_from_tensor(tensor: Tensor, name: str) -> Any:
     """
-    Undoes `json_to_tensor`. Raises `BiLmError`, beginning with `name`, if the tensor is damaged.
+    Reads the JSON that `json_to_tensor` stored. Raises `BiLmError`, beginning with `name`, if the
+    tensor is damaged.
     """
-    content = tensor.to("cpu", torch.uint8) if isinstance(tensor, Tensor) else None
-    if content is None or not torch.equal(content.double(), tensor.cpu().double()):
+    if not isinstance(tensor, Tensor):
+        raise BiLmError(f"{name}: it is damaged")
+    content = tensor.to("cpu", torch.uint8)
+    is_changed = not torch.equal(content.double(), tensor.cpu().double())
+    if is_changed:  # some number is no byte
         raise BiLmError(f"{name}: it is damaged")
     return parse_json(content.numpy().tobytes(), name)
 
@@ -151,30 +165,39 @@ def _tensors_in(content: Any) -> Iterator[Tensor]:
     """Yields the tensors in dictionaries, lists and tuples, at any depth."""
     waiting = [content]
     while waiting:
-        each = waiting.pop()
-        if isinstance(each, Tensor):
-            yield each
-        elif isinstance(each, Mapping):
-            waiting += each.values()
-        elif isinstance(each, list | tuple):
-            waiting += each
+        value = waiting.pop()
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, Mapping):
+            waiting += value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value
 
 
 def _size_of_plain(tensor: Tensor) -> int:
     """
-    Returns the bytes of all elements (the file may have fewer); raises `ValueError` for others.
+    Returns the bytes of all elements of a tensor. A file can have fewer, because an expanded tensor
+    stores an element once. Raises `ValueError` for tensors that models do not have.
     """
     is_dense = tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_quantized
-    if not is_dense or tensor.is_meta or (tensor.is_floating_point() and tensor.element_size() < 2):
+    is_float8 = tensor.is_floating_point() and tensor.element_size() < 2
+    if not is_dense or tensor.is_meta or is_float8:
         raise ValueError(f"a tensor of {tensor.dtype}, {tensor.layout}")
     return tensor.numel() * tensor.element_size()
 
 
 def _check_size(size: int, file: str | os.PathLike[str] | bytes, name: str) -> None:
-    stored = len(file) if isinstance(file, bytes) else os.path.getsize(file)
+    """Raises `BiLmError` if content of `size` bytes is far larger than its file."""
+    if isinstance(file, bytes):
+        stored = len(file)
+    else:
+        stored = os.path.getsize(file)
     if size > max(MAX_BYTES, MAX_RATIO * stored):
         raise BiLmError(f"{name}: its content would be {size / 1e9:.1f} GB, far more than the file")
 
 
 def _opened(file: str | os.PathLike[str] | bytes) -> Path | BinaryIO:
-    return io.BytesIO(file) if isinstance(file, bytes) else Path(file)
+    """Returns a path, or a stream of the content, as torch and zipfile take them."""
+    if isinstance(file, bytes):
+        return io.BytesIO(file)
+    return Path(file)
