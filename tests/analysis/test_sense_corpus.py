@@ -108,7 +108,7 @@ def test_an_instance_without_text_lemma_or_part_of_speech_is_refused(
         list(read_senses(file))
 
 
-def test_first_senses_are_those_of_rank_one(tmp_path: Path) -> None:
+def test_the_first_sense_of_a_lemma_is_its_sense_of_rank_one(tmp_path: Path) -> None:
     (tmp_path / "senses.tsv").write_text(
         "Play\tn\t1\tplay%1:10:00::\t3\nplay\tn\t2\tplay%1:04:00::\t1\n"
     )

@@ -133,7 +133,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_labels_that_the_old_vocabulary_lacks_are_refused_in_training(
+def test_labels_missing_from_the_old_vocabulary_are_refused_in_training(
     case: str, tmp_path: Path
 ) -> None:
     task, text, message = REFUSED[case]
@@ -158,7 +158,7 @@ def test_tags_of_another_encoding_are_refused(tmp_path: Path) -> None:
         go_on(Bio, tmp_path, "Ann B-NEW\nLee I-NEW\n. O\n", {})
 
 
-def test_what_evaluation_leaves_out_is_counted(
+def test_instances_left_out_in_evaluation_are_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     model, _ = Ner.model_and_batch(Ner.config([]))
