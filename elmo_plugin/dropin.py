@@ -107,7 +107,8 @@ def _maker_from_params(theirs: type, ours: Any) -> Any:
     def make(cls: Any, params: Params, **extras: Any) -> Any:
         if cls is not theirs:
             return FromParams.from_params.__func__(cls, params, **extras)  # type: ignore[attr-defined]
-        for constructor in ("constructor_to_call", "constructor_to_inspect"):  # of `theirs`
+        # These name the constructor of `theirs`.
+        for constructor in ("constructor_to_call", "constructor_to_inspect"):
             extras.pop(constructor, None)
         return ours.from_params(params, **extras)
 

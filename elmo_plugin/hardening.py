@@ -39,13 +39,14 @@ TRAIN_MODEL = train.train_model
 FROM_ARCHIVE = vars(Predictor)["from_archive"].__func__
 EXCEPTHOOK = sys.excepthook
 
-MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)  # of the user
+MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)  # raised for the user's mistakes
 _OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
 _TRUST = (
     "if you trust it, use elmo predict --trust, or take elmo_plugin.hardening out of "
     ".allennlp_plugins"
 )
-_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")  # in Jsonnet or --overrides
+# How errors of Jsonnet and of --overrides begin.
+_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")
 
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
@@ -78,7 +79,7 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
             _remove_untrained(folder)
         raise ConfigurationError(f"{old_key}; {_OLD}") from error
     finally:
-        _take_excepthook()  # from AllenNLP's log
+        _take_excepthook()  # AllenNLP's log has replaced it
 
 
 def _repair_config(file: Path, params: Params) -> None:

@@ -108,7 +108,7 @@ def silence_cuda_amp_deprecation() -> None:
 
 def import_submodules_by_their_full_names() -> None:
     """
-    Makes AllenNLP find submodules without importing them by their last name alone. Its own function
+    Makes AllenNLP find submodules without importing them by only their last name. Its own function
     runs folders of the working directory that are called `data`, `models` or `training`, as its
     packages are.
 

@@ -11,7 +11,7 @@ from elmo_plugin.common.integers import ceil_div
 
 # Bits of a random number: a rate is rounded to multiples of 2 ** -16.
 BITS = 16
-NUMBERS_A_DRAW = 64 // BITS  # of 64 random bits
+NUMBERS_A_DRAW = 64 // BITS  # cut from 64 random bits
 
 
 class Dropout(nn.Dropout):

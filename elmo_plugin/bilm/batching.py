@@ -293,8 +293,8 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
     """
     Returns the number of words of each sentence, shape (batch,), on the CPU.
 
-    Raises `BiLmError` unless these are integers, the shape is (batch, time, characters), and
-    padding comes after the words.
+    Raises `BiLmError` for ids that are not integers, a shape other than (batch, time, characters),
+    and padding before a word.
     """
     is_dense = character_ids.layout == torch.strided and not character_ids.is_nested
     if not is_dense or character_ids.is_meta or character_ids.dtype not in _ID_TYPES:
@@ -316,7 +316,7 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
 
 def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
     """
-    Adds the words of `more`, shape (any, characters), to distinct words, unless they are there.
+    Adds the words of `more`, shape (any, characters), to distinct words, if they are new.
     Returns all words, shape (words, characters), and the number among them of each added one.
     """
     numbers = []

@@ -88,7 +88,7 @@ class TextOptions(EncodeOptions):
 
 
 def check_encoding(pooling: str | None, output: str, tokenizer: Tokenizer, batch_size: int) -> None:
-    """Raises `BiLmError` unless these are options of `BiLm.encode`."""
+    """Raises `BiLmError` if these are not options of `BiLm.encode`."""
     check_choice("pooling", pooling, (None, *POOLINGS))
     check_choice("output", output, OUTPUTS)
     if not callable(tokenizer):
@@ -143,8 +143,8 @@ def split_text(
 def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
     """
     Returns a function from a text to its words: between "whitespace", unchanged, by the rules of
-    "spacy" for a language, or the "letters" of a protein. Raises `BiLmError` if spaCy is missing or
-    lacks the rules.
+    "spacy" for a language, or the "letters" of a protein. Raises `BiLmError` if spaCy or its
+    rules for the language are missing.
     """
     if name == "spacy":
         return SpacyRules(language).words
@@ -203,7 +203,7 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     """
     Returns the numbers of the layers that a learned mix weighs; 0 is the token layer.
 
-    Raises `BiLmError` unless `layers` is "all", "top", "token", a layer's number or a list of such
+    Raises `BiLmError` for anything but "all", "top", "token", a layer's number or a list of such
     numbers.
     """
     named = {"all": list(range(num_layers)), "top": [num_layers - 1], "token": [0]}
@@ -228,7 +228,7 @@ def is_layer(value: Any, num_layers: float) -> bool:
 
 def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     """
-    Raises `BiLmError` unless `select_layers` accepts them; without a biLM, `num_layers` is `None`.
+    Raises `BiLmError` if `select_layers` refuses them; without a biLM, `num_layers` is `None`.
     """
     if _are_weights(layers):
         mixing_weights(layers, num_layers)
@@ -275,8 +275,8 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
     """
     Returns weights of layers, numbers of Python, numpy or torch, divided by their sum.
 
-    Raises `BiLmError` unless there is one for each layer, none is negative, and their sum is 1 but
-    for rounding.
+    Raises `BiLmError` if their number is not that of the layers, one is negative, or their sum is
+    not 1 within rounding.
     """
     if isinstance(weights, np.ndarray | Tensor):
         weights = weights.tolist()

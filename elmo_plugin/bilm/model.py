@@ -45,7 +45,7 @@ class BiLm(BiLmNetwork):
         bilm(bilm.character_ids([["The", "play"]]))   # a batch, with gradients if it is trained
 
     `BiLm(options)` has random weights: the biLM of Peters et al. (2018), section 3.1. A sentence's
-    activations depend only on the sentence, unless a `state` is given. A frozen biLM
+    activations depend only on the sentence, as long as no `state` is given. A frozen biLM
     (`requires_grad_(False)`), as `from_pretrained` loads, is without dropout, and keeps values
     derived from its weights between batches: see `refresh`.
 
@@ -142,7 +142,7 @@ class BiLm(BiLmNetwork):
         `list[Tensor]`
             Per sentence a tensor of shape (num_layers, words, output_dim).
 
-        Raises `BiLmError`, naming the first wrong one, unless these are lists of words.
+        Raises `BiLmError` for anything but lists of words, naming the first mistake.
         """
         check_cache(cache)
         sentences = as_sentences(sentences)

@@ -147,8 +147,8 @@ class BiLmNetwork(DerivingModule):
 
     def computed_precision(self, name: str | None = None) -> Precision:
         """
-        Returns the precision of this name, by default the biLM's, or float32 if the device lacks
-        it.
+        Returns the precision of this name, by default the biLM's, or float32 if the device
+        cannot compute in it.
         """
         return precision_on(self.boundaries.device, name or self.precision)
 

@@ -41,8 +41,8 @@ class Precision:
 
     def lacks(self, device: torch.device) -> str:
         """
-        Returns what the device lacks for right results in the precision; an empty string if
-        nothing.
+        Returns what is missing on the device for right results in the precision; an empty string if
+        nothing is missing.
         """
         return ""
 
@@ -135,7 +135,7 @@ def get_precision(name: str | torch.dtype) -> Precision:
 
 def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
     """
-    Returns the precision of this name; float32, with one warning, if the device lacks its
+    Returns the precision of this name; float32, with one warning, if the device does not have its
     instructions.
     """
     precision = PRECISIONS.get(str(name)) or get_precision(name)

@@ -25,7 +25,7 @@ class BiLmError(ValueError):
 def check_choice(
     name: str, value: object, choices: Collection[Any], error: type[Exception] = BiLmError
 ) -> None:
-    """Raises `error` unless `value` is one of the choices."""
+    """Raises `error` if `value` is not one of the choices."""
     if value not in choices:
         raise error(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r:.60}")
 
@@ -37,7 +37,7 @@ def check_at_least(
     most: float = math.inf,
     error: type[Exception] = BiLmError,
 ) -> None:
-    """Raises `error` unless `value` is a whole number from `least` to `most`."""
+    """Raises `error` if `value` is not a whole number from `least` to `most`."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or not least <= value <= most:
         expected = f"at least {least}" if most == math.inf else f"{least} to {most:,}"

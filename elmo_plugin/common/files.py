@@ -195,7 +195,8 @@ def close_log_files() -> None:
     Closes the log files that AllenNLP left open when its trainings ended. Their folders may move
     now.
     """
-    for logger in (logging.getLogger(), logging.getLogger("tqdm")):  # the second for progress bars
+    # The second writes next to progress bars.
+    for logger in (logging.getLogger(), logging.getLogger("tqdm")):
         for handler in [each for each in logger.handlers if type(each) is logging.FileHandler]:
             logger.removeHandler(handler)
             handler.close()

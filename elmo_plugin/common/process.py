@@ -29,7 +29,7 @@ class ForkSafeLock:
     """
 
     def __init__(self) -> None:
-        self._locks: dict[int, threading.Lock] = {}  # by process
+        self._locks: dict[int, threading.Lock] = {}  # the lock of each process, by its id
 
     def __enter__(self) -> None:
         self._locks.setdefault(os.getpid(), threading.Lock()).acquire()
@@ -53,7 +53,7 @@ def torch_threads(number: int) -> Iterator[None]:
 
 def get_device(name: "str | int | torch.device") -> "torch.device":
     """
-    Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine lacks the GPU.
+    Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine has no such GPU.
     """
     import torch
 

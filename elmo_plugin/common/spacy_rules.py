@@ -33,7 +33,7 @@ class SpacyRules:
         return [word for sentence in self.sentences(text) for word in sentence]
 
     def sentences(self, text: str) -> list[list[Word]]:
-        """Returns the words of each sentence; the text is one sentence unless a pipe splits it."""
+        """Returns the words of each sentence; the text is one sentence if no pipe splits it."""
         if self._needs_spaces:
             check_script(text, self.option)
         normalized = NormalizedText(text, separate=self._needs_spaces)

@@ -83,7 +83,8 @@ _REPLACEMENTS = {
     "st": "\ufb05\ufb06",
 }
 _TWINS = {character: twin for twin, characters in _REPLACEMENTS.items() for character in characters}
-# Zero-width joiners are spelling in many scripts and join emoji: they go from Latin text alone.
+# Zero-width joiners are spelling in many scripts and join emoji, so they are removed only from
+# Latin text.
 _ALL = re.escape("".join(_TWINS))
 _OTHER_SCRIPT = rf"[^\x00-\u024f\u200c\u200d{_ALL}]"
 _TYPOGRAPHIC = re.compile(rf"[{_ALL}]|(?<!{_OTHER_SCRIPT})[\u200c\u200d](?!{_OTHER_SCRIPT})")

@@ -28,9 +28,9 @@ from elmo_plugin.common.process import torch_threads, use_mmap_for_large_blocks
 from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
 
-CHUNK_VECTOR_BYTES = 2**27  # for all layers of a chunk, about
-_BYTES_PER_WORD = 4  # of text, the space after it included; more in most languages
-_CHUNKS_AHEAD = 2  # of each worker, read before they are needed
+CHUNK_VECTOR_BYTES = 2**27  # about what all layers of a chunk take
+_BYTES_PER_WORD = 4  # the letters of an English word and a space; other languages need more
+_CHUNKS_AHEAD = 2  # chunks that are read before each worker needs them
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -190,7 +190,7 @@ def embed_chunks(
     for device in devices:
         free_devices.put(device)
     pool = ProcessPoolExecutor(len(devices), context, _start_worker, (settings, free_devices))
-    workers = pool._processes  # by their ids; the pool forgets them when it is broken
+    workers = pool._processes  # kept here, because a broken pool forgets them
     try:
         with _signals_held():
             # Starts all workers: the pool watches only those that the next `submit` finds.

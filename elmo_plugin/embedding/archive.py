@@ -62,11 +62,11 @@ def archived_bilm(
 ) -> BiLm | None:
     """
     Makes the biLM of a trained model from the model's weights, in `folder`; `source` is its name in
-    the configuration. Returns `None` if the folder lacks weights, because the training begins, or
-    if they lack the biLM, because it comes with this package.
+    the configuration. Returns `None` if the folder contains no weights, because the training
+    begins, or if the biLM is not among the weights, because it comes with this package.
 
-    Raises `BiLmError` if the weights lack another biLM: an archive must neither read nor download
-    files.
+    Raises `BiLmError` if any other biLM is missing from the weights: an archive must neither read
+    nor download files.
     """
     state = stored_state(folder)
     if state is None:
@@ -84,7 +84,7 @@ def archived_bilm(
 
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None:
     """
-    Reads the weights of a trained model; `None` if the folder lacks them, because the training
+    Reads the weights of a trained model; `None` if the folder contains none, because the training
     begins. Raises `BiLmError` if they are damaged: a model made without them would read the files
     that its archive names.
     """
@@ -133,8 +133,8 @@ class LayerWeights(NamedTuple):
 
 def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
     """
-    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` alone
-    stores no layer numbers: its layers are counted from 0.
+    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations`
+    without a model stores no layer numbers: its layers are counted from 0.
     """
     modules = [name.removesuffix(_WEIGHTS) for name in state if name.endswith(_WEIGHTS)]
     counts = Counter(_placement(module) for module in modules)

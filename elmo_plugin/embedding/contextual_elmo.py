@@ -168,7 +168,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     def _bundled_weights(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
         """
-        Returns the weights that the state lacks. Raises `BiLmError` if this package has others.
+        Returns the missing weights. Raises `BiLmError` if those of this package are different.
         """
         if not metadata.digest:
             return {}

@@ -14,9 +14,9 @@ import numpy as np
 NAME = "activations.sqlite"
 # The file's `user_version`. Files of version 1 could have the vectors of other words.
 FORMAT = 2
-PAGE_SIZE = 16384  # in bytes; larger pages waste space, smaller ones scatter a sentence over many
+PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sentence over many
 CHECKSUM_SIZE = 4
-BUSY_SECONDS = 60.0  # to wait while other processes write
+BUSY_SECONDS = 60.0  # how long it waits while other processes write
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -104,7 +104,7 @@ class SqliteStore:
             try:
                 return run()
             except sqlite3.DatabaseError as error:
-                if type(error) is not sqlite3.DatabaseError:  # damage alone raises this very class
+                if type(error) is not sqlite3.DatabaseError:  # only damage raises this very class
                     raise
                 if self._connection is not None:
                     self._connection.close()  # Windows deletes no open file

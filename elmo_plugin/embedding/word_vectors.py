@@ -46,8 +46,8 @@ class TextIndexer(TokenIndexer):
 class WordVectorsIndexer(TextIndexer):
     """
     Indexes tokens for the embedder `word_vectors`: by a key of the word and a key of its lower-case
-    form. There is no vocabulary, so a word that the training data lack has its vector at
-    prediction.
+    form. There is no vocabulary, so a word that is not in the training data has its vector
+    at prediction.
 
     Registered as a `TokenIndexer` with name "word_vectors".
 
@@ -87,7 +87,7 @@ class WordVectorsEmbedder(TokenEmbedder):
     trainable : `bool`, optional (default = `False`)
         Whether the vectors are trained with the task.
     learn_unknown : `bool`, optional (default = `False`)
-        Whether words that the table lacks share a vector, which is trained.
+        Whether words that are not in the table share a vector, which is trained.
     serialization_dir : `str`, optional (default = `None`)
         Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and
         contain these vectors, they are used.
@@ -176,8 +176,8 @@ def _archived_table(
 ) -> tuple[WordTable, str] | None:
     """
     Returns the vectors of a trained model; `None` if the training begins, or the vectors come with
-    this package. Raises `ConfigurationError` if the weights lack others: an archive must not read
-    files.
+    this package. Raises `ConfigurationError` if any other vectors are missing from the weights: an
+    archive must not read files.
     """
     with as_configuration_error():
         state = stored_state(folder)

@@ -58,7 +58,7 @@ def read_both_ways(
 
     `recurrent_dropout`, for LSTMs only, is the rate of dropout on the hidden state that each time
     step takes from the one before, with one mask for all time steps of a sentence (Gal and
-    Ghahramani, 2016). On a GPU, and without gradients, torch itself runs the layer, unless there is
+    Ghahramani, 2016). On a GPU, and without gradients, torch itself runs the layer, if there is no
     recurrent dropout.
     """
     if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):
@@ -131,7 +131,8 @@ def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows
 
 def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor:
     """Computes the same with torch's own operations."""
-    # It cannot run over nothing: a row of padding alone counts as one step, and is blanked below.
+    # A row needs at least one step: a row of nothing but padding counts as one step, and is blanked
+    # below.
     lengths = mask.sum(dim=1).clamp(min=1).cpu()
     packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
     outputs, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.size(1))

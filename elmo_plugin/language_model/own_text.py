@@ -31,7 +31,7 @@ class Recipe(NamedTuple):
     """How to train on a text of up to `words` words."""
 
     words: float
-    size: str  # in bilm.libsonnet
+    size: str  # a name in bilm.libsonnet
     epochs: int
     vocabulary: int  # size limit of the softmax
     negatives: int | None  # `None` computes the full softmax
@@ -234,7 +234,7 @@ def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list
 def text_recipe(train: TextFigures) -> dict[str, str]:
     """Returns the arguments of `bilm.train` and `bilm.adamw` that suit a text, as in Jsonnet."""
     row = _recipe(train)
-    least = min(MIN_COUNT, train.sentences)  # as often as the ends of sentences
+    least = min(MIN_COUNT, train.sentences)  # the ends of sentences occur so often
     limits = f"min_count: {{ words: {least} }}, max_vocab_size: {{ words: {row.vocabulary} }}"
     return {
         "sizes": f"bilm.sizes.{row.size}",

@@ -14,7 +14,7 @@ from elmo_plugin.sweeps.trainings import PROVENANCE_NAME, Outcome, Training
 
 logger = logging.getLogger(__name__)
 
-Scores = dict[str, list[float]]  # of the seeds of each configuration
+Scores = dict[str, list[float]]  # the score of each seed, by configuration
 _BEST = "best_validation_"  # before AllenNLP's names for the scores of the best epoch
 
 

@@ -66,7 +66,7 @@ class CountingMetric(Metric):
 
     def missing_gold(self) -> str:
         """
-        Returns the name of items that the gold data lack, so that F1 is 0, or an empty string.
+        Returns the name of items of which the gold data contain none, so that F1 is 0, or "".
         """
         return ""
 
@@ -91,7 +91,7 @@ class CountingMetric(Metric):
 class SpanF1(CountingMetric):
     """
     The base of metrics of whole spans: `counts` has the "correct", "predicted" and "gold" ones of
-    each label. The label `apart` is no part of the overall figures.
+    each label. The label `apart` is counted by itself and left out of the totals.
     """
 
     apart: ClassVar[str | None] = None

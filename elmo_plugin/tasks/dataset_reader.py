@@ -23,9 +23,8 @@ from elmo_plugin.tasks.tokenizers import as_typed
 logger = logging.getLogger(__name__)
 
 _COLUMN = re.compile(r"\S+", re.ASCII)
-UNKNOWN_TAG = (
-    -100
-)  # the index of a tag that the vocabulary lacks; losses ignore it, no model predicts it
+# The index of a tag outside the vocabulary: losses ignore it, and no model predicts it.
+UNKNOWN_TAG = -100
 ENCODING_TAGS = "encoding_tags"
 
 

@@ -151,9 +151,8 @@ class SentencePredictor(TaskPredictor):
     def to_instance(self, json_dict: JsonDict) -> Instance:
         words = words_from_json(json_dict, self._tokenizer, self.name)
         to_instance = self._dataset_reader.text_to_instance
-        if (
-            next(iter(signature(to_instance).parameters.values())).annotation is str
-        ):  # it splits text itself
+        # This reader splits text itself.
+        if next(iter(signature(to_instance).parameters.values())).annotation is str:
             return to_instance(json_dict.get("sentence", " ".join(map(str, words))))
         return to_instance(words)
 

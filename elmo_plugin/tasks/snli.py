@@ -27,10 +27,9 @@ from elmo_plugin.tasks.task_model import Classifier
 
 logger = logging.getLogger(__name__)
 
-LABELS = {
-    label: label for label in ("entailment", "neutral", "contradiction")
-}  # also in capitals, as SICK's
-LABELS["contradictory"] = "contradiction"  # in the training data of XNLI
+# Data such as SICK write labels in capitals.
+LABELS = {label: label for label in ("entailment", "neutral", "contradiction")}
+LABELS["contradictory"] = "contradiction"  # the training data of XNLI spell it so
 NO_MAJORITY = ("-", "-1")  # SNLI's, and Hugging Face's
 
 
@@ -60,7 +59,7 @@ class SnliReader(LabeledTextsReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[list[Token], list[Token], str]]:
-        """Yields premise, hypothesis and label of the pairs that have a label. Logs the others."""
+        """Yields premise, hypothesis and label of the pairs that have a label. Logs the rest."""
         left_out = 0
         file = ""
         for line in lines:
@@ -102,7 +101,7 @@ class SnliEsim(Classifier):
         words > contextual encoder > biattention between the sentences > projection > inference
               encoder > mean and maximum over the words > classifier > label
 
-    Premise and hypothesis share all layers. Sizes that follow from others are filled in.
+    Premise and hypothesis share all layers. Sizes that follow from other sizes are filled in.
 
     Registered as a `Model` with name "snli_esim".
 

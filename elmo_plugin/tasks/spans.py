@@ -87,7 +87,7 @@ def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
 
 def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> list[str]:
     """
-    Returns the tags of a sentence of `length` words, in any encoding, or labels alone for "IO".
+    Returns the tags of a sentence of `length` words, in any encoding, or only labels for "IO".
     Inverts `tags_to_spans`. Raises `LabelError` as `checked_spans` does.
     """
     begin, inner, last, single = _LETTERS.get(encoding, ("B", "I", "I", "B"))

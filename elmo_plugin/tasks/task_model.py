@@ -56,7 +56,7 @@ class TaskModel(FiniteModule, Model):
     compute_logits: Callable[..., Any]
     average_logits: Callable[..., Any]
     decode: Callable[..., dict[str, Any]]
-    metric: Any  # of training and evaluation, a `Metric`
+    metric: Any  # a `Metric` for training and evaluation
     progress_figures: ClassVar[tuple[str, ...]] = ("",)
 
     def __init__(
@@ -64,7 +64,7 @@ class TaskModel(FiniteModule, Model):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self._initializer = initializer
-        self._unknown_tags: Counter[str] = Counter()  # of evaluation, since the last reset
+        self._unknown_tags: Counter[str] = Counter()  # those met in evaluation since the last reset
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns the output of `decode` for the fields of a batch."""
@@ -122,7 +122,7 @@ class TaskModel(FiniteModule, Model):
             name = names[row][word] if names else "a tag"
             if self.training:
                 raise ConfigurationError(
-                    f"the training data have {name}, but the vocabulary has not: the vocabulary's "
+                    f"{name} is in the training data, but not in the vocabulary: the vocabulary's "
                     "type 'extend', with the directory of the old one, adds it"
                 )
             self._unknown_tags[name] += 1
@@ -164,7 +164,8 @@ def grown(new: Layer, old: Layer, labels: int) -> Layer:
 def in_float32(logits: Any) -> Any:
     """
     Converts 16-bit logits: a tensor, a named tuple with tensors, or a list. Under autocast, layers
-    compute them in 16 bits. Losses and decoders need more for their sums, and numpy lacks bfloat16.
+    compute them in 16 bits. Losses and decoders need more for their sums, and numpy has no type
+    bfloat16.
     """
     if isinstance(logits, list):
         return list(map(in_float32, logits))

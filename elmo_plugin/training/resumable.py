@@ -138,7 +138,9 @@ class ResumableTrainer(GradientDescentTrainer):
         self._epoch = EpochProgress(self._serialization_dir)
         self._callbacks.append(self._epoch)
         self._epoch_starts: list[dict[str, Any]] = []  # random states
-        self._resumed: dict[str, Any] | None = None  # the state of a checkpoint, until reached
+        self._resumed: dict[str, Any] | None = (
+            None  # the state of a checkpoint, until training reaches it
+        )
 
     def _own_state(self) -> dict[str, Any]:
         """Returns what else a checkpoint has of each process."""

@@ -118,11 +118,11 @@ def test_a_new_type_of_entity_never_follows_an_illegal_tag(tmp_path: Path) -> No
 
 
 REFUSED = {
-    "tags": (Ner, "Ann B-NEW\n. O\n", "the training data have U-NEW, but the vocabulary has not"),
+    "tags": (Ner, "Ann B-NEW\n. O\n", "U-NEW is in the training data, but not in the vocabulary"),
     "roles": (
         Srl,
         "x 0 0 Dogs NNS * - - - - * (NEW*) -\nx 0 1 bark VBP * bark 01 - - * (V*) -\n",
-        "the training data have B-NEW, but the vocabulary has not: .* 'extend'",
+        "B-NEW is in the training data, but not in the vocabulary: .* 'extend'",
     ),
     "labels": (
         Sst,

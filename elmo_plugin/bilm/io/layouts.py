@@ -53,8 +53,8 @@ def convert(
     state: Mapping[str, Any], mappings: Iterable[TensorMapping], name: str
 ) -> dict[str, Tensor]:
     """
-    Returns our tensors, as float32. Raises `BiLmError`, beginning with `name`, unless the state has
-    theirs, of the right shapes, without NaN or infinite numbers, and no others.
+    Returns our tensors, as float32. Raises `BiLmError`, beginning with `name`, if a tensor is
+    missing, unexpected or of a wrong shape, or contains NaN or infinity.
     """
     ours: dict[str, Tensor] = {}
     expected = set()

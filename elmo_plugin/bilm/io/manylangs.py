@@ -152,7 +152,7 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     """
     Reads lines `token<TAB>row`. White space around a token is ignored, so of a token of white space
     only the row is left: it stands for the ideographic space U+3000. Raises `BiLmError` if the file
-    is missing, has other lines, or lacks a needed token.
+    or a needed token is missing, or a line has another form.
     """
     rows: dict[str, int] = {}
     try:

@@ -33,7 +33,7 @@ _PAIR = f"one *{OPTIONS_NAME} and one *{WEIGHTS_NAME} or other *.hdf5"
 
 Source = str | Path | Mapping[str, str]
 
-CARD_NAME = "README.md"  # as model hubs show it
+CARD_NAME = "README.md"  # model hubs show a file of this name
 _CARD = Path(__file__).with_name("card.md")
 _UNKNOWN = """## Training data, figures, licence
 
@@ -42,7 +42,7 @@ of the weights; also `license` and `language` at the top.
 """
 
 _BUNDLED = BUNDLED / "bilm"
-_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
+_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # AllenNLP's cache uses this address
 _PROTEINS = "https://rostlab.org/~deepppi/embedding_repo/embedding_models/seqvec"
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 _DIGEST_VERSION = b"elmo_plugin 1"  # raise it if the same biLM gives other numbers
@@ -159,7 +159,7 @@ def _find(source: Source) -> AnyPath | ModelFiles:
 
 
 def _only_model(folders: Sequence[AnyPath], expected: str) -> AnyPath | ModelFiles:
-    """Returns the model in these folders. Raises `BiLmError` unless there is exactly one."""
+    """Returns the model in these folders. Raises `BiLmError` for none or several."""
     models = []
     names = []
     for folder in folders:
@@ -191,7 +191,7 @@ def _model_in(folder: AnyPath) -> AnyPath | ModelFiles | None:
 
 def _find_on_hub(source: str | Path, path: Path) -> Path:
     """
-    Downloads USER/MODEL, unless USER is a folder here, so that a mistyped path needs no network.
+    Downloads USER/MODEL. If USER is a folder here, it is a mistyped path, which needs no network.
     """
     if isinstance(source, Path):
         raise BiLmError(f"biLM not found: {source}")
@@ -233,7 +233,7 @@ def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]
 
 def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     """
-    Writes a model card next to the files of a biLM, unless one exists; reads the weights. It keeps
+    Writes a model card next to the files of a biLM, if there is none; reads the weights. It keeps
     the sections of the source's card about training data and licence.
     """
     path = Path(folder) / CARD_NAME
@@ -260,9 +260,9 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
 
 def read_card(folder: AnyPath) -> Card | None:
     """
-    Reads the sections of a folder's model card about training and licence; `None` unless it begins
-    with the licence and language. Links to other files of the folder become text, because a copy
-    lacks them.
+    Reads the sections of a folder's model card about training and licence; `None` if it does not
+    begin with the licence and language. Links to other files of the folder become text, because a
+    copy does not contain these files.
     """
     try:
         text = (folder / CARD_NAME).read_bytes().decode("utf-8").replace("\r\n", "\n")

@@ -21,7 +21,8 @@ from elmo_plugin.common.formats.json_files import as_object, parse_json
 from elmo_plugin.common.formats.torch_files import check_all_finite, json_from_tensor, load_plain
 
 CONFIG_NAME = "config.json"
-WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization directory
+# The first in an archive, the second in a serialization directory.
+WEIGHTS_NAMES = ("weights.th", "best.th")
 _PREFIX = "bilm."
 _VOCABULARY = "vocabulary"
 
@@ -62,7 +63,7 @@ def read_state(archive: str | Path) -> dict[str, Any]:
     path = archive_path(archive)
 
     def is_wanted(file: str) -> bool:
-        return False  # the weights alone
+        return False  # only the weights are read
 
     return _state(_read(path, is_wanted), _name(path))
 
@@ -80,8 +81,8 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
 
 def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, unless these are finite weights of a biLM of these
-    sizes.
+    Raises `BiLmError`, beginning with `name`, if these are not finite weights of a biLM of
+    these sizes.
     """
     with torch.device("meta"):  # takes no memory, whatever the sizes
         lstm = DirectionalLstm(options.lstm)

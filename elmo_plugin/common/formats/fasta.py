@@ -11,8 +11,8 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.common.typography import Word
 
-_KNOWN = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # in the training data of SeqVec
-_BASES, _LEAST_BASES = {*"ACGT"}, 30  # a protein of so many letters has others too
+_KNOWN = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # the letters in the training data of SeqVec
+_BASES, _LEAST_BASES = {*"ACGT"}, 30  # a protein of so many letters contains more than these four
 _WRONG = re.compile(r"[^A-Za-z*?.~\s-]")
 
 
@@ -40,7 +40,7 @@ def is_fasta(path: str) -> bool:
 
 
 def residues(text: str) -> list[Word]:
-    """Returns each letter as a word, a capital; all others, as gaps, are `X`."""
+    """Returns each letter as a word, a capital; anything else, such as a gap, is `X`."""
     capitals = ((match.start(), match[0].upper()) for match in re.finditer(r"\S", text))
     return [Word(letter if letter in _KNOWN else "X", at, at + 1) for at, letter in capitals]
 
@@ -48,8 +48,8 @@ def residues(text: str) -> list[Word]:
 def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Protein]:
     """
     Yields the records of the file `source`, or of its lines. Raises `BiLmError`, naming the line,
-    unless it is FASTA: for a record without a name, two of one name, one of DNA, or characters that
-    stand for no residue.
+    if it is not FASTA: for a record without a name, two records of the same name, DNA, or
+    characters that stand for no residue.
     """
     seen: dict[str, int] = {}
     name = ""

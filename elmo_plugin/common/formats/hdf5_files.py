@@ -132,8 +132,8 @@ def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
 
 def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
-    Returns the dataset of this name, if there is one. Raises `BiLmError` unless it holds
-    floating-point numbers, all in this file (HDF5 reads zeros for others), and is not far larger
+    Returns the dataset of this name, if there is one. Raises `BiLmError` if it does not hold
+    floating-point numbers, all in this file (HDF5 reads zeros elsewhere), or is far larger
     than the file.
     """
     dataset = _find(file, name)

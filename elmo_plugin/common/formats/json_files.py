@@ -18,7 +18,7 @@ def parse_json(
     text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False
 ) -> Any:
     """
-    Parses JSON. Raises `BiLmError`, beginning with `name` and, unless `is_line`, the line, also if
+    Parses JSON. Raises `BiLmError`, beginning with `name` and, if not `is_line`, the line, also if
     it is nested too deeply, repeats a key, has a number beyond float, or half of a surrogate pair.
     """
     pairs: Callable[..., Any] | None = None if repeated_keys else _unique
@@ -33,7 +33,7 @@ def parse_json(
         if is_line:
             raise BiLmError(f"{name}: {wrong}; an object is one line") from None
         raise BiLmError(f"{name}, line {error.lineno}: {wrong}") from None
-    except ValueError as error:  # of UTF-8, and of the functions below
+    except ValueError as error:  # raised for UTF-8, or by the functions below
         raise BiLmError(f"{name}: not JSON ({error})") from None
     if _SURROGATE.search(text):
         check_characters(json.dumps(content, ensure_ascii=False), name)

@@ -21,7 +21,7 @@ from elmo_plugin.common.typography import BYTE_ORDER_MARK
 logger = logging.getLogger(__name__)
 
 MAX_LINE_BYTES = 2**28
-MAX_BLANK_LINES = 1_000_000  # in a row
+MAX_BLANK_LINES = 1_000_000  # so many in succession are refused
 _CHUNK = 1 << 9  # bytes of zstd; one may become 33,000
 _BOM = BYTE_ORDER_MARK.encode()  # some editors write it
 _SENTENCE_ENDS = (".", "?", "!", "…", "؟", "।", "。", "！", "？")  # noqa: RUF001
@@ -69,10 +69,9 @@ _READS = {
     "FASTA": "name its file .fasta, or --input-format fasta",
 }
 _MOST_WORDS = 500
-_HASH = re.compile(rb"#\S|# .*\bO$")  # as a word
-_NUMBER = re.compile(
-    rb"\d+([-.]\d+)?"
-)  # of a word in CoNLL-U; contracted words and empty nodes have two
+_HASH = re.compile(rb"#\S|# .*\bO$")  # a hash sign that is a word, not a comment
+# The number of a word in CoNLL-U; contracted words and empty nodes have two numbers.
+_NUMBER = re.compile(rb"\d+([-.]\d+)?")
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
 _FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
@@ -82,7 +81,7 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
     """
     Yields the lines of a text with one sentence each; or, given the number of a `column`, the words
     in it, up to each blank line, with "_" for white space within them. Raises `BiLmError` if the
-    lines are plainly a table or data instead, or a row lacks its word.
+    lines are plainly a table or data instead, or the word of a row is missing.
     """
     lines = iter(lines)
     if column is not None:
@@ -207,7 +206,7 @@ def _lines(file: BinaryIO | BufferedIOBase) -> Iterator[bytes]:
 
 
 def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
-    rest = bytearray()  # of a line whose end was not read yet
+    rest = bytearray()  # the beginning of a line whose end was not read yet
     for chunk in _zstd_chunks(file):
         *lines, last = chunk.split(b"\n")
         for line in lines:
@@ -236,7 +235,7 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
 
 def decode(text: bytes, location: str, encoding: str = "utf-8", keep_marks: bool = False) -> str:
     """
-    Decodes text, and drops byte order marks unless `keep_marks`. Raises `BiLmError`, beginning with
+    Decodes text, and drops byte order marks if not `keep_marks`. Raises `BiLmError`, beginning with
     the `location`, if it is not in this encoding or has the character NUL.
     """
     if b"\0" in text:

@@ -57,7 +57,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except BiLmError:
         raise
-    except Exception as error:  # as above
+    except Exception as error:
         raise_stop(error)
         raise BiLmError(
             f"{name}: its weights are damaged ({error or type(error).__name__})"

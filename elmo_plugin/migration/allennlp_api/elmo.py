@@ -29,7 +29,7 @@ class AllenNlpScalarMix(FiniteModule):
     AllenNLP's `ScalarMix`. `do_layer_norm` normalizes each layer before it is mixed, by one mean
     and one variance over all features of all words and boundaries of the batch.
 
-    Raises `BiLmError` unless there is a finite initial parameter for each layer.
+    Raises `BiLmError` if a layer has no initial parameter, or one is not finite.
     """
 
     def __init__(
@@ -119,10 +119,10 @@ class Elmo(nn.Module):
         The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `Cache | None`
         Stores the output of a frozen biLM for each sentence, such as an `ActivationCache` (see
-        `docs/faster.md`). It lacks the vectors of boundaries that `do_layer_norm` needs.
+        `docs/faster.md`). It does not store the vectors of boundaries, which `do_layer_norm` needs.
 
-    Raises `BiLmError` unless exactly one biLM or module is given, if it cannot be loaded, or if the
-    other parameters do not fit it.
+    Raises `BiLmError` if no biLM or module is given, or more than one, if it cannot be loaded, or
+    if the other parameters do not fit it.
     """
 
     def __init__(
@@ -174,7 +174,8 @@ class Elmo(nn.Module):
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
         self._dropout = nn.Dropout(dropout)
-        self._scalar_mixes: list[nn.Module] = []  # of AllenNLP's class: their number counts
+        # A list, as in AllenNLP's class; its length is used.
+        self._scalar_mixes: list[nn.Module] = []
         trainable, num_layers = scalar_mix_parameters is None, self._elmo_lstm.num_layers
         for number in range(num_output_representations):
             mix = AllenNlpScalarMix(num_layers, do_layer_norm, scalar_mix_parameters, trainable)
@@ -247,7 +248,7 @@ class Elmo(nn.Module):
         layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), words)
         mixed = [mix(layers, mask) for mix in self._mixes]
         if has_boundaries and not self._keep_sentence_boundaries:
-            mask = mask[:, 2:]  # as many as there are words
+            mask = mask[:, 2:]  # without the boundaries, there is a value for each word
             mixed = [vectors[:, 1:-1] for vectors in mixed]
         if has_boundaries:  # there may be numbers at padding, and at the second boundary's place
             mixed = [vectors * mask[..., None] for vectors in mixed]
@@ -257,7 +258,7 @@ class Elmo(nn.Module):
     def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Any, Tensor, bool]:
         """
         Returns the layers, each (batch, time, output_dim), the mask, and whether they include
-        boundaries, as they always do in AllenNLP's class. Ours leaves them out unless something
+        boundaries, as they always do in AllenNLP's class. Ours adds them only if something
         needs them.
         """
         bilm, mixes = self._elmo_lstm, self._mixes

@@ -138,10 +138,8 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
-        options_file, weight_file = (
-            str(options_file),
-            str(weight_file),
-        )  # the description must be plain
+        # The description must be plain.
+        options_file, weight_file = (str(options_file), str(weight_file))
         with as_configuration_error():
             self._elmo = Elmo(
                 bilm=archived_bilm(serialization_dir, options_file)
@@ -204,8 +202,10 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
     with the weights by this class, and known for a published model; otherwise they are read from
     `options_file`.
 
-    Returns `None` if the folder lacks weights (the training begins), or has indistinguishable
-    weights of several biLMs. Raises `BiLmError` if the options are needed and cannot be read.
+    Returns `None` if the folder contains no weights (the training begins), or the weights of
+    several biLMs that cannot be distinguished.
+
+    Raises `BiLmError` if the options are needed and cannot be read.
     """
     if (found := _find(folder, options_file)) is None:
         return None

@@ -23,7 +23,7 @@ GENRES = "genre_labels"  # the namespace in the vocabulary
 
 class GenreField(LabelField):
     """
-    The genre of a document. A genre that the vocabulary lacks has the index after the last genre.
+    The genre of a document. An unknown genre gets the index after the last genre.
     """
 
     @overrides

@@ -87,12 +87,12 @@ def link_clusters(links: Sequence[Link]) -> list[list[Span]]:
 
 def average_antecedent_logits(members: Sequence[AntecedentLogits]) -> AntecedentLogits:
     """
-    Returns logits of the mean of the members' probabilities, for the union of their spans. A span
-    that a member lacks is without antecedent there, and is none.
+    Returns logits of the mean of the members' probabilities, for the union of their spans. If one
+    model does not have a span, that model gives it no antecedent, and it is nobody's antecedent.
     """
     union = sorted({span for member in members for span in member.spans})
     union_index = {span: index for index, span in enumerate(union)}
-    none = len(union)  # the column of no antecedent; the others are antecedents by their index
+    none = len(union)  # the column for no antecedent; every other column is a span of the union
     total = members[0].logits.new_zeros(len(union), len(union) + 1)
     for member in members:
         rows = torch.tensor([union_index[span] for span in member.spans], device=total.device)

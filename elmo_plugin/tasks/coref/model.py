@@ -59,8 +59,8 @@ class CorefSpanRanking(TaskModel):
     `max_training_sentences` stands for a longer document each time. The metric counts like the
     reference scorer of CoNLL-2012.
 
-    An ensemble averages the probabilities of antecedents, over the spans of all members. A span
-    that a member lacks is without antecedent there.
+    An ensemble averages the probabilities of antecedents, over the spans of all members. If a
+    model does not have a span, that model gives it no antecedent.
 
     Registered as a `Model` with name "coref_span_ranking".
 

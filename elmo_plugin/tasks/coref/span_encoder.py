@@ -88,9 +88,8 @@ class SpanEncoder(nn.Module):
         words of a document, (time, encoded_dim), its embedded words, (time, embedded_dim), and
         `width_vectors`.
         """
-        attention = self._head_weights(encoded)[
-            spans.starts, spans.widths
-        ]  # Shape: (spans, max_width)
+        # Shape: (spans, max_width)
+        attention = self._head_weights(encoded)[spans.starts, spans.widths]
         words = spans.starts.unsqueeze(1) + torch.arange(self._max_width, device=encoded.device)
         words = words.clamp(max=len(encoded) - 1)  # Shape: (spans, max_width); weight 0 past a span
         heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
@@ -112,9 +111,8 @@ class SpanEncoder(nn.Module):
         start_weight, end_weight, head_weight, width_weight = linear.weight.split(
             self._sizes, dim=1
         )
-        starts = functional.linear(
-            encoded, start_weight, linear.bias
-        )  # Shape: (time, out_features)
+        # Shape: (time, out_features)
+        starts = functional.linear(encoded, start_weight, linear.bias)
         ends = shift_to_ends(functional.linear(encoded, end_weight), self._max_width)
         heads = shift_to_ends(functional.linear(embedded, head_weight), self._max_width)
         attention = self._head_weights(encoded)
@@ -158,8 +156,8 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = Fals
         scores.masked_fill(~valid, float("-inf")).flatten().argsort(descending=True, stable=True)
     )
     selected: list[int] = []
-    first_word: dict[int, int] = {}  # of the longest selected span that ends at a word
-    last_word: dict[int, int] = {}  # of the longest that begins there
+    first_word: dict[int, int] = {}  # the start of the longest selected span that ends at a word
+    last_word: dict[int, int] = {}  # the end of the longest selected span that starts at a word
     for index in order[valid.flatten()[order]].tolist():
         if len(selected) == count:
             break

@@ -26,9 +26,8 @@ from elmo_plugin.tasks.spans import Span, describe_spans, parse_tag, spans_to_ta
 from elmo_plugin.tasks.task_model import TaskModel, grown, with_labels
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
-ILLEGAL = (
-    -10_000.0
-)  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
+# AllenNLP's logit of an illegal transition: finite, as there may be no legal one.
+ILLEGAL = -10_000.0
 
 
 class CrfLogits(NamedTuple):
@@ -140,7 +139,7 @@ class NerBiLstmCrf(TaskModel):
         """
         Returns the `words` of each sentence, the best `tags` and the `logits`, except in training,
         and, if the batch has the indices of the correct tags, of shape (batch, time), `loss`. A
-        sentence with a tag that the vocabulary lacks is left out of the loss. The metric counts the
+        sentence with a tag outside the vocabulary is left out of the loss. The metric counts the
         `gold_tags`, as strings, which are also returned.
         """
         emissions, mask, crf = logits
@@ -152,9 +151,8 @@ class NerBiLstmCrf(TaskModel):
             output["tags"] = [[labels[index] for index in path] for path in paths]
             output["logits"] = [emissions, *transitions]
         if tags is not None:
-            known = (
-                self.known_tags(tags, gold_tags).all(dim=1).nonzero().squeeze(1)
-            )  # Shape: (sentences,)
+            # Shape: (sentences,)
+            known = self.known_tags(tags, gold_tags).all(dim=1).nonzero().squeeze(1)
             output["loss"] = -crf(emissions[known], tags[known], mask[known])
             if not self.training and gold_tags is not None:
                 output["gold_tags"] = gold_tags
@@ -165,7 +163,8 @@ class NerBiLstmCrf(TaskModel):
         """
         Adds `entities`, each with its `type`, its `text`, the index `start` of its first word and
         `end` of the word after its last, and the `probability` of such an entity among all legal
-        tags. In training, without tags, and for plain tags nothing is added. `logits` go.
+        tags. In training, without tags, and for plain tags nothing is added.
+        `logits` is removed: it is large, and nobody reads it.
         """
         logits = output_dict.pop("logits", None)
         if "tags" not in output_dict or not self.has_entities:
@@ -200,7 +199,8 @@ class NerBiLstmCrf(TaskModel):
             path = [indices[tag] for tag in tags[start:stop]]
             allowed[row, range(start, stop), path] = allowed[0, range(start, stop), path]
             inner = indices.get(f"I-{kind}" if kind else "I")
-            if inner is not None and stop < len(tags):  # in BIO, it may go on
+            # BIO has no letter for the last word, so the entity may continue.
+            if inner is not None and stop < len(tags):
                 allowed[row, stop, inner] = -torch.inf
         sums = first_tag + allowed[:, 0]
         for word in allowed.unbind(dim=1)[1:]:
@@ -213,7 +213,8 @@ def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tenso
     """
     Returns the logits of two tags in a row, of the first and of the last tag, with its constraints.
     """
-    start, end = crf.num_tags, crf.num_tags + 1  # in the mask
+    # The constraint mask has a row and a column for the start and the end of a sentence.
+    start, end = crf.num_tags, crf.num_tags + 1
     illegal = crf._constraint_mask == 0
     return (
         crf.transitions.masked_fill(illegal[:start, :start], ILLEGAL),
@@ -253,8 +254,8 @@ class NerPredictor(SentencePredictor):
     """
     Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for
     English, or of a list of `"words"`. A prediction has the `words`, their `tags`, the `gold_tags`
-    of a file (`--use-dataset-reader`), both in the encoding of the training data, and, unless the
-    tags are plain, the `entities`, with their places in the sentence as typed, or in the words
+    of a file (`--use-dataset-reader`), both in the encoding of the training data, and, if the tags
+    are not plain, the `entities`, with their places in the sentence as typed, or in the words
     joined by spaces:
 
         {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["B-PER", "O", "O", "B-LOC", "O"],

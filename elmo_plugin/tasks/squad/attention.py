@@ -56,9 +56,8 @@ class TrilinearBiattention(nn.Module):
         attended = masked_attention(similarity, question, question_mask)
         lowest = torch.finfo(similarity.dtype).min
         best = similarity.masked_fill(~question_mask.unsqueeze(1), lowest).max(dim=2).values
-        back = masked_attention(
-            best.unsqueeze(1), paragraph, paragraph_mask
-        )  # Shape: (batch, 1, dim)
+        # Shape: (batch, 1, dim)
+        back = masked_attention(best.unsqueeze(1), paragraph, paragraph_mask)
         return torch.cat([paragraph, attended, paragraph * attended, paragraph * back], dim=-1)
 
 

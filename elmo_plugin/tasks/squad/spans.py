@@ -40,7 +40,7 @@ def best_answers(
         [
             (index // widths, index // widths + index % widths, math.exp(score))
             for score, index in zip(row.tolist(), row_indices.tolist(), strict=True)
-            if score > -math.inf  # the others end in padding
+            if score > -math.inf  # the remaining spans end in padding
         ]
         for row, row_indices in zip(best, indices, strict=True)
     ]

@@ -103,9 +103,8 @@ class SrlHighwayLstm(TaskModel):
     ) -> TagLogits:
         """Returns the logits of the tags, for predicates of shape (batch, 1)."""
         time = get_text_field_mask(tokens).size(1)
-        is_predicate = (
-            torch.arange(time, device=predicate.device) == predicate
-        )  # Shape: (batch, time)
+        # Shape: (batch, time)
+        is_predicate = torch.arange(time, device=predicate.device) == predicate
         encoded, mask = self.contextual_encoder(
             tokens, self.predicate_embedding(is_predicate.long())
         )
@@ -165,7 +164,7 @@ def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
 
 def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tensor:
     """Returns the mean over the words of each sentence with known tags, and over sentences."""
-    known_tags = tags.masked_fill(~known, UNKNOWN_TAG)  # losses of others are 0
+    known_tags = tags.masked_fill(~known, UNKNOWN_TAG)  # words with unknown tags have a loss of 0
     losses = functional.cross_entropy(logits.transpose(1, 2), known_tags, reduction="none")
     return (losses.sum(dim=1) / known.sum(dim=1).clamp(min=1)).mean()
 
@@ -241,7 +240,9 @@ class SrlPredicates(TaskModel):
         return {"accuracy": self._accuracy.get_metric(reset), **f1}
 
 
-MAX_BATCH_WORDS = 20_000  # of the frames predicted at a time, each with all words of its sentence
+# Frames are predicted in batches of at most so many words; each frame counts all words of its
+# sentence.
+MAX_BATCH_WORDS = 20_000
 
 
 @Predictor.register("elmo_srl")
