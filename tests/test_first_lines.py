@@ -102,7 +102,7 @@ TOLD = {
     "bilm.encode(Table(TEXT))": "expected a text, or a list or column of texts, got Table",
     "bilm.encode(Column(TEXT, float('nan')))": r"texts\[1\]: expected a text or a list of words, got nan",
     "list(bilm.encode(iter([TEXT, b'a']), batch_size=1))": r"texts\[1\]: .* got bytes",
-    "bilm.encode(TEXT, language='xy')": "spaCy lacks rules for language 'xy'",
+    "bilm.encode(TEXT, language='xy')": "spaCy has no rules for language 'xy'",
     "bilm.encode(TEXT, tokenizer=len)": r"tokenizer\(texts\[0\]\): expected a list of words, got 15",
     "bilm.similarity(TEXT, TEXT)": r'as encode\(texts, pooling="mean"\) returns, got',
     "ElmoRepresentations('bse')": "did you mean 'base'",

@@ -275,8 +275,8 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
     """
     Returns weights of layers, numbers of Python, numpy or torch, divided by their sum.
 
-    Raises `BiLmError` if their number is not that of the layers, one is negative, or their sum is
-    not 1 within rounding.
+    Raises `BiLmError` if there are not as many as layers, one is negative, or their sum is not 1
+    within rounding.
     """
     if isinstance(weights, np.ndarray | Tensor):
         weights = weights.tolist()

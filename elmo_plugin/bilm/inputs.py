@@ -46,7 +46,7 @@ def _argument_hint(name: str, names: Sequence[str]) -> str:
 
 def untraced(method: Function) -> Function:
     """
-    Decorates a method that `torch.compile` has to call as it is, because packing and hash tables
+    Decorates a method that `torch.compile` has to call uncompiled, because packing and hash tables
     cannot be traced. `torch.jit.trace` would record the sentences of its example, and gets a
     `BiLmError`.
     """

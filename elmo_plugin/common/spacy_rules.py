@@ -70,7 +70,7 @@ class SpacyRules:
             nlp = spacy.blank("xx" if self._language == "zh" else self._language)
         except ImportError as error:
             raise BiLmError(
-                f"spaCy lacks rules for language {self._language!r} ({error})"
+                f"spaCy has no rules for language {self._language!r} ({error})"
             ) from None
         # The rules split an em dash from a word; its ASCII twin as well, and a full stop from a
         # Korean word.

@@ -168,7 +168,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     def _bundled_weights(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
         """
-        Returns the missing weights. Raises `BiLmError` if those of this package are different.
+        Returns the missing weights. Raises `BiLmError` if this package has different ones.
         """
         if not metadata.digest:
             return {}

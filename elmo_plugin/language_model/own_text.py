@@ -259,7 +259,7 @@ def _recipe(train: TextFigures) -> Recipe:
 
 
 def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
-    """Yields lines on the files, on what looks wrong with them, and on the training."""
+    """Yields lines on the files, on their likely mistakes, and on the training."""
     for role, found in figures.items():
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
     train = figures["train"]

@@ -94,7 +94,7 @@ def check_vocabulary(vocabulary: Vocabulary) -> None:
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
         if word not in numbers:
             raise ConfigurationError(
-                f"the vocabulary lacks {word} in its namespace {WORDS}; {_MAKE}"
+                f"{word} is missing in the vocabulary's namespace {WORDS}; {_MAKE}"
             )
     first = vocabulary.get_token_from_index(0, WORDS)
     if first != vocabulary._padding_token:

@@ -59,7 +59,7 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
         if not part:
             raise ConfigurationError(f"{location}: brackets without a word in them")
         if words and len(words) < len(part):
-            raise ConfigurationError(f"{location}: the word {words[0]!r} lacks brackets")
+            raise ConfigurationError(f"{location}: expected brackets around the word {words[0]!r}")
         phrases.append(Phrase(part.label() or "", list(map(unescape_word, part.leaves()))))
     for label, _ in phrases:
         if label not in ("0", "1", "2", "3", "4") and (len(phrases) > 1 or not label[:1].isalpha()):

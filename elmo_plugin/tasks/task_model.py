@@ -77,7 +77,9 @@ class TaskModel(FiniteModule, Model):
         if reset and self._unknown_tags:
             tags, words = ", ".join(sorted(self._unknown_tags)), self._unknown_tags.total()
             logger.warning(
-                "the vocabulary lacks %s: %d words have no part in the loss", tags, words
+                "tags that are not in the vocabulary: %s; %d words do not count in the loss",
+                tags,
+                words,
             )
             self._unknown_tags.clear()
         return {
@@ -203,7 +205,7 @@ class Classifier(TaskModel):
         number_of_labels(vocab)
         if not isinstance(layer := getattr(self, "output_logits", None), nn.Linear):
             raise ConfigurationError(
-                f"{type(self).__name__} lacks the layer output_logits, to add labels to"
+                f"{type(self).__name__} has no layer output_logits, to which labels could be added"
             )
         self.output_logits = with_labels(layer, vocab)
 

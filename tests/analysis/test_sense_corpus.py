@@ -77,7 +77,9 @@ def test_malformed_lines_are_named(tmp_path: Path, line: str) -> None:
 
 
 def test_xml_without_keys_or_not_well_formed_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"lacks the instance 'd000.s000.t001'"):
+    with pytest.raises(
+        ConfigurationError, match=r"the instance 'd000.s000.t001' is not in the file of keys"
+    ):
         list(read_senses(write_xml(tmp_path, KEYS.splitlines()[0])))
     with pytest.raises(
         ConfigurationError, match=r"line 4: an earlier line has the senses of 'd000\.s000"

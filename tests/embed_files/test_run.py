@@ -257,7 +257,7 @@ def test_vectors_beyond_float16_are_refused_naming_the_line(
             {"layers": "bottom"},
             "layers: expected one of all, mean, sum, top, token, mix, got 'bottom'",
         ),
-        ({"tokenizer": "spacy", "language": "tlh"}, "spaCy lacks rules for language 'tlh'"),
+        ({"tokenizer": "spacy", "language": "tlh"}, "spaCy has no rules for language 'tlh'"),
         ({"dtype": "int8"}, "dtype: expected one of float32, float16"),
         ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
         ({"gzip": 10}, "gzip: expected 1 to 9, got 10"),

@@ -72,7 +72,7 @@ def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking:
     words = [word for word in ("@@UNKNOWN@@", "<S>", "</S>", "a", "b") if word != lacking]
     made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
     with pytest.raises(
-        ConfigurationError, match=f"lacks {lacking} in its namespace words; .*build-vocab"
+        ConfigurationError, match=f"{lacking} is missing in .* namespace words; .*build-vocab"
     ):
         check_vocabulary(made)
     check_order(vocabulary_of(["b", "</S>", "a", "<S>"]), corpus)  # too small for an order

@@ -100,5 +100,5 @@ def test_spacys_rules_depend_on_the_language() -> None:
         "2024",
         "年",
     ]
-    with pytest.raises(ConfigurationError, match="spaCy lacks rules for language 'lo'"):
+    with pytest.raises(ConfigurationError, match="spaCy has no rules for language 'lo'"):
         SpacyRulesTokenizer("lo")

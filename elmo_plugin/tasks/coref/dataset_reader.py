@@ -81,7 +81,7 @@ class CorefReader(TaskDatasetReader):
             ) from None
         if self._genre_pattern is not None and not self._genre_pattern.groups:
             raise ConfigurationError(
-                f"genre_pattern: {genre_pattern!r} lacks a group for the genre"
+                f"genre_pattern: expected a group for the genre in {genre_pattern!r}"
             )
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:

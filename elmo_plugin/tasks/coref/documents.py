@@ -15,7 +15,7 @@ class CorefDocument(NamedTuple):
 
     name: str  # such as "nw/wsj/24/wsj_2401"
     part: str  # its number as in the file, such as "000", or empty
-    sentences: list[list[str]]  # brackets and quotation marks are those of plain text
+    sentences: list[list[str]]  # with the brackets and quotation marks of plain text
     speakers: list[list[str]]  # the speaker of each word, "-" if unknown
     genre: str  # the part of the name before the first "/"
     clusters: list[list[Span]]
