@@ -83,7 +83,8 @@ class BiLmTrainer(ResumableTrainer):
     def _maybe_restore_checkpoint(self) -> None:
         rank = torch.distributed.get_rank() if self._distributed else 0
         if rank > 0:
-            # Each process draws other random numbers, for dropout; the first one as if alone.
+            # Each process draws other random numbers, for dropout; the first draws the same as a
+            # training in a single process.
             seed = (torch.initial_seed() + rank) % 2**32
             random.seed(seed)
             np.random.seed(seed)
