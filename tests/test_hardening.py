@@ -210,7 +210,7 @@ def test_outputs_are_written_while_another_archive_is_read() -> None:
 
 
 @pytest.mark.parametrize("trust", [False, True])
-def test_words_are_split_by_rules_where_spacys_model_is_not_installed(
+def test_words_are_split_by_rules_if_spacys_model_is_not_installed(
     trust: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     with spacy_rules({}, "the archive", trust):
@@ -220,7 +220,7 @@ def test_words_are_split_by_rules_where_spacys_model_is_not_installed(
     assert "the archive: words are split by spaCy's rules, without the model" in caplog.text
 
 
-def test_a_trusted_archive_may_load_a_model_of_spacy_that_is_there(tmp_path: Path) -> None:
+def test_a_trusted_archive_may_load_an_installed_spacy_model(tmp_path: Path) -> None:
     pipeline = spacy.blank("en")
     pipeline.add_pipe("sentencizer")
     pipeline.to_disk(tmp_path / "en_own")
@@ -234,7 +234,7 @@ def test_a_trusted_archive_may_load_a_model_of_spacy_that_is_there(tmp_path: Pat
         SpacyTokenizer(own)
 
 
-def test_a_trusted_archive_that_needs_tags_needs_spacys_model() -> None:
+def test_a_trusted_archive_that_needs_tags_requires_a_spacy_model() -> None:
     config = {"token_indexers": {"tags": {"type": "single_id", "feature_name": "tag_"}}}
     message = "the archive: spaCy's model en_core_web_sm is not installed"
     with spacy_rules(config, "the archive", trust=True), pytest.raises(BiLmError, match=message):
