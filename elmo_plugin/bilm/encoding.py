@@ -185,7 +185,7 @@ def cosine_similarities(first: Any, second: Any) -> Any:
 
 
 def _shape_or_text(vectors: Any) -> str:
-    """Returns what an error shows of them."""
+    """Returns the part of them that an error shows."""
     return str(getattr(vectors, "shape", None) or f"{vectors!r:.40}")
 
 

@@ -88,7 +88,7 @@ def as_words(
 
 def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     """
-    Returns `values`, one by one. Raises `BiLmError` for a text, a table, or what has no order.
+    Returns `values`, one by one. Raises `BiLmError` for a text, a table, or unordered values.
     """
     is_iterable = isinstance(values, Iterable) and getattr(values, "ndim", 1) != 0
     if is_iterable and not isinstance(values, _NOT_LISTS) and not hasattr(values, "columns"):

@@ -41,8 +41,8 @@ class Precision:
 
     def lacks(self, device: torch.device) -> str:
         """
-        Returns what is missing on the device for right results in the precision; an empty string if
-        nothing is missing.
+        Returns the features that the device needs for right results in the precision; an
+        empty string if it has them.
         """
         return ""
 

@@ -185,7 +185,7 @@ class TokenEncoder(CachedTokenEncoder):
 
     def _needs_parameters(self, precision: Precision, derived: DerivedValues | None) -> bool:
         """
-        Returns whether the parameters themselves are used, rather than what is derived from them:
+        Returns whether the parameters themselves are used, rather than values derived from them:
         for gradients, and while they are trained, when it would be derived for a single batch.
         """
         if derived is not None:  # only frozen weights have derived values

@@ -190,9 +190,9 @@ def embed_shards(
     source_format: str | None = None,
 ) -> list[Path]:
     """
-    Runs `embed_file` on each file of a pattern, as a task of Dask. Skips complete outputs, which
-    are named after their files, and resumes partial ones. All machines must see both. Without the
-    address of a running cluster's scheduler, one is made of `workers` processes here.
+    Runs `embed_file` on each file of a pattern, as a task of Dask. Skips complete outputs, called
+    like their files, and resumes partial ones. All machines must see both. Without the address of a
+    running cluster's scheduler, one is made of `workers` processes here.
 
     Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed.
     Raises an error of a single file when all other files are done.

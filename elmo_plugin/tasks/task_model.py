@@ -205,7 +205,7 @@ class Classifier(TaskModel):
         number_of_labels(vocab)
         if not isinstance(layer := getattr(self, "output_logits", None), nn.Linear):
             raise ConfigurationError(
-                f"{type(self).__name__} has no layer output_logits, to which labels could be added"
+                f"{type(self).__name__} needs a layer output_logits, to which labels can be added"
             )
         self.output_logits = with_labels(layer, vocab)
 
