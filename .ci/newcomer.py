@@ -117,9 +117,8 @@ def try_out(wheel: Path, python: str, names: str, work: Path) -> list[str]:
         subprocess.run([UV, "pip", "install", "-q", *where], check=True)
 
     subprocess.run([UV, "venv", "-q", "--clear", "--python", python, environment], check=True)
-    install(
-        f"{wheel}[{','.join(extras)}]" if extras else str(wheel), "torch<2.12"
-    )  # which CI has already
+    # CI has them already.
+    install(f"{wheel}[{','.join(extras)}]" if extras else str(wheel), "torch<2.12")
     if "allennlp" in extras:
         install("--no-deps", "allennlp==2.10.1")
     tried = {str(each.relative_to(REPOSITORY)): steps(each, extras) for each in DOCUMENTS}

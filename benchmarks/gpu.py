@@ -131,9 +131,8 @@ def run_part(name: str, args: argparse.Namespace) -> dict[str, Any]:
         "--json",
         str(args.folder / f"{name}.json"),
     ]
-    options += (
-        ["--size", "tiny", *part.small.split()] if args.small else []
-    )  # the last of an option counts
+    # If an option is repeated, the last counts.
+    options += ["--size", "tiny", *part.small.split()] if args.small else []
     options += (
         ["--precision", "float32"] if args.device == "cpu" and "--precision" in options else []
     )

@@ -13,10 +13,8 @@ PROSE = REPOSITORY.parent / "shared" / "data" / "lm" / "heldout-dev.txt"
 EXAMPLE = REPOSITORY / "experiments" / "data" / "ner" / "train.txt"
 
 FILTERS = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]]
-RANDOM_SIZES = {
-    "small": (1024, 128, 1),
-    "original": (4096, 512, 2),
-}  # cells, projection, highway layers
+# Cells, projection, highway layers.
+RANDOM_SIZES = {"small": (1024, 128, 1), "original": (4096, 512, 2)}
 SIZES = ["tiny", *RANDOM_SIZES]
 
 Sentences = list[list[str]]

@@ -40,7 +40,7 @@ from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.training import BFloat16Training
 
 WORK = ("training", "prediction")
-# Ours, by what the biLM knows of a batch before it comes: its words, nothing, or its sentences;
+# Ours, by the biLM's knowledge of a batch before it comes: its words, nothing, or its sentences;
 # "bfloat16" is "cached" with the trainer's callback of that name, which predictions do without.
 STATES = ("known", "unknown", "cached", "bfloat16")
 FEWEST_BATCHES = 3  # a biLM keeps its output for the last two

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from elmo_plugin import (
-    register,
-)  # first, because it says how to install AllenNLP if that is missing
+# First, because it says how to install AllenNLP if that is missing.
+from elmo_plugin import register
 
 # isort: split
 from allennlp.commands.subcommand import Subcommand

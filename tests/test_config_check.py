@@ -33,7 +33,7 @@ def changed(**changes: Any) -> Config:
     return config
 
 
-def test_a_valid_configuration_has_none() -> None:
+def test_a_valid_configuration_has_no_mistakes() -> None:
     assert mistakes(VALID) == []
 
 
@@ -108,7 +108,7 @@ class CountsInWords(Model):
 
 @pytest.mark.parametrize("model", [{"type": "takes_some", "sizes": [1, "a"], "extra": 3},
     {"type": "reads_all", "x": 3}, {"type": "counts_in_words", "batch_size": "all", "dropout": "none"}])
-def test_what_a_class_of_a_user_may_take_is_no_mistake(model: Any) -> None:
+def test_arguments_that_a_users_class_may_accept_are_no_mistake(model: Any) -> None:
     assert mistakes(changed(model=model)) == []
 
 
@@ -121,13 +121,13 @@ def test_what_a_class_of_a_user_may_take_is_no_mistake(model: Any) -> None:
     "iterator": {"type": "basic"}}, r"^model.regularizer: .* elmo port$"),
     ({"model__encoder__hidden_size": "5", "trainer__optimizer__lr": "0.1"},
     r"^model.encoder.hidden_size: expected a whole number, .*trainer.optimizer.lr: .*std.parseJson")])
-def test_training_with_hardening_ends_in_one_sentence(changes: Any, message: str, tmp_path: Any) -> None:
+def test_mistakes_end_a_hardened_training_with_one_sentence(changes: Any, message: str, tmp_path: Any) -> None:
     with pytest.raises(ConfigurationError, match=message):
         train.train_model(Params(changed(**changes)), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_a_model_of_spacy_that_is_not_installed_is_one_sentence_and_no_download() -> None:
+def test_a_missing_spacy_model_is_reported_and_not_downloaded() -> None:
     message = r"^spaCy's model en_core_web_sm is not installed: .*\"spacy_rules\""
     with pytest.raises(ConfigurationError, match=message):
         DatasetReader.from_params(Params({"type": "text_classification_json", "tokenizer": "spacy"}))

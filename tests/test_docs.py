@@ -15,13 +15,13 @@ def update_readme() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_tables_hold_the_figures_of_the_results(document: Path) -> None:
+def test_tables_show_the_figures_of_the_results(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     assert update_readme()["updated"](text) == text
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_all_scores_of_a_table_were_measured_at_one_commit(document: Path) -> None:
+def test_all_scores_of_a_table_were_measured_at_the_same_commit(document: Path) -> None:
     for heading, commits in update_readme()["commits_of"](document.read_text(encoding="utf-8")):
         assert len(set(commits.values())) == 1, (
             f"{heading} has scores of several commits: {commits}"
@@ -29,12 +29,12 @@ def test_all_scores_of_a_table_were_measured_at_one_commit(document: Path) -> No
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_its_commands_name_no_path_outside_the_repository(document: Path) -> None:
+def test_commands_in_documents_name_no_path_outside_the_repository(document: Path) -> None:
     for line in document.read_text(encoding="utf-8").splitlines():
         assert not (line.startswith("    ") and "../" in line), line
 
 
-def test_each_command_has_a_page_with_what_its_help_shows() -> None:
+def test_each_command_has_a_page_that_matches_its_help() -> None:
     program = runpy.run_path(str(REPOSITORY / "docs" / "update_commands.py"))
     written = {path.name: path.read_text(encoding="utf-8") for path in program["FOLDER"].iterdir()}
     assert written == program["pages"]()

@@ -66,7 +66,7 @@ def blocks_in(*languages: str) -> Any:
     return pytest.mark.parametrize("block", blocks, ids=lambda block: block.place)
 
 
-def test_every_block_is_tried_or_has_a_reason() -> None:
+def test_every_block_is_tested_or_gives_a_reason() -> None:
     assert {block.place for block in BLOCKS if block.language not in (*TRIED, *SHOWN)} == set()
     assert [text for text in NOT_RUN if not any(text in block.text for block in BLOCKS)] == []
     assert [test for test in RUN_BY.values() if not (REPOSITORY / test).is_file()] == []
@@ -101,7 +101,7 @@ def run_in_shell(block: Block) -> None:
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)
-def test_a_copied_block_has_no_prompts(block: Block) -> None:
+def test_blocks_contain_no_prompts(block: Block) -> None:
     assert not re.search(r"^(>>>|\$|\.\.\.) ", block.text, re.MULTILINE)
 
 
@@ -115,7 +115,7 @@ def test_a_copied_block_has_no_prompts(block: Block) -> None:
         ("if True:\n    print(1)\n    # 2", False),
     ],
 )
-def test_a_comment_after_a_statement_is_what_it_prints(python: str, is_right: bool) -> None:
+def test_comments_after_statements_match_their_output(python: str, is_right: bool) -> None:
     with (
         nullcontext()
         if is_right

@@ -92,7 +92,7 @@ def registered() -> tuple[type, type]:
     return TokenEmbedder.by_name("elmo_token_embedder"), TokenIndexer.by_name("elmo_characters")
 
 
-def test_importing_it_takes_the_names_and_once_more_changes_nothing() -> None:
+def test_importing_dropin_registers_its_names_once() -> None:
     assert registered() == (ElmoTokenEmbedder, ELMoTokenCharactersIndexer)
     for _ in range(2):
         with dropin():
@@ -118,7 +118,7 @@ def test_a_configuration_names_a_cache(tmp_path: Path, files: tuple[str, str]) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_each_loads_the_archives_of_the_other_and_predicts_the_same(
+def test_dropin_and_allennlp_load_each_others_archives_and_predict_the_same(
     make_archive: Callable[..., Path], theirs: Callable[..., Path], options: dict[str, Any]
 ) -> None:
     archive = theirs(**options)
@@ -136,7 +136,7 @@ def test_each_loads_the_archives_of_the_other_and_predicts_the_same(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_a_training_step_makes_the_weights_that_allennlp_makes(
+def test_a_training_step_gives_the_same_weights_as_allennlp(
     theirs: Callable[..., Path], tmp_path: Path, files: tuple[str, str], options: dict[str, Any]
 ) -> None:
     start = theirs(**options)
@@ -160,7 +160,9 @@ def test_a_training_step_makes_the_weights_that_allennlp_makes(
 
 
 @pytest.mark.slow
-def test_a_training_that_allennlp_began_goes_on(tmp_path: Path, files: tuple[str, str]) -> None:
+def test_a_training_started_by_allennlp_can_be_recovered(
+    tmp_path: Path, files: tuple[str, str]
+) -> None:
     config = tagger_config(tmp_path, files, dropout=0.0)
     for name in ("theirs", "ours"):
         train(config, tmp_path / name)
@@ -177,7 +179,7 @@ def test_a_training_that_allennlp_began_goes_on(tmp_path: Path, files: tuple[str
 @pytest.mark.parametrize(
     "options", [{}, {"requires_grad": True}, {"vocab_to_cache": ["", "play"]}], ids=str
 )
-def test_an_archive_of_its_own_needs_no_files(
+def test_an_archive_made_with_dropin_needs_no_other_files(
     make_archive: Callable[..., Path], files: tuple[str, str], options: dict[str, Any]
 ) -> None:
     with dropin():
@@ -188,7 +190,7 @@ def test_an_archive_of_its_own_needs_no_files(
         np.testing.assert_array_equal(predictions(archive.parent), expected)
 
 
-def test_an_archive_of_allennlp_needs_the_options_alone(
+def test_an_archive_made_by_allennlp_needs_only_the_options_file(
     make_archive: Callable[..., Path], files: tuple[str, str]
 ) -> None:
     archive = make_archive("theirs")
@@ -207,7 +209,7 @@ def test_an_archive_of_allennlp_needs_the_options_alone(
         )
 
 
-def test_an_archive_of_allennlp_with_a_published_model_needs_no_files(
+def test_an_archive_made_by_allennlp_with_a_published_model_needs_no_files(
     make_archive: Callable[..., Path], files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = make_archive("theirs")
@@ -225,7 +227,7 @@ def test_an_archive_of_allennlp_with_a_published_model_needs_no_files(
     np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
-def test_each_of_several_embedders_has_the_bilm_that_it_was_saved_with(
+def test_each_of_several_embedders_gets_back_its_saved_bilm(
     tmp_path: Path, files: tuple[str, str]
 ) -> None:
     config = tagger_config(tmp_path, files)
@@ -245,7 +247,7 @@ def test_each_of_several_embedders_has_the_bilm_that_it_was_saved_with(
         np.testing.assert_array_equal(predictions(ours), expected)
 
 
-def test_what_cannot_be_is_a_configuration_error(files: tuple[str, str]) -> None:
+def test_unsupported_options_are_a_configuration_error(files: tuple[str, str]) -> None:
     with dropin():
         for options, message in (
             ({"weight_file": "nowhere.hdf5"}, "nowhere.hdf5"),

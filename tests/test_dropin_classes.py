@@ -54,7 +54,7 @@ def elmo_config(files: tuple[str, str], **options: Any) -> dict[str, Any]:
     return {**pair, "num_output_representations": 2, "dropout": 0.0, **options}
 
 
-def test_a_model_that_asks_for_allennlps_elmo_gets_ours(files: tuple[str, str]) -> None:
+def test_a_model_that_imports_allennlps_elmo_gets_ours(files: tuple[str, str]) -> None:
     config = {"type": "test_model_with_elmo", "elmo": elmo_config(files)}
     ids = batch_to_ids(SENTENCES)
     theirs = Model.from_params(Params(copy.deepcopy(config)), vocab=Vocabulary()).eval()
@@ -66,14 +66,14 @@ def test_a_model_that_asks_for_allennlps_elmo_gets_ours(files: tuple[str, str]) 
     assert_same(ours.elmo(ids), theirs.elmo(ids))
 
 
-def test_code_that_has_imported_allennlps_classes_makes_ours(
+def test_classes_imported_earlier_from_allennlp_construct_ours(
     files: tuple[str, str], registered: None
 ) -> None:
     assert type(Elmo(*files, 1)) is elmo_plugin.Elmo
     assert type(ElmoTokenEmbedder(*files)) is elmo_plugin.ElmoTokenEmbedder
 
 
-def test_a_class_named_by_its_path_is_ours_with_our_options(
+def test_classes_named_by_module_path_are_ours_with_our_options(
     files: tuple[str, str], registered: None
 ) -> None:
     params = {
@@ -89,7 +89,7 @@ def test_a_class_named_by_its_path_is_ours_with_our_options(
     )._elmo_lstm._elmo_lstm.stateful
 
 
-def test_a_class_that_inherits_from_allennlps_stays_what_it_is(
+def test_subclasses_of_allennlps_classes_are_not_replaced(
     files: tuple[str, str], registered: None
 ) -> None:
     class Inherited(Elmo):
@@ -100,7 +100,9 @@ def test_a_class_that_inherits_from_allennlps_stays_what_it_is(
         assert type(elmo._elmo_lstm).__module__.startswith("allennlp.")
 
 
-def test_the_module_of_allennlp_0_9_is_there_with_our_embedder(files: tuple[str, str]) -> None:
+def test_the_module_of_allennlp_0_9_exists_and_contains_our_embedder(
+    files: tuple[str, str],
+) -> None:
     """As scripts import it; without the drop-in there is none."""
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("allennlp.commands.elmo")

@@ -68,7 +68,7 @@ def test_the_pretrained_initializer_finds_all_tensors(
     "frozen",
     [r"_token_embedder", r"forward_layer_1\.state_linearity\.(weight|bias)", r"_highways.*bias"],
 )
-def test_single_tensors_of_the_bilm_have_allennlps_names(
+def test_tensors_of_the_bilm_have_allennlps_names(
     tmp_path: Path, files: tuple[str, str], frozen: str
 ) -> None:
     start = train(

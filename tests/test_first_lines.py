@@ -102,7 +102,7 @@ TOLD = {
     "bilm.encode(Table(TEXT))": "expected a text, or a list or column of texts, got Table",
     "bilm.encode(Column(TEXT, float('nan')))": r"texts\[1\]: expected a text or a list of words, got nan",
     "list(bilm.encode(iter([TEXT, b'a']), batch_size=1))": r"texts\[1\]: .* got bytes",
-    "bilm.encode(TEXT, language='xy')": "spaCy lacks rules for language 'xy'",
+    "bilm.encode(TEXT, language='xy')": "spaCy has no rules for language 'xy'",
     "bilm.encode(TEXT, tokenizer=len)": r"tokenizer\(texts\[0\]\): expected a list of words, got 15",
     "bilm.similarity(TEXT, TEXT)": r'as encode\(texts, pooling="mean"\) returns, got',
     "ElmoRepresentations('bse')": "did you mean 'base'",
@@ -112,18 +112,18 @@ TOLD = {
 
 
 @pytest.mark.parametrize("line", WORKING)
-def test_a_line_works(line: str, names: dict[str, Any]) -> None:
+def test_first_lines_work(line: str, names: dict[str, Any]) -> None:
     assert eval(line, names) == WORKING[line]
 
 
 @pytest.mark.parametrize("line", TOLD)
-def test_a_line_is_told_what_to_type(line: str, names: dict[str, Any]) -> None:
+def test_wrong_first_lines_are_answered_with_what_to_type(line: str, names: dict[str, Any]) -> None:
     with pytest.raises(BiLmError, match=TOLD[line]) as error:
         eval(line, names)
     assert "\n" not in str(error.value)
 
 
-def test_what_is_not_in_the_package_is_answered_with_what_is() -> None:
+def test_names_missing_from_the_package_are_answered_with_existing_ones() -> None:
     with pytest.raises(
         AttributeError, match=r"has no attribute 'load': it has BiLm, .*load_predictor"
     ):

@@ -50,7 +50,7 @@ def test_an_output_that_is_an_input_is_refused(command: str, option: str, tmp_pa
         assert (tmp_path / output).read_text() == "kept"
 
 
-def test_none_of_several_inputs_is_replaced(tmp_path: Path) -> None:
+def test_outputs_never_replace_any_of_several_inputs(tmp_path: Path) -> None:
     for name in ("1.txt", "2.txt"):
         (tmp_path / name).write_text("kept")
     inputs, outputs = f"{tmp_path}/1.txt,{tmp_path}/2.txt", f"{tmp_path}/new.json,{tmp_path}/2.txt"
@@ -59,7 +59,7 @@ def test_none_of_several_inputs_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"absent": 1}', "{", "3"])
-def test_arguments_that_a_predictor_does_not_take_are_one_sentence(
+def test_arguments_that_a_predictor_does_not_accept_are_reported_in_one_sentence(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -74,7 +74,7 @@ def test_arguments_that_a_predictor_does_not_take_are_one_sentence(
         args.func(args)
 
 
-def test_a_batch_weight_key_that_the_model_does_not_return_is_one_sentence(
+def test_a_wrong_batch_weight_key_is_reported_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def evaluate_archive(archive_file: str, input_file: str, batch_weight_key: str = "") -> None:
@@ -87,7 +87,7 @@ def test_a_batch_weight_key_that_the_model_does_not_return_is_one_sentence(
         evaluate.evaluate_from_archive("absent", "absent", batch_weight_key="num_tokens")
 
 
-def test_an_evaluation_has_the_signature_of_allennlps() -> None:
+def test_evaluate_keeps_allennlps_signature() -> None:
     bound = inspect.signature(evaluate.evaluate_from_archive).bind("run", "dev.txt", "scores.json")
     assert bound.arguments["metrics_output_file"] == "scores.json"
 
@@ -104,7 +104,7 @@ def test_an_evaluation_has_the_signature_of_allennlps() -> None:
         ({"type": "own"}, "__init__() got an unexpected keyword argument 'lines'", False),
     ],
 )
-def test_an_old_key_that_a_class_passes_on_is_named(
+def test_an_old_key_passed_to_a_base_class_is_named(
     reader: dict[str, Any],
     message: str,
     is_old: bool,
@@ -152,7 +152,7 @@ def test_a_mistake_ends_a_program_without_a_traceback(
 @pytest.mark.parametrize(
     ("content", "is_replaced"), [("", True), ('{"model": ', True), ('{"model": 1}', False)]
 )
-def test_a_configuration_that_is_cut_short_does_not_prevent_recovery(
+def test_a_truncated_configuration_does_not_prevent_recovery(
     content: str, is_replaced: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "model_state_e1_b0.th").touch()
@@ -168,7 +168,7 @@ def test_a_configuration_that_is_cut_short_does_not_prevent_recovery(
     assert re.sub(r"\s", "", (tmp_path / "config.json").read_text()) == re.sub(r"\s", "", expected)
 
 
-def test_an_archive_that_is_refused_is_not_said_to_need_an_option_that_allennlp_lacks(
+def test_errors_about_refused_archives_do_not_suggest_options_missing_from_allennlp(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(archive: str) -> None:
@@ -182,7 +182,7 @@ def test_an_archive_that_is_refused_is_not_said_to_need_an_option_that_allennlp_
 
 
 @pytest.mark.parametrize(("trained", "was_there"), [(False, False), (True, False), (False, True)])
-def test_a_mistake_leaves_no_folder_unless_something_was_trained_or_there(
+def test_a_mistake_removes_only_a_new_folder_in_which_nothing_was_trained(
     trained: bool, was_there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "run"
@@ -210,7 +210,7 @@ def test_outputs_are_written_while_another_archive_is_read() -> None:
 
 
 @pytest.mark.parametrize("trust", [False, True])
-def test_words_are_split_by_rules_where_spacys_model_is_not_installed(
+def test_words_are_split_by_rules_if_spacys_model_is_not_installed(
     trust: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     with spacy_rules({}, "the archive", trust):
@@ -220,7 +220,7 @@ def test_words_are_split_by_rules_where_spacys_model_is_not_installed(
     assert "the archive: words are split by spaCy's rules, without the model" in caplog.text
 
 
-def test_a_trusted_archive_may_load_a_model_of_spacy_that_is_there(tmp_path: Path) -> None:
+def test_a_trusted_archive_may_load_an_installed_spacy_model(tmp_path: Path) -> None:
     pipeline = spacy.blank("en")
     pipeline.add_pipe("sentencizer")
     pipeline.to_disk(tmp_path / "en_own")
@@ -234,7 +234,7 @@ def test_a_trusted_archive_may_load_a_model_of_spacy_that_is_there(tmp_path: Pat
         SpacyTokenizer(own)
 
 
-def test_a_trusted_archive_that_needs_tags_needs_spacys_model() -> None:
+def test_a_trusted_archive_that_needs_tags_requires_a_spacy_model() -> None:
     config = {"token_indexers": {"tags": {"type": "single_id", "feature_name": "tag_"}}}
     message = "the archive: spaCy's model en_core_web_sm is not installed"
     with spacy_rules(config, "the archive", trust=True), pytest.raises(BiLmError, match=message):

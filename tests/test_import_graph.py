@@ -112,7 +112,7 @@ def _room(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_imports_only_from_rooms_below_and_through_their_public_face(name: str) -> None:
+def test_folders_import_only_from_folders_above_through_their_public_names(name: str) -> None:
     room = _room(name)
     if room in ("plugin", "dropin", "__main__"):
         return
@@ -144,7 +144,7 @@ def test_tasks_do_not_import_one_another() -> None:
                 assert imported.split(".")[2] == task, f"{name} imports {imported}"
 
 
-def test_there_is_no_circle() -> None:
+def test_imports_are_not_circular() -> None:
     graph = {name: set(_imports(name)) for name in FILES}
     finished: set[str] = set()
 
@@ -160,7 +160,7 @@ def test_there_is_no_circle() -> None:
         visit(name, ())
 
 
-def test_what_needs_no_allennlp_imports_the_core_dependencies_alone() -> None:
+def test_modules_without_allennlp_import_only_core_dependencies() -> None:
     reached: set[str] = set()
     waiting = list(WITHOUT_EXTRAS)
     while waiting:

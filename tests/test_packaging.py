@@ -99,7 +99,7 @@ def metadata(distributions: tuple[zipfile.ZipFile, tarfile.TarFile], name: str) 
 
 
 @pytest.mark.slow
-def test_both_distributions_hold_every_file_of_the_package(
+def test_both_distributions_contain_every_file_of_the_package(
     distributions: tuple[zipfile.ZipFile, tarfile.TarFile],
 ) -> None:
     wheel, archive = distributions
@@ -115,7 +115,7 @@ def test_both_distributions_hold_every_file_of_the_package(
     assert {f"elmo_plugin/demo/{name}" for name in demo} <= of_wheel
 
 
-def test_the_metadata_name_commands_components_and_architectures_that_are_there(
+def test_the_metadata_name_existing_commands_components_and_architectures(
     distributions: tuple[zipfile.ZipFile, tarfile.TarFile],
 ) -> None:
     points = configparser.ConfigParser(delimiters="=")
@@ -131,7 +131,7 @@ def test_the_metadata_name_commands_components_and_architectures_that_are_there(
         assert hasattr(importlib.import_module(module), attribute)
 
 
-def test_allennlp_is_asked_for_by_nobody_and_its_needs_by_an_extra_alone(
+def test_allennlp_is_no_requirement_and_its_dependencies_are_an_extra(
     distributions: tuple[zipfile.ZipFile, tarfile.TarFile],
 ) -> None:
     message = email.message_from_string(metadata(distributions, "METADATA"))
@@ -157,7 +157,7 @@ def test_allennlp_is_asked_for_by_nobody_and_its_needs_by_an_extra_alone(
     assert missing <= {"wandb", "dataclasses"}, "AllenNLP imports wandb for its callback alone"
 
 
-def test_without_allennlp_the_plugin_says_in_one_sentence_what_to_install() -> None:
+def test_without_allennlp_the_plugin_names_what_to_install() -> None:
     program = "import sys; sys.modules['allennlp'] = None; import elmo_plugin.plugin"
     result = subprocess.run(
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True
@@ -172,5 +172,5 @@ def test_no_file_names_a_package_registry() -> None:
     assert offending_lines(REGISTRY_HOST) == []
 
 
-def test_no_file_names_a_path_of_the_machine_that_it_was_made_on() -> None:
+def test_no_file_names_a_path_of_the_build_machine() -> None:
     assert offending_lines(MACHINE_PATH) == []

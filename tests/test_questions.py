@@ -54,11 +54,11 @@ def is_printed(message: str) -> bool:
 
 
 @pytest.mark.parametrize("message", MESSAGES)
-def test_a_quoted_message_is_printed_by_the_package_or_known_of_others(message: str) -> None:
+def test_quoted_messages_are_printed_by_the_package_or_by_known_programs(message: str) -> None:
     assert is_printed(message) != message.startswith(tuple(OF_OTHERS))
 
 
-def test_every_message_of_others_is_on_the_page_and_none_is_misquoted() -> None:
+def test_messages_of_other_programs_are_quoted_exactly_on_the_page() -> None:
     assert [
         each for each in OF_OTHERS if not any(quoted.startswith(each) for quoted in MESSAGES)
     ] == []

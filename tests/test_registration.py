@@ -13,7 +13,7 @@ def run(program: str) -> None:
     assert process.returncode == 0, process.stderr
 
 
-def test_the_package_alone_leaves_no_hook_and_imports_nothing_heavy() -> None:
+def test_importing_the_package_installs_no_hook_and_imports_nothing_heavy() -> None:
     run(
         "import sys\n"
         "before = sys.meta_path[:], sys.path_hooks[:], sys.excepthook\n"
@@ -23,7 +23,7 @@ def test_the_package_alone_leaves_no_hook_and_imports_nothing_heavy() -> None:
     )
 
 
-def test_a_blank_pipeline_of_spacy_imports_no_torch_because_of_this_package() -> None:
+def test_this_package_does_not_make_a_blank_spacy_pipeline_import_torch() -> None:
     run(
         "import sys\n"
         "sys.modules['torch'] = None  # which spaCy imports where it can, and does not need\n"

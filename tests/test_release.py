@@ -27,7 +27,7 @@ def prepared(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_link_and_picture_of_a_releases_readme_is_absolute_and_leads_to_a_file(
+def test_links_and_pictures_of_a_releases_readme_are_absolute_and_exist(
     prepared: Path,
 ) -> None:
     readme = (prepared / "README.md").read_text(encoding="utf-8")
@@ -47,7 +47,7 @@ def test_a_release_has_the_urls_of_the_project(prepared: Path) -> None:
     assert all(url.startswith(ADDRESS) for url in project["urls"].values())
 
 
-def test_the_citation_and_the_changelog_have_the_version_of_the_package() -> None:
+def test_citation_and_changelog_name_the_packages_version() -> None:
     citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == __version__ and citation["license"] == "Apache-2.0"
     newest = re.search(r"^## \[(.+?)\]", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
@@ -78,7 +78,7 @@ def test_the_workflow_follows_the_readme_of_a_new_project(tmp_path: Path) -> Non
     assert set(workflow["jobs"]["publish"]["needs"]) == {"test", "install"}
 
 
-def test_what_pages_need_is_installed_and_tried() -> None:
+def test_requirements_of_the_pages_are_installed_and_tested() -> None:
     newcomer = runpy.run_path(str(REPOSITORY / ".ci" / "newcomer.py"))
     needs, steps = newcomer["needs"], newcomer["steps"]
     tried = {frozenset(names.split(",")) - {"none"} for names in newcomer["SETS"]}

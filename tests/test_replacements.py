@@ -68,7 +68,7 @@ def documented(module: str) -> list[str]:
     return sorted(names)
 
 
-def test_no_function_is_replaced_that_allennlp_binds_before_it_imports_plugins() -> None:
+def test_functions_that_allennlp_binds_before_plugins_are_not_replaced() -> None:
     subparsers = argparse.ArgumentParser().add_subparsers()
     commands = [command for command, _ in Subcommand._registry[Subcommand].values()]
     theirs = [command for command in commands if command.__module__.startswith("allennlp.")]
@@ -84,18 +84,18 @@ def test_importing_the_bilm_changes_nothing(replaced: dict[str, list[str]]) -> N
 
 
 @pytest.mark.slow
-def test_the_plugin_replaces_what_a_current_torch_needs_and_no_more(
+def test_the_plugin_replaces_only_what_a_current_torch_requires(
     replaced: dict[str, list[str]],
 ) -> None:
     assert replaced["elmo_plugin.plugin"] == documented("elmo_plugin.plugin") != []
 
 
 @pytest.mark.slow
-def test_hardening_replaces_what_is_documented(replaced: dict[str, list[str]]) -> None:
+def test_hardening_replaces_exactly_what_is_documented(replaced: dict[str, list[str]]) -> None:
     assert replaced["elmo_plugin.hardening"] == documented("elmo_plugin.hardening") != []
     assert len(replaced["elmo_plugin.hardening"]) <= MOST_REPLACED
 
 
 @pytest.mark.slow
-def test_quiet_replaces_what_is_documented(replaced: dict[str, list[str]]) -> None:
+def test_quiet_replaces_exactly_what_is_documented(replaced: dict[str, list[str]]) -> None:
     assert replaced["elmo_plugin.quiet"] == documented("elmo_plugin.quiet") != []

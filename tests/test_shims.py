@@ -118,7 +118,7 @@ def test_sparse_gradients_are_clipped_as_dense_ones(max_norm: float) -> None:
     not TORCH_DEPRECATES_CUDA_AMP, reason="this torch does not deprecate torch.cuda.amp"
 )
 @pytest.mark.parametrize("filtered", [True, False])
-def test_training_is_silent_about_cuda_amp_only_through_the_filter(
+def test_warnings_about_cuda_amp_are_hidden_only_by_our_filter(
     tmp_path: Path, filtered: bool
 ) -> None:
     with warnings.catch_warnings(record=True) as caught:
@@ -131,7 +131,7 @@ def test_training_is_silent_about_cuda_amp_only_through_the_filter(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["predict", "vocab", "weights"])
-def test_no_folder_that_is_called_like_a_package_of_allennlp_is_run(
+def test_folders_named_like_plugins_of_allennlp_are_not_imported(
     command: str, tmp_path: Path
 ) -> None:
     import allennlp
@@ -155,7 +155,7 @@ def test_no_folder_that_is_called_like_a_package_of_allennlp_is_run(
     assert not (tmp_path / "ran").exists()
 
 
-def test_plugins_are_those_that_are_named_and_the_path_stays_as_it_is(
+def test_only_named_plugins_are_imported_and_sys_path_is_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("allennlp_models", "allennlp_server", "named_plugin", "unnamed_plugin", "torch"):

@@ -26,7 +26,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_tagger_finds_names() -> None:
+def test_the_tagger_finds_names() -> None:
     entities = load_predictor("ner").predict("Ada Lovelace lived in London.")["entities"]
     assert [(entity["text"], entity["type"]) for entity in entities] == [
         ("Ada Lovelace", "PER"),
@@ -34,7 +34,7 @@ def test_tagger_finds_names() -> None:
     ]
 
 
-def test_archive_has_no_path_of_a_machine_and_no_bilm_or_word_vectors(unpacked: Path) -> None:
+def test_a_bundled_archive_contains_no_machine_path_bilm_or_word_vectors(unpacked: Path) -> None:
     paths = re.findall(r'"[^"]*_path": "(.*?)"', (unpacked / "config.json").read_text())
     assert paths and not any(path.startswith("/") for path in paths)
     state = torch.load(unpacked / "weights.th")
@@ -46,7 +46,7 @@ def words(part: str) -> list[str]:
     return [line.split()[0] for line in lines if line.strip()]
 
 
-def test_words_that_the_training_data_lack_have_their_own_vectors() -> None:
+def test_words_missing_from_the_training_data_get_distinct_vectors() -> None:
     known = {word.lower() for word in words("train")}
     unseen = {
         word.lower(): word for word in words("dev") if word.isalpha() and word.lower() not in known
@@ -62,7 +62,7 @@ def test_words_that_the_training_data_lack_have_their_own_vectors() -> None:
 
 
 @pytest.mark.slow
-def test_tagger_scores_as_its_card_says(tmp_path: Path) -> None:
+def test_the_tagger_reaches_the_score_on_its_card(tmp_path: Path) -> None:
     output = tmp_path / "scores.json"
     evaluate_from_archive(
         str(archive_path("ner")), str(DATA / "test.txt"), metrics_output_file=str(output)

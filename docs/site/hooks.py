@@ -51,7 +51,7 @@ def markdown_of_cells(notebook: str) -> Iterator[str]:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """
-    Turns links that work in the repository into those of the site; adds the chooser to
+    Turns links that work in the repository into links of the site; adds the chooser to
     `install.md`.
     """
     path = page.file.src_uri

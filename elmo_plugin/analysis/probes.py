@@ -72,7 +72,7 @@ WORDS_AT_ONCE = 20_000  # that are embedded
 _SCORED_AT_ONCE = 8192
 BATCH_SIZE = 256
 MIN_STEPS = 2000
-LEARNING_RATE = 0.005  # of the first step; it decreases
+LEARNING_RATE = 0.005  # the first step's; it then decreases; it decreases
 
 
 class ProbeScore(NamedTuple):
@@ -134,8 +134,9 @@ class LinearProbes:
     """
     Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the
     training data. Each kind of vectors has its own classifier for each task, with the same initial
-    weights and order of words, so it learns as if alone. The learning rate decreases linearly to 0
-    over `epochs`, by default 10, or more if these have fewer than `MIN_STEPS` steps.
+    weights and order of words, so it learns as if it were the only one. The learning rate
+    decreases linearly to 0 over `epochs`, by default 10, or more if these have fewer than
+    `MIN_STEPS` steps.
     """
 
     def __init__(self, num_classes: int, *, epochs: int | None = None) -> None:

@@ -116,7 +116,7 @@ def _parse_sentence(
             identifier = element.get("id", "")
             if identifier not in keys:
                 raise ConfigurationError(
-                    f"{path}: the file of keys lacks the instance {identifier!r}"
+                    f"{path}: the instance {identifier!r} is not in the file of keys"
                 )
             part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""))
             lemma = element.get("lemma", "").lower()

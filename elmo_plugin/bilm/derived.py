@@ -202,7 +202,7 @@ class WordCache:
             return vectors
 
     def _insert(self, keys: list[bytes], vectors: Tensor) -> None:
-        """Adds as many of the words as fit, in place of all others if there is no room for them."""
+        """Adds as many of the words as fit, in place of all earlier words if there is no room."""
         # Tensors made in inference mode could not be written outside of it.
         with torch.inference_mode(False), torch.no_grad():
             if self._vectors is None:

@@ -90,7 +90,7 @@ class TextOptions(EncodeOptions):
 
 
 def check_encoding(pooling: str | None, output: str, tokenizer: Tokenizer, batch_size: int) -> None:
-    """Raises `BiLmError` unless these are options of `BiLm.encode`."""
+    """Raises `BiLmError` if these are not options of `BiLm.encode`."""
     check_choice("pooling", pooling, (None, *POOLINGS))
     check_choice("output", output, OUTPUTS)
     if not callable(tokenizer):
@@ -220,7 +220,7 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     """
     Returns the numbers of the layers that a learned mix weighs; 0 is the token layer.
 
-    Raises `BiLmError` unless `layers` is "all", "top", "token", a layer's number or a list of such
+    Raises `BiLmError` for anything but "all", "top", "token", a layer's number or a list of such
     numbers.
     """
     named = {"all": list(range(num_layers)), "top": [num_layers - 1], "token": [0]}

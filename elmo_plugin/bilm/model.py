@@ -45,7 +45,7 @@ class BiLm(BiLmNetwork):
         bilm(bilm.character_ids([["The", "play"]]))   # a batch, with gradients if it is trained
 
     `BiLm(options)` has random weights: the biLM of Peters et al. (2018), section 3.1. A sentence's
-    activations depend only on the sentence, unless a `state` is given. A frozen biLM
+    activations depend only on the sentence, as long as no `state` is given. A frozen biLM
     (`requires_grad_(False)`), as `from_pretrained` loads, is without dropout, and keeps values
     derived from its weights between batches: see `refresh`.
 

@@ -62,7 +62,7 @@ class Cache(Protocol):
 
 
 def check_cache(cache: Cache | None) -> None:
-    """Raises `BiLmError` for what is no cache, such as its name or its configuration."""
+    """Raises `BiLmError` for anything but a cache, such as its name or its configuration."""
     if cache is not None and not hasattr(cache, "run"):
         raise BiLmError(f"cache: expected a cache such as MemoryCache, got {cache!r:.60}")
 
@@ -157,7 +157,7 @@ class BiLmNetwork(DerivingModule):
         return precision_on(self.boundaries.device, name or self.precision)
 
     def settings(self, precision: str | None = None, keep_state: bool = False) -> ForwardSettings:
-        """Returns the settings for weights as they are now: frozen, or trained."""
+        """Returns the settings for the current state of the weights: frozen, or trained."""
         derived = self.derived_values()
         return ForwardSettings(
             precision=self.computed_precision(precision),

@@ -34,7 +34,7 @@ class Command:
 
     @cached_property
     def module(self) -> Any:
-        file = f"{self.name}_" if iskeyword(self.name) else self.name  # as `import`
+        file = f"{self.name}_" if iskeyword(self.name) else self.name  # such as `import_`
         return import_module(f"elmo_plugin.commands.{file}")
 
     @property

@@ -58,8 +58,8 @@ def export(
 ) -> None:
     """
     Writes both files or neither: after an error, earlier files are unchanged. The numbers keep
-    the source's type by default. `with_card` adds a `README.md` for a model hub, unless there is
-    one. Raises `BiLmError` if the source contains no biLM.
+    the source's type by default. `with_card` adds a `README.md` for a model hub, if there is
+    none. Raises `BiLmError` if the source contains no biLM.
     """
     from elmo_plugin.bilm.io import read_checkpoint, write_card, write_files
 

@@ -1,6 +1,6 @@
 """Turn files of any usual form into the one form that a task is trained on: train, dev and test in
-a folder. It prints what it took for what, how many examples and labels there are, and what it left
-out and why. What it cannot decide is a question that names the option.
+a folder. It prints how it read each file, the numbers of examples and labels, and the examples that
+it skipped, with the reasons. If it cannot decide something, it names the option that does.
 
     elmo import ner spreadsheet.xlsx -o data --split 0.1
     elmo import classify train.csv dev.csv -o data --column text=body label=mood
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_import_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that say what a file does not show."""
+    """Adds the options for everything that a file does not show."""
     parser.add_argument(
         "--column",
         metavar="ROLE=NAME",
@@ -55,7 +55,7 @@ def add_import_options(parser: argparse.ArgumentParser) -> None:
         "--encoding", metavar="NAME", help="the character encoding of the files, as cp1252"
     )
     parser.add_argument(
-        "--separator", metavar="CHARACTER", help="what separates columns: a character, or tab"
+        "--separator", metavar="CHARACTER", help="the character between columns, or tab"
     )
     parser.add_argument(
         "--label-names",

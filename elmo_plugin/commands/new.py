@@ -40,8 +40,8 @@ PROJECTS = Path(__file__).parents[1] / "projects"
 PROJECT_TASKS: dict[str, dict[str, str]] = {
     name: asdict(card.project) for name, card in task_cards().items() if card.project is not None
 }
-"""What the model of each task finds ("about"), an example for its README, and the format of its
-data, from the task's card.
+"""From the task's card: the findings of each task's model ("about"), an example for its README,
+and the format of its data.
 """
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
 TEXTS = (".txt", ".txt.gz", ".txt.zst")
@@ -237,7 +237,7 @@ def _readme_values(task: str, project: Path, data: "ImportedData | None") -> dic
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """
-    Returns texts by what they are for, if there are some called train… and dev…, else all as "".
+    Returns texts by their use, if there are some called train… and dev…, else all as "".
     """
     files: list[Path] = []
     for path in paths:
@@ -319,7 +319,7 @@ def _is_english(args: argparse.Namespace, data: "ImportedData") -> bool:
 
 
 def _import(args: argparse.Namespace) -> "ImportedData":
-    """Reads the user's data as `elmo import` does, and prints what was found."""
+    """Reads the user's data as `elmo import` does, and prints its findings."""
     from elmo_plugin.archives import import_all_plugins
 
     import_all_plugins("elmo new --data")

@@ -95,7 +95,7 @@ class OutputPath(str):
     def __new__(cls, path: str) -> "OutputPath":
         if path == "-":
             return super().__new__(cls, STANDARD_OUTPUT)
-        return super().__new__(cls, os.path.expanduser(path))  # as shells do not for --json=~/FILE
+        return super().__new__(cls, os.path.expanduser(path))  # shells do not expand --json=~/FILE
 
 
 def output_paths(args: argparse.Namespace) -> list[OutputPath]:

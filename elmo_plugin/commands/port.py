@@ -144,7 +144,7 @@ def _one_sentence(place: str = "") -> Iterator[None]:
 
     try:
         yield
-    except SystemExit:  # of spaCy's download
+    except SystemExit:  # spaCy's download has failed
         raise BiLmError(f"dry run: spaCy's model {NO_SPACY_MODEL}") from None
     except Exception as error:
         raise_stop(error)

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_tagged(path: str) -> "list[TaggedSentence]":
-    """Reads the sentences of a file as `elmo import tag` does; their tags stay as they are."""
+    """Reads the sentences of a file as `elmo import tag` does; their tags are not changed."""
     from elmo_plugin.analysis.probes import TaggedSentence
     from elmo_plugin.importers import IMPORTERS, ImportOptions, Report
 

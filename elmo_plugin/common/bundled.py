@@ -40,7 +40,7 @@ class BundledModel(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What it was trained on, and its score, in one sentence."""
+        """Its training data and its score, in one sentence."""
         note = f"{self.name} is a small model, trained on {self.trained_on}"
         if self.score:
             note += f": {self.score} on texts kept back"

@@ -26,7 +26,7 @@ class BiLmError(ValueError):
 def check_choice(
     name: str, value: object, choices: Collection[Any], error: type[Exception] = BiLmError
 ) -> None:
-    """Raises `error` unless `value` is one of the choices."""
+    """Raises `error` if `value` is not one of the choices."""
     if value not in choices:
         raise error(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r:.60}")
 
@@ -38,7 +38,7 @@ def check_at_least(
     most: float = math.inf,
     error: type[Exception] = BiLmError,
 ) -> None:
-    """Raises `error` unless `value` is a whole number from `least` to `most`."""
+    """Raises `error` if `value` is not a whole number from `least` to `most`."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if is_whole and least <= value <= most:
         return

@@ -56,7 +56,7 @@ def torch_threads(number: int) -> Iterator[None]:
 
 def get_device(name: "str | int | torch.device") -> "torch.device":
     """
-    Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine lacks the GPU.
+    Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine has no such GPU.
     """
     import torch
 

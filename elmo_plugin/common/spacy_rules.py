@@ -47,7 +47,7 @@ class SpacyRules:
         return [word for sentence in self.sentences(text) for word in sentence]
 
     def sentences(self, text: str) -> list[list[Word]]:
-        """Returns the words of each sentence; the text is one sentence unless a pipe splits it."""
+        """Returns the words of each sentence; the text is one sentence if no pipe splits it."""
         if self._needs_spaces:
             check_script(text, self.option)
         normalized = NormalizedText(text, separate=self._needs_spaces)
@@ -92,7 +92,7 @@ class SpacyRules:
             nlp = spacy.blank(language)
         except ImportError as error:
             raise BiLmError(
-                f"spaCy lacks rules for language {self._language!r} ({error})"
+                f"spaCy has no rules for language {self._language!r} ({error})"
             ) from None
         # spaCy splits an em dash from a word, but not "--", its ASCII form. It also leaves the full
         # stop on a Korean word.

@@ -34,7 +34,7 @@ def open_missing_streams() -> None:
 
 def escape_unencodable_characters() -> None:
     r"""
-    Makes the output streams write `\xe9` for an é that their encoding lacks, instead of an error.
+    Makes the output streams write `\xe9`, and raise no error, for an é outside their encoding.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -35,7 +35,7 @@ class Record(NamedTuple):
     text: str  # the line, stripped; the letters of a protein
     place: str  # the file and the line
     size: int  # the bytes of the line; the number of letters
-    name: str = ""  # of a protein
+    name: str = ""  # the name of a protein
 
 
 class Chunk(NamedTuple):
@@ -196,7 +196,7 @@ def _check_started(folder: Path, description: Mapping[str, Any]) -> None:
     if _has_chunks(folder) and file.exists():
         check_description(read_json_object(file, str(file)), description, folder)
         return
-    for chunk in folder.glob("*.npz"):  # of a run that was killed while it removed the folder
+    for chunk in folder.glob("*.npz"):  # a run was killed while it removed the folder
         chunk.unlink()
     write_json(file, description)
 
@@ -206,7 +206,7 @@ def _has_chunks(folder: Path) -> bool:
 
 
 def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], path: Path) -> None:
-    """Raises `BiLmError` unless `path` was made as expected."""
+    """Raises `BiLmError` if `path` was not made as expected."""
     wrong = [name for name, value in expected.items() if found.get(name) != value]
     if wrong:
         changes = []

@@ -199,7 +199,7 @@ def embed_chunks(
     for device in devices:
         free_devices.put(device)
     pool = ProcessPoolExecutor(len(devices), context, _start_worker, (settings, free_devices))
-    workers = pool._processes  # by their ids; the pool forgets them when it is broken
+    workers = pool._processes  # kept here, because a broken pool forgets them
     try:
         with _signals_held():
             # Starts all workers: the pool watches only those that the next `submit` finds.

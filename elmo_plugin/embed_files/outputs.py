@@ -21,7 +21,7 @@ from elmo_plugin.common.formats.hdf5_files import new_hdf5
 from elmo_plugin.embed_files.chunks import Chunk, split_lines
 from elmo_plugin.embed_files.settings import EmbedSettings
 
-_DESCRIPTION = "elmo_embed"  # in the attributes or the metadata of the file
+_DESCRIPTION = "elmo_embed"  # its name in the attributes or the metadata of the file
 _MAX_KEY_BYTES = 2**16 - 1
 _HDF5_VERSION = ("v108", "v108")  # groups with very many members, and readable since 2008
 _SAFETENSORS_TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8": "U8"}
@@ -84,7 +84,7 @@ class OutputFormat(NamedTuple):
 def _write_hdf5(path: Path, content: Content) -> None:
     """
     Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the
-    key of each sentence, in UTF-8, unless there are no sentences, or they are the keys themselves.
+    key of each sentence, in UTF-8; not if sentences are left out, or are themselves the keys.
     The datasets of proteins have their names, also in the attribute `original_id`, as those of
     bio_embeddings.
     """
@@ -173,7 +173,8 @@ def _write_safetensors(path: Path, content: Content) -> None:
     """
     tensors = _tensors(content)
     header = _safetensors_header(tensors, content.description)
-    with open(path, "wb") as file:  # in pieces, because the library needs all tensors in memory
+    # Written in pieces, because the library needs all tensors in memory.
+    with open(path, "wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
         for tensor in tensors.values():
             little_endian = np.dtype(tensor.dtype).newbyteorder("<")
@@ -253,7 +254,8 @@ def _write_npz(path: Path, content: Content) -> None:
     """
     Writes an array for each line, named by its number from 0 or its record, as HDF5's datasets are.
     """
-    with zipfile.ZipFile(path, "w") as file:  # in pieces, because numpy needs all arrays in memory
+    # Written in pieces, because numpy needs all arrays in memory.
+    with zipfile.ZipFile(path, "w") as file:
         file.comment = json.dumps(content.description, sort_keys=True).encode()
         for line, _, array in content.lines():
             with file.open(f"{line}.npy", "w", force_zip64=True) as target:

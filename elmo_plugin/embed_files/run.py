@@ -33,7 +33,8 @@ from elmo_plugin.embed_files.settings import (
     protein_settings,
 )
 
-VERSION = 2  # of chunks and outputs; 1 could have the vectors of other words after long ones
+# The version of chunks and outputs; in version 1, long words could change the vectors after them.
+VERSION = 2
 
 logger = logging.getLogger(__name__)
 
@@ -167,7 +168,7 @@ def _check_finished(
     chunks: Iterable[Chunk],
     digest: blake2b,
 ) -> None:
-    """Raises `BiLmError` unless the output is what would be written now."""
+    """Raises `BiLmError` if the output is not what would be written now."""
     found = OUTPUT_FORMATS[output_format].read_description(output)
     if found is None:
         raise BiLmError(f"{output} already exists; remove it or name another file")
@@ -189,12 +190,12 @@ def embed_shards(
     source_format: str | None = None,
 ) -> list[Path]:
     """
-    Runs `embed_file` on each file of a pattern, as a task of Dask. Skips complete outputs, which
-    are named after their files, and resumes partial ones. All machines must see both. Without the
-    address of a running cluster's scheduler, one is made of `workers` processes here.
+    Runs `embed_file` on each file of a pattern, as a task of Dask. Skips complete outputs, called
+    like their files, and resumes partial ones. All machines must see both. Without the address of a
+    running cluster's scheduler, one is made of `workers` processes here.
 
     Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed.
-    Raises an error of a single file when the others are done.
+    Raises an error of a single file when all other files are done.
     """
     try:
         from dask.distributed import Client, as_completed

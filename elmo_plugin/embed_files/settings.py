@@ -79,7 +79,7 @@ class EmbedSettings:
         """Returns the settings that decide the output, without the content of the biLM."""
         without = ["bilm", "trust", "max_words"]
         if self.pooling is None:
-            without.append("pooling")  # as in files of earlier versions
+            without.append("pooling")  # files of earlier versions do not record it
         return {name: value for name, value in asdict(self).items() if name not in without}
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Imports AllenNLP for models of AllenNLP alone."""
+    """Imports AllenNLP only for models of AllenNLP."""
     if name in ("ContextualElmo", "RegisteredCache"):
         return getattr(import_module(f"{__name__}.contextual_elmo"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,7 +19,7 @@ from elmo_plugin.common.process import ForkSafeLock
 from elmo_plugin.embedding.sqlite_store import SqliteStore
 
 GIGABYTE = 10**9
-KEY_SIZE = 16  # in bytes
+KEY_SIZE = 16  # bytes
 RECORD_OVERHEAD = 300  # bytes that a record takes without its vectors, about
 _MOST_GB = 10**6
 

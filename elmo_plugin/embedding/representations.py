@@ -40,7 +40,7 @@ class ScalarMix(FiniteModule):
         Whether `w` (the parameter `weights`) and `gamma` are learned.
     initial_weights : `Sequence[float] | None`
         The initial `s_j`: one for each layer, not negative, of sum one. Unlike the pre-softmax
-        values that other implementations take, `[0, 1, 0]` means the middle layer alone.
+        values that other implementations take, `[0, 1, 0]` means only the middle layer.
 
     Raises `BiLmError` for other `initial_weights`, and if `load_state_dict` reads NaN or infinity.
     """

@@ -14,9 +14,9 @@ import numpy as np
 NAME = "activations.sqlite"
 # The file's `user_version`. In files of version 1 a word could have the vectors of another word.
 FORMAT = 2
-PAGE_SIZE = 16384  # in bytes; larger pages waste space, smaller ones scatter a sentence over many
+PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sentence over many
 CHECKSUM_SIZE = 4
-BUSY_SECONDS = 60.0  # to wait while other processes write
+BUSY_SECONDS = 60.0  # how long it waits while other processes write
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")

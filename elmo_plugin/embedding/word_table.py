@@ -1,4 +1,4 @@
-"""Tables of static word vectors: the one in this package, and text files of others."""
+"""Tables of static word vectors: that in this package, and text files of other programs."""
 
 from collections.abc import Iterator
 from hashlib import blake2b

@@ -87,7 +87,7 @@ class WordVectorsEmbedder(TokenEmbedder):
     trainable : `bool`, optional (default = `False`)
         Whether the vectors are trained with the task.
     learn_unknown : `bool`, optional (default = `False`)
-        Whether words that the table lacks share a vector, which is trained.
+        Whether words that are not in the table share a vector, which is trained.
     serialization_dir : `str`, optional (default = `None`)
         Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and
         contain these vectors, they are used.

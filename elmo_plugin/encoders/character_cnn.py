@@ -25,7 +25,7 @@ class CharacterCnn(TokenEmbedder):
 
     AllenNLP 1's `CnnEncoder` and e2e-coref (Lee et al., 2017) compute the same if a batch pads a
     word by at least a filter's width; e2e-coref has a learned vector for padding. document-qa
-    (Clark and Gardner, 2018) skips windows of padding alone (their value is `activation(b)`).
+    (Clark and Gardner, 2018) skips windows of nothing but padding (their value is `activation(b)`).
     AllenNLP 2's `CnnEncoder` skips all windows with any padding, and gives zeros to words shorter
     than a filter.
 

@@ -32,7 +32,7 @@ class ContextualEncoder(nn.Module, Registrable):
         [ELMo ;] words > dropout > feed-forward layers > [; features] > encoder > [; ELMo]
 
     Only the words must be embedded, by the text field embedder, by ELMo, or by both. All sizes that
-    follow from others are filled in.
+    follow from other sizes are filled in.
 
     Registered as a `ContextualEncoder` with name "contextual_encoder", the default.
 
@@ -106,7 +106,7 @@ class ContextualEncoder(nn.Module, Registrable):
         `features`, shape (batch, ..., time, feature_dim), are concatenated with the embedded words.
         `num_wrapping_dims` is the number of dimensions between batch and time: 1 for lists of text
         fields, such as the sentences of documents. Raises `ConfigurationError` if `features` have
-        another shape, or ELMo lacks a token indexer.
+        another shape, or ELMo's token indexer is missing.
         """
         encoded, _, mask = self.encode_and_embed(tokens, features, num_wrapping_dims)
         return encoded, mask

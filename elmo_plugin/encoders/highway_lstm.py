@@ -153,7 +153,7 @@ class HighwayLstmLayer(nn.Module):
         hidden_size = weight.size(1)
         rate = self.recurrent_dropout if self.training else 0.0
         mask = draw_mask(rows, rate, batch_sizes[0], hidden_size)
-        # What the highway connection carries, the last of six parts, has no bias.
+        # The highway connection's part, the last of six, has no bias.
         biases = nn.functional.pad(self.state_linearity.bias, (0, hidden_size))
         # Shape: (rows, 6 * hidden_size)
         activations = InputProduct.apply(rows, self.input_linearity.weight, biases)

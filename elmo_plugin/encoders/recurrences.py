@@ -58,7 +58,7 @@ def read_both_ways(
 
     `recurrent_dropout`, for LSTMs only, is the rate of dropout on the hidden state that each time
     step takes from the one before, with one mask for all time steps of a sentence (Gal and
-    Ghahramani, 2016). On a GPU, and without gradients, torch itself runs the layer, unless there is
+    Ghahramani, 2016). On a GPU, and without gradients, torch itself runs the layer, if there is no
     recurrent dropout.
     """
     if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):

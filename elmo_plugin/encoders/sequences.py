@@ -50,7 +50,8 @@ def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
     result the shape (batch, 4 * dim).
     """
     padding = ~mask.unsqueeze(-1)
-    weights = masked_softmax(scores, mask, memory_efficient=True)  # as in `masked_attention`
+    # For the same reason as in `masked_attention`.
+    weights = masked_softmax(scores, mask, memory_efficient=True)
     pooled = [
         vectors.masked_fill(padding, -torch.inf).amax(dim=1),
         vectors.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True),

@@ -47,7 +47,7 @@ class ElmoComponent:
     `layers="all"`, and `None` after tokens were merged or split. `span._.elmo` and `token._.elmo`
     are parts of it. White space is not a word: its rows are zeros.
 
-    With `vectors`, unless the layers are "all", `vector`, `has_vector` and `similarity` of tokens,
+    With `vectors`, if the layers are not "all", `vector`, `has_vector` and `similarity` of tokens,
     spans and documents are ELMo's: a span or a document has the mean of its words.
     """
 

@@ -34,7 +34,7 @@ class WordVectors:
     @property
     def bilm(self) -> BiLm:
         """
-        Loads the biLM on first access. Raises `BiLmError` if it cannot, or if it lacks the layers.
+        Loads the biLM on first access. Raises `BiLmError` if it cannot, or a layer does not exist.
         """
         if self._bilm is None:
             bilm = BiLm.from_pretrained(self.source, self.precision)
@@ -76,7 +76,7 @@ class WordVectors:
         return [select_layers(layers, self.layers).cpu().numpy() for layers in embedded]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickles the biLM on the CPU, because another machine may lack the device."""
+        """Pickles the biLM on the CPU, because the device may not exist on another machine."""
         state = dict(self.__dict__)
         if self._bilm is not None:
             state["_bilm"] = copy.deepcopy(self._bilm).cpu()

@@ -3,5 +3,5 @@
 from elmo_plugin.language_model.own_text import describe_text, text_recipe, write_text
 from elmo_plugin.language_model.perplexity import STATES, measure_perplexity
 
-# What needs AllenNLP is imported from its file.
+# Parts that need AllenNLP are imported from their files.
 __all__ = ["STATES", "describe_text", "measure_perplexity", "text_recipe", "write_text"]

@@ -98,7 +98,8 @@ class IndexedCorpus:
         for chunk in chunks:
             for word in chunk.open().words:
                 self._types.setdefault(word, len(self._types))
-        self.words = list(self._types)  # of each type, as all that follows
+        # From here on, everything has an entry for each type.
+        self.words = list(self._types)
         self.character_ids = _character_ids(self.words, max_characters)  # zeros for type 0
         self.hashes = _hashes(self.words, self.character_ids)  # they order a batch's words
         # Only type 0 has the number 0: a word that looks like the vocabulary's padding is unknown.

@@ -37,7 +37,7 @@ _LIST = "pieces.json"  # has the numbers of tokens and sentences of each chunk
 @dataclass(frozen=True)
 class Corpus:
     chunks: list[ChunkFiles]  # in the order of the shards
-    fingerprint: str  # of the contents of the shards and their order
+    fingerprint: str  # changes with the contents of the shards and their order
 
     @property
     def tokens(self) -> int:
@@ -145,8 +145,8 @@ def read_sentences(shard: str) -> Iterator[list[str]]:
 def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles]:
     """
     Returns the chunks of a shard, written to `directory` if they are missing; if several processes
-    prepare the same shard, one does it and the others wait. A chunk has at most `chunk_tokens`
-    words, unless a sentence has more.
+    prepare the same shard, one does it and the rest wait. A chunk has at most `chunk_tokens`
+    words, or a single longer sentence.
 
     Raises `BiLmError` if the shard cannot be read or the chunks cannot be written; nothing of them
     is left.

@@ -118,7 +118,7 @@ class BiLmStreamLoader(DataLoader):
         self._max_characters = max_characters_per_token
         self._vocab: Vocabulary | None = None
         self._device: torch.device | None = None
-        self._lengths: dict[int, int] = {}  # of epochs
+        self._lengths: dict[int, int] = {}  # the number of batches of each epoch
         self._finished_epochs: list[int] = []
         self._done_before: list[int] = []
 
@@ -186,7 +186,7 @@ class BiLmStreamLoader(DataLoader):
 
     def check_order(self, vocab: Vocabulary) -> None:
         """
-        Raises `ConfigurationError` unless a vocabulary is in the order of frequency in this text.
+        Raises `ConfigurationError` if a vocabulary is not in the order of frequency in this text.
         """
         check_order(vocab, self._corpus)
 

@@ -31,7 +31,7 @@ class Recipe(NamedTuple):
     """How to train on a text of up to `words` words."""
 
     words: float
-    size: str  # in bilm.libsonnet
+    size: str  # a name in bilm.libsonnet
     epochs: int
     vocabulary: int  # size limit of the softmax
     negatives: int | None  # `None` computes the full softmax
@@ -249,7 +249,7 @@ def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list
 def text_recipe(train: TextFigures) -> dict[str, str]:
     """Returns the arguments of `bilm.train` and `bilm.adamw` that suit a text, as in Jsonnet."""
     row = _recipe(train)
-    least = min(MIN_COUNT, train.sentences)  # as often as the ends of sentences
+    least = min(MIN_COUNT, train.sentences)  # the ends of sentences occur so often
     limits = f"min_count: {{ words: {least} }}, max_vocab_size: {{ words: {row.vocabulary} }}"
     return {
         "sizes": f"bilm.sizes.{row.size}",
@@ -274,7 +274,7 @@ def _recipe(train: TextFigures) -> Recipe:
 
 
 def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
-    """Yields lines on the files, on what looks wrong with them, and on the training."""
+    """Yields lines on the files, on their likely mistakes, and on the training."""
     for role, found in figures.items():
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
     train = figures["train"]

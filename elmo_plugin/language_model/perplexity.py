@@ -33,7 +33,7 @@ from elmo_plugin.language_model.windows import StreamLayout
 
 STATES = ("carry", "reset")
 UNROLL_STEPS = 64  # the words of each block that are read at a time; changes no score
-DECIMALS = 6  # of the scores of single words
+DECIMALS = 6  # the scores of single words are rounded to
 
 
 def measure_perplexity(
@@ -62,7 +62,7 @@ def measure_perplexity(
 
     Returns perplexities, the numbers of sentences, words, targets (of each direction) and unknown
     words, the size of the vocabulary, and how the text was read. Raises `BiLmError` if the archive
-    lacks a softmax, or the text is empty.
+    contains no softmax, or the text is empty.
     """
     check_choice("state", state, STATES)
     device = str(get_device(device))

@@ -26,7 +26,7 @@ WORDS = "words"  # the namespace of the vocabulary
 _MAKE = "make one with `allennlp build-vocab`"
 _MIN_DIFFERENCE = 0.1  # nats; a few words, or equally frequent ones, may be in any order
 _PADDING_HANDICAP = 20.0  # nats by which padding is less probable than the unknown word
-_LAST_WORD = "!!!MAXTERMID"  # of the 1 Billion Word Benchmark's vocabulary, not a word
+_LAST_WORD = "!!!MAXTERMID"  # ends the 1 Billion Word Benchmark's vocabulary; it is no word
 
 
 class CountedWords(Instance):
@@ -87,14 +87,14 @@ class BilmTfVocabulary(Vocabulary):
 
 def check_vocabulary(vocabulary: Vocabulary) -> None:
     """
-    Raises `ConfigurationError` if the vocabulary lacks a special word, or has a word in the place
-    of padding, where it would never be predicted.
+    Raises `ConfigurationError` if a special word is missing from the vocabulary, or another word is
+    in the place of padding, where it would never be predicted.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
         if word not in numbers:
             raise ConfigurationError(
-                f"the vocabulary lacks {word} in its namespace {WORDS}; {_MAKE}"
+                f"{word} is missing in the vocabulary's namespace {WORDS}; {_MAKE}"
             )
     first = vocabulary.get_token_from_index(0, WORDS)
     if first != vocabulary._padding_token:
@@ -106,7 +106,7 @@ def check_vocabulary(vocabulary: Vocabulary) -> None:
 
 def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     """
-    Raises `ConfigurationError` unless the words of a vocabulary are about in the order of
+    Raises `ConfigurationError` if the words of a vocabulary are not about in the order of
     descending frequency in the text, on which the sampled softmax relies: it draws words as often
     as Zipf's law expects.
 
@@ -126,7 +126,8 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
             f"the text has no word of the vocabulary's namespace {WORDS}; {_MAKE}"
         )
     shares = counts / counts.sum()
-    costs = -np.log(np.log1p(1 / np.arange(1, len(counts) + 1)))  # of a word by its number
+    # The cost of each word, by its number.
+    costs = -np.log(np.log1p(1 / np.arange(1, len(counts) + 1)))
     best = np.sort(shares)[::-1] @ costs
     found = shares @ costs
     chance = costs.mean()

@@ -267,7 +267,7 @@ def append_to_rows(
     """
     Appends the next `lengths[i]` of `items`, shape (sum of lengths,), to row i of `rows`, shape
     (rows, width), from `positions[i]` on; a negative position skips that many of its items. The
-    result, int32, is as wide as its longest row, with zeros after the others.
+    result, int32, is as wide as its longest row, with zeros after shorter rows.
     """
     width = max(rows.shape[1], (positions + lengths).max())
     longer = np.zeros((len(rows), width), dtype=np.int32)

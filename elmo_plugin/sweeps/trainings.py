@@ -163,8 +163,8 @@ def train(
     config: dict[str, Any], folder: Path, file_friendly_logging: bool = False
 ) -> dict[str, Any]:
     """
-    Trains in `FOLDER.unfinished/training`, unless that was done, and returns the metrics. Safe to
-    kill: trainers `resumable` and `bilm` resume from their last checkpoint; others start again.
+    Trains in `FOLDER.unfinished/training`, if that is not done, and returns the metrics. Safe to
+    kill: trainers `resumable` and `bilm` resume from their last checkpoint; the rest start again.
 
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
@@ -282,7 +282,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     the object in a file; `FILE:sst_*`, all fields that match. `overrides` are as for `allennlp
     train`.
 
-    Raises `ConfigurationError` if the file lacks the variant, or has something else than
+    Raises `ConfigurationError` if the variant is not in the file, or the file contains anything but
     configurations.
     """
     try:

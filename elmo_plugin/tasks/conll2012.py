@@ -12,7 +12,7 @@ from elmo_plugin.tasks.dataset_reader import Line
 
 FIXED_COLUMNS = 11  # then one for each predicate of the sentence, and coreference
 FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll")
-NO_ANNOTATION = ("-", "_", "*", "")  # in a column of a word without an annotation
+NO_ANNOTATION = ("-", "_", "*", "")  # the cell of a word without an annotation
 SKELETON = "[WORD]"
 _MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b.*", re.ASCII | re.DOTALL)
 _PLAIN = {
@@ -39,7 +39,7 @@ class ConllWord(NamedTuple):
     word: str
     tag: str = "-"  # its part of speech
     parse: str = "*"
-    lemma: str = "-"  # of a predicate, as is the frameset
+    lemma: str = "-"  # predicates have a lemma and a frameset
     frameset: str = "-"
     sense: str = "-"
     speaker: str = "-"
@@ -88,7 +88,7 @@ def line_kind(line: Line) -> str:
 
 def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
     """
-    Yields the documents of a file. Only the last one may lack its end.
+    Yields the documents of a file. Only the last document may be without an end.
 
     Raises `ConfigurationError`, naming file and line, if there are words before a document.
     """

@@ -64,7 +64,7 @@ class SnliReader(LabeledTextsReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[list[Token], list[Token], str]]:
-        """Yields premise, hypothesis and label of the pairs that have a label. Logs the others."""
+        """Yields premise, hypothesis and label of the pairs that have a label. Logs the rest."""
         left_out = 0
         file = ""
         for line in lines:
@@ -106,7 +106,7 @@ class SnliEsim(Classifier):
         words > contextual encoder > biattention between the sentences > projection > inference
               encoder > mean and maximum over the words > classifier > label
 
-    Premise and hypothesis share all layers. Sizes that follow from others are filled in.
+    Premise and hypothesis share all layers. Sizes that follow from other sizes are filled in.
 
     Registered as a `Model` with name "snli_esim".
 

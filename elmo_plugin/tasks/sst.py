@@ -235,7 +235,7 @@ class SstBcn(Classifier):
         words > contextual encoder > biattention of the sentence with itself > integrator
               > maximum, mean, minimum and weighted mean over the words > classifier > label
 
-    Sizes that follow from others are filled in.
+    Sizes that follow from other sizes are filled in.
 
     Registered as a `Model` with name "sst_bcn".
 

@@ -227,7 +227,7 @@ class Classifier(TaskModel):
         layer = getattr(self, "output_logits", None)
         if not isinstance(layer, nn.Linear):
             raise ConfigurationError(
-                f"{type(self).__name__} lacks the layer output_logits, to add labels to"
+                f"{type(self).__name__} needs a layer output_logits, to which labels can be added"
             )
         self.output_logits = with_labels(layer, vocab)
 

@@ -193,7 +193,7 @@ class SpacyRulesTokenizer(RawTextTokenizer):
 
     language : `str`, optional (default = `"en"`)
         The language by spaCy's code. For "ja" and "th" spaCy names the package that it needs; for
-        others, each Han or kana character is a word.
+        all other text, each Han or kana character is a word.
     """
 
     def __init__(self, language: str = "en") -> None:

@@ -16,7 +16,8 @@ from elmo_plugin.bilm import precision_on
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
 
-MATMUL_PRECISIONS = ("highest", "high", "medium")  # of `torch.set_float32_matmul_precision`
+# The arguments of `torch.set_float32_matmul_precision`.
+MATMUL_PRECISIONS = ("highest", "high", "medium")
 
 logger = logging.getLogger(__name__)
 

@@ -37,7 +37,7 @@ class DecayInSteps(LearningRateScheduler):
     ) -> None:
         self.factor = factor
         self.num_batches = num_batches
-        self.update = 1  # the next one
+        self.update = 1  # the number of the next update
         super().__init__(optimizer, last_epoch)
 
     @overrides

@@ -16,11 +16,8 @@ import cut  # noqa: E402
 
 SEED = 13
 COPIES = 2  # of each pattern, with other names
-CHANGES = {
-    str: 0.8,
-    str.lower: 0.1,
-    str.upper: 0.1,
-}  # with the share of made documents that have each
+# Each with its share among the made documents.
+CHANGES = {str: 0.8, str.lower: 0.1, str.upper: 0.1}
 
 
 def write(data: Path, folder: Path) -> None:

@@ -30,7 +30,7 @@ def test_each_model_and_placement_is_a_column_and_each_layer_a_row() -> None:
     np.testing.assert_allclose(np.ma.filled(axes.images[0].get_array(), nan), weights)
 
 
-def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(BiLmError, match=r"install it, or elmo_plugin\[figures\]") as found:
         check_plot("weights.png")

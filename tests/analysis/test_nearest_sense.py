@@ -72,7 +72,7 @@ def restated(bilm: BiLm, sentence: SenseSentence, target: Target, mix: Mix) -> s
     return max(nearest, key=lambda sense: len(examples[sense]), default=None)
 
 
-def test_each_mix_gives_the_sense_of_the_nearest_mean(
+def test_the_sense_with_the_nearest_mean_is_chosen_for_each_mix(
     bilm: BiLm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nearest_sense, "WORDS_AT_ONCE", 5)
@@ -90,7 +90,7 @@ def test_each_mix_gives_the_sense_of_the_nearest_mean(
         assert (found or [None] * 6) == [restated(bilm, sentence, target, mix) for mix in mixes]
 
 
-def test_of_equally_near_senses_the_most_frequent_is_taken(
+def test_the_most_frequent_of_equally_near_senses_is_chosen(
     bilm: BiLm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """
@@ -108,7 +108,7 @@ def test_of_equally_near_senses_the_most_frequent_is_taken(
         assert found is not None and found[0] == "b"
 
 
-def test_lemmas_that_were_not_trained_on_have_their_first_sense(bilm: BiLm) -> None:
+def test_lemmas_missing_from_the_training_data_get_their_first_sense(bilm: BiLm) -> None:
     model = NearestSense(layer_representations(bilm))
     model.fit(TRAIN)
     first, *layers = score_senses(model, TEST, FIRST.get)

@@ -20,7 +20,7 @@ SENTENCES = [line.split() for line in TEXT]
 
 @pytest.mark.parametrize("layer", [0, 2])
 @pytest.mark.parametrize("k", [3, 100])
-def test_all_words_but_those_of_the_same_sentence_are_compared(
+def test_a_word_is_compared_with_the_words_of_all_other_sentences(
     k: int, layer: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(neighbors, "WORDS_AT_ONCE", 6)

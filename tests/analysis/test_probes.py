@@ -19,7 +19,7 @@ def data(words: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.slow
-def test_the_accuracy_is_that_of_logistic_regression() -> None:
+def test_the_accuracy_equals_that_of_logistic_regression() -> None:
     (vectors, labels), (test_vectors, test_labels) = data(6000, seed=1), data(3000, seed=2)
     trained = LinearProbes(5).fit(vectors[None], labels[None], seed=1)
     mean, deviation = vectors.mean(dim=0), vectors.std(dim=0)
@@ -35,7 +35,9 @@ def test_the_accuracy_is_that_of_logistic_regression() -> None:
     assert few.accuracies(test_vectors[None], test_labels[None]).item() < accuracy - 0.05
 
 
-def test_many_at_once_learn_what_each_learns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probes_trained_together_learn_what_each_learns_separately(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(probes, "MIN_STEPS", 20)
     kinds = torch.stack([data(600, seed)[0] for seed in (1, 2, 3)])
     tasks = torch.stack([data(600, seed)[1] for seed in (1, 2)])

@@ -27,7 +27,9 @@ def trained(folder: Path, seed: int = 0, **options: Any) -> tuple[str, str]:
 @pytest.mark.parametrize(
     "options", [{"layer_norm": True, "layers": [2, 0]}, {"layers": "top"}], ids=str
 )
-def test_a_mix_gives_the_vectors_of_its_model(options: dict[str, Any], tmp_path: Path) -> None:
+def test_a_mix_computes_the_vectors_of_the_model_it_was_read_from(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
     source, archive = trained(tmp_path, **options)
     bilm = BiLm.from_pretrained(source)
     representations = layer_representations(bilm, [archive])
@@ -51,7 +53,7 @@ def test_a_mix_gives_the_vectors_of_its_model(options: dict[str, Any], tmp_path:
     )
 
 
-def test_a_mix_of_another_bilm_is_refused(tmp_path: Path) -> None:
+def test_a_mix_for_a_different_bilm_is_refused(tmp_path: Path) -> None:
     (source, archive), (_, other) = (trained(tmp_path, seed) for seed in (1, 2))
     with pytest.raises(BiLmError, match=r"run_2/model.tar.gz: its ELMo at input has another biLM"):
         layer_representations(BiLm.from_pretrained(source), [archive, other])

@@ -77,7 +77,9 @@ def test_malformed_lines_are_named(tmp_path: Path, line: str) -> None:
 
 
 def test_xml_without_keys_or_not_well_formed_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"lacks the instance 'd000.s000.t001'"):
+    with pytest.raises(
+        ConfigurationError, match=r"the instance 'd000.s000.t001' is not in the file of keys"
+    ):
         list(read_senses(write_xml(tmp_path, KEYS.splitlines()[0])))
     with pytest.raises(
         ConfigurationError, match=r"line 4: an earlier line has the senses of 'd000\.s000"
@@ -108,7 +110,7 @@ def test_an_instance_without_text_lemma_or_part_of_speech_is_refused(
         list(read_senses(file))
 
 
-def test_first_senses_are_those_of_rank_one(tmp_path: Path) -> None:
+def test_the_first_sense_of_a_lemma_is_its_sense_of_rank_one(tmp_path: Path) -> None:
     (tmp_path / "senses.tsv").write_text(
         "Play\tn\t1\tplay%1:10:00::\t3\nplay\tn\t2\tplay%1:04:00::\t1\n"
     )

@@ -27,7 +27,7 @@ def test_blank_lines_separate_sentences_and_the_last_column_is_the_tag(tmp_path:
         read_tagged(str(tmp_path / "x.txt"))
 
 
-def test_words_of_conllu_have_their_universal_tag(tmp_path: Path) -> None:
+def test_words_of_conllu_are_read_with_their_universal_tag(tmp_path: Path) -> None:
     lines = ["# sent_id = 1", "1-2\tIt's\t_\t_\t_\t_\t_\t_\t_\t_"]
     for number, (word, tag) in enumerate([("It", "PRON"), ("'s", "AUX"), ("on", "ADV")], start=1):
         lines.append(f"{number}\t{word}\tx\t{tag}\tX{tag}\t_\t0\troot\t_\tSpaceAfter=No")
@@ -36,7 +36,7 @@ def test_words_of_conllu_have_their_universal_tag(tmp_path: Path) -> None:
     assert read_tagged(str(tmp_path / "x.conllu")) == [expected]
 
 
-def test_tags_are_guessed_from_all_words_or_from_each() -> None:
+def test_the_most_frequent_tag_is_guessed_overall_or_by_word() -> None:
     # Of "D" and "N", which are equally frequent, the first is the majority.
     assert guess_tags(TRAIN, TRAIN) == {
         "majority": pytest.approx(2 / 5),
@@ -48,7 +48,7 @@ def test_tags_are_guessed_from_all_words_or_from_each() -> None:
     }
 
 
-def test_control_tags_are_one_for_each_word_as_frequent_as_the_real_ones() -> None:
+def test_control_tags_are_fixed_for_each_word_and_as_frequent_as_the_real_tags() -> None:
     words = [f"w{number}" for number in range(4000)]
     train = [TaggedSentence(words, ["A"] * 3000 + ["B"] * 1000)]
     (of_train,), (of_test,) = with_control_tags(

@@ -52,7 +52,7 @@ def test_a_program_writes_its_figures(
 
 
 @pytest.mark.slow
-def test_both_sides_have_the_same_words_and_parameters(
+def test_both_sides_compute_with_the_same_words_and_parameters(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pytest.importorskip("allennlp_models", reason="needs allennlp-models")
@@ -64,7 +64,7 @@ def test_both_sides_have_the_same_words_and_parameters(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["embed_64x20_original_float32", "train_original_128"])
-def test_a_measurement_for_a_gpu_ends_on_a_cpu(
+def test_a_gpu_measurement_ends_with_an_error_on_a_cpu(
     part: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     options = ["gpu", "--device", "cpu", "--small", "--folder", str(tmp_path), "--parts", part]

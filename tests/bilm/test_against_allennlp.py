@@ -42,7 +42,7 @@ def _peer(bilm: BiLm, folder: Path) -> torch.nn.Module:
 
 @pytest.mark.parametrize("frozen", [True, False])
 @pytest.mark.parametrize("max_batch_tokens", [None, 3])
-def test_the_state_after_empty_sentences_is_the_one_that_allennlp_has(
+def test_the_state_after_empty_sentences_equals_allennlps(
     make_bilm: BiLmMaker, tmp_path: Path, frozen: bool, max_batch_tokens: int | None
 ) -> None:
     bilm = make_bilm().requires_grad_(not frozen)
@@ -65,7 +65,7 @@ def test_the_state_after_empty_sentences_is_the_one_that_allennlp_has(
 
 
 @pytest.mark.parametrize(("n_layers", "activation", "n_highway", "cell_clip", "proj_clip"), GRID)
-def test_every_layer_is_the_one_that_allennlp_computes(
+def test_every_layer_equals_allennlps(
     make_bilm: BiLmMaker,
     tmp_path: Path,
     n_layers: int,

@@ -61,7 +61,7 @@ METHODS = {
         ("embed", {"sentences": [], "layers": 0}, "did you mean bilm.encode(sentences, layers="),
     ],
 )
-def test_a_wrong_argument_is_a_type_error_with_ours(
+def test_a_wrong_argument_is_a_type_error_that_names_ours(
     method: str, arguments: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(TypeError) as error:
@@ -69,7 +69,7 @@ def test_a_wrong_argument_is_a_type_error_with_ours(
     assert str(error.value).startswith(f"{method}: ") and message in str(error.value)
 
 
-def test_every_proposal_fits_a_method() -> None:
+def test_every_proposed_argument_exists_in_the_method() -> None:
     names = [inspect.signature(method).parameters for method in METHODS.values()]
     assert [
         target
@@ -78,7 +78,7 @@ def test_every_proposal_fits_a_method() -> None:
     ] == []
 
 
-def test_a_type_error_of_the_users_function_stays() -> None:
+def test_a_type_error_in_the_users_function_is_passed_on() -> None:
     def split(text: str) -> list[str]:
         return 1 + text  # type: ignore
 
@@ -86,7 +86,7 @@ def test_a_type_error_of_the_users_function_stays() -> None:
         loud_bilm().encode("a", tokenizer=split)
 
 
-def test_the_similarity_of_arrays_is_an_array_and_of_tensors_a_tensor() -> None:
+def test_similarity_returns_an_array_for_arrays_and_a_tensor_for_tensors() -> None:
     rows = np.random.default_rng(0).normal(size=(3, 4))
     norms = np.linalg.norm(rows, axis=1)
     expected = rows @ rows.T / norms / norms[:, None]

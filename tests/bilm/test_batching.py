@@ -8,7 +8,7 @@ LENGTHS = st.lists(st.integers(0, 9), max_size=8)
 
 
 @given(LENGTHS)
-def test_packed_rows_are_those_of_torchs_packed_sequence(lengths: list[int]) -> None:
+def test_packed_rows_equal_torchs_packed_sequence(lengths: list[int]) -> None:
     packing = pack(torch.tensor(lengths, dtype=torch.long))
     assert sorted(packing.sentences.tolist()) == list(range(len(lengths)))
     ordered = sorted((length for length in lengths if length), reverse=True)
@@ -24,7 +24,7 @@ def test_packed_rows_are_those_of_torchs_packed_sequence(lengths: list[int]) -> 
 
 
 @given(LENGTHS, st.integers(1, 30))
-def test_runs_hold_every_sentence_once_in_order_and_no_more_tokens_than_allowed(
+def test_runs_contain_every_sentence_once_in_order_within_the_token_limit(
     lengths: list[int], max_tokens: int
 ) -> None:
     runs = split_by_tokens(lengths, max_tokens)

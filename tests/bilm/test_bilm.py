@@ -16,7 +16,7 @@ from tests.close import assert_near
 from tests.small_bilm import loud_bilm
 
 
-def test_what_was_computed_in_one_mode_serves_in_another(make_bilm: BiLmMaker) -> None:
+def test_values_computed_in_one_grad_mode_are_reused_in_another(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().requires_grad_(False)
     ids, other = ids_of("the play"), ids_of("a play today")
     with torch.inference_mode():
@@ -37,7 +37,7 @@ def test_autocast_does_not_change_the_numbers(make_bilm: BiLmMaker, dtype: torch
         assert torch.equal(bilm(ids_of("the play")).layers, expected)
 
 
-def test_threads_get_what_one_thread_gets(make_bilm: BiLmMaker) -> None:
+def test_threads_get_the_same_vectors_as_a_single_thread(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().requires_grad_(False)
     texts = [ids_of(f"w{number} play w{number % 3}", f"w{number}") for number in range(24)]
     with ThreadPoolExecutor(4) as pool:
@@ -48,7 +48,7 @@ def test_threads_get_what_one_thread_gets(make_bilm: BiLmMaker) -> None:
 
 
 @pytest.mark.parametrize("has_cache", [False, True])
-def test_a_call_computes_in_the_precision_that_it_began_with(
+def test_a_call_keeps_the_precision_it_started_with(
     has_cache: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bilm = loud_bilm().eval().requires_grad_(False)
@@ -69,7 +69,7 @@ def test_a_call_computes_in_the_precision_that_it_began_with(
             assert torch.equal(vectors, right)
 
 
-def test_fine_tuning_gets_the_gradients_of_the_reference(make_bilm: BiLmMaker) -> None:
+def test_fine_tuning_gradients_equal_the_reference(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().double()
     gradients = {}
     for recurrence in ("reference", "auto"):
@@ -79,7 +79,7 @@ def test_fine_tuning_gets_the_gradients_of_the_reference(make_bilm: BiLmMaker) -
     torch.testing.assert_close(gradients["auto"], gradients["reference"], rtol=1e-8, atol=1e-10)
 
 
-def test_embed_gives_a_tensor_per_sentence_whatever_the_batches(make_bilm: BiLmMaker) -> None:
+def test_embed_gives_the_same_tensor_per_sentence_for_any_batch_size(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().train()
     sentences = [["The", "play", "."], [], ["Hello"]]
     vectors = bilm.embed(sentences)
@@ -106,7 +106,7 @@ def test_data_parallel_is_refused(make_bilm: BiLmMaker, frozen: bool) -> None:
     assert bilm(ids_of("the play")).layers.requires_grad != frozen, "the biLM itself goes on"
 
 
-def test_weights_of_a_state_dict_make_a_frozen_bilm_without_random_numbers(
+def test_constructing_from_a_state_dict_draws_no_random_numbers(
     make_bilm: BiLmMaker,
 ) -> None:
     bilm = make_bilm()

@@ -41,7 +41,7 @@ def test_a_frozen_encoder_encodes_only_new_words(monkeypatch: pytest.MonkeyPatch
     assert encoded == [2, 2]
 
 
-def test_another_precision_has_other_vectors() -> None:
+def test_vectors_of_another_precision_are_cached_separately() -> None:
     skip_where_missing("int8")
     bilm = bilm_with_encoder()
     exact = encode(bilm, ["to", "be"])

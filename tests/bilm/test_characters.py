@@ -14,13 +14,13 @@ from elmo_plugin.common.errors import BiLmError
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_any_word_has_the_ids_that_allennlp_gives_it(word: str) -> None:
+def test_any_word_gets_allennlps_ids(word: str) -> None:
     expected = ELMoCharacterMapper().convert_word_to_char_ids(word)
     assert word_to_character_ids(word).tolist() == expected
 
 
 @given(st.text(), st.integers(min_value=3, max_value=60))
-def test_any_number_of_slots_is_filled_with_boundaries_around_the_first_bytes(
+def test_words_are_cut_to_the_character_limit_and_enclosed_in_boundaries(
     word: str, slots: int
 ) -> None:
     if word in ("<S>", "</S>"):
@@ -35,7 +35,7 @@ def test_any_number_of_slots_is_filled_with_boundaries_around_the_first_bytes(
     ]
 
 
-def test_sentences_are_padded_with_zeros_at_their_end() -> None:
+def test_shorter_sentences_are_padded_with_zeros_at_the_end() -> None:
     ids = sentences_to_character_ids([["a", "b"], [], ["c"]])
     assert ids.shape == (3, 2, 50)
     assert np.array_equal(ids[2], [word_to_character_ids("c"), np.zeros(50)])
@@ -62,7 +62,7 @@ def test_sentences_are_padded_with_zeros_at_their_end() -> None:
         (3, "sentences: expected a list of lists of words, got 3"),
     ],
 )
-def test_text_is_not_taken_for_words(sentences: Any, message: str) -> None:
+def test_a_string_in_place_of_a_list_of_words_is_refused(sentences: Any, message: str) -> None:
     with pytest.raises(BiLmError, match=message):
         sentences_to_character_ids(sentences)
 

@@ -39,7 +39,7 @@ def compile_surroundings(bilm: BiLm) -> Any:
 @pytest.mark.parametrize(
     "compiled", [compile_module, compile_in_place, compile_forward, compile_surroundings]
 )
-def test_each_batch_has_the_same_vectors(
+def test_a_compiled_bilm_gives_the_same_vectors_for_each_batch(
     make_bilm: BiLmMaker, compiled: Callable[[BiLm], Any], is_frozen: bool
 ) -> None:
     bilm = make_bilm().requires_grad_(not is_frozen)
@@ -49,7 +49,7 @@ def test_each_batch_has_the_same_vectors(
 
 
 @pytest.mark.parametrize("is_frozen", [True, False])
-def test_a_trace_is_refused(make_bilm: BiLmMaker, is_frozen: bool) -> None:
+def test_tracing_is_refused(make_bilm: BiLmMaker, is_frozen: bool) -> None:
     bilm = make_bilm().requires_grad_(not is_frozen)
 
     def layers(ids: Tensor) -> Tensor:

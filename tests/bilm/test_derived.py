@@ -117,7 +117,7 @@ CHANGES: list[Change] = [
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("recurrence", ["sequential", "batched_directions"])
-def test_after_a_change_the_bilm_computes_with_its_weights(
+def test_a_changed_bilm_computes_with_its_new_weights(
     bilm: BiLm, change: Change, recurrence: str
 ) -> None:
     bilm.recurrence = recurrence
@@ -133,7 +133,7 @@ def test_after_a_change_the_bilm_computes_with_its_weights(
     assert_near(after, fresh(ids).layers)
 
 
-def test_a_call_with_other_parameters_computes_with_them(bilm: BiLm) -> None:
+def test_functional_call_computes_with_the_given_parameters(bilm: BiLm) -> None:
     ids = ids_of("a play")
     before = bilm(ids).layers
     doubled = {name: 2 * tensor for name, tensor in bilm.state_dict().items()}
@@ -145,7 +145,9 @@ def test_a_call_with_other_parameters_computes_with_them(bilm: BiLm) -> None:
 @pytest.mark.parametrize(
     "duplicate", [copy.deepcopy, lambda bilm: pickle.loads(pickle.dumps(bilm))]
 )
-def test_copies_and_pickles_start_empty(bilm: BiLm, duplicate: Callable[[BiLm], BiLm]) -> None:
+def test_copies_and_pickles_start_with_empty_caches(
+    bilm: BiLm, duplicate: Callable[[BiLm], BiLm]
+) -> None:
     size = len(pickle.dumps(bilm))
     layers = bilm(ids_of("a play")).layers
     assert len(pickle.dumps(bilm)) == size
@@ -157,7 +159,7 @@ def test_copies_and_pickles_start_empty(bilm: BiLm, duplicate: Callable[[BiLm], 
 
 
 @pytest.mark.slow
-def test_processes_that_are_forked_while_a_thread_embeds_embed_too(bilm: BiLm) -> None:
+def test_a_process_forked_while_a_thread_embeds_can_embed(bilm: BiLm) -> None:
     expected = bilm(ids_of("the mat sat")).layers
     is_over = threading.Event()
 
@@ -192,7 +194,7 @@ class CountingCache:
         return compute(ids)
 
 
-def test_a_cache_gets_the_digest_of_the_weights_in_the_precision_of_the_call(bilm: BiLm) -> None:
+def test_the_cache_digest_depends_on_the_precision_of_the_call(bilm: BiLm) -> None:
     cache, ids = CountingCache(), ids_of("a play")
     bilm.forward_cached(ids, cache=cache)
     computed = precision_on(torch.device("cpu"), "bfloat16").name  # float32 on an older processor

@@ -12,7 +12,7 @@ def ones(*shape: int) -> Tensor:
 
 
 @pytest.mark.parametrize("p", [0.1, 0.2, 0.5, 0.9])
-def test_each_value_is_dropped_with_the_rate_and_the_others_are_scaled(p: float) -> None:
+def test_values_are_dropped_at_the_given_rate_and_the_rest_are_scaled(p: float) -> None:
     torch.manual_seed(0)
     outputs = Dropout(p)(ones(300, 1001))
     torch.testing.assert_close(outputs.unique(), torch.tensor([0.0, 1 / (1 - p)]))
@@ -39,7 +39,7 @@ def test_the_gradient_goes_through_the_same_mask(shape: tuple[int, ...]) -> None
 
 
 @pytest.mark.parametrize(("p", "training"), [(0.0, True), (1.0, True), (0.5, False)])
-def test_where_nothing_is_drawn_it_is_that_of_torch(p: float, training: bool) -> None:
+def test_without_random_draws_dropout_equals_torchs(p: float, training: bool) -> None:
     inputs = torch.randn(4, 5)
     found, expected = Dropout(p).train(training), nn.Dropout(p).train(training)
     torch.testing.assert_close(found(inputs), expected(inputs), rtol=0, atol=0)

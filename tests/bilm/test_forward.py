@@ -21,7 +21,7 @@ SENTENCES = st.lists(st.lists(WORDS, max_size=7), min_size=1, max_size=5)
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sentences=SENTENCES, neighbour=SENTENCES, padding=st.integers(0, 3))
-def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
+def test_a_sentences_vectors_do_not_depend_on_its_batch(
     make_bilm: BiLmMaker, sentences: list[list[str]], neighbour: list[list[str]], padding: int
 ) -> None:
     bilm = make_bilm()
@@ -35,7 +35,7 @@ def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
         assert not layers[:, row, len(sentence) :].any(), "padding is zero"
 
 
-def test_a_batch_in_chunks_goes_on_from_the_state_of_every_row(make_bilm: BiLmMaker) -> None:
+def test_chunks_of_a_batch_continue_from_each_rows_state(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm()
     first, second = (
         ids_of("one two three", "", "four", "five six"),
@@ -48,7 +48,7 @@ def test_a_batch_in_chunks_goes_on_from_the_state_of_every_row(make_bilm: BiLmMa
     assert_near(chunks, whole)
 
 
-def test_sentences_that_a_batch_has_several_times_are_computed_once(
+def test_repeated_sentences_in_a_batch_are_computed_once(
     make_bilm: BiLmMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bilm = make_bilm().requires_grad_(False)
@@ -73,7 +73,7 @@ def test_sentences_that_a_batch_has_several_times_are_computed_once(
 
 
 @pytest.mark.parametrize("with_gradients", [True, False])
-def test_in_training_each_sentence_has_its_own_dropout(with_gradients: bool) -> None:
+def test_repeated_sentences_get_separate_dropout_in_training(with_gradients: bool) -> None:
     torch.manual_seed(0)
     bilm = BiLm(BiLmOptions.from_dict(small_options()), dropout=0.5)
     with torch.set_grad_enabled(with_gradients):
@@ -81,7 +81,7 @@ def test_in_training_each_sentence_has_its_own_dropout(with_gradients: bool) -> 
     assert not torch.equal(layers[:, 0], layers[:, 1])
 
 
-def test_a_given_state_goes_on_and_rows_that_the_batch_lacks_keep_theirs(
+def test_a_given_state_is_continued_and_rows_outside_the_batch_keep_theirs(
     make_bilm: BiLmMaker,
 ) -> None:
     bilm = make_bilm()
@@ -103,7 +103,7 @@ def test_a_given_state_goes_on_and_rows_that_the_batch_lacks_keep_theirs(
     assert_near(third.layers[:, 3], bilm(ids_of("a")).layers[:, 0])
 
 
-def test_a_batch_without_sentences_hands_the_state_on(make_bilm: BiLmMaker) -> None:
+def test_a_batch_without_sentences_passes_the_state_through(make_bilm: BiLmMaker) -> None:
     for frozen in (True, False):
         bilm = make_bilm().requires_grad_(not frozen)
         state = bilm(ids_of("one two", "three"), keep_state=True).state
@@ -136,7 +136,9 @@ def test_padding_before_a_word_is_refused(
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-def test_ids_are_a_dense_tensor_of_integers(make_bilm: BiLmMaker, frozen: bool) -> None:
+def test_ids_other_than_a_dense_integer_tensor_are_refused(
+    make_bilm: BiLmMaker, frozen: bool
+) -> None:
     bilm, ids = make_bilm().requires_grad_(not frozen), ids_of("one two", "three four")
     nested = torch.nested.nested_tensor(list(ids.float()))
     for wrong in (
@@ -153,7 +155,7 @@ def test_ids_are_a_dense_tensor_of_integers(make_bilm: BiLmMaker, frozen: bool) 
         bilm(-ids)
 
 
-def test_with_boundaries_the_words_have_the_same_layers(make_bilm: BiLmMaker) -> None:
+def test_adding_boundaries_does_not_change_the_layers_of_words(make_bilm: BiLmMaker) -> None:
     for frozen in (True, False):
         bilm = make_bilm().requires_grad_(not frozen)
         ids = ids_of("one two three", "", "four")
@@ -165,7 +167,7 @@ def test_with_boundaries_the_words_have_the_same_layers(make_bilm: BiLmMaker) ->
         assert not bounded.layers.masked_fill(bounded.mask[..., None], 0).any(), "padding is zero"
 
 
-def test_settings_are_those_of_the_call_and_of_no_later_one(make_bilm: BiLmMaker) -> None:
+def test_settings_apply_to_the_current_call_only(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().requires_grad_(False)
     chunks: list[int] = []
     forward_batch = BiLm.forward_batch

@@ -35,15 +35,13 @@ PARTS = [(lstm, "_ProjectedLstm"), (char_cnn, "WindowMaxima"), (loss, "_Loss")]
 
 
 @pytest.mark.parametrize(("compute", "name"), PARTS)
-def test_a_gradient_that_is_to_be_differentiated_is_refused(
-    compute: Callable[[Tensor], Tensor], name: str
-) -> None:
+def test_double_backward_is_refused(compute: Callable[[Tensor], Tensor], name: str) -> None:
     leaf = torch.randn(3, 6, requires_grad=True)
     with pytest.raises(NotImplementedError, match=f"{name} does not support second derivatives"):
         torch.autograd.grad(compute(leaf).sum(), leaf, create_graph=True)
 
 
-def test_a_gradient_may_be_computed_twice(make_bilm: BiLmMaker) -> None:
+def test_backward_may_run_twice(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm()
     total, parameters = bilm(ids_of("the play")).layers.square().sum(), list(bilm.parameters())
     first, second = (torch.autograd.grad(total, parameters, retain_graph=True) for _ in range(2))
@@ -60,7 +58,7 @@ def hand_written() -> Iterator[tuple[str, ast.ClassDef]]:
                 yield f"{file.relative_to(PACKAGE)}: {node.name}", node
 
 
-def test_no_gradient_that_is_written_by_hand_is_without_this_check() -> None:
+def test_every_hand_written_backward_refuses_double_backward() -> None:
     functions = dict(hand_written())
     assert len(functions) >= 7
     for name, node in functions.items():

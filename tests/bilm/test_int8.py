@@ -6,7 +6,7 @@ from elmo_plugin.bilm import int8
 
 
 @pytest.mark.skipif(not int8.has_int8(), reason="needs a torch with oneDNN's 8-bit products")
-def test_the_machine_is_tested_with_the_products_that_are_computed(
+def test_int8_support_is_tested_with_the_products_that_are_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A weight whose products are wrong makes the answer no."""

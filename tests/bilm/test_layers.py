@@ -46,12 +46,12 @@ def test_other_layers_are_rejected(layers: Any) -> None:
     ("layers", "numbers"),
     [("all", [0, 1, 2]), ("top", [2]), ("token", [0]), (np.int64(1), [1]), ([2, 0], [2, 0])],
 )
-def test_a_mix_has_layers_with_numbers(layers: Any, numbers: list[int]) -> None:
+def test_layers_of_a_mix_are_given_by_number(layers: Any, numbers: list[int]) -> None:
     assert layer_numbers(layers, 3) == numbers
 
 
 @pytest.mark.parametrize("layers", ["mean", 3, -1, [], [0, 0], [0, 3], True, 1.0, None])
-def test_a_mix_of_other_layers_is_rejected(layers: Any) -> None:
+def test_a_mix_of_missing_layers_is_rejected(layers: Any) -> None:
     with pytest.raises(
         BiLmError, match='layers: expected "all", "top", "token", a layer from 0 to 2 or a list'
     ):

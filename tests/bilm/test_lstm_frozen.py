@@ -48,7 +48,7 @@ def test_bfloat16_keeps_its_cells_in_float32() -> None:
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
+def test_states_inputs_and_weights_are_not_modified(precision: str) -> None:
     skip_if_not_here(ComputePath("batched_directions", precision, "cpu", 0.0))
     layers = _layers(0.5, 0.4)
     inputs, batch_sizes, state = _random_inputs(LENGTHS)
@@ -63,7 +63,7 @@ def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
 
 
 @pytest.mark.cuda
-def test_on_a_gpu_no_time_step_waits_for_the_device() -> None:
+def test_on_a_gpu_time_steps_do_not_synchronize() -> None:
     packed = BatchedRecurrence().pack(
         [layer.cuda() for layer in _layers(0.5, 0.4)], PRECISIONS["float32"]
     )

@@ -45,7 +45,7 @@ CLIPS = [(None, None), (0.5, 0.4), (0.5, None), (None, 0.4)]
 
 @pytest.mark.parametrize(("cell_clip", "proj_clip"), CLIPS)
 @pytest.mark.parametrize("name", ["reference", "training"])
-def test_gradients_are_those_of_finite_differences_also_where_clips_are_reached(
+def test_gradients_equal_finite_differences_even_where_values_are_clipped(
     name: str, cell_clip: float | None, proj_clip: float | None
 ) -> None:
     lm = _lm(cell_clip, proj_clip)
@@ -92,7 +92,7 @@ def _two_directions(
 
 @pytest.mark.parametrize(("cell_clip", "proj_clip"), CLIPS)
 @pytest.mark.parametrize("as_one_batch", [True, False])
-def test_two_directions_have_the_gradients_of_the_reference_in_float64(
+def test_gradients_of_both_directions_equal_the_reference_in_float64(
     monkeypatch: pytest.MonkeyPatch,
     cell_clip: float | None,
     proj_clip: float | None,
@@ -112,7 +112,7 @@ def test_two_directions_have_the_gradients_of_the_reference_in_float64(
 
 
 @pytest.mark.parametrize("as_one_batch", [True, False])
-def test_under_autocast_outputs_and_gradients_are_near_those_of_float32(
+def test_outputs_and_gradients_under_autocast_are_close_to_float32(
     monkeypatch: pytest.MonkeyPatch, as_one_batch: bool
 ) -> None:
     monkeypatch.setattr(training, "_run_as_one_batch", lambda _: as_one_batch)

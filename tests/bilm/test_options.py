@@ -8,7 +8,7 @@ from elmo_plugin.bilm.options import CharCnnOptions, LstmOptions
 from tests.small_bilm import small_options
 
 
-def test_a_key_that_bilm_tf_does_without_has_its_default() -> None:
+def test_a_key_that_bilm_tf_may_omit_gets_its_default() -> None:
     plain = CharCnnOptions(filters=((1, 4),), embedding_dim=5, n_highway=0)
     expected = BiLmOptions(plain, LstmOptions(6, 10, 1, False, None, None))
     char_cnn = {"activation": "relu", "filters": [[1, 4]], "embedding": {"dim": 5}}
@@ -102,14 +102,14 @@ def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path
         ({}, {"dim": 10**9}, "lstm.dim: expected 1 to 1,048,576"),
     ],
 )
-def test_what_another_reader_would_take_for_something_else_is_refused(
+def test_options_that_other_programs_would_read_differently_are_refused(
     char_cnn: dict, lstm: dict, message: str
 ) -> None:
     with pytest.raises(BiLmError, match=message):
         BiLmOptions.from_dict(small_options(char_cnn, lstm))
 
 
-def test_keys_beside_the_sizes_are_known_misspelt_or_warned_of(
+def test_unknown_keys_are_corrected_or_reported(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     of_training = {"n_train_tokens": 7, "batch_size": 128, "dropout": 0.1, "bidirectional": True}

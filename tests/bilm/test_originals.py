@@ -18,9 +18,7 @@ def folders(shared: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 1000])
-def test_each_sentence_has_the_activations_that_bilm_tf_computed(
-    shared: Path, batch_size: int
-) -> None:
+def test_activations_equal_those_computed_by_bilm_tf(shared: Path, batch_size: int) -> None:
     for folder in folders(shared):
         expected = np.load(folder / "activations.npz")
         sentences = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))

@@ -50,7 +50,7 @@ def _published(folder: Path, name: str) -> tuple[BiLm, list[list[tuple[list[str]
 
 @every_path
 @pytest.mark.parametrize("name", ["elmo", pytest.param("elmo_no_skip", marks=pytest.mark.slow)])
-def test_activations_are_the_published_ones_with_the_state_carried_over_ten_batches(
+def test_stateful_activations_of_ten_batches_equal_the_published_ones(
     shared: Path, name: str, path: ComputePath
 ) -> None:
     bilm, batches = _published(shared / "parity" / name, name)
@@ -65,7 +65,7 @@ def test_activations_are_the_published_ones_with_the_state_carried_over_ten_batc
 
 @every_path
 @pytest.mark.parametrize("name", ["elmo", pytest.param("elmo_no_skip", marks=pytest.mark.slow)])
-def test_without_a_state_batch_0_is_the_published_one_and_later_ones_are_not(
+def test_without_state_only_the_first_batch_equals_the_published_activations(
     shared: Path, name: str, path: ComputePath
 ) -> None:
     bilm, batches = _published(shared / "parity" / name, name)
@@ -82,7 +82,7 @@ def test_without_a_state_batch_0_is_the_published_one_and_later_ones_are_not(
 
 
 @every_path
-def test_the_token_layer_is_the_published_one(shared: Path, path: ComputePath) -> None:
+def test_the_token_layer_equals_the_published_one(shared: Path, path: ComputePath) -> None:
     folder = shared / "parity" / "elmo"
     bilm = take(BiLm.from_files(folder / "options.json", folder / "lm_weights.hdf5"), path)
     words = (folder / "vocab_test.txt").read_text(encoding="utf-8").splitlines()
@@ -92,7 +92,7 @@ def test_the_token_layer_is_the_published_one(shared: Path, path: ComputePath) -
 
 
 @every_path
-def test_activations_are_those_of_allennlp_with_the_state_carried_over(path: ComputePath) -> None:
+def test_stateful_activations_equal_allennlps(path: ComputePath) -> None:
     bilm = take(BiLm.from_files(OWN / "options.json", OWN / "weights.hdf5"), path)
     state = None
     with h5py.File(OWN / "activations.hdf5", "r") as file:
@@ -103,7 +103,7 @@ def test_activations_are_those_of_allennlp_with_the_state_carried_over(path: Com
 
 
 @pytest.mark.parametrize("name", [*PUBLISHED, "own"])
-def test_weights_come_out_of_an_import_and_an_export_to_the_last_bit(
+def test_importing_and_exporting_weights_keeps_every_bit(
     name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     if name == "own":

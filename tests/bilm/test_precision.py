@@ -31,7 +31,7 @@ def _pack(precision: str, weight: Tensor, bias: Tensor | None = None) -> PackedL
 @pytest.mark.parametrize("rows", [0, 1, 2, 33])
 @pytest.mark.parametrize("with_bias", [True, False])
 @pytest.mark.parametrize("with_added", [True, False])
-def test_a_product_is_that_of_float64_within_its_precision(
+def test_a_product_equals_float64_within_its_precision(
     precision: str, rows: int, with_bias: bool, with_added: bool
 ) -> None:
     torch.manual_seed(0)
@@ -54,7 +54,7 @@ def test_a_product_is_that_of_float64_within_its_precision(
 
 @every_precision
 @pytest.mark.parametrize("with_added", [True, False])
-def test_the_products_of_several_directions_are_those_of_each(
+def test_batched_products_equal_the_product_of_each_direction(
     precision: str, with_added: bool
 ) -> None:
     path = ComputePath("batched_directions", precision, "cpu", 0.0)
@@ -72,7 +72,7 @@ def test_the_products_of_several_directions_are_those_of_each(
 
 
 @every_precision
-def test_a_rows_result_does_not_depend_on_the_rows_next_to_it(precision: str) -> None:
+def test_a_rows_product_does_not_depend_on_other_rows(precision: str) -> None:
     torch.manual_seed(0)
     inputs = torch.randn(7, 32) * torch.logspace(-3, 3, 7)[:, None]
     linear = _pack(precision, torch.randn(16, 32))
@@ -84,7 +84,7 @@ def test_a_rows_result_does_not_depend_on_the_rows_next_to_it(precision: str) ->
 
 
 @pytest.mark.parametrize("spelling", ["bfloat16", "bf16", torch.bfloat16, "torch.bfloat16"])
-def test_precisions_have_the_spellings_of_other_libraries(spelling: str | torch.dtype) -> None:
+def test_precisions_accept_the_spellings_of_other_libraries(spelling: str | torch.dtype) -> None:
     assert get_precision(spelling).name == "bfloat16"
 
 
@@ -119,7 +119,7 @@ def test_an_older_processor_computes_in_float32_with_one_warning(
 
 
 @pytest.mark.usefixtures("older_processor")
-def test_int8_is_for_processors_and_bfloat16_for_other_devices_too() -> None:
+def test_int8_runs_on_cpus_only_and_bfloat16_on_any_device() -> None:
     other = torch.device("meta")
     assert (
         precision_on(other, "int8") is FLOAT32
@@ -128,7 +128,7 @@ def test_int8_is_for_processors_and_bfloat16_for_other_devices_too() -> None:
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
-def test_the_variables_that_forbid_newer_instructions_are_honoured(precision: str) -> None:
+def test_environment_variables_that_forbid_newer_instructions_are_honoured(precision: str) -> None:
     """
     As on a machine of AVX2: without VNNI instructions, a sum of 16 products of int8 was 0.126.
     """

@@ -13,7 +13,7 @@ from elmo_plugin.bilm.precision import autocast_dtype, multiply, pack_for_traini
 @pytest.mark.parametrize(
     ("dtype", "tolerance"), [(torch.double, 1e-6), (torch.float, 1e-6), (torch.bfloat16, 1e-2)]
 )
-def test_a_product_for_training_has_the_type_that_is_asked_for(
+def test_a_training_product_returns_the_requested_type(
     dtype: torch.dtype, tolerance: float
 ) -> None:
     """
@@ -31,7 +31,7 @@ def test_a_product_for_training_has_the_type_that_is_asked_for(
         )
 
 
-def test_training_is_in_the_type_of_autocast_or_in_its_own() -> None:
+def test_training_uses_the_type_of_autocast_or_of_the_parameters() -> None:
     for own in (torch.float, torch.double):
         like = torch.zeros(1, dtype=own)
         assert autocast_dtype(like) == own
@@ -63,7 +63,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no interval timers")
-def test_signals_during_products_leave_the_heap_whole() -> None:
+def test_signals_during_products_do_not_corrupt_the_heap() -> None:
     """Without an alternate stack a product is wrong, or the process ends with "corrupted size"."""
     run = subprocess.run(
         [sys.executable, "-c", MULTIPLY_UNDER_SIGNALS], capture_output=True, text=True
@@ -74,7 +74,7 @@ def test_signals_during_products_leave_the_heap_whole() -> None:
 @pytest.mark.parametrize("is_intels", [False, True])
 @pytest.mark.parametrize("left_is_transposed", [False, True])
 @pytest.mark.parametrize("right_is_transposed", [False, True])
-def test_two_matrices_are_multiplied_in_any_layout_on_any_processor(
+def test_matrices_of_any_layout_are_multiplied_on_any_processor(
     is_intels: bool,
     left_is_transposed: bool,
     right_is_transposed: bool,

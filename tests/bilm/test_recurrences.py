@@ -42,7 +42,7 @@ def _state(sentences: int, options: LstmOptions) -> LstmState:
 
 @every_recurrence
 @pytest.mark.parametrize("skip", [True, False])
-def test_skip_connections_add_a_layers_input_but_not_to_its_state(name: str, skip: bool) -> None:
+def test_skip_connections_change_a_layers_output_and_not_its_state(name: str, skip: bool) -> None:
     lm = _lm(_options(use_skip_connections=skip))
     inputs = torch.randn(10, 4, dtype=torch.double)
     outputs, state = run_direction(lm, inputs, [2] * 5, recurrence=name)
@@ -67,7 +67,7 @@ def test_skip_connections_add_a_layers_input_but_not_to_its_state(name: str, ski
     directions=st.integers(1, 2),
     seed=st.integers(0, 99),
 )
-def test_all_recurrences_give_what_the_reference_gives(
+def test_all_recurrences_equal_the_reference(
     lengths: list[int], name: str, ended: int, directions: int, seed: int
 ) -> None:
     """`ended` sentences have a state, but no token."""
@@ -100,7 +100,7 @@ def test_all_recurrences_give_what_the_reference_gives(
     torch.testing.assert_close(state, before)  # the given state stays as it was
 
 
-def test_gradients_in_another_precision_than_float32_are_refused() -> None:
+def test_gradients_in_reduced_precision_are_refused() -> None:
     lm = _lm(_options()).requires_grad_(True)
     with pytest.raises(BiLmError, match="float32, not in bfloat16"):
         inputs = torch.zeros(1, 4).double()

@@ -113,7 +113,7 @@ def _check(
     with_weights=st.booleans(),
     logits_at_a_time=st.integers(1, 60),
 )
-def test_losses_and_gradients_are_those_of_the_formulas(
+def test_losses_and_gradients_equal_the_formulas(
     targets: list[int],
     words: list[int] | None,
     draws: float,
@@ -136,7 +136,7 @@ def test_losses_and_gradients_are_those_of_the_formulas(
     with_weights=st.booleans(),
     logits_at_a_time=st.integers(1, 60),
 )
-def test_without_padding_word_0_takes_no_probability_from_the_others(
+def test_excluded_padding_takes_no_probability_from_words(
     targets: list[int], padding_bias: float, with_weights: bool, logits_at_a_time: int
 ) -> None:
     softmax = _softmax(num_words=12)
@@ -149,7 +149,7 @@ def test_without_padding_word_0_takes_no_probability_from_the_others(
 
 
 @pytest.mark.parametrize("num_negatives", [None, 9])
-def test_without_gradients_none_are_computed_and_the_result_is_the_same(
+def test_the_loss_is_the_same_without_gradients(
     monkeypatch: pytest.MonkeyPatch, num_negatives: int | None
 ) -> None:
     softmax, targets, hidden = _softmax(), torch.arange(7), _hidden(7)
@@ -172,7 +172,7 @@ def test_without_gradients_none_are_computed_and_the_result_is_the_same(
 
 
 @pytest.mark.parametrize("is_sampled", [False, True])
-def test_in_bfloat16_words_predicted_well_have_the_gradient_of_float64(is_sampled: bool) -> None:
+def test_well_predicted_words_in_bfloat16_get_the_gradient_of_float64(is_sampled: bool) -> None:
     """It is a small difference: the probability, 0.99 on average, less 1."""
     softmax, targets = VocabularySoftmax(300, 32), torch.arange(60)
     unit = nn.functional.normalize(softmax.weight.detach(), dim=1)
@@ -197,7 +197,7 @@ def test_in_bfloat16_words_predicted_well_have_the_gradient_of_float64(is_sample
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_the_only_word_of_a_vocabulary_is_certain(dtype: torch.dtype) -> None:
+def test_a_vocabulary_of_a_single_word_has_zero_loss(dtype: torch.dtype) -> None:
     softmax, hidden = VocabularySoftmax(1, 4), torch.randn(3, 4, requires_grad=True)
     with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
         loss, losses = softmax(hidden, torch.zeros(3, dtype=torch.long))
@@ -215,7 +215,7 @@ def test_samples_are_distinct_words_of_the_vocabulary() -> None:
         assert math.isinf(tries) == (num_samples == num_words)
 
 
-def test_a_sample_is_the_first_distinct_words_of_draws_one_after_another() -> None:
+def test_a_sample_consists_of_the_first_distinct_words_drawn() -> None:
     """Also the number of draws: until the word that would have been next, a mean that both have."""
     num_words, num_samples, rounds = 7, 3, 5000
     draws = np.random.default_rng(0).choice(
@@ -234,7 +234,7 @@ def test_a_sample_is_the_first_distinct_words_of_draws_one_after_another() -> No
 
 
 @pytest.mark.parametrize("num_samples", [-1, 0, 31])
-def test_a_sample_that_is_no_part_of_the_vocabulary_is_refused(num_samples: int) -> None:
+def test_a_sample_of_an_impossible_size_is_refused(num_samples: int) -> None:
     with pytest.raises(
         BiLmError, match=f"cannot sample {num_samples} negative words from a vocabulary of 30"
     ):

@@ -25,7 +25,7 @@ def assert_same(actual: LstmState, expected: LstmState) -> None:
     assert torch.equal(actual.cell, expected.cell)
 
 
-def test_rows_picks_sentences_in_the_given_order() -> None:
+def test_rows_selects_sentences_in_the_given_order() -> None:
     state = state_of(1, 2, 3)
     assert_same(state.rows(torch.tensor([2, 0, 2])), state_of(3, 1, 3))
     assert_same(state.rows(slice(1, None)), state_of(2, 3))
@@ -42,7 +42,7 @@ def test_padding_adds_zeros_and_removes_nothing() -> None:
     assert_same(state_of(1, 2).padded(1), state_of(1, 2))
 
 
-def test_one_sentence_is_repeated() -> None:
+def test_a_single_sentence_is_repeated() -> None:
     assert_same(state_of(7).expanded(3), state_of(7, 7, 7))
 
 
@@ -69,7 +69,7 @@ def test_distinct_sentences_say_where_each_sentence_is() -> None:
     assert torch.equal(distinct.lengths[row_of_sentence.cpu()], batch.lengths)
 
 
-def test_a_batch_of_different_sentences_stays_as_it_is() -> None:
+def test_a_batch_without_repeated_sentences_is_unchanged() -> None:
     words = torch.zeros(3, 50, dtype=torch.int16)
     batch = WordBatch(words, torch.tensor([[0, 1], [2, -1]]), torch.tensor([2, 1]))
     distinct, row_of_sentence = batch.distinct_sentences()
@@ -77,7 +77,7 @@ def test_a_batch_of_different_sentences_stays_as_it_is() -> None:
     assert row_of_sentence is None
 
 
-def test_the_training_recurrence_refuses_another_precision_without_gradients_too() -> None:
+def test_the_training_recurrence_refuses_reduced_precision_without_gradients() -> None:
     lm = DirectionalLstm(LstmOptions(projection_dim=4, dim=7)).requires_grad_(False)
     inputs = torch.zeros(1, 4)
     state = zero_state(lm.options, inputs, 1, directions=1)

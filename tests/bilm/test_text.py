@@ -26,14 +26,14 @@ def bilm(make_bilm: BiLmMaker) -> BiLm:
     return make_bilm().requires_grad_(False)
 
 
-def test_a_text_has_words_their_offsets_and_their_vectors(bilm: BiLm) -> None:
+def test_encode_returns_words_offsets_and_vectors(bilm: BiLm) -> None:
     encoded = bilm.encode(TEXT, layers="all")
     assert encoded.words == WORDS and encoded.offsets is not None
     assert [TEXT[begin:end] for begin, end in encoded.offsets] == WORDS
     torch.testing.assert_close(encoded.vectors, bilm.embed([WORDS])[0])
 
 
-def test_texts_and_lists_of_words_may_be_mixed_and_come_from_a_generator(bilm: BiLm) -> None:
+def test_encode_accepts_texts_and_word_lists_mixed_and_from_a_generator(bilm: BiLm) -> None:
     encoded = list(bilm.encode((text for text in ("Hello", WORDS, "")), layers="all", batch_size=2))
     assert [text.words for text in encoded] == [["Hello"], WORDS, []]
     assert encoded[1].offsets is None
@@ -66,7 +66,7 @@ def test_layers_are_selected_and_words_are_pooled(
 
 @pytest.mark.parametrize("pooling", [None, "mean"])
 @pytest.mark.parametrize("texts", ["Hello", ["Hello", "you"], []], ids=str)
-def test_arrays_are_the_tensors(bilm: BiLm, texts: Any, pooling: Any) -> None:
+def test_numpy_output_equals_torch_output(bilm: BiLm, texts: Any, pooling: Any) -> None:
     tensors: Any = bilm.encode(texts, pooling=pooling)
     arrays: Any = bilm.encode(texts, pooling=pooling, output="numpy")
     if pooling is None:
@@ -82,7 +82,7 @@ def test_arrays_are_the_tensors(bilm: BiLm, texts: Any, pooling: Any) -> None:
 @pytest.mark.parametrize(
     "tokenizer", ["whitespace", str.split, lambda text: map(Token, text.split())]
 )
-def test_a_text_is_split_by_its_tokenizer(bilm: BiLm, tokenizer: Any) -> None:
+def test_encode_splits_text_with_the_given_tokenizer(bilm: BiLm, tokenizer: Any) -> None:
     encoded = bilm.encode("a  b\tc\u3000d.", tokenizer=tokenizer)
     assert encoded.words == ["a", "b", "c", "d."]
     assert encoded.offsets == (
@@ -104,7 +104,7 @@ def test_raw_text_is_split_by_the_rules_of_the_language(language: str) -> None:
     )
 
 
-def test_similarities_are_cosines(bilm: BiLm) -> None:
+def test_similarity_is_the_cosine(bilm: BiLm) -> None:
     texts = ["Hello", "The play ended.", ""]
     vectors = bilm.encode(texts, pooling="mean")
     similarities = bilm.similarity(vectors, vectors.numpy())
@@ -116,7 +116,7 @@ def test_similarities_are_cosines(bilm: BiLm) -> None:
             bilm.similarity(vectors, wrong)
 
 
-def test_wrong_arguments_are_rejected_at_once(bilm: BiLm) -> None:
+def test_wrong_arguments_are_rejected_before_anything_is_computed(bilm: BiLm) -> None:
     with pytest.raises(BiLmError, match="layers: expected all, mean, sum, top, token"):
         bilm.encode("a", layers="average")
     texts = iter("a")
@@ -131,7 +131,7 @@ def test_wrong_arguments_are_rejected_at_once(bilm: BiLm) -> None:
     assert list(texts) == ["a"]
 
 
-def test_a_text_has_a_short_repr_without_its_vectors() -> None:
+def test_the_repr_of_an_encoded_text_omits_the_vectors() -> None:
     text = EncodedText(["word"] * 5_000, None, torch.zeros(3, 5_000, 8))
     assert repr(text).startswith("EncodedText(['word', 'word'") and len(repr(text)) < 300
     assert repr(text).endswith("vectors of shape (3, 5000, 8))")

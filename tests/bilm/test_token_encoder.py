@@ -14,7 +14,7 @@ from tests.close import assert_near
 @pytest.mark.parametrize("frozen", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("n_highway", [0, 1, 2])
-def test_each_word_has_the_vector_of_the_formulas(
+def test_each_words_vector_equals_the_formulas(
     activation: str, n_highway: int, frozen: bool
 ) -> None:
     encoder = small_encoder(activation, n_highway).requires_grad_(not frozen)
@@ -24,7 +24,7 @@ def test_each_word_has_the_vector_of_the_formulas(
         assert_near(vector, by_the_book(encoder, row, activation))
 
 
-def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradients_equal_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", 4)
     encoder = small_encoder().double()
     ids = ids_of(["to", "be", "or", "not", "to", "", "x" * 42, "x" * 45, "y" * 60, "question"])
@@ -41,7 +41,7 @@ def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) ->
 
 @settings(max_examples=15)
 @given(st.lists(st.text("ab", max_size=60), min_size=1, max_size=5), st.integers(1, 5))
-def test_words_of_any_length_have_the_same_vectors_in_training_as_without_gradients(
+def test_vectors_in_training_equal_those_without_gradients_for_any_word_length(
     words: list[str], size: int
 ) -> None:
     """Also words so long that not every filter fits after their first characters."""
@@ -54,7 +54,7 @@ def test_words_of_any_length_have_the_same_vectors_in_training_as_without_gradie
     torch.testing.assert_close(vectors, expected)
 
 
-def test_under_autocast_vectors_and_gradients_are_near_those_of_float32() -> None:
+def test_vectors_and_gradients_under_autocast_are_close_to_float32() -> None:
     ids = ids_of([f"{'word' * (i % 4)}{i}" for i in range(100)] + ["x" * 60])
     encoder = small_encoder()
     parameters = list(encoder.parameters())
@@ -66,7 +66,7 @@ def test_under_autocast_vectors_and_gradients_are_near_those_of_float32() -> Non
     check_under_autocast(compute, torch.bfloat16, 0.1)  # another window may become the greatest
 
 
-def test_ids_of_no_character_are_an_error() -> None:
+def test_out_of_range_character_ids_are_an_error() -> None:
     for frozen in (True, False):
         for wrong in (-1, 262, 1000, 2**40):
             ids = ids_of(["to", "be"]).long()
@@ -78,7 +78,7 @@ def test_ids_of_no_character_are_an_error() -> None:
 @pytest.mark.parametrize(
     ("precision", "tolerance"), [("float32", 1e-6), ("bfloat16", 0.01), ("int8", 0.02)]
 )
-def test_precisions_are_near_float32(precision: str, tolerance: float) -> None:
+def test_reduced_precisions_are_close_to_float32(precision: str, tolerance: float) -> None:
     skip_where_missing(precision)
     encoder = BiLm.from_pretrained("tiny").token_encoder.requires_grad_(False)
     ids = ids_of(

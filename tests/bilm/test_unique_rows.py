@@ -29,13 +29,13 @@ def _check(rows: Tensor) -> None:
 
 @settings(max_examples=50)
 @given(_matrices())
-def test_each_row_is_there_once_and_is_found_again(rows: Tensor) -> None:
+def test_unique_rows_are_distinct_and_restore_the_input(rows: Tensor) -> None:
     _check(rows)
 
 
 @settings(max_examples=50)
 @given(_matrices())
-def test_rows_with_the_same_hash_are_told_apart(rows: Tensor) -> None:
+def test_rows_with_colliding_hashes_stay_distinct(rows: Tensor) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             batching, "row_hashes", lambda rows: torch.zeros(len(rows), dtype=torch.int64)

@@ -36,7 +36,7 @@ def _look_up(cache: WordCache, encode: _Encoder, *numbers: int) -> None:
     assert torch.equal(cache.look_up(types, encode), _vectors(types))
 
 
-def test_only_words_that_are_not_there_are_encoded() -> None:
+def test_only_words_missing_from_the_cache_are_encoded() -> None:
     cache, encode = WordCache(10), _Encoder()
     for numbers in ([5, 2, 9], [9, 4, 5, 1], [1, 2, 4, 5, 9]):
         _look_up(cache, encode, *numbers)
@@ -45,7 +45,7 @@ def test_only_words_that_are_not_there_are_encoded() -> None:
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 3, 4, 7])
-def test_a_full_cache_holds_no_more_than_its_capacity_and_stays_right(capacity: int) -> None:
+def test_a_full_cache_keeps_to_its_capacity_and_returns_right_vectors(capacity: int) -> None:
     cache, encode = WordCache(capacity), _Encoder()
     generator = torch.Generator().manual_seed(1)
     for _ in range(30):
@@ -54,7 +54,7 @@ def test_a_full_cache_holds_no_more_than_its_capacity_and_stays_right(capacity: 
 
 
 @pytest.mark.parametrize("inference_first", [True, False])
-def test_it_works_in_and_out_of_inference_mode(inference_first: bool) -> None:
+def test_the_cache_works_inside_and_outside_inference_mode(inference_first: bool) -> None:
     cache, encode = WordCache(6), _Encoder()
     for step, number in enumerate(range(1, 9)):
         with torch.inference_mode(inference_first == (step % 2 == 0)):
@@ -62,7 +62,7 @@ def test_it_works_in_and_out_of_inference_mode(inference_first: bool) -> None:
     assert not cache.look_up(_types(1), encode).is_inference()
 
 
-def test_a_failure_to_encode_leaves_it_as_it_was() -> None:
+def test_a_failure_to_encode_does_not_change_the_cache() -> None:
     cache, encode = WordCache(9), _Encoder()
     _look_up(cache, encode, 1, 2)
 
@@ -74,7 +74,7 @@ def test_a_failure_to_encode_leaves_it_as_it_was() -> None:
     _look_up(cache, encode, 1, 2, 3)
 
 
-def test_threads_get_right_vectors_and_encode_each_word_once() -> None:
+def test_threads_sharing_a_cache_get_right_vectors_and_encode_each_word_once() -> None:
     cache, encode, wrong = WordCache(1000), _Encoder(), []
 
     def work(seed: int) -> None:

@@ -126,7 +126,7 @@ def test_threads_that_share_a_bilm_get_the_vectors_of_their_own_words() -> None:
 
 
 @given(st.lists(st.lists(family(), max_size=4), min_size=1, max_size=4))
-def test_texts_and_character_ids_are_numbered_alike(sentences: Sentences) -> None:
+def test_texts_and_character_ids_get_the_same_word_numbers(sentences: Sentences) -> None:
     by_text = number_words(sentences, SLOTS, CPU)
     bilm = small_bilm(0)
     ids = bilm.character_ids(sentences)
@@ -140,7 +140,7 @@ def test_texts_and_character_ids_are_numbered_alike(sentences: Sentences) -> Non
                 assert batch.character_ids[number].tolist() == expected_ids
 
 
-def test_a_word_that_is_there_already_is_not_added_again() -> None:
+def test_a_word_already_in_the_cache_is_not_added_again() -> None:
     words = torch.tensor([[1, 2], [3, 4]], dtype=torch.int16)
     added, numbers = add_words(words, torch.tensor([[3, 4], [5, 6]]))
     assert added.tolist() == [[1, 2], [3, 4], [5, 6]]

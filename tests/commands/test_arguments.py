@@ -41,7 +41,7 @@ def actions(name: str) -> list[argparse.Action]:
     return make_parser(COMMANDS[name])._actions
 
 
-def test_an_option_has_one_meaning() -> None:
+def test_an_option_means_the_same_in_every_command() -> None:
     found: dict[str, dict[tuple[Any, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
     for command in COMMANDS:
         for action in actions(command):
@@ -74,7 +74,7 @@ def test_the_examples_are_command_lines(name: str) -> None:
             parse_arguments(make_parser(COMMANDS[name]), words[2:])
 
 
-def test_help_and_mistakes_need_no_library() -> None:
+def test_help_and_errors_import_no_heavy_library() -> None:
     calls = [
         ["help"],
         ["-V"],

@@ -41,7 +41,7 @@ def embed(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
     main()
 
 
-def test_without_options_the_vectors_are_the_mean_of_the_layers_of_base(
+def test_the_default_vectors_are_the_mean_of_the_layers_of_base(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = BiLm.from_pretrained("base").embed([LINES[0].split()])[0].mean(dim=0)
@@ -53,7 +53,7 @@ def test_without_options_the_vectors_are_the_mean_of_the_layers_of_base(
 
 
 @pytest.mark.parametrize("output", [[], ["a.npz", "-o", "b.npz"]])
-def test_one_output_is_named(
+def test_naming_no_output_or_several_is_an_error(
     output: list[str], text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(text.parent)
@@ -106,7 +106,7 @@ def test_options_reach_the_file(
         (["--all", "--bilm", "tiny", "--device", "cuda:99"], "GPU not found: cuda:99"),
     ],
 )
-def test_arguments_that_do_not_go_together_are_named(
+def test_conflicting_arguments_are_named(
     arguments: list[str], message: str, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):

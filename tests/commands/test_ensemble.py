@@ -49,7 +49,9 @@ def test_predicts_with_the_predictor_of_the_task(
     assert [output["tags"] for output in predictions] == [output["tags"] for output in expected]
 
 
-def test_one_archive_is_no_ensemble(tagger_archives: list[Path], tmp_path: Path) -> None:
+def test_an_ensemble_of_a_single_archive_is_refused(
+    tagger_archives: list[Path], tmp_path: Path
+) -> None:
     with pytest.raises(ConfigurationError, match="ARCHIVE: expected two or more, got"):
         run("ensemble", tagger_archives[0], "-o", tmp_path / "ensemble.tar.gz")
 
@@ -63,7 +65,7 @@ def test_one_archive_is_no_ensemble(tagger_archives: list[Path], tmp_path: Path)
         ("tokens", "other: its vocabulary has other tokens than"),
     ],
 )
-def test_what_does_not_fit_is_named_and_nothing_is_written(
+def test_incompatible_archives_are_named_and_nothing_is_written(
     part: str, message: str, tagger_archives: list[Path], tmp_path: Path
 ) -> None:
     other = tmp_path / "other"

@@ -82,7 +82,7 @@ def test_an_imported_model_is_exported_to_the_same_bytes(shared: Path, tmp_path:
     assert _datasets(tmp_path / "out" / "weights.hdf5") == _datasets(source / "lm_weights.hdf5")
 
 
-def test_a_half_precision_model_is_exported_to_the_same_bytes_but_for_the_biases_of_lstms(
+def test_a_half_precision_model_is_exported_to_the_same_bytes_except_lstm_biases(
     tmp_path: Path,
 ) -> None:
     run("export", "tiny", tmp_path / "out")
@@ -105,9 +105,7 @@ def earlier(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_what_a_kill_between_the_two_files_leaves_does_not_load(
-    archive: Path, earlier: Path
-) -> None:
+def test_an_export_killed_between_its_two_files_does_not_load(archive: Path, earlier: Path) -> None:
     old_options = (earlier / "options.json").read_text()
     export(archive, earlier)
     _load(earlier)
@@ -118,9 +116,7 @@ def test_what_a_kill_between_the_two_files_leaves_does_not_load(
     _load(earlier)
 
 
-def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(
-    archive: Path, tmp_path: Path
-) -> None:
+def test_a_hub_folder_gets_a_card_that_describes_it(archive: Path, tmp_path: Path) -> None:
     folder = tmp_path / "my-elmo"
     run("export", archive, "--hf", folder)
     assert {path.name for path in folder.iterdir()} == {"README.md", "options.json", "weights.hdf5"}

@@ -60,7 +60,7 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert {path.name for path in tmp_path.iterdir()} == {"text.txt", "config.json"}
 
 
-def test_a_mistake_is_one_sentence_of_elmo_and_an_error_of_allennlp(tmp_path: Path) -> None:
+def test_a_user_mistake_prints_one_sentence_in_elmo_and_raises_in_allennlp(tmp_path: Path) -> None:
     message = "biLM not found: huge is .*; the names are tiny"
     with pytest.raises(SystemExit, match=f"^elmo export: {message}"):
         main(["export", "huge", str(tmp_path)])
@@ -68,7 +68,7 @@ def test_a_mistake_is_one_sentence_of_elmo_and_an_error_of_allennlp(tmp_path: Pa
         run_in_allennlp("export", "huge", tmp_path)
 
 
-def test_ctrl_c_and_errors_of_the_system_report_what_a_command_has_kept(
+def test_ctrl_c_and_system_errors_report_what_was_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupt(*_: object, **__: object) -> None:
@@ -93,7 +93,7 @@ def test_ctrl_c_and_errors_of_the_system_report_what_a_command_has_kept(
         main(arguments)
 
 
-def test_a_command_that_needs_allennlp_says_so_if_it_is_missing(
+def test_a_command_reports_that_allennlp_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "allennlp.models", None)

@@ -16,7 +16,7 @@ def test_every_model_has_a_line_with_its_score(capsys: pytest.CaptureFixture[str
         assert line.startswith(model.name) and model.score in line and line.endswith(" MB")
 
 
-def test_path_is_all_that_is_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_path_prints_nothing_else(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run("models", "--path", "ner", "--json", tmp_path / "models.json")
     assert capsys.readouterr().out == f"{archive_path('ner')}\n"
     (listed,) = (

@@ -31,7 +31,7 @@ def commands(project: Path) -> list[list[str]]:
     return [shlex.split(line) for line in lines if re.match("    (allennlp|elmo) ", line)]
 
 
-def test_a_project_has_what_its_readme_names_and_imports_nothing_from_outside(
+def test_a_project_contains_what_its_readme_names_and_imports_nothing_from_outside(
     project: Path,
 ) -> None:
     train, evaluate, predict, show = commands(project)
@@ -55,7 +55,7 @@ def test_a_project_has_what_its_readme_names_and_imports_nothing_from_outside(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("project", ["classify"], indirect=True)
-def test_the_lines_of_its_readme_train_evaluate_and_predict(
+def test_the_commands_of_a_projects_readme_train_evaluate_and_predict(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(project)
@@ -79,7 +79,7 @@ def test_the_lines_of_its_readme_train_evaluate_and_predict(
     assert capsys.readouterr().out
 
 
-def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
+def test_an_existing_folder_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(SystemExit, match=rf"^elmo new: {tmp_path} already exists"):
         main(["new", "ner", str(tmp_path)])
@@ -100,7 +100,7 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
         ("all.csv", "all.csv", True),
     ],
 )
-def test_files_of_a_folder_or_named_ones_are_known_by_their_names_or_their_order(
+def test_data_files_are_recognized_by_name_or_by_order(
     tmp_path: Path, names: str, found: str | None, are_named: bool
 ) -> None:
     paths = [tmp_path / name for name in names.split()]
@@ -142,7 +142,7 @@ def test_files_whose_use_is_unclear_are_an_error(
     assert not Path("project").exists()
 
 
-def test_a_project_has_the_users_data_in_the_form_of_the_task(
+def test_a_project_contains_the_users_data_in_the_tasks_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -161,14 +161,14 @@ def test_a_project_has_the_users_data_in_the_form_of_the_task(
     assert "train: 1 sentences; entities: PER (1)" in said
 
 
-def test_data_that_cannot_be_read_leave_no_project(tmp_path: Path) -> None:
+def test_unreadable_data_leave_no_project_behind(tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text("nothing\n")
     with pytest.raises(SystemExit, match=r"^elmo new: .*train\.jsonl, line 1: "):
         main(["new", "snli", str(tmp_path / "project"), "--data", str(tmp_path / "train.jsonl")])
     assert [file.name for file in tmp_path.iterdir()] == ["train.jsonl"]
 
 
-def test_a_project_has_the_bilm_that_is_named(
+def test_a_project_uses_the_bilm_that_was_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -180,7 +180,7 @@ def test_a_project_has_the_bilm_that_is_named(
         assert elmo["bilm"] == (bilm if name == "named" else str(tmp_path / bilm))
 
 
-def test_a_projects_words_are_as_long_as_its_bilms(tmp_path: Path) -> None:
+def test_a_project_cuts_words_at_its_bilms_maximum_length(tmp_path: Path) -> None:
     write_pair(loud_bilm(char_cnn={"max_characters_per_token": 30}), tmp_path)
     main(["new", "tag", str(tmp_path / "project"), "--bilm", str(tmp_path)])
     config = Params.from_file(tmp_path / "project/config.jsonnet")
@@ -194,16 +194,14 @@ def test_a_projects_words_are_as_long_as_its_bilms(tmp_path: Path) -> None:
         ("bilm", "base", "are for the other tasks; bilm.initialized_from"),
     ],
 )
-def test_a_bilm_that_cannot_be_is_refused(
-    task: str, bilm: str, message: str, tmp_path: Path
-) -> None:
+def test_an_unusable_bilm_is_refused(task: str, bilm: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=message):
         main(["new", task, str(tmp_path / "project"), "--bilm", bilm])
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_the_lines_of_a_bilms_readme_train_measure_export_and_embed(
+def test_the_commands_of_a_bilm_projects_readme_train_measure_export_and_embed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -222,7 +220,7 @@ def test_the_lines_of_a_bilms_readme_train_measure_export_and_embed(
     assert Path("exported/weights.hdf5").is_file() and Path("vectors.hdf5").is_file()
 
 
-def test_a_bilms_text_is_split_and_its_words_choose_the_sizes(
+def test_the_text_of_a_bilm_is_split_into_parts_and_its_size_chooses_the_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -286,7 +284,7 @@ def test_dev_text_that_is_in_the_training_text_is_reported(
         ),
     ],
 )
-def test_no_option_and_no_file_of_a_bilm_is_ignored(
+def test_options_and_files_that_a_bilm_project_cannot_use_are_refused(
     arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -297,7 +295,7 @@ def test_no_option_and_no_file_of_a_bilm_is_ignored(
     assert not Path("project").exists()
 
 
-def test_the_ends_of_few_sentences_are_in_the_vocabulary(
+def test_sentence_ends_are_in_the_vocabulary_even_of_few_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -339,7 +337,7 @@ def test_raw_text_is_split_by_the_rules_of_its_language(
         ("".join(f"圆周率约{n}\n" for n in range(200)), [], "none of 180 words .* --language CODE"),
     ],
 )
-def test_text_that_cannot_train_a_bilm_leaves_no_project(
+def test_unsuitable_text_for_a_bilm_leaves_no_project_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -36,7 +36,7 @@ def new(task: str, name: str, text: str, folder: Path) -> None:
         ("ner", "train.conllu", CONLLU, "mark no entities: `elmo import tag`"),
     ],
 )
-def test_a_file_that_cannot_train_is_refused_with_a_reason(
+def test_an_unsuitable_training_file_is_refused_with_a_reason(
     task: str, name: str, text: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SystemExit, match=rf"^elmo new: .*{re.escape(message)}"):
@@ -44,7 +44,7 @@ def test_a_file_that_cannot_train_is_refused_with_a_reason(
     assert not (tmp_path / "project").exists()
 
 
-def test_labels_that_the_training_data_lack_are_an_error(tmp_path: Path) -> None:
+def test_labels_missing_from_the_training_data_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text("text,label\nNever again!,bad\n")
     (tmp_path / "dev.csv").write_text("text,label\nNever again!,bad\nNever again!,Bad\n")
     message = r"dev: the label 'Bad' is not in the training data; did you mean 'bad'\?"
@@ -59,7 +59,7 @@ def test_options_without_their_data_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "project").exists()
 
 
-def test_tags_that_only_other_files_have_are_named(
+def test_tags_missing_from_the_training_data_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "train.txt").write_text("Ada B-PER\nran O\n")
@@ -98,7 +98,7 @@ def test_a_documented_file_becomes_a_project(
     assert re.search(r"train: \d+ ", capsys.readouterr().out)
 
 
-def test_every_file_of_the_page_is_tried() -> None:
+def test_every_file_on_the_page_is_tested() -> None:
     page = (REPOSITORY / "docs" / "your_data.md").read_text(encoding="utf-8")
     assert len(documented_files()) == page.count("```text\n") - 1
     assert {task for task, _, _ in documented_files()} == PROJECT_TASKS.keys() - {"bilm"}

@@ -27,21 +27,19 @@ def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str
 
 
 @pytest.mark.parametrize("arguments", [[], ["help"], ["-h"]])
-def test_the_list_of_commands_is_the_help(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_lists_the_commands(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = ended(capsys, *arguments)
     assert not status and "\nLook closer:\n  weights " in out
 
 
 @pytest.mark.parametrize("arguments", [["-V"], ["-q", "embed", "--version"]])
-def test_the_version_may_be_asked_anywhere(
+def test_the_version_option_works_anywhere(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended(capsys, *arguments)[:2] == (0, f"elmo_plugin {__version__}\n")
 
 
-def test_help_about_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_with_a_commands_name_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(capsys, "help", "embed")[1] == ended(capsys, "embed", "--help")[1]
 
 
@@ -131,7 +129,7 @@ WRONG_LINES = {
 
 
 @pytest.mark.parametrize("line", WRONG_LINES)
-def test_a_wrong_command_line_is_answered_by_what_is_wrong_and_what_to_type(
+def test_a_wrong_command_line_is_explained_and_corrected(
     line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, out, err = ended(capsys, *shlex.split(line))
@@ -147,7 +145,7 @@ def test_a_wrong_command_line_is_answered_by_what_is_wrong_and_what_to_type(
     ("command", "option"),
     [("embed", "--threshold"), ("embed", "--resume"), ("predict", "--update"), ("probe", "--pos")],
 )
-def test_an_unlike_option_is_not_proposed(
+def test_a_dissimilar_option_is_not_suggested(
     command: str, option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended(capsys, command, "a", "b", option)[2].splitlines()[1].startswith("An example is ")
@@ -156,7 +154,7 @@ def test_an_unlike_option_is_not_proposed(
 @pytest.mark.parametrize(
     ("typed", "meant"), [("pos", "tag"), ("sentiment", "sst"), ("language-model", "bilm")]
 )
-def test_a_task_of_other_programs_names_the_project_that_is_meant(
+def test_a_task_name_of_other_programs_suggests_our_project(
     typed: str, meant: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, _, err = ended(capsys, "new", typed, "folder")
@@ -184,14 +182,14 @@ def test_a_wrong_value_is_named(
         (["embed", "A text."], "name a file of text, or - and pipe the text: echo TEXT | elmo "),
     ],
 )
-def test_a_text_in_the_place_of_a_file_is_recognized(
+def test_a_text_given_in_place_of_a_file_is_recognized(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, _, err = ended(capsys, *arguments, "out.npz")
     assert status == 2 and message in err and err.count("\n") == 1
 
 
-def test_each_command_that_is_proposed_exists() -> None:
+def test_every_suggested_command_exists() -> None:
     for target, words in meanings()["commands"].items():
         assert not COMMANDS.keys() & set(words.split()), target
         if target.endswith("."):  # a sentence
@@ -204,7 +202,7 @@ def test_each_command_that_is_proposed_exists() -> None:
                 assert parse([name, *rest])[0] == COMMANDS[name]
 
 
-def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
+def test_every_suggested_option_exists_and_accepts_its_value() -> None:
     parsers = [make_parser(command) for command in COMMANDS.values()]
     for target in meanings()["options"]:
         if target.endswith("."):  # a sentence
@@ -221,7 +219,7 @@ def test_each_option_that_is_proposed_exists_and_takes_its_value() -> None:
             assert action.type is None or (callable(action.type) and action.type(value)), target
 
 
-def test_sentences_about_too_many_arguments_propose_command_lines_that_can_be_typed() -> None:
+def test_errors_about_too_many_arguments_suggest_valid_command_lines() -> None:
     for name, sentence in meanings()["too many arguments"].items():
         line = re.search(rf"elmo {name} [^.,;]*(?<![.,; ])", sentence)
         assert line is not None, sentence
@@ -242,7 +240,7 @@ def test_sentences_about_too_many_arguments_propose_command_lines_that_can_be_ty
     ],
     ids=" ".join,
 )
-def test_a_wrong_file_has_status_2(
+def test_a_wrong_file_exits_with_status_2(
     arguments: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -265,7 +263,7 @@ def test_a_wrong_file_has_status_2(
         (["ner", "--", "--json"], None, ["--json"]),
     ],
 )
-def test_json_always_takes_its_file_and_options_stand_anywhere(
+def test_json_takes_a_file_and_options_may_come_anywhere(
     words: list[str], json_path: str | None, texts: list[str]
 ) -> None:
     command, args = parse(["predict", *words])
@@ -278,7 +276,7 @@ def test_json_always_takes_its_file_and_options_stand_anywhere(
 
 
 @pytest.mark.parametrize("loud", ["-q", "--quiet", "-v", "--verbose"])
-def test_quiet_and_verbose_stand_on_both_sides(loud: str) -> None:
+def test_quiet_and_verbose_work_before_and_after_the_command(loud: str) -> None:
     before, after = (parse(words)[1] for words in ([loud, "doctor"], ["doctor", loud]))
     assert before == after and before.quiet != before.verbose
 

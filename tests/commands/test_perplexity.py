@@ -75,7 +75,9 @@ def test_the_command_prints_and_writes_what_it_measures(
     assert (figures["vocabulary_size"], figures["block_words"]) == (len(COUNTS) + 1, 5)
 
 
-def test_the_order_of_the_rows_of_the_softmax_changes_nothing(text: str, tmp_path: Path) -> None:
+def test_the_order_of_softmax_rows_does_not_change_the_perplexity(
+    text: str, tmp_path: Path
+) -> None:
     """Also if it has no row for padding: files of other programs may have any word in row 0."""
     softmax = random_softmax(["the", "<S>", "</S>", "<UNK>", "cat", "sat"])
     figures = []
@@ -98,7 +100,7 @@ def _measure_with(softmax: SoftmaxWeights, folder: Path, text: str) -> dict[str,
 
 
 @pytest.mark.parametrize("padding_bias", [-30.0, 0.0, 30.0])
-def test_padding_has_no_probability(text: str, tmp_path: Path, padding_bias: float) -> None:
+def test_padding_gets_no_probability(text: str, tmp_path: Path, padding_bias: float) -> None:
     """A word that cannot occur changes nothing, however probable its row makes it."""
     words = ["<UNK>", "<S>", "</S>", "the", "cat", "sat"]
     plain, padded = random_softmax(words), random_softmax(["@@PADDING@@", *words])
@@ -110,7 +112,7 @@ def test_padding_has_no_probability(text: str, tmp_path: Path, padding_bias: flo
     assert _measure_with(padded, tmp_path / "padded", text) == pytest.approx(expected, rel=1e-5)
 
 
-def test_padding_that_a_configuration_calls_otherwise_has_no_probability(
+def test_padding_renamed_by_the_configuration_gets_no_probability(
     text: str, tmp_path: Path
 ) -> None:
     vocab = Vocabulary({"words": dict(COUNTS)})
@@ -129,7 +131,7 @@ def test_padding_that_a_configuration_calls_otherwise_has_no_probability(
 
 
 @pytest.mark.parametrize("state", ["carry", "reset"])
-def test_scores_of_sentences_and_words_add_up_to_the_whole(
+def test_scores_of_sentences_and_words_add_up_to_the_total(
     archive: str, text: str, tmp_path: Path, state: str
 ) -> None:
     out, figures_file = tmp_path / "out" / "scores.jsonl", tmp_path / "figures.json"
@@ -156,13 +158,13 @@ def test_scores_of_sentences_and_words_add_up_to_the_whole(
 
 
 @pytest.mark.cuda
-def test_a_gpu_gives_the_same(archive: str, text: str) -> None:
+def test_a_gpu_gives_the_same_perplexity(archive: str, text: str) -> None:
     expected = _numbers(measure_perplexity(archive, [text]))
     found = _numbers(measure_perplexity(archive, [text], device="cuda"))
     assert found == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_bilm_that_bilm_tf_trained_has_the_losses_that_bilm_tf_computes(tmp_path: Path) -> None:
+def test_a_bilm_trained_by_bilm_tf_gets_the_losses_that_bilm_tf_computes(tmp_path: Path) -> None:
     expected = json.loads((BILM_TF / "losses.json").read_text(encoding="utf-8"))
     text, out = tmp_path / "text.txt", tmp_path / "scores.jsonl"
     sentences = [" ".join(sentence["words"]) for sentence in expected]
@@ -206,7 +208,7 @@ def test_what_cannot_be_is_named_and_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize(("state", "block_words"), [("reset", 1), ("carry", 5), ("carry", 1000)])
-def test_it_is_what_validation_measures(
+def test_perplexity_equals_that_of_validation(
     archive: str, text: str, state: str, block_words: int
 ) -> None:
     vocab = Vocabulary({"words": dict(COUNTS)})

@@ -46,7 +46,9 @@ def old(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_it_ports_and_tries_a_configuration(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_port_converts_and_tries_a_configuration(
+    old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     config = json.loads((old / "old.json").read_text())
     elmo = {"type": "elmo_token_embedder"} | {
         f"{kind}_file": str(FIXTURES / "bilm" / name)
@@ -72,7 +74,7 @@ def test_it_ports_and_tries_a_configuration(old: Path, capsys: pytest.CaptureFix
     assert "distributed" in Params.from_file(str(old / "new.json"))
 
 
-def test_standard_streams(
+def test_port_reads_and_writes_standard_streams(
     old: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run("port", old / "old.json", "-o", old / "new.json")
@@ -83,7 +85,7 @@ def test_standard_streams(
     assert capfd.readouterr().out == (old / "new.json").read_text()
 
 
-def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
+def test_numbers_given_as_strings_are_converted_and_variables_are_kept(tmp_path: Path) -> None:
     old: Any = simple_tagger()
     old["model"]["encoder"]["hidden_size"] = "5"
     text = json.dumps(old).replace('"lr": 0.001', '"lr": std.extVar("ABSENT_RATE")')
@@ -121,7 +123,7 @@ CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
         ),
     ],
 )
-def test_what_is_left_is_one_sentence(
+def test_the_remaining_work_is_reported_in_one_sentence(
     make: Callable[[], Any],
     changes: dict[str, Any],
     arguments: list[str],

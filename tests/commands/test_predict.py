@@ -23,7 +23,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run" / "model.tar.gz"
 
 
-def test_every_question_has_an_answer_that_is_scored(archive: Path, tmp_path: Path) -> None:
+def test_every_question_gets_an_answer_that_can_be_scored(archive: Path, tmp_path: Path) -> None:
     output = tmp_path / "answers.json"
     run("predict", archive, "--squad", DATA, "-o", output, "--batch-size", 3)
     assert list(json.loads(output.read_text())) == ["a1", "a2", "a3", "b1"]
@@ -42,7 +42,7 @@ def change(folder: Path, change_question: Any) -> Path:
     return path
 
 
-def test_what_cannot_be_read_is_reported_and_skipped(
+def test_unreadable_lines_are_reported_and_skipped(
     archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def change_question(paragraph: Any, question: Any) -> None:
@@ -65,9 +65,7 @@ def test_what_cannot_be_read_is_reported_and_skipped(
     assert "question b1: spaCy's rules read" in said.err
 
 
-def test_the_archive_of_another_task_is_refused(
-    tagger_archives: list[Path], tmp_path: Path
-) -> None:
+def test_an_archive_of_another_task_is_refused(tagger_archives: list[Path], tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="expected a model of SQuAD"):
         run("predict", tagger_archives[0], "--squad", DATA, "-o", tmp_path / "answers.json")
 
@@ -115,7 +113,7 @@ def test_only_trusted_archives_run_code(
         (["texts.txt", "-o", "texts.txt"], "the output texts.txt is also an input"),
     ],
 )
-def test_what_cannot_be_read_or_written_is_said_before_a_model_is_loaded(
+def test_unreadable_inputs_and_outputs_are_reported_before_a_model_is_loaded(
     arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

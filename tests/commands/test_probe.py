@@ -47,7 +47,7 @@ def test_each_layer_is_probed_with_its_control_task(
     assert "selectivity" in capsys.readouterr().out
 
 
-def test_data_without_anything_to_learn_are_refused(tmp_path: Path) -> None:
+def test_data_with_nothing_to_learn_are_refused(tmp_path: Path) -> None:
     good = tagged(tmp_path, "good.txt", SENTENCES)
     with pytest.raises(ConfigurationError, match=r"empty.txt: no words in this file"):
         run("probe", "tiny", good, tagged(tmp_path, "empty.txt", ["\n"]))

@@ -120,7 +120,7 @@ def test_predicates_are_matched_by_their_places_as_in_srl_eval(
         (GOLD.replace("*)\t(V*)", "*\t(V*)"), "system.props, line 3", "'(A1*' is never closed"),
     ],
 )
-def test_a_system_with_other_sentences_is_an_error_that_leaves_the_figures_of_before(
+def test_mismatched_sentences_are_an_error_that_keeps_the_earlier_figures(
     gold: Path, tmp_path: Path, text: str, place: str, message: str
 ) -> None:
     system, out = tmp_path / "system.props", tmp_path / "figures.json"

@@ -54,7 +54,7 @@ def test_a_signal_interrupts_the_block_and_is_ignored_after_it(stop: Stop, numbe
     signal.raise_signal(number)
 
 
-def test_a_forked_worker_ends_without_a_word(stop: Stop, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_forked_worker_ends_silently(stop: Stop, capfd: pytest.CaptureFixture[str]) -> None:
     stop.install()
     with stop:
         child = os.fork()

@@ -87,7 +87,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
     return done
 
 
-def test_all_seeds_of_a_training_are_set_and_it_is_done_once(
+def test_each_training_runs_once_with_all_its_seeds_set(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     sweep(configs[:1], tmp_path / "runs", 2)
@@ -98,7 +98,7 @@ def test_all_seeds_of_a_training_are_set_and_it_is_done_once(
     assert table.splitlines()[-2:] == ["| ner_small | 4.00 | 4.00 |", "| ner_large | 5.00 | 5.00 |"]
 
 
-def test_a_training_that_fails_is_named_and_the_others_are_done(
+def test_a_failed_training_is_named_and_the_rest_are_finished(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     file = tmp_path / "out.json"
@@ -120,7 +120,7 @@ def test_a_training_that_fails_is_named_and_the_others_are_done(
 @pytest.mark.parametrize(
     ("trainer", "recovers"), [({}, False), ({"type": "bilm"}, True)], ids=["other", "bilm"]
 )
-def test_only_a_training_whose_resume_is_exact_goes_on_from_its_checkpoint(
+def test_only_trainings_that_resume_exactly_continue_from_a_checkpoint(
     trainer: dict[str, Any], recovers: bool, trained: list[Trained], tmp_path: Path
 ) -> None:
     config = config_file(tmp_path, "ner", **trainer)
@@ -180,7 +180,7 @@ def test_mistakes_are_found_before_anything_is_trained(
     assert not trained
 
 
-def test_another_metric_than_the_trainers_may_be_reported(
+def test_a_metric_other_than_the_trainers_may_be_reported(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     sweep(configs[1:], tmp_path / "runs", 1, "", "--metric=-loss")
@@ -191,7 +191,7 @@ def test_another_metric_than_the_trainers_may_be_reported(
         sweep(configs, tmp_path / "runs", 1, "", "--metric=+beauty")
 
 
-def test_another_training_in_the_folder_is_not_taken_for_this_one(
+def test_a_different_training_in_the_folder_is_not_mistaken_for_this_one(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     sweep(configs, tmp_path / "runs", 1)
@@ -207,7 +207,7 @@ def test_another_training_in_the_folder_is_not_taken_for_this_one(
     assert len(trained) == 2
 
 
-def test_a_training_of_another_process_is_left_to_it_and_files_of_the_user_stay(
+def test_trainings_of_other_processes_and_the_users_files_are_left_untouched(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     unfinished = tmp_path / "runs" / "ner_small" / "1.unfinished"
@@ -227,7 +227,7 @@ def test_a_training_of_another_process_is_left_to_it_and_files_of_the_user_stay(
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity"])
-def test_a_score_that_is_not_finite_is_a_failure_and_in_no_table(
+def test_an_infinite_score_is_a_failure_and_not_in_the_table(
     value: str, configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     sweep(configs, tmp_path / "runs", 1)

@@ -19,7 +19,7 @@ def run(tagger_archives: list[Path]) -> Path:
     return tagger_archives[1].parent
 
 
-def test_prints_and_writes_what_the_archives_have(
+def test_weights_of_the_archives_are_printed_and_written(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     archive, file = run / "model.tar.gz", tmp_path / "weights.json"

@@ -42,7 +42,7 @@ def test_trained_model_is_small_and_its_card_has_its_score(name: str) -> None:
     )
 
 
-def test_name_wins_over_a_file_and_a_path_is_never_a_name(
+def test_a_models_name_wins_over_a_file_of_that_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -64,7 +64,7 @@ def test_name_wins_over_a_file_and_a_path_is_never_a_name(
         ("Semantic roles", "srl"),
     ],
 )
-def test_other_words_for_a_task_lead_to_its_model_unless_they_are_files(
+def test_synonyms_of_a_task_lead_to_its_model_if_no_such_file_exists(
     word: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -85,6 +85,6 @@ def test_other_words_for_a_task_lead_to_its_model_unless_they_are_files(
         ("base", "and base is a biLM, not a trained model: expected one of ner, "),
     ],
 )
-def test_an_unknown_word_lists_the_names(word: str, message: str) -> None:
+def test_an_unknown_name_is_an_error_that_lists_the_known_ones(word: str, message: str) -> None:
     with pytest.raises(BiLmError, match=message):
         archive_path(word)

@@ -38,7 +38,7 @@ def test_the_target_of_a_symlink_is_replaced_and_the_link_stays(tmp_path: Path) 
     assert len(list(tmp_path.rglob("*"))) == 5
 
 
-def test_a_pipe_gets_the_content_and_stays(tmp_path: Path) -> None:
+def test_a_pipe_receives_the_content_and_is_not_replaced(tmp_path: Path) -> None:
     pipe, found = tmp_path / "pipe", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: found.append(pipe.read_text()))
@@ -49,13 +49,13 @@ def test_a_pipe_gets_the_content_and_stays(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]
 
 
-def test_the_standard_output_gets_the_content_between_what_is_printed(tmp_path: Path) -> None:
+def test_content_for_standard_output_keeps_its_place_between_prints(tmp_path: Path) -> None:
     with open(tmp_path / "out", "w") as output:
         subprocess.run([sys.executable, "-c", STDOUT, "/dev/stdout"], check=True, stdout=output)
     assert (tmp_path / "out").read_text() == "before\n[\n  1\n]\nafter\n"
 
 
-def test_an_input_by_any_name_is_no_output(tmp_path: Path) -> None:
+def test_an_input_under_any_name_is_refused_as_output(tmp_path: Path) -> None:
     source = tmp_path / "source.json"
     source.write_text("{}")
     (tmp_path / "link").symlink_to(source)
@@ -81,14 +81,14 @@ def test_an_input_by_any_name_is_no_output(tmp_path: Path) -> None:
             check_outputs(outputs, [str(tmp_path)])
 
 
-def test_a_written_file_takes_its_place(tmp_path: Path) -> None:
+def test_a_finished_file_replaces_the_old_one(tmp_path: Path) -> None:
     with atomic_write(tmp_path / "new" / "file.txt") as temporary:
         temporary.write_text("whole")
     assert (tmp_path / "new" / "file.txt").read_text() == "whole"
     assert list((tmp_path / "new").iterdir()) == [tmp_path / "new" / "file.txt"]
 
 
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "file.txt").write_text("old")
     with pytest.raises(RuntimeError), atomic_write(tmp_path / "file.txt") as temporary:
         temporary.write_text("ha")
@@ -97,7 +97,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "file.txt"]
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next_call_and_nothing_else(
+def test_leftovers_of_a_killed_process_are_removed_by_the_next_call(
     tmp_path: Path,
 ) -> None:
     read, write = os.pipe()

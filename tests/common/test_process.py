@@ -4,7 +4,7 @@ from elmo_plugin.common.process import ForkSafeLock
 from tests.forks import ends_well_in_a_fork
 
 
-def test_it_is_free_in_a_fork_while_the_parent_has_it() -> None:
+def test_a_lock_held_by_the_parent_is_free_in_a_forked_child() -> None:
     lock = ForkSafeLock()
 
     def work() -> None:

@@ -12,7 +12,9 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_the_commit_is_the_last_that_changed_the_folder_or_the_experiments(tmp_path: Path) -> None:
+def test_provenance_is_the_last_commit_that_changed_the_folder_or_the_experiments(
+    tmp_path: Path,
+) -> None:
     package = tmp_path / "package"
     git(tmp_path, "init")
     hashes = []

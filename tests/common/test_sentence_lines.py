@@ -37,7 +37,7 @@ CONLLU = (
         ("It\nrains\n.\n\nNo\n", "columns, a word in each line; --column N"),
     ],
 )
-def test_what_is_no_text_is_refused_with_a_way_out(text: str, kind: str) -> None:
+def test_a_file_that_is_no_text_is_refused_with_a_remedy(text: str, kind: str) -> None:
     with pytest.raises(BiLmError, match=f"x: expected one sentence per line, got {kind}"):
         list(sentence_lines(iter(text.encode().splitlines(True)), "x"))
 
@@ -63,7 +63,7 @@ def test_what_is_no_text_is_refused_with_a_way_out(text: str, kind: str) -> None
         "see --> here\n",
     ],
 )
-def test_text_is_text(text: str) -> None:
+def test_plain_text_is_not_mistaken_for_another_format(text: str) -> None:
     assert b"".join(sentence_lines(iter(text.encode().splitlines(True)), "x")).decode() == text
 
 
@@ -87,11 +87,11 @@ def column(text: str, number: int) -> list[str]:
 
 
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f", "\u2028"])
-def test_each_row_of_a_table_is_a_word_with_whatever_spaces(space: str) -> None:
+def test_each_row_of_a_table_is_a_word_that_may_contain_spaces(space: str) -> None:
     assert column(f"Il\tP\n10{space}000\tN\namis\tN\n", 0) == ["Il", "10_000", "amis"]
 
 
-def test_only_conllu_has_numbers_to_leave_out() -> None:
+def test_leading_numbers_are_dropped_from_conllu_only() -> None:
     assert column("cost\tcosts\n3.5\t3.5\n2019-20\t2019-20\n", 1) == ["costs", "3.5", "2019-20"]
     assert column("0.10\tHello\n0.55\tworld\n", 1) == ["Hello", "world"]
     assert column("1-2\tim\n1\tin\n2\tdem\n2.1\tx\n", 1) == ["in", "dem"]

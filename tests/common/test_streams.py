@@ -25,7 +25,7 @@ with open(sys.argv[1], "w") as file:
 """
 
 
-def test_what_is_printed_into_closed_streams_goes_nowhere(tmp_path: Path) -> None:
+def test_printing_to_closed_streams_is_harmless(tmp_path: Path) -> None:
     shell = '"$0" -c "$1" "$2" 0<&- 1>&- 2>&-'
     arguments = ["sh", "-c", shell, sys.executable, PROGRAM, tmp_path / "file"]
     ended = subprocess.run(arguments, capture_output=True)
@@ -42,7 +42,7 @@ def test_what_is_printed_into_closed_streams_goes_nowhere(tmp_path: Path) -> Non
         ("nothing", 2, "unknown command"),
     ],
 )
-def test_output_that_nobody_reads_ends_a_command_without_a_word(
+def test_a_closed_output_pipe_ends_a_command_silently(
     arguments: str, status: int, error: str
 ) -> None:
     reader, writer = os.pipe()
@@ -77,7 +77,7 @@ def test_every_character_is_printed_in_every_encoding(
 
 
 @given(st.text())
-def test_nothing_that_is_shown_controls_a_terminal(text: str) -> None:
+def test_printed_data_cannot_control_the_terminal(text: str) -> None:
     controls = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u202a\u202b\u202c\u202d\u202e"}
     assert not set(visible(text)) & (controls | set("\u2066\u2067\u2068\u2069")) - set("\t\n")
     assert (visible(text) == text) == all(
@@ -85,7 +85,9 @@ def test_nothing_that_is_shown_controls_a_terminal(text: str) -> None:
     )
 
 
-def test_escapes_are_visible_in_errors_and_output(capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_are_printed_visibly_in_errors_and_output(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert (
         str(BiLmError("the tag \x1b[31m\x9b2J\u202e in 猫\t.txt"))
         == r"the tag \x1b[31m\x9b2J\u202e in 猫" + "\t.txt"

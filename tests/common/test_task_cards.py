@@ -19,7 +19,7 @@ def test_cards_are_sorted_and_no_two_have_the_same_place() -> None:
 
 
 @pytest.mark.parametrize("name", task_cards())
-def test_a_card_is_called_like_its_task(name: str) -> None:
+def test_a_card_is_named_after_its_task(name: str) -> None:
     paths = list(PACKAGE.rglob(f"{name}.card.json"))
     assert len(paths) == 1
     assert task_cards()[name].name == name
@@ -34,7 +34,7 @@ def test_each_trained_model_and_each_project_has_a_card() -> None:
     assert trained_models().keys() == archives == with_predictor
 
 
-def test_no_word_means_two_tasks() -> None:
+def test_no_synonym_is_shared_by_two_tasks() -> None:
     for key in ("words", "command_words"):
         words = [word for card in task_cards().values() for word in getattr(card, key)]
         assert len(words) == len(set(words))
@@ -57,7 +57,7 @@ def test_reading_the_cards_imports_neither_torch_nor_allennlp() -> None:
     assert found.stdout.strip() == "[]"
 
 
-def test_a_text_may_go_by_other_names_and_a_command_names_its_texts() -> None:
+def test_texts_may_have_other_keys_and_commands_name_theirs() -> None:
     card = TaskCard("qa", texts=(InputText("passage", 6, ("context",)), InputText("question", 1)))
     assert [card.usual_name(name) for name in ("context", "passage", "else")] == [
         "passage",

@@ -24,19 +24,19 @@ typed_texts = st.text(st.sampled_from(f"{TYPOGRAPHIC}ab .'\"-é中😀"), max_si
         ("ﬁne oﬃce", "fine office"),
     ],
 )
-def test_typographic_characters_have_ascii_twins(typed: str, twin: str) -> None:
+def test_typographic_characters_are_replaced_by_ascii(typed: str, twin: str) -> None:
     assert normalize_text(typed) == NormalizedText(typed).text == twin
 
 
 @pytest.mark.parametrize(
     "text", ["می\u200cروم", "👩\u200d🚀", "क्\u200dष", "naïve café 中文，。", "£5 ½ №"]
 )
-def test_other_characters_and_joiners_of_other_scripts_stay(text: str) -> None:
+def test_characters_and_joiners_of_other_scripts_are_kept(text: str) -> None:
     assert normalize_text(text) == text
 
 
 @given(typed_texts)
-def test_the_place_of_a_word_has_the_characters_that_it_was_made_of(text: str) -> None:
+def test_the_offsets_of_a_word_cover_its_original_characters(text: str) -> None:
     normalized = NormalizedText(text)
     for start in range(len(normalized.text)):
         word, first, last = normalized.word(start, start + 1)
@@ -53,7 +53,9 @@ def test_the_place_of_a_word_has_the_characters_that_it_was_made_of(text: str) -
         ("de", "„Das ist’s“, sagte er – und »ging« weiter."),
     ],
 )
-def test_words_are_those_of_the_twin_and_places_those_of_the_text(language: str, text: str) -> None:
+def test_words_come_from_the_ascii_form_and_offsets_from_the_typed_text(
+    language: str, text: str
+) -> None:
     rules = SpacyRules(language)
     words, twins = rules.words(text), rules.words(normalize_text(text))
     assert [word.text for word in words] == [word.text for word in twins]
@@ -69,7 +71,7 @@ def test_words_are_those_of_the_twin_and_places_those_of_the_text(language: str,
         ("ကျွန်တော်စားတယ်", "Burmese"),
     ],
 )
-def test_texts_that_need_a_dictionary_are_refused_by_script_and_option(
+def test_texts_that_need_a_dictionary_are_refused_naming_script_and_option(
     text: str, script: str
 ) -> None:
     with pytest.raises(
@@ -89,5 +91,5 @@ def test_texts_that_need_a_dictionary_are_refused_by_script_and_option(
         "미라는 열었다",
     ],
 )
-def test_other_texts_are_not_even_with_names_in_such_a_script(text: str) -> None:
+def test_texts_with_single_names_in_such_a_script_are_accepted(text: str) -> None:
     check_script(text, "tokenizer")

@@ -28,7 +28,7 @@ def _ids(sentences: list[list[str]], device: str) -> Tensor:
     return torch.from_numpy(sentences_to_character_ids(sentences)).to(device)
 
 
-def test_a_long_sequence_is_that_of_its_ends_and_needs_bounded_memory(device: str) -> None:
+def test_a_long_sequence_needs_bounded_memory_and_keeps_its_vectors(device: str) -> None:
     """Each direction has read nothing else at the end that it begins with."""
     words, near = (20_000 if device == "cuda" else 1_000), 30
     text = [f"word{number % 700}" for number in range(words)]
@@ -45,7 +45,7 @@ def test_a_long_sequence_is_that_of_its_ends_and_needs_bounded_memory(device: st
     assert_near(layers[:, -near:, 32:].cpu(), last[:, :, 32:])
 
 
-def test_embedding_waits_as_often_however_long_the_sentences_are(device: str) -> None:
+def test_synchronizations_do_not_grow_with_the_length_of_sentences(device: str) -> None:
     bilm = _frozen(device)
     found = []
     for repeated in (1, 1, 9):

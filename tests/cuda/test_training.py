@@ -51,7 +51,7 @@ def expected(windows: list[Window]) -> tuple[list[float], dict[str, Tensor]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_losses_and_gradients_are_those_of_float64(
+def test_losses_and_gradients_equal_float64(
     kind: str,
     device: str,
     windows: list[Window],
@@ -67,7 +67,7 @@ def test_losses_and_gradients_are_those_of_float64(
         assert (gradients[name] - right).norm() <= tolerance * right.norm(), name
 
 
-def test_a_step_waits_as_often_however_many_time_steps_it_has(device: str) -> None:
+def test_synchronizations_do_not_grow_with_the_number_of_time_steps(device: str) -> None:
     model = LanguageModel().to(device)
     optimizer = torch.optim.Adam(model.parameters())
     found = []

@@ -29,7 +29,7 @@ def layers_of(sentences: list[list[str]]) -> torch.Tensor:
     return torch.cat(BiLm.from_pretrained("tiny").embed(sentences), dim=1)
 
 
-def test_words_are_those_of_encode_but_shown_as_typed(tiny: BiLmTab) -> None:
+def test_words_are_split_like_encode_and_shown_as_typed(tiny: BiLmTab) -> None:
     lines = ["She said: “don\u2019t!”", "हिन्दी 3.5 😀 今日"]
     shown = view(tiny, f"{lines[0]}\n \n{lines[1]}")
     assert shown["sentences"][0] == ["She", "said", ":", "“", "do", "n\u2019t", "!", "”"]
@@ -37,7 +37,7 @@ def test_words_are_those_of_encode_but_shown_as_typed(tiny: BiLmTab) -> None:
         assert list(map(normalize_text, words)) == encoded.words
 
 
-def test_the_cosines_of_each_layer_are_the_vectors_cosines(tiny: BiLmTab) -> None:
+def test_the_shown_cosines_equal_those_of_the_vectors(tiny: BiLmTab) -> None:
     shown = view(tiny, word=3)
     assert shown["occurrences"] == [3, 10, 14]
     assert [layer["name"] for layer in shown["layers"]] == ["token", "LSTM 1", "LSTM 2"]
@@ -48,7 +48,7 @@ def test_the_cosines_of_each_layer_are_the_vectors_cosines(tiny: BiLmTab) -> Non
         np.testing.assert_allclose(layer["cosines"], unit @ unit.T, atol=1e-5)
 
 
-def test_the_map_keeps_the_distances_of_three_places(tiny: BiLmTab) -> None:
+def test_the_map_keeps_the_distances_of_three_points(tiny: BiLmTab) -> None:
     """Three points lie in a plane, so two principal components lose nothing but the scale."""
     shown = view(tiny, word=3)
     points = torch.tensor(shown["layers"][-1]["points"]).double()
@@ -69,7 +69,7 @@ def test_the_nearest_words_come_first_without_the_word_itself(tiny: BiLmTab) -> 
     assert places[0][0][places[0][1]].lower() == "play"
 
 
-def test_the_longest_repeated_word_is_chosen_or_else_the_longest_which_has_no_map(
+def test_the_longest_repeated_word_is_chosen_or_else_the_longest_without_a_map(
     tiny: BiLmTab,
 ) -> None:
     assert view(tiny)["chosen"] == 3
@@ -80,12 +80,12 @@ def test_the_longest_repeated_word_is_chosen_or_else_the_longest_which_has_no_ma
 
 
 @pytest.mark.parametrize("word", ["15", "x", "-1", "9" * 99])
-def test_a_missing_word_is_an_error(tiny: BiLmTab, word: str) -> None:
+def test_a_word_that_does_not_occur_is_an_error(tiny: BiLmTab, word: str) -> None:
     with pytest.raises(BiLmError, match=f"The word {word!r} is not in this text"):
         view(tiny, word=word)
 
 
-def test_the_tab_links_each_word_and_shows_the_layers(tiny: BiLmTab) -> None:
+def test_each_word_on_the_tab_is_a_link_to_its_layers(tiny: BiLmTab) -> None:
     client = TestClient(make_app([tiny]), base_url="http://localhost")
     page = client.get("/bilm", params={"text": TEXT, "word": 3}).text
     assert (

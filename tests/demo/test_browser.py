@@ -93,7 +93,7 @@ def save(browser: Browser, name: str) -> None:
 
 
 @pytest.mark.parametrize("tab", [*sorted(trained_models().keys() - {"srl_predicates"}), "bilm"])
-def test_each_tab_shows_its_example_also_in_a_narrow_window(
+def test_each_tab_shows_its_example_even_in_a_narrow_window(
     browser: Browser, address: str, tab: str
 ) -> None:
     browser.get(f"{address}/{tab}")

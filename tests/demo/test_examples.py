@@ -40,7 +40,7 @@ def test_each_tab_has_one_sentence_and_three_examples_with_all_fields(tab: str) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
-def test_the_first_example_of_each_task_is_answered_as_a_person_does(task: str) -> None:
+def test_the_first_example_of_each_task_is_answered_correctly(task: str) -> None:
     (tab,) = task_tabs([task], 1_000)
     (column,) = tab.answer(tab.examples[0])["columns"]
     found: list[object] = []
@@ -52,7 +52,7 @@ def test_the_first_example_of_each_task_is_answered_as_a_person_does(task: str) 
     assert found == RIGHT[task]
 
 
-def test_the_top_layer_of_base_tells_plays_from_playing_in_the_first_example() -> None:
+def test_the_top_layer_of_base_separates_the_meanings_in_the_first_example() -> None:
     tab = BiLmTab("base")
     shown = tab.answer(task_cards()["bilm"].tab.examples[0])
     is_noun = [True, False, True, False, True]  # the play, children play, a play, they play, a play

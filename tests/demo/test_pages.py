@@ -34,12 +34,12 @@ def tags(page: str) -> list[tuple[str, tuple[str, ...]]]:
     return found
 
 
-def test_the_first_tab_is_where_one_comes_to() -> None:
+def test_the_start_page_shows_the_first_tab() -> None:
     answer = client(stub("snli", lambda inputs: SNLI)).get("/")
     assert answer.status_code == 307 and answer.headers["location"] == "/snli"
 
 
-def test_an_address_with_a_text_shows_its_prediction_for_each_archive() -> None:
+def test_an_address_with_a_text_shows_the_prediction_of_each_archive() -> None:
     archives = [stub("ner", first_word_is(kind), kind) for kind in ("PER", "LOC")]
     page = client(*archives).get("/ner", params={"sentence": "Ada lives"}).text
     assert page.count("<article") == 2 and '<h2 id="model-1">runs/PER/model.tar.gz</h2>' in page
@@ -49,9 +49,7 @@ def test_an_address_with_a_text_shows_its_prediction_for_each_archive() -> None:
     assert "load_predictor(&#39;runs/LOC/model.tar.gz&#39;)" in page
 
 
-def test_without_a_text_the_first_example_is_filled_in_and_answered_and_the_others_are_links() -> (
-    None
-):
+def test_without_a_text_the_first_example_is_answered_and_the_rest_are_links() -> None:
     page = client().get("/ner").text
     first, second, _ = (each["sentence"] for each in task_cards()["ner"].tab.examples)
     assert f">\n{first}</textarea>" in page and 'data-group="PER"' in page and "<article" in page
@@ -72,7 +70,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_and_no_label_becomes_a_tag_or_an_attribute(text: str) -> None:
+def test_texts_and_labels_cannot_inject_html(text: str) -> None:
     def page(word: str) -> str:
         archive = stub("ner", lambda inputs: ner_output("Ada lives", (0, 1, word)))
         return client(archive).get("/ner", params={"sentence": word}).text
@@ -98,14 +96,14 @@ INVISIBLE = [
         ("a" * 51, "The sentence has 51 characters; at most 50 are read here"),
     ],
 )
-def test_a_text_that_is_not_read_is_an_error_in_one_sentence(text: str, message: str) -> None:
+def test_unreadable_text_is_reported_in_one_sentence(text: str, message: str) -> None:
     page = client(max_characters=50)
     assert f'role="alert">{message}' in page.get("/ner", params={"sentence": text}).text
     answer = page.get("/ner.json", params={"sentence": text})
     assert answer.status_code == 400 and answer.json()["error"].startswith(message)
 
 
-def test_a_model_that_fails_has_an_error_in_its_own_column(
+def test_a_failing_model_shows_an_error_in_its_own_column(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def refuse(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +130,7 @@ def test_a_model_that_fails_has_an_error_in_its_own_column(
         ("snli", {"label": "neutral", "probabilities": object()}),
     ],
 )
-def test_a_prediction_of_another_form_leaves_the_other_column(task: str, output: Any) -> None:
+def test_a_malformed_prediction_does_not_affect_the_other_column(task: str, output: Any) -> None:
     right = {"sst": SNLI, "snli": SNLI, "squad": SQUAD, "coref": coref_output("Ada lives", ["Ada"])}
     expected = right.get(task, ner_output("Ada lives"))
     texts = dict.fromkeys(TASKS[task].text_names, "Ada lives")
@@ -149,7 +147,7 @@ def test_a_prediction_of_another_form_leaves_the_other_column(task: str, output:
     ]
 
 
-def test_a_tab_that_fails_is_one_sentence_on_its_page() -> None:
+def test_a_failing_tab_shows_one_sentence_on_its_page() -> None:
     tab = TaskTab([stub("ner", first_word_is("PER"))])
     tab.answer = lambda query: 1 / 0  # type: ignore[method-assign,assignment,return-value]
     page = TestClient(make_app([tab]), base_url=BASE)
@@ -158,7 +156,7 @@ def test_a_tab_that_fails_is_one_sentence_on_its_page() -> None:
     assert 'href="/ner"' in answer.text and page.get("/ner.json?sentence=Ada").status_code == 500
 
 
-def test_a_page_comes_before_its_model_whose_error_is_in_its_column() -> None:
+def test_a_page_is_served_while_its_model_loads_and_shows_its_error() -> None:
     loading: Future[Any] = Future()
     tab = TaskTab([LoadedArchive("ner", TASKS["ner"], loading)])
     page = TestClient(make_app([tab]), base_url=BASE)
@@ -195,7 +193,7 @@ def test_a_page_comes_before_its_model_whose_error_is_in_its_column() -> None:
         ),  # an image of another page
     ],
 )
-def test_requests_of_other_pages_and_for_their_names_are_refused(
+def test_requests_from_other_pages_and_for_other_hosts_are_refused(
     headers: dict[str, str], status: int
 ) -> None:
     answer = client().get("/ner", params={"sentence": "Ada lives"}, headers=headers)
@@ -203,7 +201,7 @@ def test_requests_of_other_pages_and_for_their_names_are_refused(
 
 
 @pytest.mark.parametrize("path", ["/ner?sentence=Ada", "/static/script.js", "/nothing", "/"])
-def test_nothing_is_inline_or_from_elsewhere_and_the_policy_says_so(path: str) -> None:
+def test_pages_load_nothing_inline_or_external_and_set_the_policy(path: str) -> None:
     answer = client().get(path)
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self';") and "unsafe" not in policy

@@ -44,7 +44,7 @@ make_server(make_app([TaskTab([stub("snli", predict)])])).run(sockets=[opened])
 """
 
 
-def test_a_port_in_use_is_one_sentence_before_any_model_is_loaded() -> None:
+def test_a_port_in_use_is_reported_before_any_model_is_loaded() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(
@@ -63,7 +63,7 @@ def test_a_port_in_use_is_one_sentence_before_any_model_is_loaded() -> None:
         ),
     ],
 )
-def test_a_mistake_is_one_sentence(arguments: list[str], message: str) -> None:
+def test_a_mistake_is_reported_in_one_sentence(arguments: list[str], message: str) -> None:
     with pytest.raises(SystemExit, match=f"^elmo demo: .*{re.escape(message)}"):
         main(["demo", *arguments])
 
@@ -79,7 +79,7 @@ def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.Mon
         main(["demo", "--bilm", "tiny"])
 
 
-def test_hosts_that_others_can_reach_are_told_apart() -> None:
+def test_hosts_reachable_from_other_machines_are_recognized() -> None:
     assert all(map(is_local, ["127.0.0.1", "::1", "localhost", "127.8.8.8"]))
     assert not any(map(is_local, ["0.0.0.0", "::", "192.168.0.7", "example.org"]))
     with open_socket("0.0.0.0", 0) as opened:
@@ -117,7 +117,7 @@ def read_in_vain(address: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_at_once_in_the_middle_of_a_computation(number: signal.Signals) -> None:
+def test_the_server_stops_at_once_in_the_middle_of_a_computation(number: signal.Signals) -> None:
     with served([sys.executable, "-c", SLOW_ARCHIVE]) as (process, address):
         page, headers = read(f"{address}snli?premise=a&hypothesis=b")
         assert "neutral" in page and "server" not in headers
@@ -146,7 +146,7 @@ def test_the_command_serves_a_bilm() -> None:
 
 
 @pytest.mark.parametrize("has_allennlp", [True, False])
-def test_without_arguments_everything_in_the_package_is_shown(
+def test_without_arguments_the_demo_shows_all_bundled_models(
     has_allennlp: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     apps: list[Any] = []

@@ -83,7 +83,7 @@ def assert_same(found: list[Pair], expected: list[Pair]) -> None:
             torch.testing.assert_close(vectors, published, atol=1e-5, rtol=0)
 
 
-def test_the_second_text_goes_on_from_the_first_and_a_call_starts_anew(
+def test_the_second_text_continues_from_the_first_and_each_call_starts_from_zero(
     model: Any, expected: list[Pair]
 ) -> None:
     assert_same([call(model, pair) for pair in PAIRS], expected)
@@ -91,7 +91,7 @@ def test_the_second_text_goes_on_from_the_first_and_a_call_starts_anew(
     assert_same(backwards[::-1], expected)
 
 
-def test_without_the_state_the_second_text_has_other_vectors(
+def test_without_the_state_the_second_text_gets_different_vectors(
     files: tuple[str, str], expected: list[Pair]
 ) -> None:
     with dropin():
@@ -100,28 +100,28 @@ def test_without_the_state_the_second_text_has_other_vectors(
     assert (hypothesis - expected[0][1]).abs().max() > 1e-2
 
 
-def test_a_call_that_failed_half_way_leaves_nothing_behind(
-    model: Any, expected: list[Pair]
-) -> None:
+def test_a_failed_call_leaves_no_state_behind(model: Any, expected: list[Pair]) -> None:
     with pytest.raises(AttributeError):
         model(premise=batch_to_ids(PAIRS[1][0]), hypothesis=None)
     assert_same([call(model, PAIRS[0])], expected[:1])
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
-def test_a_copy_of_the_model_does_the_same(copied: Any, model: Any, expected: list[Pair]) -> None:
+def test_a_copied_model_gives_the_same_vectors(
+    copied: Any, model: Any, expected: list[Pair]
+) -> None:
     call(model, PAIRS[2])
     other = copied(model)
     assert_same([call(other, pair) for pair in PAIRS], expected)
 
 
-def test_calls_in_threads_do_not_go_on_from_one_another(model: Any, expected: list[Pair]) -> None:
+def test_calls_in_different_threads_do_not_share_state(model: Any, expected: list[Pair]) -> None:
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda pair: call(model, pair), PAIRS * 10))
     assert_same(found, expected * 10)
 
 
-def test_another_word_for_the_state_is_an_error(files: tuple[str, str]) -> None:
+def test_an_unknown_value_of_the_state_option_is_an_error(files: tuple[str, str]) -> None:
     with dropin():
         params = {"options_file": files[0], "weight_file": files[1], "stateful": "batch"}
         with pytest.raises(ConfigurationError, match='stateful: expected true, false or "call"'):

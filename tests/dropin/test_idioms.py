@@ -371,7 +371,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("name", IDIOMS)
-def test_it_does_what_it_does_with_allennlp(name: str, files: tuple[str, str]) -> None:
+def test_an_idiom_does_the_same_as_with_allennlp(name: str, files: tuple[str, str]) -> None:
     def theirs(num_output_representations: int = 1, stateful: bool = True, **options: Any) -> Any:
         return peer.Elmo(*files, num_output_representations, **{"dropout": 0.0, **options})
 
@@ -416,14 +416,14 @@ def vectors_of_words_are_made(elmo: Any) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_ends_in_a_sentence(name: str, files: tuple[str, str]) -> None:
+def test_an_unsupported_idiom_ends_with_one_sentence(name: str, files: tuple[str, str]) -> None:
     with pytest.raises(
         AttributeError, match=r"give Elmo the `module` allennlp\.modules\.elmo\._ElmoBiLm"
     ):
         REFUSED[name](elmo_plugin.Elmo(*files))
 
 
-def test_a_state_is_only_set_if_it_is_used(files: tuple[str, str]) -> None:
+def test_setting_an_unused_state_is_refused(files: tuple[str, str]) -> None:
     elmo = elmo_plugin.Elmo(*files)
     with pytest.raises(BiLmError, match="stateful is false"):
         elmo._elmo_lstm._elmo_lstm._states = (torch.zeros(2, 1, 12), torch.zeros(2, 1, 8))

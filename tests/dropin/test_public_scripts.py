@@ -156,7 +156,7 @@ def summed_subclass(options: str, weights: str, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_it_gets_the_vectors_of_the_biLM(name: str, tmp_path: Path) -> None:
+def test_a_public_script_gets_the_vectors_of_the_bilm(name: str, tmp_path: Path) -> None:
     options, weights = write_bilm(tmp_path / "bilm")
     (expected,) = BiLm.from_files(options, weights).embed([SENTENCE])
     (tmp_path / "work").mkdir()
@@ -167,7 +167,7 @@ def test_it_gets_the_vectors_of_the_biLM(name: str, tmp_path: Path) -> None:
     torch.testing.assert_close(found.float(), expected, atol=1e-5, rtol=1e-4)
 
 
-def test_the_documents_list_them_all() -> None:
+def test_the_documents_list_all_public_scripts() -> None:
     text = (Path(__file__).parents[2] / "docs" / "dropin.md").read_text()
     rows = text.partition("## Public scripts")[2].partition("\n## ")[0]
     named = [line.split("`")[1] for line in rows.splitlines() if line.startswith("| `")]

@@ -71,7 +71,7 @@ def test_standard_input_and_pipes_are_read(tmp_path: Path, monkeypatch: pytest.M
         (b"one\ntw\0o\n", r"a\.txt, line 2: not text, as it has the character NUL"),
     ],
 )
-def test_a_file_that_is_no_text_is_reported(content: bytes, message: str, tmp_path: Path) -> None:
+def test_a_binary_file_is_reported(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(content)
     for chunk_bytes in (1, 1000):
         with pytest.raises(BiLmError, match=message):
@@ -105,7 +105,7 @@ def test_chunks_are_the_lines_in_order_and_do_not_depend_on_the_text_after_them(
 
 
 @pytest.mark.parametrize("end", [0, 20, -20])
-def test_a_chunk_is_there_if_it_is_whole(end: int, tmp_path: Path) -> None:
+def test_only_complete_chunks_count_as_done(end: int, tmp_path: Path) -> None:
     chunk, path = Chunk(0, [Record("a", "a.txt, line 1", 2)]), chunk_path(tmp_path, 0)
     assert not has_chunk(tmp_path, chunk)
     write_chunk(tmp_path, chunk, [["a"]], np.ones((1, 3, 4)))

@@ -46,7 +46,7 @@ def test_each_file_has_the_output_that_one_process_writes(
         (tmp_path / "expected").unlink()
 
 
-def test_the_error_of_a_file_is_raised_when_the_others_are_done(
+def test_the_error_of_a_file_is_raised_after_the_rest_are_done(
     corpus: Path, settings: EmbedSettings, tmp_path: Path
 ) -> None:
     (corpus / "a.txt").write_bytes(b"\xff\n")
@@ -58,7 +58,7 @@ def test_the_error_of_a_file_is_raised_when_the_others_are_done(
     ]
 
 
-def test_files_that_cannot_be_told_apart_or_are_not_there_are_named(
+def test_missing_files_and_files_of_the_same_name_are_reported(
     corpus: Path, settings: EmbedSettings, tmp_path: Path
 ) -> None:
     pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")

@@ -27,7 +27,7 @@ def workers_of(process: int) -> set[int]:
 # To start a process anew ("spawn") takes long: it imports torch again.
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
-def test_two_workers_write_the_bytes_of_one(
+def test_two_workers_write_the_same_bytes_as_one(
     method: str, settings: EmbedSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if method == "fork":
@@ -73,7 +73,7 @@ def test_workers_end_when_the_process_that_started_them_is_killed(
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
-def test_a_killed_worker_ends_the_run_with_one_sentence_and_the_rest_goes_on(
+def test_a_run_with_a_killed_worker_ends_with_one_sentence_and_can_continue(
     settings: EmbedSettings, tmp_path: Path
 ) -> None:
     text = write_text(tmp_path / "text.txt", LINES * 150)

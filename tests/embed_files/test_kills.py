@@ -66,7 +66,7 @@ def check_kills(
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kills"), [("out.hdf5", 20), ("out.safetensors", 8)])
-def test_many_kills_change_no_byte(
+def test_repeated_kills_do_not_change_the_output(
     name: str, kills: int, settings: EmbedSettings, tmp_path: Path
 ) -> None:
     check_kills(name, settings, tmp_path, seed=0, kills=kills)

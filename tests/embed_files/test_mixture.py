@@ -37,7 +37,7 @@ def representations(elmo: ElmoRepresentations, lines: list[str]) -> list[list[np
 @pytest.mark.parametrize(
     "options", [{}, {"layer_norm": True, "layers": [2, 0]}, {"requires_grad": True}], ids=str
 )
-def test_the_vectors_are_those_that_the_model_feeds_to_its_layers(
+def test_the_vectors_equal_those_inside_the_model(
     options: dict[str, Any], bilm_files: dict[str, str], text: Path, tmp_path: Path
 ) -> None:
     model = trained(bilm_files, tmp_path / "run", **options)

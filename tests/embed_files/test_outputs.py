@@ -58,7 +58,7 @@ def content(path: Path) -> dict[str, Any]:
         return {key: file[key][()] for key in file}
 
 
-def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(
+def test_hdf5_stores_a_dataset_per_line_and_the_last_line_of_each_sentence(
     tmp_path: Path,
 ) -> None:
     parts = [
@@ -77,7 +77,9 @@ def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(
         np.testing.assert_array_equal(datasets[str(line)], expected)
 
 
-def test_hdf5_keyed_by_sentence_has_each_sentence_once_and_no_blank_lines(tmp_path: Path) -> None:
+def test_hdf5_keyed_by_sentence_stores_each_sentence_once_and_no_blank_lines(
+    tmp_path: Path,
+) -> None:
     parts = [
         make_part(0, ["a / b", "", ".", "a / b"]),
         make_part(4, ["a / b", "sentence_to_index", "\\s"]),
@@ -124,7 +126,7 @@ def lines_of(parts: list[Part]) -> list[tuple[list[str], np.ndarray]]:
     return [line for part in parts for line in zip(part.words, part.vectors, strict=True)]
 
 
-def test_safetensors_has_the_rows_of_all_sentences_and_where_they_begin(
+def test_safetensors_stores_the_rows_of_all_sentences_and_their_offsets(
     halves: list[Part], tmp_path: Path
 ) -> None:
     tensors = load_file(joined("safetensors", halves, tmp_path, EmbedSettings("", dtype="float16")))
@@ -139,16 +141,14 @@ def test_safetensors_has_the_rows_of_all_sentences_and_where_they_begin(
     assert len(tensors["starts"]) == len(tensors["text_starts"]) == len(lines) + 1
 
 
-def test_npz_has_an_array_for_each_line(halves: list[Part], tmp_path: Path) -> None:
+def test_npz_stores_an_array_per_line(halves: list[Part], tmp_path: Path) -> None:
     with np.load(joined("npz", halves, tmp_path)) as arrays:
         for line, (_, expected) in enumerate(lines_of(halves)):
             np.testing.assert_array_equal(arrays[str(line)], expected)
         assert arrays.files == list("01234")
 
 
-def test_csv_has_a_row_for_each_word_with_all_its_digits(
-    halves: list[Part], tmp_path: Path
-) -> None:
+def test_csv_stores_a_row_per_word_with_all_digits(halves: list[Part], tmp_path: Path) -> None:
     with open(joined("csv", halves, tmp_path), encoding="utf-8", newline="") as file:
         head, *table = csv.reader(file)
     assert head[:5] == ["sentence", "position", "word", "0_0", "0_1"] and len(head) == 3 + 3 * DIM
@@ -160,7 +160,7 @@ def test_csv_has_a_row_for_each_word_with_all_its_digits(
 
 
 @pytest.mark.parametrize("name", OUTPUT_FORMATS)
-def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
+def test_no_chunks_give_an_empty_file(name: str, tmp_path: Path) -> None:
     path = joined(name, [], tmp_path)
     if name == "npz":
         with np.load(path) as arrays:
@@ -175,9 +175,7 @@ def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(OUTPUT_FORMATS.keys() - {"csv"}))
-def test_the_description_is_read_back_and_a_damaged_file_has_none(
-    name: str, tmp_path: Path
-) -> None:
+def test_the_description_is_read_back_except_from_a_damaged_file(name: str, tmp_path: Path) -> None:
     path = joined(name, [make_part(0, ["a"])], tmp_path)
     assert OUTPUT_FORMATS[name].read_description(path) == {"text": "all"}
     path.write_bytes(path.read_bytes()[:20])
@@ -186,7 +184,7 @@ def test_the_description_is_read_back_and_a_damaged_file_has_none(
     assert OUTPUT_FORMATS[name].read_description(path) is None
 
 
-def test_sentences_are_left_out(tmp_path: Path) -> None:
+def test_sentences_may_be_left_out_of_the_output(tmp_path: Path) -> None:
     settings = EmbedSettings("", keep_sentences=False)
     parts = [make_part(0, ["a", ""])]
     assert content(joined("hdf5", parts, tmp_path, settings)).keys() == {"0", "1"}

@@ -54,7 +54,7 @@ def in_hdf5(path: Path) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.usefixtures("short_chunks")
-def test_residues_have_the_sum_that_allennlp_computes_in_files_as_of_bio_embeddings(
+def test_residues_get_allennlps_sums_in_files_like_those_of_bio_embeddings(
     fasta: Path, settings: EmbedSettings, expected: dict[str, np.ndarray], tmp_path: Path
 ) -> None:
     for layers, wanted in (("sum", lambda each: each.sum(axis=0)), ("all", lambda each: each)):
@@ -90,7 +90,7 @@ def test_one_vector_per_protein_is_the_mean_in_each_format(
                 np.testing.assert_allclose(found[name], mean, atol=1e-5, rtol=0)
 
 
-def test_python_embeds_letters_alike(
+def test_encode_gives_residues_the_same_vectors(
     expected: dict[str, np.ndarray], bilm_files: dict[str, str]
 ) -> None:
     bilm = BiLm.from_pretrained(bilm_files)
@@ -111,7 +111,7 @@ def test_ten_thousand_records_keep_their_names_and_the_bar_counts_residues(
         assert found.files == [str(number) for number in range(10_000)]
 
 
-def test_another_suffix_needs_the_format_and_a_wrong_record_is_found_before_the_work(
+def test_an_unknown_suffix_needs_the_format_option_and_wrong_records_are_found_first(
     fasta: Path, bilm_files: dict[str, str], tmp_path: Path
 ) -> None:
     other, output = tmp_path / "proteins.txt", tmp_path / "a.h5"

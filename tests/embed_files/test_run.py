@@ -31,7 +31,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize("layers", ["all", "top", "mean"])
-def test_each_line_has_the_vectors_of_its_words(
+def test_each_line_gets_the_vectors_of_its_words(
     layers: str, bilm: BiLm, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     assert embed_file(text, tmp_path / "out.hdf5", replace(settings, layers=layers))
@@ -59,7 +59,7 @@ def test_each_line_has_the_vectors_of_its_words(
         ([""], "whitespace", ""),
     ],
 )
-def test_a_text_that_looks_raw_is_reported_once(
+def test_text_that_looks_untokenized_is_reported_once(
     lines: list[str],
     tokenizer: str,
     warned_of: str,
@@ -75,7 +75,7 @@ def test_a_text_that_looks_raw_is_reported_once(
 
 
 @pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
-def test_a_pipe_gets_the_vectors_and_a_symlink_stays(
+def test_a_pipe_receives_the_vectors_and_a_symlink_is_kept(
     name: str, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     whole, pipe, link = (tmp_path / f"{kind}_{name}" for kind in ("whole", "pipe", "link"))
@@ -96,7 +96,7 @@ def test_a_pipe_gets_the_vectors_and_a_symlink_stays(
 
 
 @EVERY_FORMAT
-def test_a_whole_output_is_left_as_it_is(
+def test_a_complete_output_is_not_rewritten(
     name: str, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     assert embed_file(text, tmp_path / name, settings)
@@ -108,7 +108,7 @@ def test_a_whole_output_is_left_as_it_is(
 
 
 @pytest.mark.parametrize("content", [b"", b"somebody's own"])
-def test_another_file_is_not_overwritten(
+def test_a_file_that_is_not_an_output_is_not_overwritten(
     content: bytes, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "out.hdf5").write_bytes(content)
@@ -118,7 +118,7 @@ def test_another_file_is_not_overwritten(
     assert names(tmp_path) == ["bilm", "out.hdf5", "text.txt"]
 
 
-def test_an_output_of_other_arguments_or_text_is_not_taken_for_this_one(
+def test_an_output_of_other_arguments_or_text_is_refused(
     settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     embed_file(text, tmp_path / "out.hdf5", settings)
@@ -155,7 +155,7 @@ def begin(
 
 @pytest.mark.usefixtures("short_chunks")
 @EVERY_FORMAT
-def test_what_was_begun_goes_on_to_the_same_bytes(
+def test_an_interrupted_run_continues_to_the_same_bytes(
     name: str, settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embed_file(text, tmp_path / f"whole_{name}", settings)
@@ -195,9 +195,7 @@ def test_two_processes_do_not_write_the_same_output(
 
 
 @pytest.mark.usefixtures("short_chunks")
-def test_bad_text_leaves_what_is_done_and_nothing_where_nothing_is_done(
-    settings: EmbedSettings, tmp_path: Path
-) -> None:
+def test_after_bad_text_finished_chunks_are_kept(settings: EmbedSettings, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_bytes(b"\xff\n")
     with pytest.raises(BiLmError, match=r"text\.txt, line 1: not UTF-8 text"):
         embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", settings)
@@ -212,7 +210,7 @@ def test_bad_text_leaves_what_is_done_and_nothing_where_nothing_is_done(
 
 @pytest.mark.usefixtures("short_chunks")
 @EVERY_FORMAT
-def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
+def test_a_full_disk_is_named_and_the_run_continues_when_there_is_room(
     name: str, settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -237,7 +235,7 @@ def test_a_line_that_is_too_long_is_named(settings: EmbedSettings, tmp_path: Pat
     assert names(tmp_path) == ["bilm", "text.txt"]
 
 
-def test_vectors_that_do_not_fit_into_float16_are_refused_by_their_line(
+def test_vectors_beyond_float16_are_refused_naming_the_line(
     bilm: BiLm, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     large = BiLm(bilm.options).requires_grad_(False)
@@ -259,7 +257,7 @@ def test_vectors_that_do_not_fit_into_float16_are_refused_by_their_line(
             {"layers": "bottom"},
             "layers: expected one of all, mean, sum, top, token, mix, got 'bottom'",
         ),
-        ({"tokenizer": "spacy", "language": "tlh"}, "spaCy lacks rules for language 'tlh'"),
+        ({"tokenizer": "spacy", "language": "tlh"}, "spaCy has no rules for language 'tlh'"),
         ({"dtype": "int8"}, "dtype: expected one of float32, float16"),
         ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
         ({"gzip": 10}, "gzip: expected 1 to 9, got 10"),

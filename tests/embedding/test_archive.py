@@ -200,7 +200,7 @@ def test_an_archive_predicts_the_same_offline_without_the_files_of_its_bilms(
     [{"requires_grad": True}, {"layers": [2, 0], "precision": "int8"}],
     ids=["a trained biLM", "other options"],
 )
-def test_the_embedder_of_an_archive_is_as_it_was_trained(
+def test_an_archived_embedder_keeps_its_trained_weights(
     options: dict[str, Any], bilm: Path, tmp_path: Path
 ) -> None:
     expected = predictions(train(tagger_config(str(bilm), **options), tmp_path / "run"))
@@ -208,13 +208,13 @@ def test_the_embedder_of_an_archive_is_as_it_was_trained(
     assert_same_predictions(predictions_of_archive(tmp_path / "run" / "model.tar.gz"), expected)
 
 
-def test_somebodys_own_model_needs_no_files_either(bilm: Path, tmp_path: Path) -> None:
+def test_a_users_own_model_is_archived_with_its_bilm(bilm: Path, tmp_path: Path) -> None:
     expected = predictions(train(own_config(str(bilm)), tmp_path / "run"))
     bilm.unlink()
     assert_same_predictions(predictions_of_archive(tmp_path / "run" / "model.tar.gz"), expected)
 
 
-def test_another_bilm_at_the_same_place_is_not_taken(run: Run, tmp_path: Path) -> None:
+def test_a_different_bilm_at_the_same_path_is_not_used(run: Run, tmp_path: Path) -> None:
     other = BiLm(BiLmOptions.from_dict(small_options(lstm={"projection_dim": 9})))
     write_training(tmp_path / "other", other).replace(run.bilm)
     assert_same_predictions(predictions_of_archive(run.folder / "model.tar.gz"), run.predictions)

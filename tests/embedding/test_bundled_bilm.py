@@ -25,7 +25,7 @@ def stored_bilm(module: torch.nn.Module) -> list[str]:
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_frozen_bilm_of_the_package_is_not_stored_and_comes_back(precision: str) -> None:
+def test_a_frozen_bundled_bilm_is_not_stored_and_is_restored(precision: str) -> None:
     model = torch.nn.ModuleDict({"elmo": elmo(precision=precision)})
     with torch.no_grad():
         model["elmo"].mixes["input"].scalar_mix.gamma.fill_(2)
@@ -38,7 +38,7 @@ def test_frozen_bilm_of_the_package_is_not_stored_and_comes_back(precision: str)
     )
 
 
-def test_frozen_bilm_with_other_weights_is_stored() -> None:
+def test_a_frozen_bilm_with_changed_weights_is_stored() -> None:
     changed = elmo()
     with torch.no_grad():
         next(changed.bilm.parameters()).view(-1)[0] += 1  # unseen by `refresh`
@@ -48,7 +48,7 @@ def test_frozen_bilm_with_other_weights_is_stored() -> None:
     assert torch.equal(next(other.bilm.parameters()), next(changed.bilm.parameters()))
 
 
-def test_weights_of_the_package_replace_others_when_a_state_lacks_them() -> None:
+def test_bundled_weights_are_used_when_a_state_dict_omits_them() -> None:
     changed, state = elmo(), elmo().state_dict()
     with torch.no_grad():
         next(changed.bilm.parameters()).zero_()
@@ -56,7 +56,7 @@ def test_weights_of_the_package_replace_others_when_a_state_lacks_them() -> None
     assert stored_bilm(changed) == []
 
 
-def test_weights_of_another_version_are_refused_by_the_version_that_has_them() -> None:
+def test_weights_of_another_version_are_refused_naming_that_version() -> None:
     state = elmo().state_dict()
     state[EXTRA_STATE] = metadata(state)._replace(digest="00", version="9.9").to_tensor()
     with pytest.raises(ConfigurationError, match=r"biLM 'tiny': install elmo_plugin==9\.9"):

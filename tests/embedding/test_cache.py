@@ -73,14 +73,16 @@ def assert_like_the_bilm(bilm: BiLm, cache: ActivationCache, numbers: list[int])
     assert torch.equal(actual.mask, expected.mask)
 
 
-def test_float16_rounds_what_is_computed_as_what_is_kept(bilm: BiLm, make_cache: MakeCache) -> None:
+def test_float16_rounds_computed_vectors_like_cached_ones(
+    bilm: BiLm, make_cache: MakeCache
+) -> None:
     cache = make_cache(dtype="float16")
     rounded = bilm(ids(0, 3)).layers.half().float()
     for _ in range(2):
         assert torch.equal(run(cache, bilm, ids(0, 3)).layers, rounded)
 
 
-def test_only_the_sentences_that_are_missing_are_read_as_one_batch(
+def test_only_missing_sentences_are_computed_in_a_single_batch(
     bilm: BiLm, make_cache: MakeCache, read: list[list[int]]
 ) -> None:
     cache = make_cache()
@@ -111,7 +113,7 @@ def changed(bilm: BiLm, how: str) -> BiLm:
 
 
 @pytest.mark.parametrize("how", ["one weight", "loaded weights", "precision", "options"])
-def test_a_bilm_that_was_changed_finds_nothing_of_what_it_was(
+def test_a_changed_bilm_does_not_find_earlier_vectors(
     how: str, bilm: BiLm, make_cache: MakeCache, rough: str
 ) -> None:
     cache = make_cache()
@@ -122,7 +124,7 @@ def test_a_bilm_that_was_changed_finds_nothing_of_what_it_was(
 
 
 @pytest.mark.parametrize("options", [{"requires_grad": True}, {"stateful": True}], ids=str)
-def test_only_a_frozen_and_stateless_bilm_may_have_a_cache(
+def test_only_a_frozen_stateless_bilm_may_use_a_cache(
     options: dict[str, bool], bilm: BiLm, bilm_files: dict[str, str]
 ) -> None:
     with pytest.raises(BiLmError, match="a cache requires a frozen"):
@@ -131,7 +133,9 @@ def test_only_a_frozen_and_stateless_bilm_may_have_a_cache(
         ElmoTokenEmbedder(bilm_files, cache=MemoryCache(), **options)
 
 
-def test_numbers_beyond_float16_are_refused_and_not_kept(bilm: BiLm, make_cache: MakeCache) -> None:
+def test_values_beyond_float16_are_refused_and_not_cached(
+    bilm: BiLm, make_cache: MakeCache
+) -> None:
     with torch.no_grad():
         bilm.token_encoder.projection.weight.mul_(1e6)
     with pytest.raises(BiLmError, match=r'a cache in float16 cannot hold .*: set .* "float32"'):
@@ -140,7 +144,7 @@ def test_numbers_beyond_float16_are_refused_and_not_kept(bilm: BiLm, make_cache:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_configuration_names_the_cache_of_an_embedder(
+def test_an_embedders_cache_is_made_from_the_configuration(
     kind: str, bilm_files: dict[str, str], tmp_path: Path
 ) -> None:
     cache = {"type": kind, "max_gb": 0.5, "dtype": "float16"}

@@ -15,7 +15,7 @@ sentences = st.lists(st.text(st.sampled_from("ab "), max_size=3), max_size=4)
 
 
 @given(st.lists(sentences, min_size=1, max_size=8), st.integers(0, 3))
-def test_sentences_have_one_key_if_they_have_the_same_words(
+def test_sentences_share_a_key_exactly_if_their_words_are_equal(
     batch: list[list[str]], padding: int
 ) -> None:
     ids = torch.from_numpy(sentences_to_character_ids(batch))
@@ -26,7 +26,7 @@ def test_sentences_have_one_key_if_they_have_the_same_words(
             assert (key == other_key) == (one == other)
 
 
-def test_other_bilms_and_types_have_other_keys() -> None:
+def test_keys_differ_between_bilms_and_number_types() -> None:
     ids = torch.from_numpy(sentences_to_character_ids([["a"]]))
     digests_and_types = [(DIGEST, "float32"), (DIGEST, "float16"), (bytes([1] * 32), "float32")]
     assert len({sentence_keys(ids, *each)[0][0] for each in digests_and_types}) == 3
@@ -38,7 +38,7 @@ vectors = st.tuples(
 
 
 @given(st.binary(min_size=16, max_size=16), vectors, st.data())
-def test_a_record_with_a_byte_changed_or_missing_is_not_taken(
+def test_a_record_with_a_changed_or_missing_byte_is_rejected(
     key: bytes, vectors: np.ndarray, data: st.DataObject
 ) -> None:
     record = to_record(key, vectors)

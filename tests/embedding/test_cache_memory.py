@@ -24,7 +24,9 @@ keys = st.integers(0, 6).map(lambda number: bytes([number]))
 
 
 @given(st.integers(0, 4), st.lists(st.tuples(st.booleans(), keys)))
-def test_it_has_the_records_that_were_used_last(room: int, steps: list[tuple[bool, bytes]]) -> None:
+def test_the_most_recently_used_records_are_kept(
+    room: int, steps: list[tuple[bool, bytes]]
+) -> None:
     store = MemoryStore(max_bytes=room * (RECORD.nbytes + RECORD_OVERHEAD))
     used: list[bytes] = []  # the last one last
     for is_write, key in steps:
@@ -39,7 +41,7 @@ def test_it_has_the_records_that_were_used_last(room: int, steps: list[tuple[boo
                 used = [*(other for other in used if other != key), key]
 
 
-def test_a_copy_starts_empty() -> None:
+def test_a_copied_cache_starts_empty() -> None:
     store = MemoryStore(max_bytes=10_000)
     store.write([b"a"], [record_of(b"a")])
     made = copy.deepcopy(store)

@@ -69,7 +69,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     ]
 
 
-def test_what_is_written_is_found_now_and_by_later_processes(tmp_path: Path) -> None:
+def test_written_records_are_found_at_once_and_by_later_processes(tmp_path: Path) -> None:
     store = begun(tmp_path / "new" / "cache")
     write(store, 1, 2, 3, 2)
     assert found(store, 3, 4, 1, 1) == {1, 3}
@@ -106,7 +106,7 @@ def write_for_ever(folder: Path, start: int) -> None:
 
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.slow)])
-def test_after_a_kill_each_record_is_whole_or_absent(
+def test_a_kill_leaves_each_record_complete_or_absent(
     rounds: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     random.seed(0)
@@ -139,7 +139,7 @@ def full_disk(max_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_on_a_full_disk_it_keeps_what_it_has_and_warns_once(
+def test_a_full_disk_keeps_existing_records_and_warns_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = begun(tmp_path)
@@ -155,7 +155,7 @@ def test_on_a_full_disk_it_keeps_what_it_has_and_warns_once(
     assert found(store, *range(100)) == set(range(100))
 
 
-def test_a_file_of_max_gb_takes_in_nothing_more_and_warns_once(
+def test_a_file_of_max_gb_stops_growing_and_warns_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = begun(tmp_path, max_bytes=20 * PAGE_SIZE)
@@ -194,7 +194,7 @@ def flip_pages_of_index(file: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [truncate, fill_with_text, wipe_header, flip_pages_of_index])
-def test_a_damaged_file_is_begun_anew_which_a_warning_says(
+def test_a_damaged_file_is_replaced_with_a_warning(
     damage: Callable[[Path], None], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = begun(tmp_path)
@@ -226,7 +226,7 @@ def test_a_file_of_an_earlier_format_is_emptied(
     assert len(warnings(caplog)) == 1, "only once"
 
 
-def test_a_file_of_a_later_format_is_left_as_it_is(
+def test_a_file_of_a_later_format_is_not_changed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = begun(tmp_path)
@@ -259,7 +259,7 @@ def assert_computes(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> Non
     assert f"the cache {store.folder} cannot be " in warning
 
 
-def test_where_there_can_be_no_folder_it_has_nothing_and_warns_once(
+def test_without_a_writable_folder_the_cache_is_empty_and_warns_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").touch()

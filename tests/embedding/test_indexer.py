@@ -25,14 +25,14 @@ def tensor(field: TextField) -> torch.Tensor:
 @given(WORDS)
 @example([])
 @example(["", " ", "<S>", "</S>", "x" * 48, "x" * 49, "日" * 17, "🙂" * 12 + "é", "\ud800"])
-def test_ids_are_those_of_allennlp(words: list[str]) -> None:
+def test_ids_equal_allennlps(words: list[str]) -> None:
     ours = tensor(text_field(words))
     theirs = tensor(text_field(words, ELMoTokenCharactersIndexer()))
     assert ours.dtype == torch.int16
     assert torch.equal(ours.long(), theirs.view(len(words), 50))
 
 
-def test_batch_is_padded_with_zeros_that_the_mask_sees() -> None:
+def test_batches_are_padded_with_zeros_that_the_mask_excludes() -> None:
     batch = Batch(
         [Instance({"tokens": text_field(words)}) for words in (["A", "play"], [], ["Hi", "!", "?"])]
     )
@@ -41,7 +41,7 @@ def test_batch_is_padded_with_zeros_that_the_mask_sees() -> None:
     assert get_text_field_mask(tokens).tolist() == [[True, True, False], [False] * 3, [True] * 3]
 
 
-def test_comes_from_params_and_counts_no_vocabulary() -> None:
+def test_an_indexer_is_made_from_params_and_counts_no_vocabulary() -> None:
     indexer = TokenIndexer.from_params(Params({"type": "elmo", "token_min_padding_length": 2}))
     assert indexer == ElmoTokenIndexer(token_min_padding_length=2)
     counter: dict[str, dict[str, int]] = {}

@@ -52,7 +52,9 @@ def test_an_archive_predicts_the_same_without_the_folder(
     )
 
 
-def test_an_indexer_with_other_slots_is_told_which_ones(folder: Path, tmp_path: Path) -> None:
+def test_an_indexer_with_the_wrong_word_length_is_told_the_right_one(
+    folder: Path, tmp_path: Path
+) -> None:
     message = (
         f"the shape .*{SLOTS}.*, got .*50.*; a token indexer needs max_characters_per_token {SLOTS}"
     )

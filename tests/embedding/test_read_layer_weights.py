@@ -29,7 +29,7 @@ def assert_is(
     assert math.fsum(mix.normalized_weights) == pytest.approx(1)
 
 
-def test_both_placements_are_read_with_the_layers_that_they_mix(bilm_files: dict[str, str]) -> None:
+def test_the_mixed_layers_of_both_placements_are_read(bilm_files: dict[str, str]) -> None:
     elmo = ContextualElmo(bilm_files, input=ElmoPlacement(), output=ElmoPlacement(layers=[2, 0]))
     set_mix(elmo.mixes["input"].scalar_mix, [0.2, 0.5, 0.3], 1.5)
     set_mix(elmo.mixes["output"].scalar_mix, [0.9, 0.1], -2.0)
@@ -39,7 +39,7 @@ def test_both_placements_are_read_with_the_layers_that_they_mix(bilm_files: dict
     assert_is(at_output, "output", [2, 0], [0.9, 0.1], -2.0)
 
 
-def test_placements_of_the_same_kind_are_told_apart_by_the_names_of_their_modules(
+def test_placements_of_the_same_kind_are_named_after_their_modules(
     bilm_files: dict[str, str],
 ) -> None:
     model = nn.ModuleDict(

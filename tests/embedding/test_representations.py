@@ -42,7 +42,7 @@ def test_layers_choose_what_is_mixed(
     torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], expected)
 
 
-def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm(
+def test_representations_mix_separately_and_share_one_run_of_the_bilm(
     bilm: BiLm,
 ) -> None:
     elmo = ElmoRepresentations(bilm, num_mixes=2).eval()
@@ -64,7 +64,7 @@ def test_mixing_weights_are_fixed_shares(bilm: BiLm) -> None:
     assert not any(parameter.requires_grad for parameter in elmo.parameters())
 
 
-def test_layer_norm_is_that_of_each_vector_alone(bilm: BiLm) -> None:
+def test_layer_norm_normalizes_each_vector_separately(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, layers=1, layer_norm=True).eval()
     expected = bilm(ids(SENTENCES)).layers[1].double()
     mean, variance = expected.mean(-1, keepdim=True), expected.var(-1, unbiased=False, keepdim=True)
@@ -72,7 +72,7 @@ def test_layer_norm_is_that_of_each_vector_alone(bilm: BiLm) -> None:
     assert_near(elmo(ids(SENTENCES)).representations[0], expected)
 
 
-def test_bilm_gets_gradients_and_trains_if_asked(bilm: BiLm) -> None:
+def test_the_bilm_is_trained_if_gradients_are_required(bilm: BiLm) -> None:
     bilm.forward_lm.dropout.p = bilm.backward_lm.dropout.p = 0.5
     elmo = ElmoRepresentations(bilm, requires_grad=True, dropout=0).train()
     dropped = elmo(ids(SENTENCES)).representations[0]
@@ -86,9 +86,7 @@ def test_bilm_gets_gradients_and_trains_if_asked(bilm: BiLm) -> None:
 
 
 @pytest.mark.parametrize("trained_first", [True, False])
-def test_one_elmo_trains_a_copy_of_the_bilm_that_another_only_runs(
-    bilm: BiLm, trained_first: bool
-) -> None:
+def test_training_a_shared_bilm_trains_a_copy(bilm: BiLm, trained_first: bool) -> None:
     elmos = [
         ElmoRepresentations(bilm, requires_grad=trained, dropout=0)
         for trained in (trained_first, not trained_first)
@@ -103,7 +101,7 @@ def test_one_elmo_trains_a_copy_of_the_bilm_that_another_only_runs(
     assert not torch.allclose(trained(ids(SENTENCES)).representations[0], expected, atol=1e-3)
 
 
-def test_elmos_never_change_the_callers_bilm(bilm: BiLm) -> None:
+def test_the_callers_bilm_is_never_changed(bilm: BiLm) -> None:
     bilm.eval()
     bilm.max_batch_tokens = 7
 
@@ -146,7 +144,7 @@ def test_impossible_precisions_are_refused(bilm: BiLm) -> None:
         ElmoRepresentations(bilm, precision="int8", requires_grad=True)
 
 
-def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:
+def test_empty_batches_and_empty_sentences_are_accepted(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, layer_norm=True).eval()
     assert elmo(torch.zeros(0, 4, 50, dtype=torch.int16)).representations[0].shape == (
         0,
@@ -163,7 +161,7 @@ def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:
     assert_near(with_empty[1], vectors(elmo, SENTENCES[:1])[0])
 
 
-def test_stateful_bilm_goes_on_where_it_stopped_until_reset(bilm: BiLm) -> None:
+def test_a_stateful_bilm_carries_its_state_until_reset(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, stateful=True).eval()
     first, second = vectors(elmo, SENTENCES), vectors(elmo, SENTENCES)
     assert all((b - a).abs().max() > 1e-3 for a, b in zip(first, second, strict=True))

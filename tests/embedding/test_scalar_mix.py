@@ -31,7 +31,7 @@ def test_equals_the_formula_in_float64_and_allennlp(
     assert_near(mix(layers), theirs(list(layers)))
 
 
-def test_a_share_of_zero_leaves_a_layer_out_and_stays_finite() -> None:
+def test_a_weight_of_zero_excludes_a_layer_and_stays_finite() -> None:
     mix = ScalarMix(3, initial_weights=[0, 1, 0])
     layers = torch.randn(3, 2, 3, 4)
     torch.testing.assert_close(mix(layers), layers[1])
@@ -43,13 +43,13 @@ def test_a_share_of_zero_leaves_a_layer_out_and_stays_finite() -> None:
     "shares",
     [[0.5, 0.5], [0, 0, 0], [1, -1, 1], [1, 2, 3], [1e39, 1, 1], [1, float("nan"), 1], ["a", 1, 1]],
 )
-def test_what_cannot_be_shares_is_refused(shares: list) -> None:
+def test_invalid_mixing_weights_are_refused(shares: list) -> None:
     with pytest.raises(BiLmError, match="3 numbers"):
         ScalarMix(3, initial_weights=shares)
 
 
 @pytest.mark.parametrize("name", ["weights", "gamma"])
-def test_a_state_with_nan_is_refused_by_name(name: str) -> None:
+def test_a_state_with_nan_is_refused_naming_the_parameter(name: str) -> None:
     state = ScalarMix(3).state_dict()
     state[name] = state[name] * float("nan")
     with pytest.raises(BiLmError, match=f"the tensor elmo.{name} has NaN in it"):

@@ -35,7 +35,7 @@ def embedder(bilm: dict[str, str], **options: Any) -> TokenEmbedder:
     return TokenEmbedder.from_params(Params({"type": "elmo", "bilm": dict(bilm), **options}))
 
 
-def test_comes_from_params_with_every_option(bilm_files: dict[str, str]) -> None:
+def test_an_embedder_is_made_from_params_with_every_option(bilm_files: dict[str, str]) -> None:
     made = embedder(
         bilm_files,
         layers=[1, 2],
@@ -58,7 +58,9 @@ def text_field_embedder(bilm_files: dict[str, str]) -> TextFieldEmbedder:
     return TextFieldEmbedder.from_params(Params({"token_embedders": token_embedders})).eval()
 
 
-def test_is_concatenated_with_word_vectors_and_in_nested_fields(bilm_files: dict[str, str]) -> None:
+def test_an_embedder_works_next_to_word_vectors_and_in_nested_fields(
+    bilm_files: dict[str, str],
+) -> None:
     text_embedder = text_field_embedder(bilm_files)
     assert text_embedder.get_output_dim() == 13
     flat = text_embedder(tensors([text_field(words) for words in SENTENCES]))

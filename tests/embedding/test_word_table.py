@@ -27,7 +27,7 @@ def vector(table: WordTable, word: str) -> list[float]:
 
 @pytest.mark.parametrize("header", ["", "3 3\n"], ids=["glove", "word2vec"])
 @pytest.mark.parametrize("name", ["vectors.txt", "vectors.vec", "vectors.txt.gz"])
-def test_reads_text_with_and_without_a_header_compressed_or_not(
+def test_text_files_are_read_with_and_without_header_or_compression(
     tmp_path: Path, name: str, header: str
 ) -> None:
     content = (header + GLOVE).encode()
@@ -38,12 +38,12 @@ def test_reads_text_with_and_without_a_header_compressed_or_not(
     assert table.vectors.dtype == torch.float32
 
 
-def test_spaces_at_the_end_of_a_line_are_no_numbers(tmp_path: Path) -> None:
+def test_trailing_spaces_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "fasttext.vec").write_text("2 2\nthe 1 2 \nplay 3 4 \n")
     assert vector(read_text_table(str(tmp_path / "fasttext.vec")), "play") == [3, 4]
 
 
-def test_first_of_two_vectors_of_a_word_counts(tmp_path: Path) -> None:
+def test_a_repeated_word_keeps_its_first_vector(tmp_path: Path) -> None:
     (tmp_path / "twice.txt").write_text("the 1 2\nthe 3 4\n")
     assert read_text_table(str(tmp_path / "twice.txt")).vectors.tolist() == [[1, 2]]
 
@@ -59,7 +59,7 @@ def test_first_of_two_vectors_of_a_word_counts(tmp_path: Path) -> None:
         ("3 2\nthe 1 2\nplay 3 4\n", "expected 3 words, as its first line says, got 2"),
     ],
 )
-def test_other_content_is_refused_by_file_and_line(
+def test_malformed_lines_are_refused_naming_file_and_line(
     tmp_path: Path, content: str, message: str
 ) -> None:
     (tmp_path / "bad.txt").write_text(content)
@@ -68,13 +68,13 @@ def test_other_content_is_refused_by_file_and_line(
     assert "bad.txt" in str(error.value)
 
 
-def test_missing_file_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"missing\.txt"):
         read_text_table(str(tmp_path / "missing.txt"))
 
 
 @given(st.text(), st.text())
-def test_keys_are_those_of_words_alone(first: str, second: str) -> None:
+def test_hash_keys_depend_on_the_words_only(first: str, second: str) -> None:
     assert (word_key(first) == word_key(second)) == (first == second)
     assert -(2**63) <= word_key(first) < 2**63 and word_key(first) != 0
 
@@ -82,7 +82,7 @@ def test_keys_are_those_of_words_alone(first: str, second: str) -> None:
 FOLDER = word_table.BUNDLED / "words" / "english"
 
 
-def test_the_bundled_table_has_the_keys_and_the_vectors_of_its_words() -> None:
+def test_the_bundled_table_contains_the_keys_and_vectors_of_its_words() -> None:
     table, tensors = read_table("english")[0], load((FOLDER / "vectors.safetensors").read_bytes())
     words = bytes(tensors["words"].numpy()).decode().split("\n")
     for number in range(0, len(words), 1000):

@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> str:
     return str(tmp_path / "vectors.txt")
 
 
-def test_word_has_its_own_vector_else_its_lower_case_forms_else_zeros(file: str) -> None:
+def test_a_word_gets_its_own_vector_or_that_of_its_lower_case_form_or_zeros(file: str) -> None:
     embedder = WordVectorsEmbedder(file)
     embedded = embedder(keys(["the", "The", "Play", "PLAY", "comedy"], ["play"]))
     assert embedded[0].tolist() == [[1, 2], [1, 2], [5, 6], [3, 4], [0, 0]]
@@ -37,7 +37,7 @@ def test_word_has_its_own_vector_else_its_lower_case_forms_else_zeros(file: str)
     assert embedder.get_output_dim() == 2
 
 
-def test_unknown_words_share_a_trained_vector_if_asked_and_padding_lacks_it(file: str) -> None:
+def test_unknown_words_may_share_a_trained_vector_that_padding_does_not_get(file: str) -> None:
     embedder = WordVectorsEmbedder(file, learn_unknown=True)
     with torch.no_grad():
         embedder.unknown += torch.tensor([7.0, 8.0])
@@ -47,7 +47,7 @@ def test_unknown_words_share_a_trained_vector_if_asked_and_padding_lacks_it(file
     assert embedder.unknown.grad.tolist() == [2, 2]
 
 
-def test_trainable_vectors_get_the_gradient_of_their_words(file: str) -> None:
+def test_trainable_vectors_get_gradients_from_their_words(file: str) -> None:
     embedder = WordVectorsEmbedder(file, trainable=True)
     embedder(keys(["the", "The", "comedy"])).sum().backward()
     row = embedder.keys.tolist().index(int(keys(["the"])[0, 0, 0]))
@@ -64,13 +64,13 @@ def test_vectors_of_a_file_are_stored_and_need_no_file(file: str, tmp_path: Path
     assert loaded(keys(["Play", "PLAY"])).tolist() == [[[5, 6], [3, 4]]]
 
 
-def test_archive_without_its_vectors_reads_no_file(file: str, tmp_path: Path) -> None:
+def test_an_archive_that_lost_its_vectors_reads_no_file(file: str, tmp_path: Path) -> None:
     torch.save({"linear": torch.eye(2)}, tmp_path / "weights.th")
     with pytest.raises(ConfigurationError, match="not in the weights"):
         WordVectorsEmbedder(file, serialization_dir=tmp_path)
 
 
-def test_bundled_vectors_are_stored_by_their_digest_alone() -> None:
+def test_only_the_digest_of_bundled_vectors_is_stored() -> None:
     embedder = WordVectorsEmbedder()
     assert list(embedder.state_dict()) == ["_extra_state"]
     other = WordVectorsEmbedder()
@@ -82,7 +82,7 @@ def test_bundled_vectors_are_stored_by_their_digest_alone() -> None:
         other.load_state_dict(embedder.state_dict())
 
 
-def test_trained_vectors_of_the_package_are_stored(tmp_path: Path) -> None:
+def test_trained_bundled_vectors_are_stored(tmp_path: Path) -> None:
     embedder = WordVectorsEmbedder(trainable=True)
     with torch.no_grad():
         embedder.vectors.zero_()

@@ -7,7 +7,7 @@ from elmo_plugin.encoders.bidirectional import BidirectionalGru
 from tests.close import assert_near
 
 
-def test_it_computes_what_allennlps_gru_does_with_its_weights() -> None:
+def test_a_bidirectional_gru_equals_allennlps_with_the_same_weights() -> None:
     torch.manual_seed(0)
     peer, encoder = GruSeq2SeqEncoder(60, 50, bidirectional=True), BidirectionalGru(60, 50)
     encoder.load_state_dict(peer.state_dict())

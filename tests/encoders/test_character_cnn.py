@@ -69,7 +69,7 @@ def gradients(cnn: CharacterCnn, vectors: Tensor) -> tuple[Tensor, ...]:
 
 @settings(max_examples=20)
 @given(sentences=SENTENCES.filter(any), widths=WIDTHS, further_slots=st.integers(0, 8))
-def test_gradients_are_those_of_a_padded_convolution_of_every_token(
+def test_gradients_equal_a_padded_convolution_of_every_token(
     sentences: list[list[list[int]]], widths: list[int], further_slots: int
 ) -> None:
     cnn, token_characters = (
@@ -84,7 +84,7 @@ def test_gradients_are_those_of_a_padded_convolution_of_every_token(
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 0), (2, 0, 4), (0, 3, 4), (2, 3, 4, 5)])
-def test_where_there_are_no_words_there_are_zeros(shape: tuple[int, ...]) -> None:
+def test_padding_gets_zero_vectors(shape: tuple[int, ...]) -> None:
     cnn = character_cnn([3])
     vectors = cnn(torch.zeros(shape, dtype=torch.long))
     assert vectors.shape == (*shape[:-1], FILTERS)
@@ -96,7 +96,7 @@ def test_where_there_are_no_words_there_are_zeros(shape: tuple[int, ...]) -> Non
     )
 
 
-def test_dropout_is_of_the_characters_numbers_and_the_same_for_all_occurrences_of_a_word() -> None:
+def test_dropout_hits_character_embeddings_and_is_the_same_for_repeated_words() -> None:
     cnn = character_cnn([1], dropout=0.5)
     with torch.no_grad():
         cnn.embedding.weight.fill_(1.0)
@@ -115,12 +115,12 @@ def test_dropout_is_of_the_characters_numbers_and_the_same_for_all_occurrences_o
 
 
 @pytest.mark.parametrize(("num_filters", "widths"), [(4, []), (4, [3, 0]), (0, [3])])
-def test_filters_that_see_nothing_are_refused(num_filters: int, widths: list[int]) -> None:
+def test_filters_of_no_character_are_refused(num_filters: int, widths: list[int]) -> None:
     with pytest.raises(ConfigurationError, match="at least one character"):
         CharacterCnn(Embedding(DIM, num_embeddings=CHARACTERS), num_filters, widths)
 
 
-def test_it_comes_from_params_and_embeds_text_fields_in_lists() -> None:
+def test_a_character_cnn_is_made_from_params_and_embeds_lists_of_text_fields() -> None:
     indexer = TokenCharactersIndexer(min_padding_length=1)
     texts = [["A", "play", "by"], ["Play"], ["a", "A"]]
     fields = [TextField([Token(word) for word in text], {"characters": indexer}) for text in texts]

@@ -50,7 +50,7 @@ def elmo_vectors(encoder: ContextualEncoder, placement: str, tokens: TextFieldTe
     return encoder.elmo.mixes[placement](layers)
 
 
-def test_words_that_nothing_embeds_are_an_error() -> None:
+def test_text_without_any_embedder_is_an_error() -> None:
     with pytest.raises(ConfigurationError, match="nothing embeds the words"):
         ContextualEncoder(BasicTextFieldEmbedder({}), BILSTM)
 
@@ -58,7 +58,7 @@ def test_words_that_nothing_embeds_are_an_error() -> None:
 MASK = torch.tensor([[True, True, True], [True, False, False]])
 
 
-def test_input_elmo_stands_before_the_words_and_enters_the_encoder(
+def test_input_elmo_is_concatenated_before_the_words_and_encoded(
     bilm_files: dict[str, str],
 ) -> None:
     encoder = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, "input"))
@@ -74,7 +74,7 @@ def test_input_elmo_stands_before_the_words_and_enters_the_encoder(
 
 
 @pytest.mark.parametrize("others", [[], ["input"]], ids=str)
-def test_output_elmo_stands_behind_the_encoding(
+def test_output_elmo_is_concatenated_after_the_encoding(
     bilm_files: dict[str, str], others: list[str]
 ) -> None:
     torch.manual_seed(0)
@@ -136,7 +136,7 @@ def random_text(*shape: int) -> TextFieldTensors:
 @pytest.mark.parametrize(
     ("lengths", "largest"), [((12, 400), [(3, 12), (3, 400)]), ((12, 40), [(6, 40)])]
 )
-def test_texts_of_very_different_length_are_not_padded_to_each_other(
+def test_texts_of_very_different_lengths_are_not_padded_together(
     bilm_files: dict[str, str], lengths: tuple[int, int], largest: list[tuple[int, int]]
 ) -> None:
     encoder, bilm = with_both_placements(bilm_files)
@@ -157,7 +157,7 @@ def test_texts_of_very_different_length_are_not_padded_to_each_other(
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 1, 3, 4)], ids=str)
-def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
+def test_texts_with_wrapping_dimensions_are_encoded_as_if_separate(
     encoder_with_features: ContextualEncoder, shape: tuple[int, ...]
 ) -> None:
     documents, features = random_text(*shape), torch.randn(*shape, 2)
@@ -189,7 +189,7 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
         (0, torch.ones(2, 3, 1), r"\(2, 3, 1\)"),
     ],
 )
-def test_features_of_another_shape_are_an_error(
+def test_features_of_a_wrong_shape_are_an_error(
     feature_dim: int, features: Tensor | None, found: str
 ) -> None:
     encoder = ContextualEncoder(embedder(), BILSTM, feature_dim=feature_dim)

@@ -24,7 +24,7 @@ def legal(path: tuple[str, ...]) -> bool:
     seed=st.integers(0, 999),
     lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3).filter(any),
 )
-def test_finds_the_best_of_all_legal_sequences(seed: int, lengths: list[int]) -> None:
+def test_decoding_finds_the_best_of_all_legal_sequences(seed: int, lengths: list[int]) -> None:
     torch.manual_seed(seed)
     logits = 3 * torch.randn(len(lengths), max(lengths), len(TAGS))
     mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
@@ -40,7 +40,7 @@ def test_finds_the_best_of_all_legal_sequences(seed: int, lengths: list[int]) ->
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 999), lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4))
-def test_equals_allennlps_crf_whose_last_tags_have_logits_too(
+def test_decoding_equals_allennlps_crf_including_the_last_tags(
     seed: int, lengths: list[int]
 ) -> None:
     torch.manual_seed(seed)

@@ -73,7 +73,7 @@ def assert_equals_peer(
 
 @settings(max_examples=12)
 @given(lengths=LENGTHS.filter(any), num_layers=st.integers(1, 5), extra_time=st.integers(0, 2))
-def test_vectors_and_gradients_are_those_of_alternating_lstm(
+def test_vectors_and_gradients_equal_alternating_lstm(
     lengths: list[int], num_layers: int, extra_time: int
 ) -> None:
     encoder = encoder_with(num_layers).double()
@@ -103,7 +103,7 @@ def with_masked_outputs(
 
 
 @pytest.mark.parametrize("lengths", BATCHES)
-def test_with_the_same_masks_recurrent_dropout_is_that_of_the_paper_in_cells_of_alternating_lstm(
+def test_recurrent_dropout_follows_the_paper_in_cells_of_alternating_lstm(
     lengths: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """
@@ -143,7 +143,7 @@ def test_weights_of_alternating_lstm_load_by_their_names(prefix: str) -> None:
     torch.testing.assert_close(ours(inputs, mask), peer(inputs, mask))
 
 
-def test_initial_weights_are_those_of_alternating_lstm() -> None:
+def test_initial_weights_equal_alternating_lstm() -> None:
     torch.manual_seed(0)
     ours = HighwayLstm(INPUT_SIZE, HIDDEN_SIZE, 2)
     torch.manual_seed(0)
@@ -155,9 +155,7 @@ def test_initial_weights_are_those_of_alternating_lstm() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_under_autocast_only_products_are_rounded(
-    dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_autocast_rounds_only_products(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder, mask = encoder_with(), mask_of([2, 3])
     inputs = torch.randn(2, 3, INPUT_SIZE).to(dtype)
     expected = values_and_gradients(encoder, inputs.float(), mask)

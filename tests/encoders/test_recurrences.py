@@ -38,7 +38,7 @@ def gradients(layer: nn.RNNBase, inputs: Tensor, outputs: Tensor) -> list[Tensor
     lengths=st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any),
     extra_time=st.integers(0, 2),
 )
-def test_vectors_and_gradients_are_those_of_torch(
+def test_vectors_and_gradients_equal_torchs(
     kind: type[nn.RNNBase], lengths: list[int], extra_time: int
 ) -> None:
     layer, mask = layer_of(kind), mask_of(lengths, max(lengths) + extra_time)
@@ -51,7 +51,7 @@ def test_vectors_and_gradients_are_those_of_torch(
 
 @pytest.mark.parametrize("lengths", [[3, 1, 0, 5, 3], [4, 4], [1]])
 @pytest.mark.parametrize("grad_mode", [torch.enable_grad, torch.no_grad])
-def test_recurrent_dropout_is_that_of_torch_cells_with_the_same_mask_on_each_hidden_state(
+def test_recurrent_dropout_equals_torch_cells_with_one_mask_for_all_steps(
     grad_mode: Callable[[], AbstractContextManager[None]],
     lengths: list[int],
     monkeypatch: pytest.MonkeyPatch,
@@ -93,7 +93,7 @@ def test_recurrent_dropout_is_that_of_torch_cells_with_the_same_mask_on_each_hid
 
 @every_kind
 @pytest.mark.parametrize("lengths", [[0, 0], [0]])
-def test_a_batch_without_words_is_zeros(kind: type[nn.RNNBase], lengths: list[int]) -> None:
+def test_a_batch_without_words_gives_zeros(kind: type[nn.RNNBase], lengths: list[int]) -> None:
     inputs = torch.randn(len(lengths), 3, INPUT_SIZE)
     layer, mask = layer_of(kind, torch.float32), mask_of(lengths, 3)
     outputs = read_both_ways(layer, inputs, mask)
@@ -103,7 +103,7 @@ def test_a_batch_without_words_is_zeros(kind: type[nn.RNNBase], lengths: list[in
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
 @every_kind
-def test_under_autocast_only_products_are_rounded(kind: type[nn.RNNBase], dropout: float) -> None:
+def test_autocast_rounds_only_products(kind: type[nn.RNNBase], dropout: float) -> None:
     if dropout and kind is nn.GRU:
         return  # has no recurrent dropout
     layer, mask, inputs = (

@@ -32,7 +32,7 @@ def inputs_of_layers(
     return seen
 
 
-def test_dropout_drops_the_same_values_at_every_time_step_but_not_in_every_sentence() -> None:
+def test_dropout_masks_differ_between_sentences_and_not_between_time_steps() -> None:
     encoder = encoder_with([4], dropout=0.5)
     inputs = torch.ones(20, 6, INPUT_SIZE)
     (packed,) = inputs_of_layers(encoder, inputs, mask_of([6] * 20))
@@ -42,7 +42,7 @@ def test_dropout_drops_the_same_values_at_every_time_step_but_not_in_every_sente
     assert (seen != seen[:1]).any()
 
 
-def test_recurrent_dropout_is_in_every_layer_from_the_second_word_that_a_direction_reads() -> None:
+def test_recurrent_dropout_applies_to_every_layer_from_the_second_word_read() -> None:
     inputs, mask = torch.randn(2, 3, INPUT_SIZE), mask_of([3, 3])
     one, with_dropout = encoder_with([40])(inputs, mask), encoder_with([40], 0.0, 0.5)(inputs, mask)
     (forward, backward), (dropped_forward, dropped_backward) = (

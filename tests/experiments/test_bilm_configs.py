@@ -32,14 +32,14 @@ def evaluate(name: str, **variables: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_head_says_paper_deviation_expectation_and_hardware(name: str) -> None:
+def test_header_comments_state_paper_deviation_expectation_and_hardware(name: str) -> None:
     head = (CONFIGS / f"{name}.jsonnet").read_text(encoding="utf-8").split("\n\n")[0]
     for entry in ("Paper:", "Here:", "Expected:", "Hardware:"):
         assert f"// {entry}" in head
 
 
 @pytest.mark.parametrize("name", ["bilm_tiny", "bilm_finetune", "bilm_continued"])
-def test_allennlp_makes_a_model_of_it(name: str) -> None:
+def test_allennlp_constructs_a_model_from_each_configuration(name: str) -> None:
     vocab = Vocabulary()
     for number in range(9000):  # more than there are negatives
         vocab.add_token_to_namespace(f"word{number}", "words")
@@ -52,7 +52,7 @@ def test_allennlp_makes_a_model_of_it(name: str) -> None:
     ("name", "projection", "cells", "highway_layers"),
     [("bilm_small", 128, 1024, 1), ("bilm_original", 512, 4096, 2)],
 )
-def test_the_published_models_have_their_sizes(
+def test_recipes_for_published_models_use_their_sizes(
     name: str, projection: int, cells: int, highway_layers: int
 ) -> None:
     options = BiLmOptions.from_dict(evaluate(name)["model"]["options"])
@@ -69,7 +69,7 @@ def test_fine_tuning_keeps_an_archives_vocabulary_and_warms_a_new_softmax_up() -
     assert new["model"]["warm_up_batches"] > 0
 
 
-def test_what_is_added_to_the_result_of_the_library_counts() -> None:
+def test_values_added_after_the_library_take_effect() -> None:
     code = (
         "local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';"
         "bilm.train(bilm.sizes.tiny, 'train', 'dev', {}, epochs=1, unroll_steps=7)"
@@ -80,7 +80,7 @@ def test_what_is_added_to_the_result_of_the_library_counts() -> None:
     assert config["validation_data_loader"] == {**config["data_loader"], "shuffle": False}
 
 
-def test_sizes_of_ones_own_are_sizes_of_a_bilm() -> None:
+def test_custom_sizes_give_a_valid_bilm() -> None:
     code = f"{LIBRARY}.size(24, filters=[[2, 30]], layers=3, max_characters=70)"
     options = BiLmOptions.from_dict(
         json.loads(_jsonnet.evaluate_snippet(str(CONFIGS / "snippet"), code))
@@ -89,7 +89,7 @@ def test_sizes_of_ones_own_are_sizes_of_a_bilm() -> None:
     assert (options.char_cnn.n_filters, options.char_cnn.max_characters_per_token) == (30, 70)
 
 
-def test_every_recipe_names_sizes_that_the_library_has() -> None:
+def test_every_recipe_names_existing_sizes() -> None:
     code = (
         f"{{ [name]: {LIBRARY}.sizes[name] for name in {sorted({row.size for row in RECIPES})} }}"
     )

@@ -88,7 +88,7 @@ def test_the_softmax_of_a_checkpoint_is_read_and_scores_text(
     assert measure_perplexity(str(weights.parent), text) == measure_perplexity(str(ours), text)
 
 
-def test_other_words_and_a_second_softmax_are_refused_and_change_nothing(
+def test_a_mismatched_vocabulary_and_a_second_softmax_are_refused_without_changes(
     program: ModuleType, weights: Path, tmp_path: Path
 ) -> None:
     content = weights.read_bytes()

@@ -22,7 +22,7 @@ def build(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("build")
 
 
-def test_each_archive_has_the_configuration_of_its_name(build: ModuleType) -> None:
+def test_each_archive_contains_the_configuration_of_its_name(build: ModuleType) -> None:
     configs = read_config("experiments/bundled/models.jsonnet")
     for name, model in trained_models().items():
         (content,) = read_members(model.file, lambda file: file == "config.json").values()
@@ -32,7 +32,7 @@ def test_each_archive_has_the_configuration_of_its_name(build: ModuleType) -> No
         assert json.loads(content) == expected
 
 
-def test_weights_are_packed_in_half_precision_and_their_metadata_as_they_are(
+def test_weights_are_packed_in_half_precision_and_metadata_unchanged(
     build: ModuleType, tmp_path: Path
 ) -> None:
     state = {
@@ -55,6 +55,6 @@ def test_weights_are_packed_in_half_precision_and_their_metadata_as_they_are(
     assert all(torch.equal(packed[name], state[name]) for name in ("ids", "_extra_state"))
 
 
-def test_weight_beyond_half_precision_is_an_error(build: ModuleType) -> None:
+def test_a_weight_beyond_half_precision_is_an_error(build: ModuleType) -> None:
     with pytest.raises(ValueError, match="weight does not fit into half precision"):
         build.half("weight", torch.tensor([1e6]))

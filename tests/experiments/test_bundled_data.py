@@ -26,7 +26,7 @@ def sst_data(_path: None) -> ModuleType:
     return importlib.import_module("sst_data")
 
 
-def test_negation_turns_the_side_of_a_rated_word(sst_data: ModuleType) -> None:
+def test_negation_reverses_the_sentiment_of_a_rated_word(sst_data: ModuleType) -> None:
     ratings = {"awful": -2.0, "lovely": 2.8, "love": 3.2, "oak": 0.1, "calmly": 1.2}
     made = list(
         sst_data.lexicon_sentences(ratings, {"awful", "lovely"}, {"love"}, random.Random(1))
@@ -45,7 +45,7 @@ def ner_data(_path: None) -> ModuleType:
     return importlib.import_module("ner_data")
 
 
-def test_names_take_the_places_of_their_kinds(ner_data: ModuleType) -> None:
+def test_names_replace_placeholders_of_their_kind(ner_data: ModuleType) -> None:
     names = {
         "ORG": ["Bank of Ohio"],
         "LAST": ["Li"],
@@ -98,7 +98,7 @@ def letters(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_no_first_sentence_was_written_for_training(_path: None, name: str) -> None:
+def test_first_sentences_are_not_in_the_written_training_data(_path: None, name: str) -> None:
     score = importlib.import_module("first_sentences.score")
     written = "\n".join(map(letters, WRITTEN[name].read_text(encoding="utf-8").splitlines()))
     for example in score.read(name) + score.read(name, kept=True):
@@ -108,7 +108,7 @@ def test_no_first_sentence_was_written_for_training(_path: None, name: str) -> N
         assert len(letters(text)) < 25 or letters(text) not in written, text
 
 
-def test_no_first_sentence_is_made(ner_data: ModuleType) -> None:
+def test_first_sentences_are_not_generated_from_patterns(ner_data: ModuleType) -> None:
     score = importlib.import_module("first_sentences.score")
     names = ner_data.read_all_names()
     made = {
@@ -121,7 +121,7 @@ def test_no_first_sentence_is_made(ner_data: ModuleType) -> None:
     )
 
 
-def test_taggers_that_one_would_pick_instead_are_scored_by_whole_names(
+def test_alternative_taggers_are_scored_by_whole_names(
     _path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     instead = importlib.import_module("instead")
@@ -171,7 +171,7 @@ def wordnet(_path: None, tmp_path: Path) -> Any:
     return importlib.import_module("wordnet").WordNet(tmp_path, words)
 
 
-def test_relations_of_wordnet_make_pairs(wordnet: Any) -> None:
+def test_pairs_are_made_from_relations_in_wordnet(wordnet: Any) -> None:
     pairs = importlib.import_module("inference_pairs")
     made = {
         tuple(each)
@@ -192,7 +192,9 @@ def test_relations_of_wordnet_make_pairs(wordnet: Any) -> None:
     assert all(len(found) == 1 for found in labels.values())
 
 
-def test_negation_of_what_follows_contradicts_and_of_what_may_be_stays_neutral(_path: None) -> None:
+def test_negating_an_entailment_contradicts_and_negating_a_possibility_stays_neutral(
+    _path: None,
+) -> None:
     pairs = importlib.import_module("inference_pairs")
     for seed in range(20):
         generator = random.Random(seed)
@@ -217,7 +219,7 @@ def coref_data(_path: None) -> ModuleType:
     return importlib.import_module("coref_data")
 
 
-def test_a_pattern_becomes_a_document_with_its_chains(
+def test_a_pattern_becomes_a_document_with_coreference_chains(
     coref_data: ModuleType, tmp_path: Path
 ) -> None:
     names = {"WOMAN": ["Ann", "Ann"], "MAN": ["Bob", "Bob"], "LAST": ["Li"]}
@@ -251,7 +253,7 @@ def squad_data(_path: None) -> ModuleType:
     return importlib.import_module("squad_data")
 
 
-def test_made_questions_have_their_answers_in_the_passage(squad_data: ModuleType) -> None:
+def test_generated_questions_have_answers_in_the_passage(squad_data: ModuleType) -> None:
     slots, topics = squad_data.read_topics(BUNDLED / "passages.txt")
     slots |= squad_data.read_names(BUNDLED / "names.tsv")
     draw = random.Random(1)

@@ -66,7 +66,7 @@ INDEXER = {"dataset_reader.token_indexers.elmo.type": "elmo"}
         ("[]", []),
     ],
 )
-def test_a_placement_adds_the_indexer_the_bilm_and_its_mix_and_nothing_else(
+def test_a_placement_adds_only_the_indexer_the_bilm_and_its_mix(
     placements: str, paths: list[str]
 ) -> None:
     expected = shared() if paths else {}
@@ -75,7 +75,7 @@ def test_a_placement_adds_the_indexer_the_bilm_and_its_mix_and_nothing_else(
     assert added_by(f"elmo.at({placements}, bilm='tiny')") == expected
 
 
-def test_lambda_is_a_penalty_next_to_those_of_the_task() -> None:
+def test_lambda_is_added_to_the_penalties_of_the_task() -> None:
     penalty = [INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}]
     alone = evaluate("ner(data='data') + elmo.at(['input'], bilm='tiny', lambda=0.1)")
     assert alone["model"]["regularizer"] == {"regexes": [penalty]}
@@ -86,7 +86,7 @@ def test_lambda_is_a_penalty_next_to_those_of_the_task() -> None:
     }
 
 
-def test_each_placement_may_have_options_of_its_own() -> None:
+def test_each_placement_may_have_separate_options() -> None:
     added = added_by(
         "elmo.at(['input'], bilm='tiny', lambda=0.1) + elmo.at(['output'], bilm='tiny', "
         "layers='top', lambda=0.001)"
@@ -122,7 +122,7 @@ def test_placements_with_different_bilms_are_an_error() -> None:
         )
 
 
-def test_the_slots_of_a_word_reach_the_indexer_whichever_placement_names_them() -> None:
+def test_the_indexer_gets_max_characters_from_either_placement() -> None:
     slots = {f"{next(iter(INDEXER)).rpartition('.')[0]}.max_characters_per_token": 194}
     both = "elmo.at(['input'], bilm='ja'%s) + elmo.at(['output'], bilm='ja'%s)"
     expected = shared(bilm="ja") | slots | placed(INPUT) | placed(OUTPUT)
@@ -175,7 +175,7 @@ def test_a_wrong_argument_of_elmo_at_is_an_error_that_names_it(
     "added", ["elmo.at(['input'], bilm='tiny')", "words.none()", "words.bundled()"]
 )
 @pytest.mark.parametrize("task", ["coref", "ner", "snli", "squad", "srl", "srl_predicates", "sst"])
-def test_what_is_added_before_the_task_is_an_error(task: str, added: str) -> None:
+def test_additions_before_the_task_are_an_error(task: str, added: str) -> None:
     for sum_of_parts in (
         f"{added} + {task}(data='d')",
         f"({added}) + ({task}(data='d') + words.none())",
@@ -185,7 +185,7 @@ def test_what_is_added_before_the_task_is_an_error(task: str, added: str) -> Non
     evaluate(f"{{ random_seed: 3 }} + {task}(data='d') + {added}")
 
 
-def test_an_absolute_path_is_not_in_the_folder() -> None:
+def test_absolute_paths_are_not_joined_to_the_data_folder() -> None:
     config = evaluate("ner(data='d', train='/a/train.txt', dev='b/dev.txt')")
     assert (config["train_data_path"], config["validation_data_path"]) == (
         "/a/train.txt",
@@ -197,7 +197,7 @@ WORDS = f"{EMBEDDERS}.tokens"
 WORD_INDEXER = "dataset_reader.token_indexers.tokens"
 
 
-def test_without_words_nothing_is_left_of_them() -> None:
+def test_words_none_removes_every_trace_of_word_vectors() -> None:
     config = flat(evaluate("ner(data='data') + words.none() + elmo.at(['input'], bilm='tiny')"))
     assert not [path for path in config if path.startswith((WORDS, WORD_INDEXER))]
     assert [path for path in config if path.startswith("vocabulary.")] == ["vocabulary.type"]
@@ -205,7 +205,7 @@ def test_without_words_nothing_is_left_of_them() -> None:
 
 
 @pytest.mark.parametrize("last", ["words.learned(30)", "words.glove('glove.txt')", "words.none()"])
-def test_the_last_words_count(last: str) -> None:
+def test_the_word_vectors_added_last_count(last: str) -> None:
     others = "words.learned(20) + words.none() + words.glove('other.txt', dim=10) + words.none()"
     assert evaluate(f"ner(data='data') + {others} + {last}") == evaluate(
         f"ner(data='data') + {last}"
@@ -216,13 +216,13 @@ def test_the_last_words_count(last: str) -> None:
     ("words", "message"),
     [("learned('x')", "dim is a positive number"), ("glove(5)", "file is a path")],
 )
-def test_wrong_words_are_an_error(words: str, message: str) -> None:
+def test_wrong_arguments_of_word_vectors_are_an_error(words: str, message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
         evaluate(f"ner(data='data') + words.{words}")
 
 
 @pytest.mark.parametrize("length", ["null", "1", "4"])
-def test_only_training_on_sst_has_phrases_and_all_else_is_the_same_in_validation(
+def test_only_training_on_sst_reads_phrases_and_validation_is_otherwise_equal(
     length: str,
 ) -> None:
     mixins = "words.none() + words.learned(dim=7) + elmo.at(['input'], bilm='tiny')"
@@ -238,7 +238,7 @@ TASKS_WITH_READERS = [*SIZES, "srl_predicates"]
 
 
 @pytest.mark.parametrize("task", TASKS_WITH_READERS)
-def test_another_reader_takes_the_place_of_the_tasks_own_with_its_options(task: str) -> None:
+def test_another_reader_replaces_the_tasks_own_and_its_options(task: str) -> None:
     config = evaluate(
         f"{task}(data='d', reader={{ type: 'mine', depth: 3 }}) + elmo.at(['input'], bilm='tiny')"
     )
@@ -248,7 +248,7 @@ def test_another_reader_takes_the_place_of_the_tasks_own_with_its_options(task: 
 
 
 @pytest.mark.parametrize("task", TASKS_WITH_READERS)
-def test_options_of_readers_are_added_to_the_tasks_own(task: str) -> None:
+def test_reader_options_are_added_to_the_tasks_own(task: str) -> None:
     plain = evaluate(f"{task}(data='d')")
     config = evaluate(
         f"{task}(data='d', reader={{ max_instances: 8 }}, validation_reader={{ max_instances: 4 }})"
@@ -287,7 +287,7 @@ PENALTIES["snli"] = [0.0001, 0.001, 0.001]
 
 
 @pytest.mark.parametrize("name", PAPER)
-def test_a_configuration_of_the_paper_has_the_papers_sizes(name: str) -> None:
+def test_paper_configurations_use_the_papers_sizes(name: str) -> None:
     config = flat(read_config(f"training_config/{name}.jsonnet"))
     for end, expected in PAPER[name].items():
         found = [
@@ -324,7 +324,7 @@ def test_a_classifier_with_allennlps_reader_learns_and_predicts(
 
 
 @pytest.mark.parametrize("placements", [[], ["input"]], ids=str)
-def test_l2_of_snli_penalises_lstms_and_layers_next_to_lambda(placements: list[str]) -> None:
+def test_l2_of_snli_penalises_lstms_and_layers_in_addition_to_lambda(placements: list[str]) -> None:
     config = small_config("snli", elmo_at(placements), "l2=0.01")
     model, _ = model_and_batch(config, DATA["snli"])
     mixes = parameters(model, "scalar_mix.weights").values()
@@ -374,7 +374,7 @@ def variants() -> dict[str, Any]:
     return read_config("experiments/variants.jsonnet")
 
 
-def test_there_is_every_variant_and_no_two_are_the_same(variants: dict[str, Any]) -> None:
+def test_all_variants_exist_and_differ(variants: dict[str, Any]) -> None:
     names = {
         f"{task}_{name}"
         for task, others in OF_ONE_TASK.items()
@@ -387,7 +387,7 @@ def test_there_is_every_variant_and_no_two_are_the_same(variants: dict[str, Any]
 @pytest.mark.parametrize(
     "variant", [f"{task}_{one}" for task in OF_ONE_TASK for one in ("baseline", "base")]
 )
-def test_a_variant_learns_its_words_and_is_otherwise_the_file_of_its_task(
+def test_a_variant_differs_from_its_task_only_in_learned_words(
     variant: str, variants: dict[str, Any]
 ) -> None:
     learned = flat(variants[variant])
@@ -400,7 +400,9 @@ def test_a_variant_learns_its_words_and_is_otherwise_the_file_of_its_task(
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_head_has_paper_deviation_scores_and_hardware_and_retypes_no_score(file: Path) -> None:
+def test_header_comments_state_paper_deviation_scores_and_hardware_without_copying_scores(
+    file: Path,
+) -> None:
     head = re.split(r"\n(?!//)", file.read_text(encoding="utf-8"))[0]
     entries = dict(re.findall(r"^// ([A-Z][a-z]+): +(.*(?:\n//  +.*)*)", head, re.MULTILINE))
     assert list(entries)[:4] == ["Paper", "Here", "Expected", "Hardware"]

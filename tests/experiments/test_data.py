@@ -26,7 +26,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
-def test_the_experiment_reads_as_many_examples_as_the_readme_says(task: str) -> None:
+def test_experiments_read_the_number_of_examples_in_the_readme(task: str) -> None:
     (row,) = re.findall(rf"^\| `{task}` \|.*", (DATA / "README.md").read_text(), re.MULTILINE)
     said = [int(cell.split()[0].replace(",", "")) for cell in row.split("|")[4:6]]
     config = read_config(f"experiments/{task}_baseline.jsonnet")
@@ -41,7 +41,7 @@ def test_the_experiment_reads_as_many_examples_as_the_readme_says(task: str) -> 
     assert [sum(1 for _ in reader.read(path)) for path in paths] == said
 
 
-def test_whole_units_are_drawn_in_their_order_until_they_are_enough(cut: Any) -> None:
+def test_whole_units_are_drawn_in_order_until_there_are_enough(cut: Any) -> None:
     units = ["a", "bb", "ccc", "dddd", "eeeee"]
     for seed in range(20):
         drawn = cut.draw(units, 6, seed, size=len)
@@ -52,7 +52,7 @@ def test_whole_units_are_drawn_in_their_order_until_they_are_enough(cut: Any) ->
     assert cut.draw(units, 100, 1, size=len) == units
 
 
-def test_a_rating_becomes_a_class_and_no_review_is_in_both_parts(cut: Any, tmp_path: Path) -> None:
+def test_ratings_become_classes_and_no_review_is_in_both_parts(cut: Any, tmp_path: Path) -> None:
     ratings = {-3.2: 0, -1.0: 1, -0.5: 1, 0.4: 2, 1.1: 3, 2.5: 4}
     lines = [
         f"{review}_{place}\t{rating}\tgood (phone) of review{review} ."
@@ -94,7 +94,9 @@ def of_wnut(folder: Path) -> Path:
     return folder
 
 
-def test_named_entities_get_four_columns_without_invisible_characters(tmp_path: Path) -> None:
+def test_named_entities_are_written_in_four_columns_without_invisible_characters(
+    tmp_path: Path,
+) -> None:
     done = get_data("ner", "--from", of_wnut(tmp_path / "from"), "--to", tmp_path / "data", "--yes")
     assert done.returncode == 0, done.stderr
     for part in ("train", "dev", "test"):

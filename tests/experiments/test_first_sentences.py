@@ -20,7 +20,9 @@ def score(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.mark.parametrize(("kept", "count"), [(False, 465), (True, 263)])
-def test_each_has_what_is_right(score: ModuleType, kept: bool, count: int) -> None:
+def test_each_first_sentence_has_an_expected_output(
+    score: ModuleType, kept: bool, count: int
+) -> None:
     examples = [
         (example, key)
         for name, (key, _) in score.CHECKS.items()
@@ -60,13 +62,13 @@ def inputs_of(example: dict[str, Any], key: str) -> str:
         ("squad", {"answer": "the bridge"}, ["1883"], False),
     ],
 )
-def test_right_outputs_are_told_from_wrong_ones(
+def test_right_and_wrong_outputs_are_distinguished(
     score: ModuleType, name: str, output: Any, expected: Any, is_right: bool
 ) -> None:
     assert score.CHECKS[name][1](output, expected) is is_right
 
 
-def test_a_missing_role_and_a_predicate_too_many_are_wrong(score: ModuleType) -> None:
+def test_a_missing_role_or_an_extra_predicate_is_wrong(score: ModuleType) -> None:
     def frame(predicate: str, **roles: str) -> dict[str, Any]:
         return {
             "predicate": predicate,

@@ -55,7 +55,7 @@ def part(program: ModuleType, fraction: float, seed: int = 1, has_labels: bool =
 
 
 @pytest.mark.parametrize("has_labels", [True, False])
-def test_parts_are_nested_in_order_and_depend_on_the_seed(
+def test_smaller_parts_are_contained_in_larger_ones_and_depend_on_the_seed(
     program: ModuleType, has_labels: bool
 ) -> None:
     parts = [part(program, fraction, 1, has_labels) for fraction in (0.01, 0.1, 0.34, 0.5, 1)]
@@ -65,7 +65,7 @@ def test_parts_are_nested_in_order_and_depend_on_the_seed(
     assert part(program, 0.3, seed=1) == part(program, 0.3, seed=1) != part(program, 0.3, seed=2)
 
 
-def test_each_label_has_the_same_part(program: ModuleType) -> None:
+def test_each_label_keeps_its_share_in_a_part(program: ModuleType) -> None:
     assert Counter(number % 10 == 0 for number in part(program, 0.3)) == {False: 27, True: 3}
     assert Counter(number % 10 == 0 for number in part(program, 0.01)) == {False: 1, True: 1}
     with pytest.raises(
@@ -74,9 +74,7 @@ def test_each_label_has_the_same_part(program: ModuleType) -> None:
         part(program, 1.1)
 
 
-def test_a_score_is_reached_at_the_first_epoch_that_has_it(
-    program: ModuleType, tmp_path: Path
-) -> None:
+def test_the_first_epoch_that_reaches_a_score_is_found(program: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "updates.json").write_text("[7, 14, 21]")
     for epoch, accuracy in enumerate([0.2, 0.5, 0.4]):
         metrics = {"validation_accuracy": accuracy, "validation_loss": 1 - epoch / 4}
@@ -143,7 +141,7 @@ def lines(sentences: list[list[str]]) -> list[str]:
     return [" ".join(sentence) for sentence in sentences]
 
 
-def test_a_text_has_every_sentence_once_and_in_dev_none_of_train(
+def test_a_text_contains_each_sentence_once_and_dev_none_of_train(
     finetune: ModuleType, data: Path, tmp_path: Path
 ) -> None:
     ner = finetune.write_texts(finetune.ner_sentences(str(data)), tmp_path / "ner")
@@ -197,7 +195,7 @@ def text(tmp_path: Path) -> str:
     return str(tmp_path / "text.txt")
 
 
-def test_words_that_stand_in_the_same_places_are_alike(
+def test_words_in_the_same_contexts_get_similar_vectors(
     tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     models = pytest.importorskip("gensim.models")
@@ -209,7 +207,7 @@ def test_words_that_stand_in_the_same_places_are_alike(
     assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "two.txt").read_bytes()
 
 
-def test_each_weight_is_the_mean_of_those_of_the_archives(
+def test_each_weight_is_the_mean_over_the_archives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archives = []

@@ -35,7 +35,7 @@ COMMANDS = sorted(
 )
 
 
-def test_the_sweeps_name_configurations_that_exist_and_are_right(
+def test_sweeps_name_existing_valid_configurations(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(REPOSITORY)
@@ -51,7 +51,7 @@ def test_the_sweeps_name_configurations_that_exist_and_are_right(
 
 
 @pytest.mark.parametrize("command", [each for each in COMMANDS if each.startswith("python ")])
-def test_a_program_is_here_or_its_page_says_where(command: str) -> None:
+def test_a_program_of_a_result_is_here_or_its_page_says_where(command: str) -> None:
     program = shlex.split(command)[1]
     if not any(f"benchmarks/{name}.py" == program for name in REMOVED):
         assert program == "-m" or (REPOSITORY / program).is_file()

@@ -273,7 +273,7 @@ def try_all(cases: list[Case], here: Path) -> None:
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(2, marks=pytest.mark.slow)])
-def test_no_type_and_no_spelling_of_spacy_reaches_outside(step: int, here: Path) -> None:
+def test_no_type_and_no_spelling_of_spacy_reads_outside_the_archive(step: int, here: Path) -> None:
     cases = [*type_cases([])][::step]
     try_all([*cases, *spacy_cases(), *[*other_cases(["here.txt"])][::step]], here)
 
@@ -289,7 +289,7 @@ VALUES: list[Any] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(VALUES)))
-def test_no_argument_of_any_type_reaches_outside(here: Path, number: int) -> None:
+def test_no_argument_of_any_type_reads_outside_the_archive(here: Path, number: int) -> None:
     """Each value is tried in a part of all arguments; all of them take half an hour."""
     value = VALUES[number]
     try_all([*type_cases([value]), *other_cases([value])][number :: 2 * len(VALUES)], here)
@@ -297,7 +297,7 @@ def test_no_argument_of_any_type_reaches_outside(here: Path, number: int) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", trained_models())
-def test_a_model_of_the_package_loads_among_files_that_are_named_as_its_values(
+def test_bundled_models_load_next_to_files_named_like_their_values(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -307,7 +307,7 @@ def test_a_model_of_the_package_loads_among_files_that_are_named_as_its_values(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["ner", "srl", "coref", "squad", "snli", "sst"])
-def test_what_elmo_new_trains_is_data(
+def test_archives_of_elmo_new_projects_load_without_trust(
     task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

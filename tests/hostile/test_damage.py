@@ -106,9 +106,7 @@ def damaged(content: bytes, generator: np.random.Generator) -> bytes:
         "archive of a tagger",
     ],
 )
-def test_damage_is_named_or_does_no_harm(
-    name: str, cases: dict[str, Damaged], tmp_path: Path
-) -> None:
+def test_damage_is_named_or_harmless(name: str, cases: dict[str, Damaged], tmp_path: Path) -> None:
     """ELMO_HOSTILE_SEED asks for other damage, ELMO_HOSTILE_TIMES for more."""
     case = cases[name]
     generator = np.random.default_rng((len(name), int(os.environ.get("ELMO_HOSTILE_SEED", "0"))))

@@ -147,7 +147,7 @@ IMPORTS = {
 
 @pytest.mark.parametrize("changes", IMPORTS.values(), ids=IMPORTS)
 @pytest.mark.parametrize("is_command", [False, True], ids=["function", "allennlp predict"])
-def test_no_class_is_imported_by_the_name_of_its_module(
+def test_no_class_is_imported_by_its_module_path(
     training: Path,
     tmp_path: Path,
     changes: dict[str, Any],
@@ -165,9 +165,7 @@ def test_no_class_is_imported_by_the_name_of_its_module(
     assert not list(tmp_path.rglob("ran"))
 
 
-def test_files_here_that_are_called_like_values_of_the_configuration_make_no_difference(
-    training: Path, tmp_path: Path
-) -> None:
+def test_files_named_like_configuration_values_are_not_read(training: Path, tmp_path: Path) -> None:
     config = json.loads((training / "config.json").read_text())
     for number, name in enumerate(
         {value for _, value in archives._values(config) if isinstance(value, str)}
@@ -188,13 +186,13 @@ def test_trusted_archives_may_import(
     assert f"archive {path} is trusted" in caplog.text
 
 
-def test_overrides_of_the_caller_may_name_anything(training: Path) -> None:
+def test_overrides_by_the_caller_may_name_anything(training: Path) -> None:
     name = "elmo_plugin.tasks.ner.dataset_reader.Conll2003Reader"
     loaded = load_archive(training, overrides={"dataset_reader.type": name})
     assert type(loaded.dataset_reader).__name__ == "Conll2003Reader"
 
 
-def test_only_the_archive_has_a_vocabulary_and_initial_values(
+def test_vocabulary_and_initial_values_come_from_the_archive_only(
     training: Path, tmp_path: Path
 ) -> None:
     vocabulary = {"type": "from_files", "directory": str(tmp_path / "gone")}
@@ -203,7 +201,7 @@ def test_only_the_archive_has_a_vocabulary_and_initial_values(
     assert load_archive(changed(training, tmp_path, change)).model is not None
 
 
-def test_an_archive_starts_no_processes(training: Path, tmp_path: Path) -> None:
+def test_an_archive_cannot_start_processes(training: Path, tmp_path: Path) -> None:
     change = with_config(
         data_loader__num_workers=10_000, validation_data_loader__num_workers=10_000
     )
@@ -215,7 +213,7 @@ def test_an_archive_starts_no_processes(training: Path, tmp_path: Path) -> None:
         assert "num_workers" not in config[key].params
 
 
-def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> None:
+def test_a_cache_in_an_archive_is_neither_written_nor_read(training: Path, tmp_path: Path) -> None:
     cache = {"type": "sqlite", "path": str(tmp_path / "cache")}
     members = [[{"cache": cache, "y": 1}], {"encoder": {"initializer": {}, "pretrained_file": "x"}}]
     (tmp_path / "config.json").write_text(json.dumps({"model": {"members": members}}))
@@ -236,7 +234,7 @@ def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> 
         ("squad_v1", {"skip_bad": True, "skip_unanswerable": True}),
     ],
 )
-def test_reader_options_that_went_are_taken_away_from_old_archives(
+def test_removed_reader_options_are_dropped_from_old_archives(
     kind: str, gone: dict[str, Any], tmp_path: Path
 ) -> None:
     readers = {"dataset_reader": {"type": kind}, "validation_dataset_reader": {"type": kind}}
@@ -245,7 +243,7 @@ def test_reader_options_that_went_are_taken_away_from_old_archives(
     assert archives._read_config(tmp_path, "it") == {"model": {}, **readers}
 
 
-def test_a_bilm_that_the_weights_lack_is_not_read_from_a_file(
+def test_a_bilm_missing_from_the_weights_is_not_read_from_a_file(
     training: Path, tmp_path: Path
 ) -> None:
     keys = "model__contextual_encoder__elmo__bilm"
@@ -256,7 +254,7 @@ def test_a_bilm_that_the_weights_lack_is_not_read_from_a_file(
 
 
 @pytest.mark.parametrize("name", ["best.th", "config.json", "meta.json", "vocabulary/tags.txt"])
-def test_no_link_is_followed_out_of_a_folder(training: Path, tmp_path: Path, name: str) -> None:
+def test_links_out_of_a_folder_are_not_followed(training: Path, tmp_path: Path, name: str) -> None:
     folder = shutil.copytree(training, tmp_path / "run")
     (folder / name).unlink(missing_ok=True)
     (folder / name).symlink_to("/etc/hostname")
@@ -264,7 +262,7 @@ def test_no_link_is_followed_out_of_a_folder(training: Path, tmp_path: Path, nam
         load_archive(folder)
 
 
-def test_other_weights_may_be_named(training: Path, tmp_path: Path) -> None:
+def test_the_caller_may_name_other_weights(training: Path, tmp_path: Path) -> None:
     state = torch.load(training / "best.th", weights_only=True)
     state["tag_projection.bias"] += 1
     torch.save(state, tmp_path / "other.th")
@@ -272,7 +270,7 @@ def test_other_weights_may_be_named(training: Path, tmp_path: Path) -> None:
     assert torch.equal(loaded.state_dict()["tag_projection.bias"], state["tag_projection.bias"])
 
 
-def test_code_in_weights_is_not_run_by_a_torch_that_would(
+def test_code_in_weights_is_not_run_by_an_old_torch(
     training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def plant(files: Files) -> None:
@@ -288,7 +286,7 @@ def test_code_in_weights_is_not_run_by_a_torch_that_would(
     assert not (tmp_path / "ran").exists()
 
 
-def test_only_a_bilm_itself_may_name_what_its_training_began_with(tmp_path: Path) -> None:
+def test_only_the_archive_of_a_bilm_may_name_its_initial_bilm(tmp_path: Path) -> None:
     bilm = {"type": "bilm", "initial": "/etc/hostname"}
     check_config({"model": bilm}, "it", tmp_path)
     with pytest.raises(BiLmError, match=r"model\.members\.0\.initial"):
@@ -332,7 +330,7 @@ class UsersTransformer(PretrainedTransformerTokenizer):
         },
     ],
 )
-def test_neither_keys_of_a_list_nor_inherited_constructors_lead_outside(
+def test_list_keys_and_inherited_constructors_do_not_read_outside_the_archive(
     changes: dict[str, Any], training: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(BiLmError, match=r"trust=True"):
@@ -346,7 +344,7 @@ class TakesRows(Model):
 
 
 @pytest.mark.parametrize("rows", [{"a": "/etc/hostname"}, {"a": {"type": "subprocess.Popen"}}])
-def test_an_object_in_place_of_a_list_is_judged_with_its_values(
+def test_an_object_in_place_of_a_list_is_checked_with_its_values(
     rows: dict[str, Any], tmp_path: Path
 ) -> None:
     with pytest.raises(BiLmError, match=r"model\.rows\.a.*trust=True"):
@@ -355,7 +353,7 @@ def test_an_object_in_place_of_a_list_is_judged_with_its_values(
 
 @pytest.mark.parametrize("text", ["train", "auto", "a/b", r"\.bias$", "U.S.", "/", "~"])
 @pytest.mark.parametrize("changes", [{}, {"more": {"a": [1.5, None, {"b": "linear"}]}}])
-def test_a_class_of_a_user_takes_plain_values(
+def test_a_users_class_accepts_plain_values(
     text: str, changes: dict[str, Any], tmp_path: Path
 ) -> None:
     model = {"type": "users_own", "size": 3, "word": text, "words": ["x", text], **changes}
@@ -377,13 +375,13 @@ def test_a_class_of_a_user_takes_plain_values(
         [{"type": "pretrained_transformer"}],
     ],
 )
-def test_a_class_of_a_user_takes_no_other_values(more: Any, tmp_path: Path) -> None:
+def test_a_users_class_accepts_only_plain_values(more: Any, tmp_path: Path) -> None:
     model = {"type": "users_own", "size": 3, "word": "a", "words": [], "more": more}
     with pytest.raises(BiLmError, match=r"it: model\.more"):
         check_config({"model": model}, "it", tmp_path)
 
 
-def test_an_override_excuses_its_own_key_alone(tmp_path: Path) -> None:
+def test_an_override_excuses_only_its_own_key(tmp_path: Path) -> None:
     model = {
         "type": "users_own",
         "size": 3,
@@ -400,7 +398,7 @@ def test_an_override_excuses_its_own_key_alone(tmp_path: Path) -> None:
             check_config({"model": model}, "it", tmp_path, overrides)
 
 
-def test_texts_of_listed_types_may_look_like_paths(tmp_path: Path) -> None:
+def test_strings_of_listed_types_may_look_like_paths(tmp_path: Path) -> None:
     reader = {
         "type": "sequence_tagging",
         "word_tag_delimiter": "/",

@@ -22,7 +22,7 @@ def parse_documents(rows: list[Line]) -> list[CorefDocument]:
 
 @each_file("coref/columns")
 @pytest.mark.parametrize("end_of_line", ["\n", " \r\n"])
-def test_some_columns_are_enough_for_words_and_clusters(file: Path, end_of_line: str) -> None:
+def test_words_and_clusters_are_read_from_a_subset_of_columns(file: Path, end_of_line: str) -> None:
     for mark in ("#{} document", "# {} document"):
         begin = f"{mark.format('begin')} (d);"
         text = "\n".join([begin, file.read_text("utf-8").strip("\n"), mark.format("end")])
@@ -35,7 +35,7 @@ def test_some_columns_are_enough_for_words_and_clusters(file: Path, end_of_line:
 @pytest.mark.parametrize(
     "last", ["(PERSON)|*", "(PERSON)|*|(V*)|(A0*)", "*|*|(V*)|(A0*)|-|-", "*|*||"]
 )
-def test_entities_and_predicates_are_no_mentions(last: str) -> None:
+def test_entities_and_predicates_are_not_read_as_mentions(last: str) -> None:
     columns = list(last.split("|"))
     rows = [
         ["d", "0", str(n), "word", "X", "*", "-", "-", "-", "Ann", *columns[n::2]] for n in (0, 1)
@@ -87,12 +87,12 @@ def test_entities_and_predicates_are_no_mentions(last: str) -> None:
         (f"# a\n{ROW}\n", 2, r"expected #begin document \(NAME\); part 000, got 'a 0 0 b"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:
+def test_mistakes_are_named_with_their_line(text: str, line: int, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^f.conll, line {line}: {message}"):
         list(parse_documents(lines(text)))
 
 
-def test_numbers_of_words_that_begin_again_without_a_blank_line_are_an_error() -> None:
+def test_word_numbers_that_restart_without_a_blank_line_are_an_error() -> None:
     text = "#begin document (d)\nd 0 Mira -\nd 1 left -\nd 0 She -\nd 1 ran -\n#end document"
     with pytest.raises(
         ConfigurationError, match=r"f\.conll, line 4: expected a blank line before word 0"
@@ -101,7 +101,7 @@ def test_numbers_of_words_that_begin_again_without_a_blank_line_are_an_error() -
 
 
 @each_file("coref/columns")
-def test_some_columns_are_written_as_conll_2012(file: Path, tmp_path: Path) -> None:
+def test_a_subset_of_columns_is_written_as_conll_2012(file: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.conll"
     path.write_text(
         f"# a comment\n#begin document (d);\n{file.read_text('utf-8')}\n#end document\n"

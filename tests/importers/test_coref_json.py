@@ -37,7 +37,7 @@ def read(fields: dict[str, Any]) -> CorefDocument:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_document_has_the_same_clusters_in_each_shape(shape: str) -> None:
+def test_a_document_is_read_with_the_same_clusters_from_each_json_form(shape: str) -> None:
     document = read({"clusters": INCLUSIVE, **SHAPES[shape]})
     assert document == CorefDocument("bc/a_0", "", SENTENCES, SPEAKERS, "bc", CLUSTERS, "data", 3)
 
@@ -67,7 +67,7 @@ def test_mentions_of_preco_are_counted_in_their_sentence() -> None:
             read({"sentences": SENTENCES, "mention_clusters": [[wrong]]})
 
 
-def test_a_document_that_columns_cannot_hold_is_left_out(tmp_path: Path) -> None:
+def test_a_document_that_does_not_fit_into_columns_is_left_out(tmp_path: Path) -> None:
     crossing = {"doc_key": "c", "sentences": SENTENCES, "clusters": [[[0, 1], [1, 2]]]}
     blank = {"doc_key": "b", "sentences": [["a", " "]], "clusters": []}
     good = {"doc_key": "g", "sentences": SENTENCES, "clusters": INCLUSIVE}
@@ -94,7 +94,7 @@ def test_a_document_that_columns_cannot_hold_is_left_out(tmp_path: Path) -> None
         ({"clusters": [[[0, 1]] * 10]}, "expected the first and the last word .*, got 10 mentions"),
     ],
 )
-def test_another_shape_is_an_error_with_file_and_line(
+def test_an_unknown_json_form_is_an_error_naming_file_and_line(
     changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=f"^data, line 3: {message}"):

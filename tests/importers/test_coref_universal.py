@@ -70,12 +70,12 @@ def test_words_and_clusters_are_read_without_dropped_words(
         ("e1)e3)", "e1)e3)e5)", "word 4: a mention of 'e5' ends, but none has begun"),
     ],
 )
-def test_a_bracket_without_its_other_half_is_refused(old: str, new: str, message: str) -> None:
+def test_an_unmatched_bracket_is_refused(old: str, new: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^f, document web/one, {message}"):
         list(read_coref_universal("f", TWO.replace(old, new), Report("f")))
 
 
-def test_other_columns_are_not_taken_for_corefud() -> None:
+def test_other_columns_are_not_mistaken_for_corefud() -> None:
     assert is_universal(TWO)
     assert not is_universal(TWO.replace("Entity=", "NamedEntity="))
     assert not is_universal("#begin document (d);\nd 0 0 Entity= (0)\n")

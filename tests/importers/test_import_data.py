@@ -16,7 +16,7 @@ from elmo_plugin.tasks.ner import Conll2003Reader
 COLUMNS = "1 Mira NNP I-PER\n2 ran VBD O\n\n1 It PRP O\n2 fell VBD O\n"
 
 
-def test_a_folder_is_written_in_the_form_that_the_reader_reads(
+def test_a_folder_is_converted_to_the_readers_form(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "train.txt").write_text(COLUMNS)
@@ -54,7 +54,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--dry-run", "--split", "2"], "--split: expected a number between 0 and 1"),
     ],
 )
-def test_mistakes_are_one_sentence(
+def test_mistakes_are_reported_in_one_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -74,7 +74,7 @@ def sentence(number: int, document: str | None) -> TaggedSentence:
 
 
 @given(st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=8), st.floats(0.05, 0.95))
-def test_a_split_keeps_documents_whole_and_loses_nothing(
+def test_a_split_keeps_documents_whole_and_every_example(
     documents: list[str | None], share: float
 ) -> None:
     examples = [sentence(number, document) for number, document in enumerate(documents)]
@@ -91,7 +91,7 @@ def test_a_split_keeps_documents_whole_and_loses_nothing(
     assert split_examples(importer, examples, share) == (train, dev)
 
 
-def test_a_label_that_the_training_data_lack_is_an_error(tmp_path: Path) -> None:
+def test_a_label_missing_from_the_training_data_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text("text,label\nNever again!,bad\nSo good.,good\n")
     (tmp_path / "dev.csv").write_text("text,label\nNever again!,bad\nNever again!,Bad\n")
     with pytest.raises(SystemExit, match="'Bad' is not in the training data; did you mean 'bad'"):

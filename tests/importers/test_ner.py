@@ -18,7 +18,7 @@ RAIN = (["It", "rained", "."], ["O", "O", "O"])
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
 @each_file("ner/formats")
-def test_a_public_format_is_read_without_options(tmp_path: Path, file: Path, end: str) -> None:
+def test_public_formats_are_read_without_options(tmp_path: Path, file: Path, end: str) -> None:
     text = file.read_text("utf-8").replace("\n", end)
     assert read_tags(tmp_path / file.name, text) == [MIRA, RAIN]
     assert read_tags(tmp_path / file.name, "\ufeff" + text) == [MIRA, RAIN]
@@ -110,7 +110,7 @@ def test_words_and_other_tags_are_found(
         ),
     ],
 )
-def test_options_choose(
+def test_options_choose_the_columns(
     tmp_path: Path, text: str, options: dict[str, Any], expected: tuple[str, str]
 ) -> None:
     ((words, tags),) = read_tags(tmp_path / "f.txt", text, **options)
@@ -140,7 +140,7 @@ def test_options_choose(
         ),
     ],
 )
-def test_what_cannot_be_decided_is_a_question_with_its_line_and_option(
+def test_ambiguous_input_is_an_error_naming_line_and_option(
     tmp_path: Path, text: str, message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=f"f.txt, line {message}") as error:
@@ -159,7 +159,7 @@ def test_what_cannot_be_decided_is_a_question_with_its_line_and_option(
         ("वाक्य,शब्द,टैग\n1,Mira,persona\n,Solt,persona\n,ging,\n2,Köln,lugar\n", "utf-8-sig"),
     ],
 )
-def test_spreadsheets_of_people_are_read_by_what_stands_in_them(
+def test_spreadsheets_without_standard_headers_are_recognized_by_content(
     tmp_path: Path, text: str, encoding: str
 ) -> None:
     found = read_tags(tmp_path / "f.csv", text.encode(encoding), tag_encoding="IO")
@@ -169,7 +169,7 @@ def test_spreadsheets_of_people_are_read_by_what_stands_in_them(
     ]
 
 
-def test_conllu_has_universal_parts_of_speech_or_another_column(tmp_path: Path) -> None:
+def test_conllu_gives_universal_parts_of_speech_or_the_chosen_column(tmp_path: Path) -> None:
     text = "# text = vamos\n1\tvamos\tir\tVERB\tVB\t_\t0\troot\t_\t_\n2\tya\tya\tADV\tRB\t_\t1\tadvmod\t_\t_\n"
     file = tmp_path / "f.conllu"
     assert read_tags(file, text, "tag") == [(["vamos", "ya"], ["VERB", "ADV"])]
@@ -178,13 +178,13 @@ def test_conllu_has_universal_parts_of_speech_or_another_column(tmp_path: Path) 
     ]
 
 
-def test_lemmas_are_no_tags(tmp_path: Path) -> None:
+def test_lemmas_are_not_read_as_tags(tmp_path: Path) -> None:
     text = "1\tBirds\tbird\t_\t_\t_\t_\t_\t_\t_\n2\tsang\tsing\t_\t_\t_\t_\t_\t_\t_\n"
     with pytest.raises(ConfigurationError, match="no column has tags; --column tag=NAME"):
         read_tags(tmp_path / "f.conllu", text, "tag")
 
 
-def test_entities_of_a_key_in_a_column_are_one(tmp_path: Path) -> None:
+def test_entities_under_a_key_in_a_column_are_read(tmp_path: Path) -> None:
     text = "1\tOla\t_\tPROPN\t_\t_\t2\tnsubj\t_\tname=B-PER\n2\tran\t_\tVERB\t_\t_\t0\troot\t_\tGloss=x|name=O\n"
     assert read_tags(tmp_path / "f.conllu", text) == [(["Ola", "ran"], ["B-PER", "O"])]
 
@@ -199,7 +199,7 @@ def test_entities_of_a_key_in_a_column_are_one(tmp_path: Path) -> None:
         ("at:Ola B-PER\nand/or O\n", ["at:Ola", "and/or"]),
     ],
 )
-def test_a_prefix_of_all_words_is_left_out_and_said(
+def test_a_prefix_shared_by_all_words_is_removed_and_reported(
     tmp_path: Path, text: str, words: list[str]
 ) -> None:
     examples, report = read("ner", tmp_path / "f.txt", text)
@@ -216,12 +216,14 @@ def test_a_prefix_of_all_words_is_left_out_and_said(
         ("f.in", "Ola ran\n"),
     ],
 )
-def test_a_sentence_in_a_row(tmp_path: Path, name: str, text: str) -> None:
+def test_sentences_in_rows_and_in_parallel_files_are_read(
+    tmp_path: Path, name: str, text: str
+) -> None:
     (tmp_path / "f.out").write_text("B-PER O\n")
     assert read_tags(tmp_path / name, text) == [(["Ola", "ran"], ["B-PER", "O"])]
 
 
-def test_the_spans_of_webanno_are_entities(tmp_path: Path) -> None:
+def test_spans_of_webanno_are_read_as_entities(tmp_path: Path) -> None:
     text = (
         "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|label\n\n#Text=Ola Bay ran\n"
         "1-1\t0-3\tOla\tPER[1]\t\n1-2\t4-7\tBay\tPER[1]\t\n1-3\t8-11\tran\t_\t\n\n"
@@ -233,7 +235,7 @@ def test_the_spans_of_webanno_are_entities(tmp_path: Path) -> None:
     ]
 
 
-def test_brackets_of_conll2012_are_entities_of_documents(tmp_path: Path) -> None:
+def test_entities_are_read_from_the_brackets_of_conll2012(tmp_path: Path) -> None:
     def row(word: str, entity: str) -> str:
         return f"nw/a 0 0 {word} NN * - - - - {entity} -\n"
 
@@ -254,7 +256,7 @@ RASA = {"text": TEXT, "entities": [{"start": s, "end": e, "entity": t} for s, e,
 
 
 @each_file("ner/offsets")
-def test_entities_as_characters_in_lines_and_in_a_list(tmp_path: Path, file: Path) -> None:
+def test_entities_given_as_character_offsets_are_read(tmp_path: Path, file: Path) -> None:
     item = file.read_text()
     assert read_tags(tmp_path / "f.jsonl", f"\ufeff{item}\r\n") == [(WORDS, TAGS)]
     for text in (item * 2, json.dumps([json.loads(item)] * 2, indent=1)):
@@ -269,7 +271,7 @@ def test_entities_as_characters_in_lines_and_in_a_list(tmp_path: Path, file: Pat
         ({"version": 1, "data": [{"tokens": WORDS, "ner_tags": TAGS}]}, 1),
     ],
 )
-def test_the_list_of_a_whole_object_is_read(tmp_path: Path, whole: Any, number: int) -> None:
+def test_a_list_inside_a_json_object_is_read(tmp_path: Path, whole: Any, number: int) -> None:
     assert read_tags(tmp_path / "f.json", json.dumps(whole)) == [(WORDS, TAGS)] * number
 
 
@@ -284,7 +286,7 @@ def test_the_list_of_a_whole_object_is_read(tmp_path: Path, whole: Any, number: 
         ([[0, 3]], "malformed"),
     ],
 )
-def test_entities_that_are_no_words_of_the_text_are_left_out_by_line(
+def test_entities_that_match_no_words_are_skipped_naming_the_line(
     tmp_path: Path, spans: list[Any], reason: str
 ) -> None:
     text = "".join(json.dumps({"text": TEXT, "spans": each}) + "\n" for each in (SPANS, spans))
@@ -305,7 +307,7 @@ def test_rejected_examples_are_left_out_and_the_first_may_have_no_entities(tmp_p
     assert report.left_out == {"that an annotator rejected": ["line 3"]}
 
 
-def test_an_entity_that_two_annotators_marked_is_one_and_what_was_cancelled_is_none(
+def test_entities_of_two_annotators_are_merged_and_cancelled_ones_are_dropped(
     tmp_path: Path,
 ) -> None:
     done = {"result": [{"value": {"start": 0, "end": 3, "labels": ["PER"]}}]}
@@ -318,7 +320,7 @@ def test_an_entity_that_two_annotators_marked_is_one_and_what_was_cancelled_is_n
     assert read_tags(tmp_path / "f.json", json.dumps(items)) == [(["Ola", "ran"], ["B-PER", "O"])]
 
 
-def test_tags_that_mark_no_entities_are_for_the_other_task(tmp_path: Path) -> None:
+def test_tags_that_mark_no_entities_suggest_the_task_tag(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="mark no entities: `elmo import tag`"):
         read_tags(tmp_path / "f.txt", "the DT\ndog NN\n")
 

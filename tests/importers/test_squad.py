@@ -31,7 +31,7 @@ def record(context: str = "It rained.", **fields: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("file", FORMS, ids=lambda file: file.name)
 @pytest.mark.parametrize("end_of_line", ["\n", "\r\n"])
-def test_the_shapes_of_public_data_sets_mean_the_same(
+def test_public_forms_of_a_data_set_are_read_alike(
     file: Path, end_of_line: str, tmp_path: Path
 ) -> None:
     text = file.read_text("utf-8").replace("\n", end_of_line)
@@ -39,7 +39,7 @@ def test_the_shapes_of_public_data_sets_mean_the_same(
     assert question[:2] == ("7", "What?") and set(question.answers) == {Answer("rained", 3)}
 
 
-def test_all_places_that_mrqa_detected_are_answers(tmp_path: Path) -> None:
+def test_all_detected_answers_of_mrqa_are_read(tmp_path: Path) -> None:
     context = "The mill burnt in 1911. It opened again in 1911 too."
     detected = [{"text": "1911", "char_spans": [[18, 21], [43, 46]], "token_spans": [[4, 4]]}]
     question = {"qid": "a", "question": "When?", "answers": ["1911"], "detected_answers": detected}
@@ -75,7 +75,7 @@ def test_all_places_that_mrqa_detected_are_answers(tmp_path: Path) -> None:
         ({"answers": {"text": [], "answer_start": []}}, "without an answer"),
     ],
 )
-def test_a_question_that_cannot_be_used_is_left_out_and_said(
+def test_unusable_questions_are_skipped_and_reported(
     tmp_path: Path, fields: dict[str, Any], reason: str
 ) -> None:
     records = [record(id="first"), record() | fields, record(id="last")]
@@ -86,7 +86,7 @@ def test_a_question_that_cannot_be_used_is_left_out_and_said(
 
 
 @pytest.mark.parametrize("detected", [3, [3], [{"text": "rained", "char_spans": [3, 8]}], [{}]])
-def test_detected_answers_of_another_shape_are_no_places(tmp_path: Path, detected: Any) -> None:
+def test_malformed_detected_answers_are_skipped(tmp_path: Path, detected: Any) -> None:
     questions = [
         {"qid": "a", "question": "What?", "answers": ["rained"], "detected_answers": detected},
         {"qid": "b", "question": "What?", "answers": ["It"], "detected_answers": []},
@@ -99,14 +99,16 @@ def test_detected_answers_of_another_shape_are_no_places(tmp_path: Path, detecte
 
 
 @pytest.mark.parametrize("flag", [False, None, "false", "False", "", 0])
-def test_a_question_with_an_answer_is_not_impossible(tmp_path: Path, flag: Any) -> None:
+def test_a_question_with_an_answer_is_kept_whatever_its_impossible_flag(
+    tmp_path: Path, flag: Any
+) -> None:
     content = {"data": [{"paragraphs": [{"context": "It rained.", "qas": [record()]}]}]}
     content["data"][0]["paragraphs"][0]["qas"][0]["is_impossible"] = flag  # type: ignore[index]
     questions, _ = imported(tmp_path, content)
     assert len(questions) == 1
 
 
-def test_an_answer_without_its_place_is_found_where_it_is_certain(tmp_path: Path) -> None:
+def test_an_answer_without_an_offset_is_found_if_unambiguous(tmp_path: Path) -> None:
     (question,), said = imported(tmp_path, record("It rained; rainy.", answers=["rained"]))
     assert question.answers == [Answer("rained", 3)]
     assert "answers without answer_start are words that their passage has only once" in said
@@ -114,7 +116,7 @@ def test_an_answer_without_its_place_is_found_where_it_is_certain(tmp_path: Path
     assert question.answers == [Answer("河边", 2)]
 
 
-def test_answers_may_differ_by_the_kind_of_space_and_by_its_ends(tmp_path: Path) -> None:
+def test_answers_may_differ_from_the_passage_in_white_space(tmp_path: Path) -> None:
     places = {"It rained": 0, "\ufeff\u00a0rained ": 1, "\ufeffrained": 3}
     answers = [{"text": text, "answer_start": start} for text, start in places.items()]
     (question,), _ = imported(tmp_path, record("It\u00a0rained.", answers=answers))
@@ -125,18 +127,18 @@ def test_answers_may_differ_by_the_kind_of_space_and_by_its_ends(tmp_path: Path)
     ]
 
 
-def test_a_file_in_which_no_question_has_an_answer_keeps_them(tmp_path: Path) -> None:
+def test_a_file_without_any_answers_keeps_its_questions(tmp_path: Path) -> None:
     questions, _ = imported(tmp_path, record(answers=[]))
     assert [question.answers for question in questions] == [[]]
 
 
-def test_rows_without_ids_have_their_lines(tmp_path: Path) -> None:
+def test_rows_without_ids_are_named_by_line(tmp_path: Path) -> None:
     (question,), said = imported(tmp_path, "context,question,answer\na b,c,b\n", "x.csv")
     assert question == Question("line 2", "c", [Answer("b", 2)])
     assert "questions without an id have their places as ids" in said
 
 
-def test_columns_with_other_names_are_asked_for_and_chosen(tmp_path: Path) -> None:
+def test_columns_with_other_names_require_the_column_option(tmp_path: Path) -> None:
     text = "Text;Frage;Antwort\nEs regnete.;Was?;regnete\n"
     with pytest.raises(
         ConfigurationError, match=r"expected a column 'context', .* --column context="
@@ -158,7 +160,7 @@ def test_paragraphs_of_an_article_stay_together(tmp_path: Path) -> None:
     assert 'about a paragraph without "qas": Rain, paragraph 3, Rain, paragraph 4' in said
 
 
-def test_scores_need_only_the_texts_of_answers(tmp_path: Path) -> None:
+def test_scoring_needs_only_the_texts_of_answers(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps(record("1911, 1911", answers=["1911"])))
     (paragraph,) = read_scored_squad(str(path))

@@ -19,7 +19,7 @@ def row(word: str, *labels: str, lemma: str = "-", frameset: str = "-", tag: str
     return " ".join(["doc", "0", "0", word, tag, "*", lemma, frameset, "-", "-", "*", *labels, "-"])
 
 
-def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() -> None:
+def test_words_with_framesets_are_predicates_if_no_bracket_marks_v() -> None:
     report = Report("data")
     text = "\n".join([row("Go", "*", lemma="go", frameset="01"), row("home", "(AM-DIR*)")])
     ((_, (predicate,), _),) = sentences_in(text, report)
@@ -66,7 +66,7 @@ GO = [
 
 
 @pytest.mark.parametrize("coreference", [" -", " (0)", " _", " *", "", "\t", "\t_", "\t-\t"])
-def test_the_column_of_coreference_may_be_blank_or_missing(coreference: str) -> None:
+def test_the_coreference_column_may_be_blank_or_missing(coreference: str) -> None:
     rows = [line.removesuffix(" -") for line in GO]
     if "\t" in coreference:
         rows = [line.replace(" ", "\t").replace("doc", "my doc") for line in rows]
@@ -111,6 +111,6 @@ def test_the_column_of_coreference_may_be_blank_or_missing(coreference: str) -> 
         ),
     ],
 )
-def test_what_is_no_conll_2012_is_an_error_with_file_and_line(text: str, message: str) -> None:
+def test_malformed_conll_2012_is_an_error_naming_file_and_line(text: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{message}"):
         sentences_in(text)

@@ -30,7 +30,7 @@ def read(fields: dict[str, Any]) -> SrlSentence:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_sentence_has_the_same_frames_in_each_shape(shape: str) -> None:
+def test_a_sentence_is_read_with_the_same_frames_from_each_json_form(shape: str) -> None:
     words, (predicate,), _ = read(SHAPES[shape])
     assert (words, predicate) == (WORDS, (2, "burned", ARGUMENTS, True))
 
@@ -68,13 +68,15 @@ def with_frame(**frame: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_another_shape_is_an_error_with_file_and_line(fields: dict[str, Any], message: str) -> None:
+def test_an_unknown_json_form_is_an_error_naming_file_and_line(
+    fields: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigurationError, match=f"^data, line 3: {message}"):
         read(fields)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_what_is_written_is_read_with_the_same_tags(tmp_path: Path, shape: str) -> None:
+def test_writing_and_reading_keeps_the_tags(tmp_path: Path, shape: str) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps(SHAPES[shape]) + "\r\n\r\n")
     written, lines = import_file("srl", tmp_path / "a.jsonl")
     (instance,) = SrlReader({}).read(written)
@@ -85,7 +87,7 @@ def test_what_is_written_is_read_with_the_same_tags(tmp_path: Path, shape: str) 
     assert any("JSON with words and frames" in line for line in lines)
 
 
-def test_a_predicate_that_columns_cannot_hold_is_left_out(tmp_path: Path) -> None:
+def test_a_predicate_that_does_not_fit_into_columns_is_left_out(tmp_path: Path) -> None:
     inside = {"words": WORDS, "frames": [{"index": 1, "tags": ["B-A0", "I-A0", "O", "O", "O"]}]}
     twice = {"words": WORDS, "frames": [{"index": 0, "tags": ["B-V", "O", "B-V", "O", "O"]}]}
     blank = {"words": ["a", " "], "frames": []}

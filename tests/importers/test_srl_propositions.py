@@ -40,6 +40,6 @@ def test_white_space_separates_columns_and_blank_lines_sentences(text: str) -> N
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:
+def test_mistakes_are_named_with_their_line(text: str, line: int, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{re.escape(f'data, line {line}: {message}')}"):
         list(read_propositions(lines_of(text)))

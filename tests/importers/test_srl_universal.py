@@ -20,7 +20,7 @@ def sentences_of(text: str) -> list[SrlSentence]:
 
 
 @pytest.mark.parametrize("text", [FILE, FILE.replace("\n", "\r\n"), FILE.rstrip()])
-def test_arguments_are_between_the_numbers_of_their_words(text: str) -> None:
+def test_arguments_are_read_from_their_word_numbers(text: str) -> None:
     (words, (first, second), _), (yes, none, place) = sentences_of(text)
     assert words == ["Elle", "lutte", "pour", "échapper", "à", "les gens"]
     assert first == (1, "lutte", [Span(0, 1, "A0"), Span(1, 2, "V"), Span(2, 6, "A1")], True)
@@ -43,7 +43,7 @@ def test_arguments_are_between_the_numbers_of_their_words(text: str) -> None:
         (FILE.replace("A1:5-6", "A1:8-9"), "f, line 6: A1 is not in a sentence of 6 words"),
     ],
 )
-def test_what_cannot_be_read_is_refused_by_its_line(text: str, message: str) -> None:
+def test_malformed_lines_are_refused_by_number(text: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         sentences_of(text)
 

@@ -25,12 +25,12 @@ def texts(path: Path, content: str | bytes | None = None, **options: Any) -> lis
 
 
 @each_file("records")
-def test_one_record_in_all_shapes(file: Path) -> None:
+def test_a_record_is_read_from_every_form(file: Path) -> None:
     assert texts(file) == [("Wet, cold", "bad")]
 
 
 @each_file("sst/formats")
-def test_texts_with_any_labels_in_other_shapes(file: Path) -> None:
+def test_texts_with_any_labels_are_read_from_every_form(file: Path) -> None:
     found, labels = zip(*texts(file), strict=True)
     assert [text.replace(" ,", ",") for text in found] == ["Wet, cold", "Dry"]
     assert labels in [("bad mood", "1"), ("bad", "good"), ("negative", "very positive")]
@@ -39,7 +39,7 @@ def test_texts_with_any_labels_in_other_shapes(file: Path) -> None:
 @pytest.mark.parametrize(
     "file", sorted((FIXTURES / "snli" / "formats").iterdir()), ids=lambda file: file.name
 )
-def test_pairs_in_other_shapes_have_the_label_that_their_file_is_named_by(file: Path) -> None:
+def test_pairs_are_read_with_their_label_from_every_form(file: Path) -> None:
     (pair,), _ = read("snli", file)
     label = file.stem.rpartition("_")[2]
     assert (pair.premise.rstrip("."), pair.hypothesis.rstrip("."), pair.label) == (
@@ -65,7 +65,7 @@ def test_pairs_in_other_shapes_have_the_label_that_their_file_is_named_by(file: 
         ({"label": 4.75}, "with a score as their label"),
     ],
 )
-def test_a_label_is_found_where_tools_put_it_or_its_text_is_left_out(
+def test_labels_are_found_where_tools_store_them_and_texts_without_one_are_skipped(
     tmp_path: Path, record: dict[str, Any], label: str
 ) -> None:
     other = {"text": "It is fine.", **record, "answer": "accept"}
@@ -82,7 +82,7 @@ def test_a_label_is_found_where_tools_put_it_or_its_text_is_left_out(
         assert found["It rained."] == label
 
 
-def test_choices_of_label_studio_are_labels(tmp_path: Path) -> None:
+def test_choices_of_label_studio_are_read_as_labels(tmp_path: Path) -> None:
     items = [
         {
             "data": {"text": "It rained."},
@@ -92,7 +92,7 @@ def test_choices_of_label_studio_are_labels(tmp_path: Path) -> None:
     assert texts(tmp_path / "f.json", json.dumps(items)) == [("It rained.", "wet")]
 
 
-def test_scores_are_no_classes(tmp_path: Path) -> None:
+def test_scores_are_not_read_as_classes(tmp_path: Path) -> None:
     content = "premise\thypothesis\tscore\nA b.\tC d.\t4.750\nE f.\tG h.\t0.200\n"
     with pytest.raises(ConfigurationError, match=r"line 2: 'score' has scores, such as 4\.750"):
         read("snli", tmp_path / "f.tsv", content, columns={"label": "score"})
@@ -100,7 +100,7 @@ def test_scores_are_no_classes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_a_header_in_another_language_is_no_example(
+def test_a_header_in_another_language_is_not_read_as_an_example(
     tmp_path: Path, encoding: str, end: str
 ) -> None:
     rows = ["Texto;Etiqueta", "¡Qué día más bonito!;bueno", "No me gusta.;malo"]
@@ -114,7 +114,7 @@ def test_text_and_label_of_each_line_need_no_header(tmp_path: Path) -> None:
     assert texts(tmp_path / "f.txt", content)[0] == ("it rained again", "sad")
 
 
-def test_spreadsheets_and_parquet_are_tables(tmp_path: Path) -> None:
+def test_spreadsheets_and_parquet_are_read_as_tables(tmp_path: Path) -> None:
     frame = pandas.DataFrame({"text": ["It rained.", "It is dry."], "label": ["wet", "dry"]})
     frame.to_excel(tmp_path / "f.xlsx", index=False)
     frame.to_parquet(tmp_path / "f.parquet")
@@ -122,12 +122,12 @@ def test_spreadsheets_and_parquet_are_tables(tmp_path: Path) -> None:
     assert texts(tmp_path / "f.xlsx") == texts(tmp_path / "f.parquet") == expected
 
 
-def test_a_file_that_is_no_spreadsheet_says_what_to_do(tmp_path: Path) -> None:
+def test_a_damaged_spreadsheet_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"f.xlsx: not a spreadsheet .*save it as CSV"):
         texts(tmp_path / "f.xlsx", b"PK\x03\x04nothing")
 
 
-def test_a_folder_or_a_file_for_each_label(tmp_path: Path) -> None:
+def test_labels_may_be_folders_or_files(tmp_path: Path) -> None:
     for label, text in (("pos", "It is dry."), ("neg", "It rained.")):
         (tmp_path / "folders" / label).mkdir(parents=True)
         (tmp_path / "folders" / label / "0.txt").write_text(text)
@@ -137,7 +137,7 @@ def test_a_folder_or_a_file_for_each_label(tmp_path: Path) -> None:
     assert texts(tmp_path / "folders") == texts(tmp_path / "files") == expected
 
 
-def test_columns_that_pandas_wrote_as_json_are_a_table(tmp_path: Path) -> None:
+def test_json_columns_of_pandas_are_read_as_a_table(tmp_path: Path) -> None:
     frame = pandas.DataFrame({"text": ["It rained.", "It is dry."], "label": ["wet", "dry"]})
     assert texts(tmp_path / "f.json", frame.to_json()) == [
         ("It rained.", "wet"),
@@ -145,7 +145,7 @@ def test_columns_that_pandas_wrote_as_json_are_a_table(tmp_path: Path) -> None:
     ]
 
 
-def test_a_row_of_another_length_is_left_out_by_line(tmp_path: Path) -> None:
+def test_rows_of_a_different_length_are_skipped_naming_the_line(tmp_path: Path) -> None:
     content = "text,label\nWet,bad\n ,bad\nDry,\nOh, no,bad\n"
     examples, report = read("classify", tmp_path / "f.csv", content)
     assert [example.text for example in examples] == ["Wet"]
@@ -178,7 +178,7 @@ def test_pairs_without_a_majority_are_left_out(tmp_path: Path) -> None:
         ("(2 (2 a) (2 b)\n", "line 1: brackets are not balanced"),
     ],
 )
-def test_what_is_not_understood_names_file_and_line(
+def test_unrecognized_data_are_an_error_naming_file_and_line(
     tmp_path: Path, content: str, message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=f"f.txt(, line 1)?.*({message})"):
@@ -195,7 +195,7 @@ ROWS = st.lists(st.tuples(FIELDS, FIELDS), min_size=2)
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(ROWS, st.sampled_from([",", ";", "\t"]))
-def test_tables_that_csv_wrote_are_read_as_they_were(
+def test_tables_survive_a_round_trip_through_csv(
     rows: list[tuple[str, str]], delimiter: str
 ) -> None:
     file = io.StringIO(newline="")

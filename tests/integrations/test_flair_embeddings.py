@@ -30,7 +30,7 @@ def embedded(embeddings: ElmoEmbeddings) -> list[np.ndarray]:
     ]
 
 
-def test_words_have_the_mean_of_their_layers_or_all_of_them(pair: dict[str, str]) -> None:
+def test_words_get_the_mean_of_the_layers_or_all_of_them(pair: dict[str, str]) -> None:
     layers = BiLm.from_files(pair["options"], pair["weights"]).embed(SENTENCES)
     mixed, every = ElmoEmbeddings(pair), ElmoEmbeddings(pair, layers="all")
     assert (mixed.embedding_length, every.embedding_length) == (12, 36)
@@ -45,7 +45,7 @@ def test_words_have_the_mean_of_their_layers_or_all_of_them(pair: dict[str, str]
     [{}, {"layers": "top"}, {"layers": [0.25, 0, 0.75]}, {"precision": "bfloat16"}],
     ids=str,
 )
-def test_a_sentence_has_the_vectors_of_each_setting_and_biLM(
+def test_a_sentence_gets_the_vectors_of_each_setting_and_biLM(
     settings: dict[str, Any], pair: dict[str, str], tmp_path: Path
 ) -> None:
     """flair passes over embeddings whose name the words have a vector of already."""

@@ -37,9 +37,7 @@ def test_the_checks_of_scikit_learn_that_apply_pass(check: str) -> None:
 
 
 @pytest.mark.parametrize("layers", ["mean", "all"])
-def test_a_sentence_has_what_its_pooling_takes_of_its_words(
-    layers: str, pair: dict[str, str]
-) -> None:
+def test_a_sentences_vector_is_pooled_from_its_words(layers: str, pair: dict[str, str]) -> None:
     of_words = BiLm.from_files(pair["options"], pair["weights"]).embed(SENTENCES)
     chosen = [each if layers == "all" else each.mean(dim=0, keepdim=True) for each in of_words]
     pools = {"mean": lambda each: each.mean(dim=1), "max": lambda each: each.amax(dim=1)}
@@ -51,7 +49,7 @@ def test_a_sentence_has_what_its_pooling_takes_of_its_words(
             np.testing.assert_allclose(actual[number], pool(chosen[number]).flatten(), atol=1e-5)
 
 
-def test_other_layers_need_another_fit(pair: dict[str, str]) -> None:
+def test_changing_layers_requires_a_new_fit(pair: dict[str, str]) -> None:
     vectorizer = ElmoVectorizer(pair).fit(SENTENCES)
     expected = vectorizer.transform(SENTENCES)
     np.testing.assert_array_equal(
@@ -60,7 +58,7 @@ def test_other_layers_need_another_fit(pair: dict[str, str]) -> None:
     assert vectorizer.fit_transform(SENTENCES).shape == (len(SENTENCES), 36)
 
 
-def test_texts_are_split_by_the_tokenizer(pair: dict[str, str]) -> None:
+def test_texts_are_split_by_the_given_tokenizer(pair: dict[str, str]) -> None:
     texts = [" ".join(words) for words in SENTENCES]
     actual = ElmoVectorizer(pair, tokenizer=str.split).fit_transform(texts)
     vectorizer = ElmoVectorizer(pair)
@@ -69,7 +67,7 @@ def test_texts_are_split_by_the_tokenizer(pair: dict[str, str]) -> None:
     assert vectorizer.transform([]).shape == (0, 12)
 
 
-def test_the_biLM_is_on_the_device_that_is_asked_for_also_of_a_pickle(pair: dict[str, str]) -> None:
+def test_the_biLM_is_on_the_requested_device_even_after_unpickling(pair: dict[str, str]) -> None:
     fitted = ElmoVectorizer(pair, device="meta").fit(SENTENCES)  # a device without numbers
     assert {each.device.type for each in fitted.word_vectors_.bilm.parameters()} == {"meta"}
     for wrong in ("nowhere", "cuda:99"):
@@ -80,7 +78,7 @@ def test_the_biLM_is_on_the_device_that_is_asked_for_also_of_a_pickle(pair: dict
         on_cpu.set_params(device="nowhere").transform(SENTENCES)
 
 
-def test_it_is_a_step_of_a_pipeline_and_of_a_search(pair: dict[str, str]) -> None:
+def test_the_transformer_works_in_a_pipeline_and_a_grid_search(pair: dict[str, str]) -> None:
     sentences = [["a", "good", "play"], ["a", "bad", "play"]] * 6
     classes = [1, 0] * 6
     search = GridSearchCV(
@@ -91,7 +89,7 @@ def test_it_is_a_step_of_a_pipeline_and_of_a_search(pair: dict[str, str]) -> Non
     assert search.fit(sentences, classes).score(sentences, classes) == 1
 
 
-def test_what_is_no_list_of_words_is_named(pair: dict[str, str]) -> None:
+def test_wrong_inputs_are_named(pair: dict[str, str]) -> None:
     fitted = ElmoVectorizer(pair).fit(SENTENCES)
     for wrong, message in (
         ("The play ended.", "expected several texts, got one: put it in a list"),

@@ -30,7 +30,7 @@ def embed(pair: dict[str, str], *sentences: list[str]) -> np.ndarray:
     return np.concatenate([each.mean(dim=0).numpy() for each in layers])
 
 
-def test_sentences_are_read_by_themselves_where_they_are_known(pair: dict[str, str]) -> None:
+def test_known_sentences_are_embedded_separately(pair: dict[str, str]) -> None:
     nlp = pipeline(pair)
     nlp.add_pipe("sentencizer", before="elmo")
     expected = embed(pair, ["The", "play", "'s", "over", "."], ["Really", "?"])
@@ -47,7 +47,7 @@ def test_sentences_are_read_by_themselves_where_they_are_known(pair: dict[str, s
         (" \n ", ""),
     ],
 )
-def test_white_space_and_typographic_characters_change_no_vector(
+def test_white_space_and_typographic_characters_do_not_change_vectors(
     typed: str, plain: str, pair: dict[str, str]
 ) -> None:
     nlp = pipeline(pair)
@@ -59,7 +59,9 @@ def test_white_space_and_typographic_characters_change_no_vector(
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_pipe_gives_what_a_document_alone_gets(pair: dict[str, str], processes: int) -> None:
+def test_pipe_gives_the_same_vectors_as_single_documents(
+    pair: dict[str, str], processes: int
+) -> None:
     nlp = pipeline(pair, vectors=True)
     docs = list(nlp.pipe(TEXTS, batch_size=3, n_process=processes))
     for doc, text in zip(docs, TEXTS, strict=True):
@@ -70,7 +72,7 @@ def test_pipe_gives_what_a_document_alone_gets(pair: dict[str, str], processes: 
             np.testing.assert_array_equal(token.vector, doc._.elmo[token.i])
 
 
-def test_the_biLM_computes_where_spacy_does(
+def test_the_biLM_runs_on_spacys_device(
     pair: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`spacy.require_gpu()` makes this device that of torch in spaCy; it is no GPU here."""
@@ -85,9 +87,7 @@ def test_the_biLM_computes_where_spacy_does(
 
 
 @pytest.mark.parametrize("layers", ["mean", "all"])
-def test_a_token_and_a_span_have_their_part_of_the_documents_vectors(
-    layers: str, pair: dict[str, str]
-) -> None:
+def test_tokens_and_spans_slice_the_documents_vectors(layers: str, pair: dict[str, str]) -> None:
     doc = pipeline(pair, layers=layers)(TEXTS[0])
     for token in doc:
         np.testing.assert_array_equal(token._.elmo, doc._.elmo[..., token.i, :])
@@ -97,7 +97,7 @@ def test_a_token_and_a_span_have_their_part_of_the_documents_vectors(
     assert blank[0]._.elmo is None and blank[:2]._.elmo is None
 
 
-def test_vectors_and_similarity_are_elmos(pair: dict[str, str]) -> None:
+def test_vector_and_similarity_use_elmo(pair: dict[str, str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         doc = pipeline(pair)(TEXTS[0])
@@ -112,7 +112,7 @@ def test_vectors_and_similarity_are_elmos(pair: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("config", [{"vectors": False}, {"layers": "all"}], ids=str)
-def test_without_one_vector_per_word_spacys_own_stay(
+def test_spacys_own_vectors_are_kept_without_one_vector_per_word(
     pair: dict[str, str], config: dict[str, Any]
 ) -> None:
     doc = pipeline(pair, **config)(TEXTS[0])
@@ -121,7 +121,9 @@ def test_without_one_vector_per_word_spacys_own_stay(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["disk", "bytes"])
-def test_a_stored_pipeline_has_its_biLM(way: str, pair: dict[str, str], tmp_path: Path) -> None:
+def test_a_stored_pipeline_contains_its_biLM(
+    way: str, pair: dict[str, str], tmp_path: Path
+) -> None:
     nlp = pipeline(pair, vectors=True)
     expected = nlp(TEXTS[0])._.elmo
     nlp.to_disk(tmp_path / "pipeline")
@@ -144,13 +146,13 @@ def test_stored_numbers_are_finite(pair: dict[str, str]) -> None:
         component.from_bytes(component.to_bytes())
 
 
-def test_a_document_keeps_its_vectors_through_bytes(pair: dict[str, str]) -> None:
+def test_a_document_keeps_its_vectors_when_serialized(pair: dict[str, str]) -> None:
     doc = pipeline(pair)(TEXTS[0])
     again = spacy.tokens.Doc(doc.vocab).from_bytes(doc.to_bytes())
     np.testing.assert_array_equal(again._.elmo, doc._.elmo)
 
 
-def test_the_vectors_of_other_tokens_are_not_taken_for_theirs(pair: dict[str, str]) -> None:
+def test_stored_vectors_of_other_tokens_are_not_used(pair: dict[str, str]) -> None:
     nlp = pipeline(pair)
     doc = nlp("I saw New York City today .")
     vectors = doc._.elmo

@@ -20,7 +20,7 @@ from elmo_plugin.integrations.word_vectors import WordVectors
 TAGGED = [("the cat sat", ["D", "N", "V"]), ("a dog ran", ["D", "N", "V"]), ("cat sat", ["N", "V"])]
 
 
-def test_the_mix_and_its_gradients_are_those_of_torch() -> None:
+def test_the_mix_and_its_gradients_equal_torchs() -> None:
     draw = np.random.default_rng(0)
     layers = [draw.normal(size=(3, words, 4)).astype("f") for words in (5, 2, 0)]
     gradients = [draw.normal(size=(words, 4)).astype("f") for words in (5, 2, 0)]
@@ -94,7 +94,9 @@ def test_a_tagger_learns_and_is_stored_with_its_biLM(
     assert [[token.tag_ for token in loaded(text)] for text, _ in TAGGED] == predicted
 
 
-def test_training_and_a_pipeline_with_sentences_read_the_same(pair: dict[str, str]) -> None:
+def test_training_and_a_pipeline_with_sentence_boundaries_get_the_same_vectors(
+    pair: dict[str, str],
+) -> None:
     words = ["the", "cat", "sat", ".", "a", "dog", "ran", "!"]
     expected = BiLm.from_files(pair["options"], pair["weights"]).embed([words])[0].numpy()
     nlp = spacy.blank("en")

@@ -13,7 +13,7 @@ from tests.small_bilm import loud_bilm, write_pair
 SENTENCES = [["The", "play", "ended", "."], [], ["Hello"]]
 
 
-def test_a_digest_tells_biLMs_and_settings_apart(pair: dict[str, str], tmp_path: Path) -> None:
+def test_digests_differ_between_biLMs_and_settings(pair: dict[str, str], tmp_path: Path) -> None:
     settings: list[dict[str, Any]] = [
         {},
         {"layers": "top"},

@@ -41,7 +41,7 @@ def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> 
 
 @settings(max_examples=60)
 @given(lines=LINES, chunk_tokens=st.integers(1, 12), max_characters=st.integers(3, 60))
-def test_the_chunks_together_are_the_text_and_their_words_the_corpus(
+def test_the_chunks_together_give_the_text_and_its_words(
     lines: list[str], chunk_tokens: int, max_characters: int
 ) -> None:
     text = [words for line in lines if (words := line.replace("\ufeff", "").split())]
@@ -75,7 +75,7 @@ def test_the_chunks_together_are_the_text_and_their_words_the_corpus(
     assert corpus.hashes[0] == 0 and corpus.hashes[1:].all()
 
 
-def test_missing_cut_and_changed_files_are_named(tmp_path: Path) -> None:
+def test_missing_truncated_and_changed_files_are_named(tmp_path: Path) -> None:
     (chunk,) = prepared(["the cat sat on the mat"] * 5, tmp_path)
     path, folder = chunk.path, chunk.path.parent
     content = path.read_bytes()

@@ -38,7 +38,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path / "corpora"
 
 
-def test_the_files_of_a_pattern_are_sorted_and_a_name_that_looks_like_one_is_a_file(
+def test_files_of_a_pattern_are_sorted_and_existing_names_are_no_patterns(
     tmp_path: Path,
 ) -> None:
     for name in ("b.txt", "a.txt.gz", "text[1].txt"):
@@ -52,12 +52,12 @@ def test_the_files_of_a_pattern_are_sorted_and_a_name_that_looks_like_one_is_a_f
     ("path", "message"),
     [("-", "no file that can be read twice"), (".", "a folder: name its files")],
 )
-def test_what_is_no_file_is_named(path: str, message: str) -> None:
+def test_a_path_that_is_no_file_is_named(path: str, message: str) -> None:
     with pytest.raises(BiLmError, match=f"got {path}; it is {message}$"):
         find_shards(path)
 
 
-def test_a_table_is_no_text(tmp_path: Path) -> None:
+def test_a_table_in_place_of_text_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "dev.conllu"
     file.write_text("1\tAda\tAda\n2\tran\trun\n")
     with pytest.raises(BiLmError, match="expected one sentence per line, got columns between tabs"):
@@ -69,7 +69,7 @@ def nothing_is_left_in(directory: Path) -> bool:
 
 
 @pytest.mark.parametrize("num_processes", [1, 2])
-def test_a_corpus_has_the_chunks_of_its_shards_in_order(
+def test_a_corpus_yields_the_chunks_of_its_shards_in_order(
     texts: list[str], tmp_path: Path, num_processes: int
 ) -> None:
     made = prepare_corpus(texts, tmp_path / "cache", num_processes, chunk_tokens=3)
@@ -85,7 +85,7 @@ def test_a_corpus_has_the_chunks_of_its_shards_in_order(
     ]
 
 
-def test_the_fingerprint_tells_contents_and_order_apart(texts: list[str], tmp_path: Path) -> None:
+def test_the_fingerprint_depends_on_contents_and_order(texts: list[str], tmp_path: Path) -> None:
     made = prepare_corpus(texts, tmp_path / "cache").fingerprint
     assert prepare_corpus(texts, tmp_path / "another").fingerprint == made
     assert prepare_corpus(texts[::-1], tmp_path / "cache").fingerprint != made
@@ -113,7 +113,7 @@ def test_plain_and_compressed_text_gives_equal_chunks(tmp_path: Path) -> None:
         ("text.zst", zstandard.compress(TEXT.encode() * 1000)[:-9], ": not a whole zstd file"),
     ],
 )
-def test_a_shard_that_cannot_be_read_is_named(
+def test_an_unreadable_shard_is_named(
     tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
     path = tmp_path / name
@@ -123,7 +123,9 @@ def test_a_shard_that_cannot_be_read_is_named(
     assert nothing_is_left_in(tmp_path / "corpora")
 
 
-def test_a_shard_is_prepared_once_and_known_by_its_content(shard: Path, directory: Path) -> None:
+def test_a_shard_is_prepared_once_and_identified_by_its_content(
+    shard: Path, directory: Path
+) -> None:
     prepared = prepare(str(shard), directory)
     written = prepared[0].path.stat().st_mtime_ns
     assert prepare(str(shard), directory) == prepared
@@ -138,7 +140,7 @@ def test_a_shard_is_prepared_once_and_known_by_its_content(shard: Path, director
     assert prepare(str(shard), directory) != prepared
 
 
-def test_processes_that_prepare_the_same_shard_at_the_same_time_agree(
+def test_processes_may_prepare_the_same_shard_at_the_same_time(
     shard: Path, directory: Path
 ) -> None:
     with multiprocessing.get_context("fork").Pool(4) as pool:
@@ -148,7 +150,7 @@ def test_processes_that_prepare_the_same_shard_at_the_same_time_agree(
     assert not list(directory.glob(".*"))
 
 
-def test_leftovers_of_a_killed_process_do_no_harm(shard: Path, directory: Path) -> None:
+def test_leftovers_of_a_killed_process_are_harmless(shard: Path, directory: Path) -> None:
     folder = prepare(str(shard), directory)[0].path.parent
     leftover = directory / f".{folder.name}.abcd1234"
     leftover.mkdir()
@@ -180,7 +182,7 @@ def _full_disk(shard: Path) -> tuple[str, Callable, str]:
 
 
 @pytest.mark.parametrize("failure", [_changing, _full_disk])
-def test_a_failure_on_the_way_is_named_and_nothing_is_left(
+def test_a_failed_preparation_is_named_and_leaves_nothing_behind(
     shard: Path, directory: Path, monkeypatch: pytest.MonkeyPatch, failure: Callable
 ) -> None:
     name, function, message = failure(shard)

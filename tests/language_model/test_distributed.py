@@ -108,7 +108,7 @@ def weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.slow
-def test_two_processes_learn_what_one_does_with_a_sampled_softmax_warm_up_and_accumulation(
+def test_two_processes_learn_the_same_as_one_with_sampling_warm_up_and_accumulation(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
     config["model"] |= {"num_negatives": 4, "warm_up_batches": 3}
@@ -131,7 +131,7 @@ def test_two_processes_learn_what_one_does_with_a_sampled_softmax_warm_up_and_ac
 
 
 @pytest.mark.slow
-def test_two_processes_go_on_as_if_none_had_been_stopped(
+def test_two_stopped_processes_continue_to_the_same_result(
     config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config["model"] |= {"dropout": 0.2, "num_negatives": 4}
@@ -157,7 +157,7 @@ def test_two_processes_go_on_as_if_none_had_been_stopped(
     assert torch.equal(first["sampler"], second["sampler"]), "the same negatives"
 
 
-def test_a_text_too_short_for_the_rows_of_all_processes_is_an_error(
+def test_text_too_short_for_the_rows_of_all_processes_is_an_error(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
     message = (

@@ -94,13 +94,13 @@ def _assert_equal(found: Scores, expected: Scores, rtol: float) -> None:
 
 
 @pytest.mark.parametrize("block_words", [1, 6, 1000])
-def test_scores_are_those_of_a_plain_loop_over_sentences(block_words: int) -> None:
+def test_scores_equal_a_plain_loop_over_sentences(block_words: int) -> None:
     text = in_memory(CHUNKS, known=3)
     expected = _plain_scores(text, list(chain.from_iterable(CHUNKS)), block_words)
     _assert_equal(_scores(text, 3, 4, block_words), expected, rtol=2e-5)
 
 
-def test_words_that_are_cut_to_the_same_bytes_do_not_disturb_the_words_after_them() -> None:
+def test_words_truncated_to_the_same_bytes_do_not_affect_later_words() -> None:
     sentences = [
         [["abcdefghij1", "abcdefghij2", "cat"]],
         [["dog", "abcdefghij"], ["cat", "abcdefghij2"]],
@@ -113,7 +113,7 @@ def test_words_that_are_cut_to_the_same_bytes_do_not_disturb_the_words_after_the
 
 @settings(max_examples=8)
 @given(LENGTHS, st.integers(2, 6), st.integers(1, 40), st.sampled_from([1, 5, 1000]))
-def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
+def test_scores_do_not_depend_on_batch_size_windows_or_chunks(
     lengths: list[list[int]], batch_size: int, steps: int, block_words: int
 ) -> None:
     chunks = distinct_words(lengths)
@@ -130,7 +130,7 @@ def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
     assert sums[0] == pytest.approx(sums[1], rel=1e-6)
 
 
-def test_words_come_with_whether_they_are_unknown() -> None:
+def test_unknown_words_are_marked() -> None:
     text = in_memory(CHUNKS, known=3)
     read = list(read_words(text))
     assert [words for words, _ in read] == list(chain.from_iterable(CHUNKS))
@@ -139,7 +139,7 @@ def test_words_come_with_whether_they_are_unknown() -> None:
 
 
 @given(LENGTHS, st.integers(1, 3), st.integers(1, 8), st.integers(1, 25))
-def test_all_processes_have_as_many_windows_as_are_counted(
+def test_every_process_gets_the_counted_number_of_windows(
     lengths, batch_size, steps, block_words
 ) -> None:
     text = in_memory(distinct_words(lengths))

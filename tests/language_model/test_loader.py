@@ -59,7 +59,7 @@ def _batches(loader: BiLmStreamLoader) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize(("direction", "step"), [("forward", 1), ("backward", -1)])
-def test_every_word_of_all_shards_is_a_target_of_its_neighbour_once(
+def test_every_word_is_predicted_once_from_each_side(
     text: Path, shuffle: bool, direction: str, step: int
 ) -> None:
     loader = _loader(text, shuffle=shuffle)
@@ -85,7 +85,7 @@ def test_every_word_of_all_shards_is_a_target_of_its_neighbour_once(
 
 
 @pytest.mark.parametrize(("block_words", "batches"), [(1000, 10**6), (20, 4), (1, 1)])
-def test_streams_start_with_each_pass_and_after_the_words_of_a_block(
+def test_streams_restart_with_each_pass_and_each_block(
     long_text: Path, block_words: int, batches: int
 ) -> None:
     loader = _loader(long_text, unroll_steps=5, block_words=block_words)
@@ -94,7 +94,7 @@ def test_streams_start_with_each_pass_and_after_the_words_of_a_block(
         assert starts == [number % batches == 0 for number in range(len(starts))]
 
 
-def test_each_pass_over_streams_has_its_own_order_which_the_seed_gives(long_text: Path) -> None:
+def test_each_pass_has_a_different_order_determined_by_the_seed(long_text: Path) -> None:
     loader, same, other = (_loader(long_text, seed=seed) for seed in (1, 1, 2))
     passes = [_batches(loader) for _ in range(3)]
     assert [_batches(same) for _ in range(3)] == passes
@@ -112,7 +112,7 @@ def test_batches_are_the_same_for_any_number_of_workers(long_text: Path, shuffle
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
-def test_two_processes_have_the_batches_of_one_with_twice_the_rows(
+def test_two_processes_get_the_batches_of_one_with_twice_the_rows(
     long_text: Path, shuffle: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = {"shuffle": shuffle, "block_words": 10}
@@ -133,7 +133,7 @@ def test_two_processes_have_the_batches_of_one_with_twice_the_rows(
     ("finished", "batches", "num_workers"),
     [(0, 0, 0), (0, 7, 0), (2, 7, 0), (1, 7, 2), (0, None, 0)],
 )
-def test_a_resumed_loader_yields_the_batches_that_were_not_yielded(
+def test_a_resumed_loader_yields_the_remaining_batches(
     long_text: Path, shuffle: bool, finished: int, batches: int | None, num_workers: int
 ) -> None:
     options = {"shuffle": shuffle, "block_words": 9}
@@ -149,7 +149,7 @@ def test_a_resumed_loader_yields_the_batches_that_were_not_yielded(
     assert resumed.progress() == progress == list(map(len, passes))
 
 
-def test_the_fingerprint_tells_what_changes_the_streams_and_nothing_else(
+def test_the_fingerprint_depends_only_on_what_changes_the_streams(
     text: Path, long_text: Path
 ) -> None:
     known = _loader(long_text).fingerprint
@@ -164,7 +164,7 @@ def test_the_fingerprint_tells_what_changes_the_streams_and_nothing_else(
 
 
 @pytest.mark.parametrize("num_workers", [0, 2])
-def test_global_random_states_are_left_alone(text: Path, num_workers: int) -> None:
+def test_global_random_states_are_not_changed(text: Path, num_workers: int) -> None:
     loader = _loader(text, num_workers=num_workers)
     states = []
     for seed in (0, 1):
@@ -194,7 +194,7 @@ def test_the_length_is_the_number_of_batches(long_text: Path, shuffle: bool) -> 
     )
 
 
-def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path) -> None:
+def test_unusable_options_and_data_are_named(text: Path, tmp_path: Path) -> None:
     least = {"batch_size": 1, "unroll_steps": 1, "seed": 0, "block_words": 1, "num_workers": 0}
     for option, minimum in {**least, "max_characters_per_token": 3}.items():
         message = f"bilm_stream: {option}: expected at least {minimum}, got {minimum - 1}"
@@ -214,7 +214,7 @@ def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path)
         next(iter(loader))
 
 
-def test_an_error_in_a_worker_has_the_message_that_it_has_without_workers(
+def test_errors_read_the_same_with_and_without_workers(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path / "cache"))

@@ -18,7 +18,7 @@ from tests.small_bilm import small_options
 PERPLEXITIES = {"forward_perplexity", "backward_perplexity", "perplexity"}
 
 
-def test_the_loss_is_the_mean_of_the_two_directions_even_if_one_has_run_out(
+def test_the_loss_is_the_mean_of_both_directions_even_if_one_has_no_words_left(
     bilm_config: dict[str, Any],
 ) -> None:
     model, vocab = make_model(bilm_config)
@@ -34,7 +34,7 @@ def test_the_loss_is_the_mean_of_the_two_directions_even_if_one_has_run_out(
     assert model(**batch)["loss"].item() == pytest.approx(forward / 2, rel=1e-5)
 
 
-def test_the_few_words_at_the_end_of_an_epoch_weigh_as_much_as_in_half_a_batch(
+def test_a_short_last_batch_weighs_as_much_as_half_a_batch(
     bilm_config: dict[str, Any],
 ) -> None:
     model, vocab = make_model(bilm_config, num_negatives=None, dropout=0.0)
@@ -48,7 +48,7 @@ def test_the_few_words_at_the_end_of_an_epoch_weigh_as_much_as_in_half_a_batch(
         assert loss == pytest.approx(nats * weight, rel=1e-5)
 
 
-def test_the_state_is_carried_without_gradient(bilm_config: dict[str, Any]) -> None:
+def test_the_carried_state_has_no_gradient(bilm_config: dict[str, Any]) -> None:
     model, vocab = make_model(bilm_config, dropout=0.0)
     loader = make_loader(bilm_config, batch_size=2, unroll_steps=3)
     loader.index_with(vocab)
@@ -59,7 +59,7 @@ def test_the_state_is_carried_without_gradient(bilm_config: dict[str, Any]) -> N
     ].backward()  # would fail if the graph of the first batch were asked for again
 
 
-def test_where_streams_begin_the_state_is_zero(bilm_config: dict[str, Any]) -> None:
+def test_the_state_is_zero_at_the_start_of_streams(bilm_config: dict[str, Any]) -> None:
     model, vocab = make_model(bilm_config)
     model.eval()
     batch = random_batch(vocab)
@@ -69,7 +69,7 @@ def test_where_streams_begin_the_state_is_zero(bilm_config: dict[str, Any]) -> N
     assert first == begun != carried
 
 
-def test_only_training_is_sampled_and_a_sampled_loss_is_never_called_a_perplexity(
+def test_only_training_samples_and_a_sampled_loss_gives_no_perplexity(
     bilm_config: dict[str, Any],
 ) -> None:
     sampled, vocab = make_model(bilm_config)
@@ -99,7 +99,7 @@ def test_padding_takes_a_share_of_the_probability_only_in_training(
     assert after > 50 if is_training else after == before
 
 
-def test_an_empty_row_counts_for_nothing(bilm_config: dict[str, Any]) -> None:
+def test_an_empty_row_does_not_change_the_loss(bilm_config: dict[str, Any]) -> None:
     model, vocab = make_model(bilm_config, num_negatives=None, dropout=0.0)
     batch = random_batch(vocab)
     expected = gradients_of(model, part_of(batch, rows=slice(2)))
@@ -127,7 +127,7 @@ def test_an_empty_row_counts_for_nothing(bilm_config: dict[str, Any]) -> None:
         ({"precision": "float16"}, "precision: expected one of .* got 'float16'"),
     ],
 )
-def test_options_that_cannot_work_are_named(
+def test_unusable_options_are_named(
     bilm_config: dict[str, Any], change: dict, message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):

@@ -29,7 +29,7 @@ def test_the_loss_is_scaled_and_the_metrics_are_not(bilm_config: dict[str, Any])
     assert scaled.get_metrics() == plain.get_metrics()
 
 
-def test_while_it_warms_up_only_the_softmax_learns(
+def test_only_the_softmax_learns_during_warm_up(
     bilm_config: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     model, vocab = make_model(bilm_config, warm_up_batches=2, dropout=0.0)
@@ -53,7 +53,7 @@ def test_while_it_warms_up_only_the_softmax_learns(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("num_negatives", [None, 5])
-def test_in_bfloat16_it_learns_what_it_learns_in_float32(
+def test_training_in_bfloat16_follows_training_in_float32(
     bilm_config: dict[str, Any], num_negatives: int | None
 ) -> None:
     losses: dict[str, list[float]] = {"float32": [], "bfloat16": []}
@@ -76,7 +76,7 @@ def test_in_bfloat16_it_learns_what_it_learns_in_float32(
 
 
 @pytest.mark.parametrize("at_start", [True, False])
-def test_another_process_goes_on_from_the_streams_state(
+def test_another_process_continues_from_the_saved_stream_state(
     bilm_config: dict[str, Any], at_start: bool
 ) -> None:
     model, vocab = make_model(bilm_config, warm_up_batches=3)
@@ -98,7 +98,7 @@ def test_another_process_goes_on_from_the_streams_state(
 
 
 @pytest.mark.parametrize("source", ["archive", "exported"])
-def test_it_starts_from_another_bilm_and_its_softmax(source: str, tmp_path: Path) -> None:
+def test_training_starts_from_another_bilm_and_its_softmax(source: str, tmp_path: Path) -> None:
     initial = str(write_training(tmp_path / "run", random_bilm()))
     known = words_of(Vocabulary({"words": dict(COUNTS)}))
     if source == "exported":
@@ -125,7 +125,7 @@ def test_the_softmax_of_a_bilm_without_one_is_new(tmp_path: Path) -> None:
     assert not model.softmax.bias.any()
 
 
-def test_its_weights_keep_its_sizes(bilm_config: dict[str, Any]) -> None:
+def test_the_sizes_of_a_bilm_are_inferred_from_its_weights(bilm_config: dict[str, Any]) -> None:
     model, _ = make_model(bilm_config)
     state = model.state_dict()
     assert options_from_state(state, "weights") == model.bilm.options.to_dict()

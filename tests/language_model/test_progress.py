@@ -37,7 +37,7 @@ def progress_lines(folder: Path, caplog: pytest.LogCaptureFixture, **options) ->
     return [record.getMessage() for record in caplog.records if "tokens/s" in record.getMessage()]
 
 
-def test_speed_and_time_left_are_those_of_the_training(
+def test_speed_and_remaining_time_are_measured_over_the_training(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Clock(monkeypatch)
@@ -52,7 +52,7 @@ def test_speed_and_time_left_are_those_of_the_training(
     assert all(re.search(r", perplexity \d\.\d\d, learning rate 0\.\d+$", line) for line in lines)
 
 
-def test_each_epoch_ends_with_its_perplexity_and_the_time_left(
+def test_each_epoch_ends_with_its_perplexity_and_the_remaining_time(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Clock(monkeypatch)
@@ -74,7 +74,7 @@ def test_each_epoch_ends_with_its_perplexity_and_the_time_left(
     ]
 
 
-def test_steps_end_at_their_announced_number_though_epochs_differ_in_length(
+def test_the_step_count_ends_at_its_total_even_if_epochs_differ_in_length(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Clock(monkeypatch)

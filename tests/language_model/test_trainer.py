@@ -81,7 +81,7 @@ def train_and_exit_at(event: int, folder: Path, options: dict[str, Any]) -> None
         "a scaled loss",
     ],
 )
-def test_whatever_moment_it_is_killed_at_training_ends_the_same(
+def test_a_training_killed_at_any_moment_ends_with_the_same_result(
     options: dict[str, Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -113,7 +113,7 @@ def test_random_states_are_plain_values_and_give_the_same_draws(tmp_path: Path) 
     assert draws() == expected
 
 
-def test_other_models_and_data_loaders_are_refused(tmp_path: Path) -> None:
+def test_models_and_loaders_of_other_kinds_are_refused(tmp_path: Path) -> None:
     loader = PlaceKeepingLoader()
     model = torch.nn.Linear(1, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -128,7 +128,7 @@ def test_other_models_and_data_loaders_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["text", "vocabulary"])
-def test_other_data_and_another_number_of_processes_are_refused(part: str, tmp_path: Path) -> None:
+def test_changed_data_or_number_of_processes_is_refused(part: str, tmp_path: Path) -> None:
     make_trainer(tmp_path, num_epochs=1).train()
     trainer = make_trainer(tmp_path)
     trainer.data_loader.fingerprint[part] = "other"
@@ -141,7 +141,7 @@ def test_other_data_and_another_number_of_processes_are_refused(part: str, tmp_p
         make_trainer(tmp_path, world_size=2).train()
 
 
-def test_a_checkpoint_of_the_plain_trainer_is_taken_with_a_warning(
+def test_a_checkpoint_of_the_plain_trainer_is_accepted_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     trainer = make_trainer(tmp_path)
@@ -153,7 +153,7 @@ def test_a_checkpoint_of_the_plain_trainer_is_taken_with_a_warning(
     assert "made by another trainer" in caplog.text
 
 
-def test_training_goes_on_in_a_folder_that_was_moved(tmp_path: Path) -> None:
+def test_training_continues_in_a_moved_folder(tmp_path: Path) -> None:
     expected = result(tmp_path / "whole", {"patience": 2})
     assert exit_code(train_and_exit_at, 60, tmp_path / "before", {"patience": 2}) == KILLED
     (tmp_path / "before").rename(tmp_path / "after")

@@ -23,7 +23,7 @@ from elmo_plugin.language_model.vocabulary import CountedWords, check_order, che
     ),
     chunk_tokens=st.integers(1, 8),
 )
-def test_counts_and_vocabulary_are_those_of_the_sentences_one_by_one(
+def test_counts_and_vocabulary_equal_those_of_reading_sentence_by_sentence(
     tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]], chunk_tokens: int
 ) -> None:
     folder = tmp_path_factory.mktemp("corpus")
@@ -50,7 +50,7 @@ def vocabulary_of(words: list[str]) -> Vocabulary:
     return Vocabulary(tokens_to_add={"words": words})
 
 
-def test_the_order_of_frequency_passes_and_others_do_not(heldout: Corpus) -> None:
+def test_only_a_vocabulary_ordered_by_frequency_is_accepted(heldout: Corpus) -> None:
     counts = heldout.counts
     descending = sorted(counts, key=counts.__getitem__, reverse=True)
     check_order(vocabulary_of(descending), heldout)
@@ -72,7 +72,7 @@ def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking:
     words = [word for word in ("@@UNKNOWN@@", "<S>", "</S>", "a", "b") if word != lacking]
     made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
     with pytest.raises(
-        ConfigurationError, match=f"lacks {lacking} in its namespace words; .*build-vocab"
+        ConfigurationError, match=f"{lacking} is missing in .* namespace words; .*build-vocab"
     ):
         check_vocabulary(made)
     check_order(vocabulary_of(["b", "</S>", "a", "<S>"]), corpus)  # too small for an order

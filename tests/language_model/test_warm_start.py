@@ -39,7 +39,7 @@ def _log_probabilities(
 
 @settings(max_examples=30)
 @given(before=st.sets(st.sampled_from(WORDS)), new=st.sets(st.text("xyz", min_size=1, max_size=3)))
-def test_new_words_share_the_probability_of_the_unknown_word_and_leave_the_others_theirs(
+def test_new_words_share_the_probability_of_the_unknown_word_only(
     before: set[str], new: set[str]
 ) -> None:
     known = random_softmax(words_of(_vocabulary(before)))
@@ -83,7 +83,7 @@ def test_a_softmax_of_bilm_tf_has_another_name_for_the_unknown_word_and_no_paddi
         torch.testing.assert_close(probability, was.get(word, share), rtol=1e-5, atol=0)
 
 
-def test_new_words_need_an_unknown_word_to_be_made_from() -> None:
+def test_new_words_require_an_unknown_word_in_the_softmax() -> None:
     known = random_softmax(["the", "cat"])
     with pytest.raises(ConfigurationError, match=r"no row for unknown .* \(@@UNKNOWN@@ or <UNK>\)"):
         adapt_softmax(known, _vocabulary(COUNTS))
@@ -120,7 +120,7 @@ def _fine_tuned(folder: Path) -> Path:
     return archive
 
 
-def test_the_bilm_of_a_fine_tuned_archive_is_found_without_what_it_was_tuned_from(
+def test_a_fine_tuned_archive_loads_without_the_bilm_it_started_from(
     tmp_path: Path,
 ) -> None:
     archive = _fine_tuned(tmp_path / "run")

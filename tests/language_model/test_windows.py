@@ -27,7 +27,7 @@ from tests.language_model.in_memory import (
 NOTHING = ("", "")
 
 
-def test_a_batch_has_the_words_of_both_directions_once() -> None:
+def test_a_batch_contains_each_word_once_per_direction() -> None:
     text = in_memory([[["the", "cat", "sat"]], [["a", "dog", "sat"]]])
     assert text.words == ["", "<S>", "</S>", "the", "cat", "sat", "a", "dog"]
     forward = [[[1, 3, 4], [0, 5, 0]], [[3, 4, 5], [0, 2, 0]]]
@@ -58,7 +58,7 @@ def _sentences(row: Pairs, reverse: bool) -> list[Pairs]:
 
 @settings(max_examples=60)
 @given(LENGTHS, st.integers(1, 4), st.integers(1, 11), st.booleans())
-def test_the_rows_are_whole_sentences_one_after_another_and_all_of_them_once(
+def test_rows_contain_all_sentences_whole_in_order_and_once(
     lengths, batch_size, steps, reverse
 ) -> None:
     chunks = distinct_words(lengths)
@@ -72,7 +72,7 @@ def test_the_rows_are_whole_sentences_one_after_another_and_all_of_them_once(
 
 @settings(max_examples=60)
 @given(LENGTHS, st.integers(1, 4), st.integers(1, 11), st.integers(1, 2), st.integers(0, 3))
-def test_the_windows_of_an_epoch_are_counted_without_reading_them(
+def test_windows_are_counted_without_being_read(
     lengths, batch_size, steps, processes, epoch
 ) -> None:
     text = in_memory(distinct_words(lengths))
@@ -82,7 +82,7 @@ def test_the_windows_of_an_epoch_are_counted_without_reading_them(
 
 
 @given(st.lists(st.lists(st.integers(1, 30), max_size=40), max_size=12), st.integers(1, 9))
-def test_rows_get_the_same_to_within_about_a_sentence(chunks, num_rows) -> None:
+def test_rows_are_equally_long_to_within_about_a_sentence(chunks, num_rows) -> None:
     assigned = np.zeros(num_rows, dtype=np.int64)
     for lengths in map(np.array, chunks):
         begins, ends, shares = assign_sentences(lengths.astype(int), assigned)

@@ -15,7 +15,7 @@ from elmo_plugin.predictions.prediction import TASKS, Prediction
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 
-def test_what_an_input_says_is_not_taken_for_the_prediction(tmp_path: Path) -> None:
+def test_keys_of_the_input_are_not_mistaken_for_the_prediction(tmp_path: Path) -> None:
     given = {"sentence1": "A", "sentence2": "B", "label": "entailment", "pairID": "7"}
     prediction = Prediction(SNLI, TASKS["snli"], given)
     assert prediction.shown_inputs(prediction.parts()) == {"premise": "A", "hypothesis": "B"}
@@ -85,7 +85,7 @@ ENTITIES["entities"][0] |= {"start_char": 0, "end_char": 3, "probability": 0.5}
         ("ner", {"words": ["a"], "tags": ["DT"]}, {}, [("word", "a"), ("tag", "DT")]),
     ],
 )
-def test_a_table_has_a_row_for_each_thing_that_is_found(
+def test_a_table_contains_a_row_for_each_finding(
     task: str, output: Any, inputs: Any, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     assert write_predictions(predictions(task, output, **inputs), tmp_path / "out.csv") == 1
@@ -94,7 +94,7 @@ def test_a_table_has_a_row_for_each_thing_that_is_found(
     assert {**dict(rows), "line": "1"}.items() <= first.items()
 
 
-def test_all_rows_of_a_table_have_their_texts_however_the_input_names_them(tmp_path: Path) -> None:
+def test_every_row_of_a_table_contains_its_texts_whatever_their_keys(tmp_path: Path) -> None:
     inputs = [
         {"context": PASSAGE, "question": "When?"},
         {"passage": "Bob left.", "question": "Who?"},
@@ -111,7 +111,7 @@ def test_all_rows_of_a_table_have_their_texts_however_the_input_names_them(tmp_p
         assert [row["sentence"] for row in csv.DictReader(file)] == ["Good film", "Bad film"]
 
 
-def test_the_line_of_an_input_is_its_place_in_the_file(tmp_path: Path) -> None:
+def test_inputs_are_numbered_by_their_line_in_the_file(tmp_path: Path) -> None:
     (prediction,) = predictions("sst", SNLI, sentence="a", line="77")
     prediction.line = 3
     write_predictions([prediction], tmp_path / "out.jsonl")
@@ -143,7 +143,7 @@ HOSTILE = "<script>x</script> & \"'><img>"
         ("sst", {HOSTILE: HOSTILE}, {"sentence": HOSTILE}),
     ],
 )
-def test_a_page_has_all_texts_and_labels_escaped(
+def test_texts_and_labels_on_a_page_are_escaped(
     task: str, output: Any, inputs: Any, tmp_path: Path
 ) -> None:
     write_predictions(predictions(task, output, **inputs), tmp_path / f"{task}.html")
@@ -151,7 +151,7 @@ def test_a_page_has_all_texts_and_labels_escaped(
     assert not tags & {"script", "img"} and "<script>x" in text
 
 
-def test_mentions_in_mentions_are_marks_in_marks() -> None:
+def test_nested_mentions_become_nested_marks() -> None:
     (prediction,) = predictions(
         "coref", coref_output("her old dog, slept", ["her old dog"], ["her"])
     )
@@ -165,12 +165,12 @@ def test_mentions_in_mentions_are_marks_in_marks() -> None:
     ]
 
 
-def test_each_format_has_a_function_that_writes_it() -> None:
+def test_every_output_format_can_be_written() -> None:
     assert tuple(files._WRITERS) == FORMATS
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_a_file_is_whole_or_not_written(suffix: str, tmp_path: Path) -> None:
+def test_a_file_is_written_completely_or_not_at_all(suffix: str, tmp_path: Path) -> None:
     def failing() -> Any:
         yield from predictions("ner", ENTITIES)
         raise BiLmError("the second text")

@@ -19,7 +19,7 @@ def read(folder: Path, name: str, content: str, task: str = "ner") -> list[tuple
     return [(each.values, each.line) for each in read_inputs(folder / name, TASKS[task])]
 
 
-def test_each_line_is_a_text_or_an_object(tmp_path: Path) -> None:
+def test_each_line_is_read_as_a_text_or_an_object(tmp_path: Path) -> None:
     content = (
         '\ufeffAda moved.\r\n\r\n \u200b \r\n {"words": ["Ada"]}\r\n{Ada} moved.\r\n  Bob\tleft. '
     )
@@ -31,7 +31,7 @@ def test_each_line_is_a_text_or_an_object(tmp_path: Path) -> None:
     ]
 
 
-def test_two_texts_have_a_tab_between_them_and_maybe_a_header(
+def test_two_texts_are_separated_by_a_tab_with_an_optional_header(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     inputs = {"passage": PASSAGE, "question": "When?"}
@@ -46,14 +46,14 @@ def test_two_texts_have_a_tab_between_them_and_maybe_a_header(
 @pytest.mark.parametrize(
     ("header", "task"), [("sentence1\tsentence2", "snli"), ("Context\tQuestion", "squad")]
 )
-def test_a_header_may_have_other_names(header: str, task: str, tmp_path: Path) -> None:
+def test_a_header_may_use_other_names(header: str, task: str, tmp_path: Path) -> None:
     found = read(tmp_path, "pairs.tsv", f"{header}\nAda left.\tBob left.\n", task)
     assert found == [
         (dict(zip(TASKS[task].text_names, ["Ada left.", "Bob left."], strict=True)), 2)
     ]
 
 
-def test_a_file_beside_a_question_is_the_passage(
+def test_a_file_given_with_a_question_is_the_passage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = b"\xef\xbb\xbfAda moved.\r\nShe stayed.\n"
@@ -96,7 +96,7 @@ def test_a_file_beside_a_question_is_the_passage(
         ("squad.json", '{"data": []}\n', r"squad\.json, line 1: .*, got SQuAD's JSON; use --squad"),
     ],
 )
-def test_another_line_is_named(name: str, content: str, message: str, tmp_path: Path) -> None:
+def test_malformed_lines_are_named(name: str, content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(BiLmError, match=message):
         tasks = {"a.tsv": "snli", "squad.json": "squad", "coref.conll": "coref"}
         read(tmp_path, name, content, tasks.get(name, "ner"))

@@ -31,7 +31,7 @@ def test_entities_are_marked_with_their_types() -> None:
     assert marked(part) == [("Ada", "PER"), ("Rome", "LOC")]
 
 
-def test_each_frame_is_a_separate_text_with_its_predicate() -> None:
+def test_each_frame_is_shown_separately_with_its_predicate() -> None:
     without_v = {"predicate": "leave", "index": 3, "roles": SRL["frames"][1]["roles"][:1]}
     wants, leave = view(TASKS["srl"], {**SRL, "frames": [SRL["frames"][0], without_v]}, {})
     assert (wants.title, leave.title) == ("wants", "leave")
@@ -39,7 +39,7 @@ def test_each_frame_is_a_separate_text_with_its_predicate() -> None:
     assert marked(leave) == [("She", "ARG0"), ("leave", "V")]
 
 
-def test_a_predicate_that_occurs_twice_says_which_it_is() -> None:
+def test_repeated_predicates_are_numbered() -> None:
     frames = [{"predicate": "had", "index": index, "roles": []} for index in (1, 2)]
     output = {"words": ["She", "had", "had", "it"], "frames": frames}
     assert [
@@ -59,12 +59,12 @@ def test_a_predicate_that_occurs_twice_says_which_it_is() -> None:
         ("coref", coref_output(SENTENCE), "No coreference found."),
     ],
 )
-def test_nothing_found_is_said(task: str, output: Any, title: str) -> None:
+def test_empty_predictions_are_reported(task: str, output: Any, title: str) -> None:
     (part,) = view(TASKS[task], output, {})
     assert isinstance(part, MarkedText) and part.title == title and part.spans == []
 
 
-def test_mentions_are_marked_in_the_text_as_it_was_typed_or_in_joined_words() -> None:
+def test_mentions_are_marked_in_the_typed_text_or_in_joined_words() -> None:
     text = "Anna  waved.\nShe laughed."
     (part,) = view(TASKS["coref"], coref_output(text, ["Anna", "She"]), {"document": text})
     assert part == MarkedText("", text, [MarkedSpan(0, 4, "1", 1), MarkedSpan(13, 16, "1", 1)])
@@ -74,14 +74,14 @@ def test_mentions_are_marked_in_the_text_as_it_was_typed_or_in_joined_words() ->
 
 
 @pytest.mark.parametrize("key", ["passage", "paragraph", "context"])
-def test_an_answer_is_marked_in_its_passage_and_the_others_are_bars(key: str) -> None:
+def test_the_answer_is_marked_in_its_passage_and_alternatives_are_bars(key: str) -> None:
     text, bars = view(TASKS["squad"], SQUAD, {key: PASSAGE, "question": "When?"})
     assert marked(text) == [("1887", "answer")]
     assert isinstance(bars, Bars)
     assert [bar[:3] for bar in bars.bars] == [("1887", 0.75, True), ("in 1887", 0.125, False)]
 
 
-def test_the_bars_of_labels_are_sorted_and_of_equal_ones_the_choice_is_first() -> None:
+def test_bars_are_sorted_with_the_chosen_label_first_among_equals() -> None:
     for order in (list, reversed):
         values = dict(order(SNLI["probabilities"].items()))
         (bars,) = view(TASKS["snli"], {"label": "neutral", "probabilities": values}, {})
@@ -92,7 +92,7 @@ def test_the_bars_of_labels_are_sorted_and_of_equal_ones_the_choice_is_first() -
     assert isinstance(bars, Bars) and [bar.label for bar in bars.bars] == ["b", "a"]
 
 
-def test_nothing_is_shown_of_an_unknown_task() -> None:
+def test_predictions_of_unknown_tasks_are_not_shown() -> None:
     assert view(TaskCard("trec"), {"label": "x"}, {}) == []
 
 
@@ -101,7 +101,7 @@ def test_each_task_finds_things_of_a_known_kind(task: TaskCard) -> None:
     assert set(task.finds) <= KINDS.keys()
 
 
-def test_a_reference_to_a_role_has_its_color_and_other_labels_have_one_of_the_colors() -> None:
+def test_references_to_roles_share_the_roles_color() -> None:
     srl = TASKS["srl"]
     roles = {color_of(role, srl) for role in ("ARG1", "R-ARG1", "C-ARG1")}
     assert roles == {srl.colors["ARG1"]}

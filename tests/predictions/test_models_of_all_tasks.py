@@ -42,7 +42,7 @@ class OwnKey(Predictor):
         )
 
 
-def test_a_predictor_of_ones_own_names_its_text() -> None:
+def test_a_users_own_predictor_names_its_text() -> None:
     predictor = load_predictor("ner", "test_own_key")
     expected = predictor.predict_json({"text": "Ada left ."})
     assert repr(predictor).endswith(": text>")
@@ -70,7 +70,7 @@ def test_a_model_predicts_and_shows_what_allennlp_predicts(
     assert {key: shown[key] for key in expected} == json.loads(predictor.dump_line(expected))
 
 
-def test_one_tagger_finds_the_predicates_for_semantic_roles_and_has_no_tab() -> None:
+def test_a_predicate_tagger_serves_semantic_roles_and_has_no_tab() -> None:
     paths = [str(trained_models()[name].file) for name in ("srl_predicates", "srl")]
     (tab,) = task_tabs(paths, 100)
     assert tab.slug == "srl" and [each.tagger for each in tab.archives] == paths[:1]
@@ -90,7 +90,9 @@ def test_one_tagger_finds_the_predicates_for_semantic_roles_and_has_no_tab() -> 
         ("ner", "srl_predicates", "predicates: ner does not need predicates"),
     ],
 )
-def test_a_tagger_that_does_not_fit_is_refused(path: str, predicates: str, message: str) -> None:
+def test_an_unsuitable_predicate_tagger_is_refused(
+    path: str, predicates: str, message: str
+) -> None:
     with pytest.raises(BiLmError, match=f"^{message}$"):
         load_predictor(path, predicates=predicates)
 

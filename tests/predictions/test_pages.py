@@ -60,13 +60,13 @@ def test_a_marked_text_is_shown_as_it_is(text: str, label: str, title: str) -> N
 
 
 @given(label=st.text(), probability=st.floats(min_value=0.001, max_value=1))
-def test_bars_are_a_table(label: str, probability: float) -> None:
+def test_bars_are_written_as_a_table(label: str, probability: float) -> None:
     bars = Bars("best", [Bar(label, probability, is_best=True), Bar("other", 0.0)])
     found = Reader(to_html(PredictionView({}, [bars], "")))
     assert found.cells == [label, f"{100 * probability:.1f} %", "other", "below 0.1 %"]
 
 
-def test_a_page_is_written_while_predictions_are_made() -> None:
+def test_a_page_is_written_as_predictions_arrive() -> None:
     made = []
 
     def sections() -> Iterator[Section]:

@@ -63,11 +63,13 @@ def predictor(task: str) -> TextPredictor:
         ("snli", [[("A?", "B")]], [{"premise": "A?", "hypothesis": "B"}]),
     ],
 )
-def test_a_text_words_or_a_list_of_either(task: str, arguments: list[Any], expected: Any) -> None:
+def test_predict_accepts_a_text_words_or_a_list_of_either(
+    task: str, arguments: list[Any], expected: Any
+) -> None:
     assert predictor(task).predict(*arguments) == expected
 
 
-def test_texts_may_be_named() -> None:
+def test_texts_may_be_given_by_name() -> None:
     expected = {"passage": PASSAGE, "question": QUESTION}
     squad = predictor("squad")
     assert squad.predict(question=QUESTION, passage=PASSAGE) == squad.predict(
@@ -91,13 +93,13 @@ def test_texts_may_be_named() -> None:
         ("snli", [["a b", "c d"]], r"texts\[0\]: expected premise and hypothesis, got 1 text"),
     ],
 )
-def test_what_is_no_text_is_named(task: str, arguments: list[Any], message: str) -> None:
+def test_wrong_inputs_of_predict_are_named(task: str, arguments: list[Any], message: str) -> None:
     with pytest.raises(BiLmError, match=message):
         predictor(task).predict(*arguments)
 
 
 @pytest.mark.parametrize("batch_size", [0, -1, 2.5])
-def test_a_file_is_not_replaced_by_batches_of_nothing(batch_size: Any, tmp_path: Path) -> None:
+def test_an_invalid_batch_size_keeps_the_existing_file(batch_size: Any, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("Ada moved.\n")
     (tmp_path / "out.jsonl").write_text("kept")
     with pytest.raises(BiLmError, match="batch_size: expected"):
@@ -105,7 +107,9 @@ def test_a_file_is_not_replaced_by_batches_of_nothing(batch_size: Any, tmp_path:
     assert (tmp_path / "out.jsonl").read_text() == "kept"
 
 
-def test_an_exchange_is_said_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+def test_exchanging_question_and_passage_is_reported_in_one_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.WARNING, "elmo_plugin"):
         predictor("squad").predict(PASSAGE, QUESTION)
         predictor("squad").predict(
@@ -124,7 +128,7 @@ def test_a_bilm_has_no_predictor() -> None:
         task_of(bilm, "a.tar.gz")
 
 
-def test_the_rest_is_that_of_allennlp() -> None:
+def test_other_attributes_are_passed_on_to_allennlps_predictor() -> None:
     assert predictor("ner").extra == "of AllenNLP"
     with pytest.raises(AttributeError):
         predictor("ner").nothing  # noqa: B018
@@ -157,7 +161,7 @@ def test_the_rest_is_that_of_allennlp() -> None:
         ("ner", ner_output("Ada " * 5_000, (4_000, 4_001, "PER")), {}, "<ner: Ada Ada"),
     ],
 )
-def test_a_repr_is_short(task: str, output: Any, inputs: Any, shown: str) -> None:
+def test_the_repr_of_a_prediction_is_short(task: str, output: Any, inputs: Any, shown: str) -> None:
     text = repr(Prediction(output, TASKS.get(task, replace(TASKS["ner"], name=task)), inputs))
     assert text.startswith(shown) and len(text) < 500 and "\n" not in text
 

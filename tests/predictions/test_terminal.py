@@ -44,12 +44,12 @@ def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     "text", ["[bold]no markup[/bold]", "a :smile: 😀 مرحبا", "long " * 100 + "line"]
 )
-def test_a_text_is_printed_as_it_is(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_text_keeps_its_spelling(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     print_view([MarkedText("", text, [])])
     assert capsys.readouterr().out == text + "\n"
 
 
-def test_colors_add_nothing_but_colors(
+def test_colored_output_is_otherwise_unchanged(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = view(TASKS["squad"], SQUAD, {"passage": PASSAGE, "question": "When?"})

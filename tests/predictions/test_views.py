@@ -35,7 +35,7 @@ def labels_of_characters(pieces: list[str | Mark], around: frozenset[str]) -> li
 
 
 @given(spans_in(length=12))
-def test_each_character_is_in_the_marks_of_the_spans_that_have_it(spans: list[MarkedSpan]) -> None:
+def test_each_character_is_marked_by_the_spans_that_contain_it(spans: list[MarkedSpan]) -> None:
     text = "abcdefghijkl"
     expected = []
     for position, character in enumerate(text):
@@ -44,7 +44,7 @@ def test_each_character_is_in_the_marks_of_the_spans_that_have_it(spans: list[Ma
     assert labels_of_characters(nest(text, spans), frozenset()) == expected
 
 
-def test_of_two_marks_that_cross_the_second_is_cut_in_two() -> None:
+def test_the_second_of_two_crossing_marks_is_split() -> None:
     one, two = MarkedSpan(1, 4, "1", 0), MarkedSpan(2, 6, "2", 0)
     inner, rest = two._replace(end=4), two._replace(start=4)
     assert nest("abcdefgh", [two, one]) == [

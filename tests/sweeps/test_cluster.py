@@ -81,7 +81,7 @@ def without_times(metrics: dict[str, Any] | None) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_scores_are_those_of_one_after_another_though_a_process_is_killed(
+def test_scores_equal_a_sequential_sweep_even_if_a_process_is_killed(
     quick_dask: Any, tmp_path: Path
 ) -> None:
     marker = tmp_path / "marker"
@@ -105,7 +105,7 @@ def test_scores_are_those_of_one_after_another_though_a_process_is_killed(
 
 
 @pytest.mark.slow
-def test_a_training_whose_process_always_dies_has_failed_and_the_others_go_on(
+def test_a_training_whose_process_keeps_dying_fails_and_the_rest_continue(
     quick_dask: Any, tmp_path: Path
 ) -> None:
     dying = trainings_of(tmp_path / "dying", tmp_path / "marker", deaths=100, seeds=1)

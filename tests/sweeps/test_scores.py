@@ -10,7 +10,7 @@ from elmo_plugin.sweeps.scores import Metric, summary, table
 
 
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=9))
-def test_a_summary_is_the_mean_and_the_sample_deviation(scores: list[float]) -> None:
+def test_a_summary_gives_the_mean_and_the_sample_deviation(scores: list[float]) -> None:
     mean, deviation = map(float, summary(scores).split(" ± "))
     assert mean == pytest.approx(np.mean(scores), abs=0.006)
     assert deviation == pytest.approx(np.std(scores, ddof=1), abs=0.006)
@@ -27,9 +27,7 @@ def test_a_table_has_a_row_for_each_configuration() -> None:
     ]
 
 
-def test_a_metric_that_should_be_high_is_in_per_cent_and_one_that_should_be_low_is_as_it_is() -> (
-    None
-):
+def test_higher_is_better_metrics_are_percentages_and_the_rest_unchanged() -> None:
     metrics = {
         "best_validation_accuracy": 0.123456,
         "best_validation_loss": 1.234567,

@@ -53,7 +53,7 @@ def test_tabs_or_white_space_separate_columns(separator: str) -> None:
     )
 
 
-def test_between_tabs_a_name_may_have_spaces() -> None:
+def test_names_may_contain_spaces_between_tabs() -> None:
     text = ROWS[0].replace(" ", "\t").replace("Bo", "Bo Lee")
     (word,) = parse_sentence([Line(text, "data", 1)])
     assert word.speaker == "Bo Lee"
@@ -73,7 +73,7 @@ def test_between_tabs_a_name_may_have_spaces() -> None:
         (ROWS[1].replace(" ", "\t")[:-1], "expected coreference, .* got ''"),
     ],
 )
-def test_a_line_that_is_not_of_the_form_is_refused(changed: str, message: str) -> None:
+def test_a_malformed_line_is_refused(changed: str, message: str) -> None:
     lines = [Line(ROWS[0], "data", 7), Line(changed, "data", 8)]
     with pytest.raises(ConfigurationError, match=f"^data, line 8: {message}"):
         parse_sentence(lines)
@@ -83,7 +83,7 @@ TEXTS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_si
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4), TEXTS)
-def test_what_is_written_is_read_again(texts: list[str], speaker: str) -> None:
+def test_written_lines_survive_a_round_trip(texts: list[str], speaker: str) -> None:
     speaker = f"{speaker} {speaker}"
     words = []
     for index, text in enumerate(texts):
@@ -112,7 +112,7 @@ def test_what_is_written_is_read_again(texts: list[str], speaker: str) -> None:
         *[("/.", "."), ("/?", "?"), ("1\\/2", "1/2"), ("\\*\\*", "**"), ("/", "/")],
     ],
 )
-def test_brackets_and_marks_of_ontonotes_and_of_the_treebank_are_undone(
+def test_escaped_brackets_and_marks_of_ontonotes_and_the_treebank_are_restored(
     escaped: str, plain: str
 ) -> None:
     assert unescape_word(escaped) == plain

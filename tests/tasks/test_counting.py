@@ -58,7 +58,7 @@ BATCHES: dict[type[CountingMetric], list[Any]] = {
 
 
 @pytest.mark.parametrize("kind", BATCHES)
-def test_processes_sum_what_they_counted(kind: type[CountingMetric], tmp_path: Path) -> None:
+def test_counts_are_summed_over_processes(kind: type[CountingMetric], tmp_path: Path) -> None:
     """Each of two processes gets every other batch."""
     metric = kind()
     for batch in BATCHES[kind]:

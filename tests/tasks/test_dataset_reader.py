@@ -36,7 +36,7 @@ def read(path: Path, content: bytes) -> list[Instance]:
     return list(WordsReader({"tokens": SingleIdTokenIndexer()}).read(path))
 
 
-def test_all_texts_are_indexed_those_in_lists_too(tmp_path: Path) -> None:
+def test_all_text_fields_are_indexed_even_in_lists(tmp_path: Path) -> None:
     (instance,) = read(tmp_path / "words.txt", b"A dog\n")
     instance.index_fields(Vocabulary.from_instances([instance]))
     tensors = instance.as_tensor_dict()
@@ -57,14 +57,14 @@ def test_errors_name_the_file_and_the_line(tmp_path: Path, content: bytes, messa
         read(tmp_path / "words.txt", content)
 
 
-def test_byte_order_marks_are_no_part_of_words_wherever_files_were_joined(tmp_path: Path) -> None:
+def test_byte_order_marks_are_removed_even_in_the_middle_of_joined_files(tmp_path: Path) -> None:
     instances = read(
         tmp_path / "words.txt", "\ufeff\ufeffone\n\ufeff\ufefftwo \ufeff\n\ufeff\n".encode()
     )
     assert [instance["words"].metadata for instance in instances] == [["one"], ["two"]]
 
 
-def test_an_unknown_option_is_an_error_that_names_it_and_those_that_there_are() -> None:
+def test_an_unknown_option_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(
         ConfigurationError, match=r"there is no option 'delimiter'; it has .*min_phrase_length"
     ):

@@ -29,7 +29,7 @@ class LinearClassifier(Classifier):
         return self.layer(vectors)
 
 
-def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
+def test_probabilities_are_averaged_over_the_members() -> None:
     members = [LinearClassifier(seed) for seed in range(3)]
     torch.manual_seed(9)
     vectors, label = 3 * torch.randn(5, 4), torch.tensor([0, 1, 1, 0, 1])
@@ -62,7 +62,7 @@ def taggers(instances: list[Instance], number: int) -> list[NerBiLstmCrf]:
     return members
 
 
-def test_tags_are_the_best_and_the_loss_the_likelihood_by_mean_potentials() -> None:
+def test_ensembles_of_taggers_decode_and_score_with_mean_potentials() -> None:
     instances = instances_in("BIO")[2:]
     members = taggers(instances, number=3)
     vocab = members[0].vocab

@@ -58,7 +58,7 @@ PAIR, DOGS = {"premise": "A dog runs.", "hypothesis": "It runs."}, {"sentence": 
         ("elmo_srl", DOGS | {"predicates": [1, 1]}, r"different words, from 0 to 2, got \[1, 1\]"),
     ],
 )
-def test_what_is_no_input_is_an_error_of_one_line(name: str, line: Any, message: str) -> None:
+def test_wrong_input_is_an_error_of_one_line(name: str, line: Any, message: str) -> None:
     predictor = Predictor.by_name(name)(nn.Linear(1, 1), DatasetReader.by_name(READERS[name])({}))
     with pytest.raises(ConfigurationError, match=f"^{name}: .*{message}") as error:
         predictor.predict_json(line)

@@ -26,11 +26,13 @@ from elmo_plugin.tasks.tokenizers import (
         ("", ""),
     ],
 )
-def test_divides_like_the_penn_treebank_with_plain_quotation_marks(text: str, words: str) -> None:
+def test_words_are_split_like_the_penn_treebank_with_plain_quotation_marks(
+    text: str, words: str
+) -> None:
     assert [token.text for token in PennTreebankTokenizer().tokenize(text)] == words.split()
 
 
-def test_spacys_rules_forget_words_that_were_new(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spacys_rules_do_not_accumulate_new_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SpacyRules, "max_new_words", 50)
     tokenizer = SpacyRulesTokenizer()
     known = []
@@ -43,7 +45,7 @@ def test_spacys_rules_forget_words_that_were_new(monkeypatch: pytest.MonkeyPatch
     assert max(known) < known[0] + 70
 
 
-def test_spacys_rules_refuse_what_takes_them_seconds() -> None:
+def test_spacys_rules_refuse_text_that_would_take_seconds() -> None:
     with pytest.raises(ConfigurationError, match="2,000 characters without white space, not 2,001"):
         SpacyRulesTokenizer().tokenize("a " + "(" * 2_001)
 
@@ -75,7 +77,7 @@ def test_characters_without_spaces_and_inner_full_stops_are_words(
     assert [text[token.idx : token.idx_end] for token in tokens] == words.split()
 
 
-def test_a_script_that_needs_a_dictionary_names_the_option_unless_a_tokenizer_is_given() -> None:
+def test_text_that_needs_a_dictionary_is_refused_without_a_tokenizer() -> None:
     with pytest.raises(
         ConfigurationError, match="Thai is written without spaces between words: set tokenizer"
     ):
@@ -84,7 +86,7 @@ def test_a_script_that_needs_a_dictionary_names_the_option_unless_a_tokenizer_is
     assert [token.text for token in given.tokenize("ฉัน กิน 米拉")] == ["ฉัน", "กิน", "米拉"]
 
 
-def test_spacys_rules_are_those_of_a_language() -> None:
+def test_spacys_rules_depend_on_the_language() -> None:
     tokens = SpacyRulesTokenizer("zh").tokenize("米拉 在。")
     assert [token.text for token in tokens] == ["米", "拉", "在", "。"]
     tokens = SpacyRulesTokenizer("zh").tokenize("约3.14元。iPhone在2024年")
@@ -98,7 +100,7 @@ def test_spacys_rules_are_those_of_a_language() -> None:
         "2024",
         "年",
     ]
-    with pytest.raises(ConfigurationError, match="spaCy lacks rules for language 'lo'"):
+    with pytest.raises(ConfigurationError, match="spaCy has no rules for language 'lo'"):
         SpacyRulesTokenizer("lo")
 
 

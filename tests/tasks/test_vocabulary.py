@@ -29,7 +29,7 @@ def counts(instances: Iterable[Instance]) -> dict[str, int]:
     return dict(vocabulary._retained_counter["tokens"])
 
 
-def test_a_text_of_several_instances_is_counted_once() -> None:
+def test_text_shared_by_several_instances_is_counted_once() -> None:
     questions = ["who ?", "when ?", "who ?"]
     instances = [
         Instance({"paragraph": text_field("a play a day"), "question": text_field(question)})
@@ -48,7 +48,7 @@ def test_texts_in_lists_are_counted_once_too() -> None:
     }
 
 
-def test_a_part_of_a_text_counts_as_the_text() -> None:
+def test_parts_of_a_counted_text_are_not_counted_again() -> None:
     sentence = tokens("not a bad play")
     phrases = [PartOfText(part, sentence) for part in (sentence[1:], sentence[2:], sentence)]
     for phrase in phrases:
@@ -60,7 +60,7 @@ def test_a_part_of_a_text_counts_as_the_text() -> None:
 SENTENCE = "(2 (2 A) (2 (1 (1 dull) (2 (2 play) (2 (2 about) (2 dullness)))) (2 .)))"
 
 
-def test_a_word_of_one_sentence_is_unknown_however_many_phrases_it_is_in(tmp_path: Path) -> None:
+def test_a_word_in_many_phrases_of_a_single_sentence_counts_once(tmp_path: Path) -> None:
     trees = tmp_path / "trees.txt"
     trees.write_text(SENTENCE + "\n" + "(3 (2 A) (3 play))\n")
     config = Params(evaluate("sst(data='d', min_phrase_length=1)"))

@@ -43,7 +43,7 @@ def started(callback: TrainerCallback, model: nn.Module) -> None:
 
 
 @needs_bfloat16
-def test_training_is_rounded_until_it_ends_and_validation_is_not(callback: TrainerCallback) -> None:
+def test_bfloat16_applies_to_training_and_not_to_validation(callback: TrainerCallback) -> None:
     model, inputs = Recorder(), torch.ones(1, 4)
     started(callback, model)
     for mode in (True, False, True):
@@ -58,7 +58,7 @@ def test_training_is_rounded_until_it_ends_and_validation_is_not(callback: Train
 
 
 @needs_bfloat16
-def test_an_error_in_the_model_leaves_autocast(callback: TrainerCallback) -> None:
+def test_autocast_ends_when_the_model_raises(callback: TrainerCallback) -> None:
     model = Recorder()
     started(callback, model)
     with pytest.raises(RuntimeError):

@@ -44,7 +44,7 @@ def saved(folder: Path, *points: tuple[int, int], **options: Any) -> AtomicCheck
     return checkpointer
 
 
-def test_the_latest_checkpoints_are_kept_and_the_last_is_read(tmp_path: Path) -> None:
+def test_the_latest_checkpoints_are_kept_and_the_newest_is_read(tmp_path: Path) -> None:
     assert loaded(tmp_path) is None
     saved(tmp_path, (0, 2), (0, 4), (1, 0))
     assert names(tmp_path) == [
@@ -56,7 +56,7 @@ def test_the_latest_checkpoints_are_kept_and_the_last_is_read(tmp_path: Path) ->
     assert loaded(tmp_path) == (1, 0)
 
 
-def test_what_a_killed_process_has_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     saved(tmp_path, (0, 2))
     complete = names(tmp_path)
     for leftover in (".model_state_e0_b4.th.abcd1234", ".best.th.abcd1234"):
@@ -69,7 +69,7 @@ def test_what_a_killed_process_has_left_is_removed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["model_state", "training_state"])
 @pytest.mark.parametrize("length", [0, 100, -100])
-def test_a_damaged_checkpoint_is_set_aside_for_the_one_before(
+def test_a_damaged_checkpoint_is_set_aside_and_the_previous_one_is_used(
     name: str, length: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     saved(tmp_path, (0, 2), (0, 4))
@@ -83,7 +83,7 @@ def test_a_damaged_checkpoint_is_set_aside_for_the_one_before(
     assert loaded(tmp_path) == (0, 4)
 
 
-def test_a_first_checkpoint_that_was_cut_short_is_set_aside_for_a_new_start(
+def test_a_truncated_first_checkpoint_is_set_aside_and_training_restarts(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "model_state_e1_b0.th").write_bytes(b"half of it")
@@ -93,7 +93,7 @@ def test_a_first_checkpoint_that_was_cut_short_is_set_aside_for_a_new_start(
     assert names(tmp_path) == ["damaged_model_state_e1_b0.th"]
 
 
-def test_checkpoints_none_of_which_can_be_read_are_named(tmp_path: Path) -> None:
+def test_if_no_checkpoint_can_be_read_all_are_named(tmp_path: Path) -> None:
     saved(tmp_path, (0, 2), (0, 4))
     for path in tmp_path.iterdir():
         path.write_bytes(b"nothing")
@@ -126,7 +126,7 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the device /dev/full")
 @pytest.mark.parametrize("name", ["model_state_e0_b4.th", "training_state_e0_b4.th"])
-def test_a_full_disk_is_named_and_the_last_good_checkpoint_is_left(
+def test_a_full_disk_is_named_and_the_last_good_checkpoint_is_kept(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved(tmp_path, (0, 2))

@@ -17,7 +17,7 @@ from tests.trained_tagger import tagger_config, train
 
 
 @pytest.mark.parametrize("average", [None, {"type": "ema", "decay": 0.9}])
-def test_weights_and_gamma_of_the_archive_are_logged_each_epoch(
+def test_layer_weights_and_gamma_are_logged_after_each_epoch(
     average: dict[str, Any] | None, tmp_path: Path
 ) -> None:
     logged: dict[str, list[float]] = defaultdict(list)

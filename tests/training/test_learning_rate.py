@@ -10,7 +10,7 @@ def optimizer() -> torch.optim.Optimizer:
     return torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.5)
 
 
-def test_the_rate_decays_after_each_step_of_batches_and_not_by_epochs() -> None:
+def test_the_rate_decays_with_batches_and_not_with_epochs() -> None:
     sgd = optimizer()
     scheduler = DecayInSteps(sgd, factor=0.9, num_batches=3)
     rates = []
@@ -22,7 +22,7 @@ def test_the_rate_decays_after_each_step_of_batches_and_not_by_epochs() -> None:
     assert sgd.param_groups[0]["lr"] == rates[-1]
 
 
-def test_a_restored_schedule_goes_on() -> None:
+def test_a_restored_schedule_continues() -> None:
     scheduler = DecayInSteps(optimizer(), factor=0.9, num_batches=2)
     for batch in range(1, 6):
         scheduler.step_batch(batch)

@@ -26,7 +26,7 @@ def step(average: MovingAverage, weight: torch.nn.Parameter, number: int) -> Non
 
 @pytest.mark.parametrize("decay", [0.15, 0.999])
 @pytest.mark.parametrize("stop", [0, 2, 5])
-def test_the_average_is_the_same_with_and_without_a_stop(decay: float, stop: int) -> None:
+def test_the_moving_average_is_the_same_after_a_restart(decay: float, stop: int) -> None:
     weight = torch.nn.Parameter(torch.ones(1))
     average = MovingAverage.by_name("ema")([("weight", weight)], decay=decay)
     for number in range(1, stop + 1):

@@ -60,7 +60,7 @@ def test_data_without_instances_are_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("steps", [None, 2])
-def test_a_stopped_training_ends_with_the_same_bytes(
+def test_a_resumed_training_ends_with_the_same_bytes(
     steps: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", no_wait)
@@ -87,7 +87,7 @@ def test_a_stopped_training_ends_with_the_same_bytes(
 
 
 @pytest.mark.parametrize("content", [b"PK", None])
-def test_a_damaged_model_of_an_earlier_epoch_is_an_error_before_the_training_goes_on(
+def test_a_damaged_model_of_an_earlier_epoch_stops_the_resume(
     content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", no_wait)
@@ -104,7 +104,7 @@ def test_a_damaged_model_of_an_earlier_epoch_is_an_error_before_the_training_goe
         train(config, tmp_path / "run", recover=True)
 
 
-def test_configurations_without_types_are_resumed_too() -> None:
+def test_configurations_without_types_are_resumed() -> None:
     assert Trainer.resolve_class_name(Trainer.list_available()[0])[0] is ResumableTrainer
     assert isinstance(
         Checkpointer.from_params(Params({}), serialization_dir="."), AtomicCheckpointer
@@ -147,7 +147,7 @@ def files(
 
 
 @pytest.mark.slow
-def test_a_training_that_was_killed_while_it_wrote_its_configuration_starts_again(
+def test_a_training_killed_while_writing_its_configuration_restarts(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
     expected = files(config, tmp_path / "whole")

@@ -45,9 +45,9 @@ from elmo_plugin.common.formats.hdf5_files import (
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.torch_files import check_finite
 
-DTYPES = ("float32", "float16")  # in which numbers are stored, in any file
-UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of published ones
-PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
+DTYPES = ("float32", "float16")  # the types in which any file may store numbers
+UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # the names in AllenNLP's and in published vocabularies
+PADDING_WORD = "@@PADDING@@"  # the word in row 0 of AllenNLP's vocabularies
 _OPTIONS = "options"  # an attribute of the file
 _BILM_DATASET = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 # A softmax has at most this many bytes of words for each of its numbers: far more than real words
@@ -104,8 +104,8 @@ class SoftmaxWeights(NamedTuple):
 def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
     """
     Yields the items of `BiLm.state_dict()` as float32, with one dataset in memory at a time. Raises
-    `BiLmError` if the file is missing or damaged, lacks a dataset of the right shape, or has a
-    number that is NaN or infinite.
+    `BiLmError` if the file is missing or damaged, if a dataset is missing or of a wrong shape, or
+    if a number is NaN or infinite.
     """
     with open_hdf5(path, f"weight file {path}") as file:
         for mapping in hdf5_mappings(options):

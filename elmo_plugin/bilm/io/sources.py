@@ -33,7 +33,7 @@ _PAIR = f"one *{OPTIONS_NAME} and one *{WEIGHTS_NAME} or other *.hdf5"
 
 Source = str | Path | Mapping[str, str]
 
-CARD_NAME = "README.md"  # as model hubs show it
+CARD_NAME = "README.md"  # model hubs show a file of this name
 _CARD = Path(__file__).with_name("card.md")
 _UNKNOWN = """## Training data, figures, licence
 
@@ -42,7 +42,7 @@ of the weights; also `license` and `language` at the top.
 """
 
 _BUNDLED = BUNDLED / "bilm"
-_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
+_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # AllenNLP's cache uses this address
 _PROTEINS = "https://rostlab.org/~deepppi/embedding_repo/embedding_models/seqvec"
 # The places of a model card: the YAML at its beginning, an entry there with its further lines, and
 # the pictures and links in its text that are not on the web.
@@ -185,7 +185,7 @@ def _find(source: Source) -> AnyPath | ModelFiles:
 
 
 def _only_model(folders: Sequence[AnyPath], expected: str) -> AnyPath | ModelFiles:
-    """Returns the model in these folders. Raises `BiLmError` unless there is exactly one."""
+    """Returns the model in these folders. Raises `BiLmError` for none or several."""
     models = []
     names = []
     for folder in folders:

@@ -21,7 +21,8 @@ from elmo_plugin.common.formats.json_files import as_object, parse_json
 from elmo_plugin.common.formats.torch_files import check_all_finite, json_from_tensor, load_plain
 
 CONFIG_NAME = "config.json"
-WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization directory
+# The first in an archive, the second in a serialization directory.
+WEIGHTS_NAMES = ("weights.th", "best.th")
 _PREFIX = "bilm."
 _VOCABULARY = "vocabulary"
 

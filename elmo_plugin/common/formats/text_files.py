@@ -22,7 +22,7 @@ from elmo_plugin.common.typography import BYTE_ORDER_MARK
 logger = logging.getLogger(__name__)
 
 MAX_LINE_BYTES = 2**28
-MAX_BLANK_LINES = 1_000_000  # in a row
+MAX_BLANK_LINES = 1_000_000  # so many in succession are refused
 _CHUNK = 1 << 9  # bytes of zstd; one may become 33,000
 _BOM = BYTE_ORDER_MARK.encode()  # some editors write it
 _SENTENCE_ENDS = (".", "?", "!", "…", "؟", "।", "。", "！", "？")  # noqa: RUF001
@@ -195,7 +195,7 @@ def _lines(file: BinaryIO | BufferedIOBase) -> Iterator[bytes]:
 
 
 def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
-    rest = bytearray()  # of a line whose end was not read yet
+    rest = bytearray()  # the beginning of a line whose end was not read yet
     for chunk in _zstd_chunks(file):
         *lines, last = chunk.split(b"\n")
         for line in lines:
@@ -225,7 +225,7 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
 
 def decode(text: bytes, location: str, encoding: str = "utf-8", keep_marks: bool = False) -> str:
     """
-    Decodes text, and drops byte order marks unless `keep_marks`. Raises `BiLmError`, beginning with
+    Decodes text, and drops byte order marks if not `keep_marks`. Raises `BiLmError`, beginning with
     the `location`, if it is not in this encoding or has the character NUL.
     """
     if b"\0" in text:

@@ -29,7 +29,7 @@ class AllenNlpScalarMix(FiniteModule):
     AllenNLP's `ScalarMix`. `do_layer_norm` normalizes each layer before it is mixed, by one mean
     and one variance over all features of all words and boundaries of the batch.
 
-    Raises `BiLmError` unless there is a finite initial parameter for each layer.
+    Raises `BiLmError` if a layer has no initial parameter, or one is not finite.
     """
 
     def __init__(
@@ -124,10 +124,10 @@ class Elmo(nn.Module):
         The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `Cache | None`
         Stores the output of a frozen biLM for each sentence, such as an `ActivationCache` (see
-        `docs/faster.md`). It lacks the vectors of boundaries that `do_layer_norm` needs.
+        `docs/faster.md`). It does not store the vectors of boundaries, which `do_layer_norm` needs.
 
-    Raises `BiLmError` unless exactly one biLM or module is given, if it cannot be loaded, or if the
-    other parameters do not fit it.
+    Raises `BiLmError` if no biLM or module is given, or more than one, if it cannot be loaded, or
+    if the other parameters do not fit it.
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class Elmo(nn.Module):
         layers, mask, has_boundaries = self._run(inputs, word_inputs)
         mixed = [mix(layers, mask) for mix in self._mixes]
         if has_boundaries and not self._keep_sentence_boundaries:
-            mask = mask[:, 2:]  # as many as there are words
+            mask = mask[:, 2:]  # without the boundaries, there is a value for each word
             mixed = [vectors[:, 1:-1] for vectors in mixed]
         if has_boundaries:  # there may be numbers at padding, and at the second boundary's place
             mixed = [vectors * mask[..., None] for vectors in mixed]
@@ -267,7 +267,7 @@ class Elmo(nn.Module):
     def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Any, Tensor, bool]:
         """
         Returns the layers, each (batch, time, output_dim), the mask, and whether they include
-        boundaries, as they always do in AllenNLP's class. Ours leaves them out unless something
+        boundaries, as they always do in AllenNLP's class. Ours adds them only if something
         needs them.
         """
         bilm = self._elmo_lstm

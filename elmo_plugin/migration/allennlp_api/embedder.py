@@ -36,7 +36,7 @@ def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:
 class ElmoEmbedder:
     """
     Takes the arguments of AllenNLP 0.9's class of this name. A sentence has the same vectors each
-    time, unless `stateful` is true: then they depend on the batches before it, as in AllenNLP 0.9.
+    time. If `stateful` is true, they depend on the batches before it, as in AllenNLP 0.9.
 
     # Parameters
 

@@ -208,8 +208,10 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
     with the weights by this class, and known for a published model; otherwise they are read from
     `options_file`.
 
-    Returns `None` if the folder lacks weights (the training begins), or has indistinguishable
-    weights of several biLMs. Raises `BiLmError` if the options are needed and cannot be read.
+    Returns `None` if the folder contains no weights (the training begins), or the weights of
+    several biLMs that cannot be distinguished.
+
+    Raises `BiLmError` if the options are needed and cannot be read.
     """
     found = _find(folder, options_file)
     if found is None:

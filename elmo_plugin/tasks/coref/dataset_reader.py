@@ -23,7 +23,7 @@ GENRES = "genre_labels"  # the namespace in the vocabulary
 
 class GenreField(LabelField):
     """
-    The genre of a document. A genre that the vocabulary lacks has the index after the last genre.
+    The genre of a document. An unknown genre gets the index after the last genre.
     """
 
     @overrides
@@ -83,7 +83,7 @@ class CorefReader(TaskDatasetReader):
             ) from None
         if self._genre_pattern is not None and not self._genre_pattern.groups:
             raise ConfigurationError(
-                f"genre_pattern: {genre_pattern!r} lacks a group for the genre"
+                f"genre_pattern: expected a group for the genre in {genre_pattern!r}"
             )
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:

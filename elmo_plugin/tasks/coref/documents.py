@@ -15,13 +15,13 @@ class CorefDocument(NamedTuple):
 
     name: str  # such as "nw/wsj/24/wsj_2401"
     part: str  # its number as in the file, such as "000", or empty
-    sentences: list[list[str]]  # with brackets and quotation marks as in plain text
-    speakers: list[list[str]]  # of each word, "-" if unknown
+    sentences: list[list[str]]  # with the brackets and quotation marks of plain text
+    speakers: list[list[str]]  # the speaker of each word, "-" if unknown
     genre: str  # the part of the name before the first "/"
     clusters: list[list[Span]]
     file: str = ""
     first_line: int = 1
-    text: str | None = None  # by default the words, joined by spaces
+    text: str | None = None  # the words joined by spaces, if it is not given
     places: list[tuple[int, int]] | None = None  # start and end of each word in `text`
 
     @property

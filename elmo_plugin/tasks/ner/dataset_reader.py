@@ -42,10 +42,10 @@ class Conll2003Reader(TaskDatasetReader):
         The tags in the files: "BIO", "IOB1" (the published CoNLL-2003), "BIOUL", "BIOES" or "BMES";
         or "plain" for tags that mark no entities.
     tag_encoding : `str`, optional (default = `"BIOUL"`)
-        The tags of the instances, unless they are plain: "BIO" or "BIOUL".
+        The tags of the instances, if they are not plain: "BIO" or "BIOUL".
     word_column, tag_column : `int`, optional (default = `None`)
         The numbers of the columns in files of more than two, from 0, or from the end if they are
-        negative. CoNLL-2003 as it was published has `tag_column: 3`.
+        negative. The published files of CoNLL-2003 have `tag_column: 3`.
     tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
         The predictor's for plain sentences.
 

@@ -18,11 +18,11 @@ BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # one starts. conlleval.pl knows no others: in BIOES, "S-X S-X" and "E-X B-X" are one chunk.
 _ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 _STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
-_HEADER = ["gold", "predicted"]  # in the last two columns
+_HEADER = ["gold", "predicted"]  # the names of the last two columns
 _SINGLES = {"[", "]"}
 _OUTSIDE = {"O", "."}
 _PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
-_BIO_PREFIXES = {"U": "B", "L": "I"}  # of BIOUL, unknown to conlleval.pl
+_BIO_PREFIXES = {"U": "B", "L": "I"}  # conlleval.pl does not know the letters of BIOUL
 
 
 class _Tag(NamedTuple):

@@ -274,8 +274,8 @@ class NerPredictor(SentencePredictor):
     """
     Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for
     English, or of a list of `"words"`. A prediction has the `words`, their `tags`, the `gold_tags`
-    of a file (`--use-dataset-reader`), both in the encoding of the training data, and, unless the
-    tags are plain, the `entities`, with their places in the sentence as typed, or in the words
+    of a file (`--use-dataset-reader`), both in the encoding of the training data, and, if the tags
+    are not plain, the `entities`, with their places in the sentence as typed, or in the words
     joined by spaces:
 
         {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["B-PER", "O", "O", "B-LOC", "O"],

@@ -18,7 +18,7 @@ from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)
 
-_MOST_IDS = 10  # of questions that are left out, in the log
+_MOST_IDS = 10  # how many of the skipped questions the log names
 
 
 class TokenizedParagraph(NamedTuple):

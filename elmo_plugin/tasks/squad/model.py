@@ -61,7 +61,7 @@ class SquadBidafSelfAttention(TaskModel):
         The layers after attention and self-attention, of the same size.
     self_attention_encoder : `Lazy[Seq2SeqEncoder]`
         Encodes the words in the residual block. Without it and `self_attention_projection` the
-        residual block is left out. One of them alone is an error.
+        residual block is left out. Giving only one of the two is an error.
     start_encoder, end_encoder : `Lazy[Seq2SeqEncoder]`
         Encode the words for the first and for the last word of the answer.
     dropout : `float`, optional (default = `0.2`)

@@ -77,8 +77,9 @@ class SrlF1(SpanF1):
 def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dict[str, Any]:
     """
     Scores the propositions of a system against the gold propositions of the same sentences. As in
-    srl-eval.pl, predicates that the gold sentences lack are skipped with a warning. If the system
-    lacks a predicate, or has another lemma for it, all its arguments are missed, with a warning.
+    srl-eval.pl, predicates that are not in the gold sentences are skipped with a warning. If the
+    system misses a predicate, or gives it another lemma, all its arguments count as missed, with a
+    warning.
     Returns the counts and percentages of "Overall" and of each role.
 
     Raises `ConfigurationError`, naming file and line, if the sentences differ.

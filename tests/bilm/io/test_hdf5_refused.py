@@ -68,7 +68,7 @@ def never_written(file: h5py.File, values: np.ndarray) -> None:
         ),
     ],
 )
-def test_what_are_no_weights_is_refused_by_its_dataset(
+def test_a_file_without_weights_is_refused_naming_the_dataset(
     written: tuple[BiLm, Path], make: Callable[[h5py.File, np.ndarray], object], message: str
 ) -> None:
     bilm, path = written
@@ -88,7 +88,7 @@ def test_what_are_no_weights_is_refused_by_its_dataset(
         ({}, {"dim": 2**20}, r"W_0 has the shape .* but the options ask for \(12, 4194304\)"),
     ],
 )
-def test_options_of_other_sizes_are_refused_before_a_bilm_is_made(
+def test_mismatched_sizes_are_refused_before_a_bilm_is_constructed(
     written: tuple[BiLm, Path], char_cnn: dict, lstm: dict, message: str
 ) -> None:
     _, path = written
@@ -105,7 +105,7 @@ def test_options_of_other_sizes_are_refused_before_a_bilm_is_made(
         (10**7, 2**20, "the dataset softmax/words has a suspicious compression ratio"),
     ],
 )
-def test_softmax_words_that_would_take_all_memory_are_refused_unread(
+def test_a_softmax_vocabulary_that_would_fill_memory_is_refused_before_reading(
     size: int, most: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hdf5_files, "MAX_BYTES", most)

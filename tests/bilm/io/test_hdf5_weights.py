@@ -100,7 +100,7 @@ def test_weights_that_half_precision_cannot_hold_are_refused(
     assert not list(tmp_path.iterdir())
 
 
-def test_projections_that_bilm_tf_leaves_out_are_the_identity(
+def test_a_projection_that_bilm_tf_omits_is_the_identity(
     make_bilm: BiLmMaker, tmp_path: Path
 ) -> None:
     bilm = make_bilm(char_cnn={"filters": [[1, 6]]}, lstm={"projection_dim": 6, "dim": 6})
@@ -114,7 +114,7 @@ def test_projections_that_bilm_tf_leaves_out_are_the_identity(
     assert torch.equal(read["backward_lm.layers.0.projection_weight"], torch.eye(6))
 
 
-def test_the_only_layer_of_an_lstm_has_another_name_in_bilm_tf(
+def test_a_single_lstm_layer_is_found_under_its_bilm_tf_name(
     make_bilm: BiLmMaker, tmp_path: Path
 ) -> None:
     path = tmp_path / "weights.hdf5"
@@ -169,7 +169,7 @@ def test_a_file_of_a_bilm_that_reads_whole_words_is_refused(written: tuple[BiLm,
         ("RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/W_P_0", "lstm.dim equal to lstm.projection_dim"),
     ],
 )
-def test_what_a_language_model_of_another_kind_lacks_is_explained(
+def test_the_missing_datasets_of_another_kind_of_model_are_explained(
     written: tuple[BiLm, Path], left_out: str, message: str
 ) -> None:
     bilm, path = written
@@ -197,7 +197,7 @@ def test_the_softmax_survives_a_round_trip(
     assert torch.equal(read.weight, softmax.weight) and torch.equal(read.bias, softmax.bias)
 
 
-def test_a_softmax_without_its_words_is_none(written: tuple[BiLm, Path]) -> None:
+def test_a_softmax_without_its_vocabulary_is_ignored(written: tuple[BiLm, Path]) -> None:
     bilm, path = written
     assert read_softmax(path, bilm.options) is None
     with h5py.File(path, "a") as file:
@@ -205,7 +205,9 @@ def test_a_softmax_without_its_words_is_none(written: tuple[BiLm, Path]) -> None
     assert read_softmax(path, bilm.options) is None
 
 
-def test_a_softmax_whose_parts_do_not_fit_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+def test_a_softmax_with_inconsistent_shapes_is_refused(
+    make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
     bilm, path = make_bilm(), tmp_path / "weights.hdf5"
     write_weights(path, bilm.state_dict(), bilm.options, softmax=random_softmax(["a", "b"], dim=5))
     with pytest.raises(

@@ -81,7 +81,7 @@ def stop(server: ThreadingHTTPServer) -> None:
     server.server_close()
 
 
-def test_a_model_is_downloaded_once_and_then_needs_no_network(
+def test_a_downloaded_model_loads_again_without_a_network(
     named: str,
     bilm: BiLm,
     server: ThreadingHTTPServer,
@@ -108,7 +108,7 @@ def test_a_model_is_downloaded_once_and_then_needs_no_network(
     assert cache == download_directory() and not list(cache.glob("*.tmp"))
 
 
-def test_without_a_network_the_address_is_named_and_what_to_do(
+def test_without_a_network_the_error_names_the_address_and_a_remedy(
     named: str, server: ThreadingHTTPServer
 ) -> None:
     stop(server)
@@ -142,7 +142,7 @@ def test_a_bundled_bilm_with_other_options_is_refused(name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("address", ["s3://bucket/elmo", "gs://bucket/elmo"])
-def test_other_addresses_are_left_to_the_library_that_knows_them(
+def test_addresses_of_other_schemes_are_passed_to_their_library(
     address: str, bilm: BiLm, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import cached_path
@@ -187,7 +187,7 @@ def hub(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tu
     return calls
 
 
-def test_a_model_of_the_hub_is_a_folder_or_files(
+def test_a_hub_model_is_loaded_from_a_folder_or_from_files(
     hub: list[tuple[str, ...]], bilm: BiLm, tmp_path: Path
 ) -> None:
     files = {
@@ -204,7 +204,7 @@ def test_a_model_of_the_hub_is_a_folder_or_files(
     ]
 
 
-def test_an_unknown_model_of_the_hub_is_an_error_that_says_what_was_tried(
+def test_an_unknown_hub_model_is_an_error_listing_what_was_tried(
     hub: list[tuple[str, ...]],
 ) -> None:
     message = (
@@ -215,7 +215,7 @@ def test_an_unknown_model_of_the_hub_is_an_error_that_says_what_was_tried(
         BiLm.from_pretrained("some/elmo")
 
 
-def test_a_mistyped_path_is_not_asked_of_the_hub(
+def test_a_mistyped_path_is_not_looked_up_on_the_hub(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -239,7 +239,7 @@ def no_hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def test_without_an_answer_of_the_hub_what_was_downloaded_before_is_used(
+def test_the_earlier_download_is_used_when_the_hub_does_not_answer(
     bilm: BiLm, no_hub: None, cache: Path, tmp_path: Path
 ) -> None:
     snapshot = cache / "models--someone--elmo" / "snapshots" / "0a1b"

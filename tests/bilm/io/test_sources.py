@@ -41,7 +41,7 @@ def _pack(folder: Path, archive: Path) -> None:
             tar.add(path, arcname=path.name)
 
 
-def test_the_precision_reaches_the_bilm(
+def test_from_pretrained_passes_the_precision_to_the_bilm(
     files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path
 ) -> None:
     _write_training(tmp_path, make_bilm())
@@ -92,15 +92,13 @@ def test_an_archive_of_another_model_is_refused(make_bilm: BiLmMaker, tmp_path: 
         (5, "expected a name, a path, a URL or .*, got 5"),
     ],
 )
-def test_what_names_no_bilm_is_refused(source: object, message: str) -> None:
+def test_a_source_without_a_bilm_is_refused(source: object, message: str) -> None:
     with pytest.raises(BiLmError, match=message):
         BiLm.from_pretrained(source)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-def test_a_copy_has_the_same_digest_and_a_changed_bilm_another(
-    make_bilm: BiLmMaker, frozen: bool
-) -> None:
+def test_a_copy_keeps_the_digest_and_a_change_alters_it(make_bilm: BiLmMaker, frozen: bool) -> None:
     bilm = make_bilm().requires_grad_(not frozen)
     digest = bilm.digest()
     assert copy.deepcopy(bilm).digest() == digest
@@ -114,6 +112,6 @@ def test_a_copy_has_the_same_digest_and_a_changed_bilm_another(
         assert bilm.digest() == digest
 
 
-def test_the_digest_of_a_bilm_stays_the_same_so_that_caches_are_found() -> None:
+def test_the_digest_of_a_bilm_is_stable_between_versions() -> None:
     bilm = BiLm.from_files(FOLDER / "options.json", FOLDER / "weights.hdf5")
     assert bilm.digest().hex() == "5c914d08f34a975b01e517bdae0557674c22acb2003e58f0d13480679f997c96"

@@ -21,7 +21,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("padded", [False, True])
-def test_the_softmax_has_the_numbering_of_allennlps_vocabulary(
+def test_the_softmax_is_ordered_like_allennlps_vocabulary(
     tmp_path: Path, compressed: bool, padded: bool
 ) -> None:
     vocab = Vocabulary({"words": dict(COUNTS)}, non_padded_namespaces=[] if padded else ["words"])
@@ -38,7 +38,7 @@ def test_a_vocabulary_of_another_size_is_refused(run: Path) -> None:
         read_archive(run)[2]
 
 
-def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -> None:
+def test_options_missing_from_the_configuration_are_inferred_from_the_weights(run: Path) -> None:
     bilm = random_bilm()
     (run / "config.json").write_text(
         json.dumps({"model": {"type": "bilm", "initial": "gone.tar.gz"}})
@@ -49,7 +49,7 @@ def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -
     assert set(weights) == set(bilm.state_dict())
 
 
-def test_weights_that_do_not_fit_are_named() -> None:
+def test_mismatched_weights_are_named() -> None:
     options = BiLmOptions.from_dict(small_options())
     weights = BiLm(options).state_dict()
     name = "forward_lm.layers.0.bias"

@@ -53,7 +53,7 @@ def test_a_zip_archive_is_read_in_place(
     assert sorted(tmp_path.parent.rglob("*")) == before
 
 
-def test_a_folder_may_have_weights_of_another_name_and_datasets_in_any_order(
+def test_weights_may_have_any_name_and_datasets_any_order(
     packed: dict[str, bytes], make_bilm: BiLmMaker, tmp_path: Path
 ) -> None:
     folder = tmp_path / "folder"
@@ -103,7 +103,7 @@ def link(name: str) -> zipfile.ZipInfo:
         ),
     ],
 )
-def test_what_cannot_be_read_from_a_zip_archive_is_named(
+def test_unreadable_members_of_a_zip_archive_are_named(
     packed: dict[str, bytes],
     tmp_path: Path,
     changes: dict[str | zipfile.ZipInfo, bytes],
@@ -115,7 +115,9 @@ def test_what_cannot_be_read_from_a_zip_archive_is_named(
         BiLm.from_pretrained(write_zip(tmp_path / "x.zip", {**files, **changes}))
 
 
-def test_encrypted_and_cut_archives_are_refused(packed: dict[str, bytes], tmp_path: Path) -> None:
+def test_encrypted_and_truncated_archives_are_refused(
+    packed: dict[str, bytes], tmp_path: Path
+) -> None:
     path = write_zip(tmp_path / "x.zip", packed)
     content = path.read_bytes()
     path.write_bytes(content[:-100])

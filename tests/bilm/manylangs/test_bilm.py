@@ -32,9 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("config", KINDS, ids=["both", "words", "characters", "no clips", "tanh"])
-def test_activations_are_those_of_the_formulas(
-    config: dict[str, Any] | None, tmp_path: Path
-) -> None:
+def test_activations_equal_the_formulas(config: dict[str, Any] | None, tmp_path: Path) -> None:
     folder = write_model(tmp_path / "model", config)
     recomputation = Recomputation(folder)
     bilm = BiLm.from_pretrained(str(folder))
@@ -66,14 +64,14 @@ def test_gradients_reach_all_weights(folder: Path) -> None:
         assert parameter.grad is not None and parameter.grad.any(), name
 
 
-def test_words_with_the_slots_of_other_models_are_refused(folder: Path) -> None:
+def test_words_with_another_models_number_of_characters_are_refused(folder: Path) -> None:
     with pytest.raises(
         BiLmError, match=r"expected the shape \(batch, time, 34\), got \(1, 1, 50\)"
     ):
         BiLm.from_pretrained(str(folder))(torch.from_numpy(sentences_to_character_ids([["dog"]])))
 
 
-def test_all_that_is_stored_can_be_read_but_not_written_to_the_published_layout(
+def test_a_stored_bilm_is_read_but_not_exported_to_the_published_layout(
     folder: Path, tmp_path: Path
 ) -> None:
     stored = read_checkpoint(str(folder))

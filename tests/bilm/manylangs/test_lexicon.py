@@ -31,13 +31,13 @@ def write(path: Path, content: str) -> Path:
     return path
 
 
-def test_a_lexicon_has_each_tokens_number(tmp_path: Path) -> None:
+def test_a_lexicon_maps_each_token_to_its_number(tmp_path: Path) -> None:
     path = write(tmp_path / "char.dic", "<oov>\t0\nж\t2\r\n🙂\t1\n<bow> \t4\n")
     assert dict(read_lexicon(path, ["<oov>"])) == {"<oov>": 0, "ж": 2, "🙂": 1, "<bow> ": 4}
 
 
 @pytest.mark.parametrize("token", ["\u3000", "\u00a0", "\u2028", "\r", " ", "\t", ""])
-def test_a_token_that_is_white_space_is_the_ideographic_space(token: str, tmp_path: Path) -> None:
+def test_a_blank_token_is_read_as_the_ideographic_space(token: str, tmp_path: Path) -> None:
     path = write(tmp_path / "char.dic", f"a\t0\n{token}\t7\nb\t1\n")
     assert dict(read_lexicon(path, [])) == {"a": 0, "\u3000": 7, "b": 1}
 
@@ -51,14 +51,14 @@ def test_a_token_that_is_white_space_is_the_ideographic_space(token: str, tmp_pa
         ("a\t0\n", r"lexicon .*word\.dic: <oov> is missing"),
     ],
 )
-def test_a_damaged_lexicon_is_refused_by_its_line(
+def test_a_damaged_lexicon_is_refused_naming_the_line(
     content: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(BiLmError, match=message):
         read_lexicon(write(tmp_path / "word.dic", content), ["<oov>"])
 
 
-def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_missing_or_binary_lexicon_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BiLmError, match=r"lexicon .*char\.dic: file not found"):
         read_lexicon(tmp_path / "char.dic", [])
     (tmp_path / "char.dic").write_bytes(b"a\t0\n\xff\t1\n")
@@ -66,7 +66,7 @@ def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None
         read_lexicon(tmp_path / "char.dic", [])
 
 
-def test_characters_are_between_marks_that_are_the_wrong_way_round() -> None:
+def test_character_boundaries_are_swapped_as_in_the_released_models() -> None:
     encoder, ids = lookup(), ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>")
     rows = [
         [CHARACTERS[row] for row in encoder.character_rows(encoder.word(each))]

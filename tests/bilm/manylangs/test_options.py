@@ -15,7 +15,7 @@ from tests.bilm.manylangs.model_folder import ONLY_CHARACTERS, ONLY_WORDS, netwo
     "config_path",
     ["net.json", "/users/somebody/net.json", "C:\\models\\net.json", "../configs/net.json"],
 )
-def test_the_network_is_found_by_its_name_in_the_folder_or_beside_it(
+def test_the_network_file_is_found_in_the_folder_or_next_to_it(
     config_path: str, tmp_path: Path
 ) -> None:
     folder = write_model(tmp_path / "model", config_path="net.json")
@@ -27,7 +27,7 @@ def test_the_network_is_found_by_its_name_in_the_folder_or_beside_it(
     assert read_options(folder) == options
 
 
-def test_the_network_of_the_released_models_need_not_be_there(tmp_path: Path) -> None:
+def test_the_network_of_released_models_is_known_without_its_file(tmp_path: Path) -> None:
     folder = write_model(
         tmp_path / "model", config_path=f"/users/somebody/configs/{RELEASED_NETWORK}"
     )
@@ -58,7 +58,7 @@ def test_the_network_of_the_released_models_need_not_be_there(tmp_path: Path) ->
         (network(encoder={"n_layers": 0}), r"lstm\.n_layers: expected 1 to 100, got 0"),
     ],
 )
-def test_a_network_of_another_kind_is_refused_with_the_file(
+def test_a_network_of_another_kind_is_refused_naming_the_file(
     config: Any, message: str, tmp_path: Path
 ) -> None:
     folder = write_model(tmp_path / "model", config_path="net.json")

@@ -49,7 +49,7 @@ def test_no_code_is_run(file: str, legacy: bool, folder: Path) -> None:
         ("encoder.pkl", "forward_layer_0.state_projection.weight", (6, 7)),
     ],
 )
-def test_a_tensor_that_does_not_fit_is_named(
+def test_a_tensor_of_the_wrong_shape_is_named(
     file: str, name: str, shape: tuple[int, ...], folder: Path
 ) -> None:
     change(folder / file, lambda state: state.update({name: torch.zeros(1, 2)}))
@@ -61,7 +61,7 @@ def test_a_tensor_that_does_not_fit_is_named(
         BiLm.from_pretrained(str(folder))
 
 
-def test_a_tensor_too_many_is_named(folder: Path) -> None:
+def test_an_unexpected_tensor_is_named(folder: Path) -> None:
     change(
         folder / "encoder.pkl", lambda state: state.update({"forward_layer_2.x": torch.zeros(1)})
     )

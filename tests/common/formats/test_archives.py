@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_files_come_out_as_they_were_put_in(
+def test_files_are_unpacked_unchanged(
     compress: Callable[[bytes], bytes], tmp_path: Path, folder: Path
 ) -> None:
     path = tmp_path / "model.tar.gz"
@@ -90,7 +90,7 @@ def test_nothing_is_written_outside_the_folder(
     assert not any(file.is_symlink() for file in folder.rglob("*"))
 
 
-def test_no_flipped_byte_and_no_cut_goes_unnoticed(tmp_path: Path) -> None:
+def test_every_flipped_byte_and_every_truncation_is_detected(tmp_path: Path) -> None:
     content = gzip.compress(tar(PLAIN))
     path = tmp_path / "model.tar.gz"
     for place in range(10, len(content), len(content) // 50):  # after the time and the system
@@ -116,7 +116,7 @@ def sparse_by_attributes() -> bytes:
     "header",
     [tar([member("weights.th", kind=tarfile.GNUTYPE_SPARSE)])[:512], sparse_by_attributes()],
 )
-def test_the_map_of_a_sparse_file_which_has_no_limit_is_not_read(
+def test_sparse_files_are_refused_because_their_map_is_unlimited(
     header: bytes, tmp_path: Path
 ) -> None:
     path = tmp_path / "model.tar.gz"
@@ -125,7 +125,7 @@ def test_the_map_of_a_sparse_file_which_has_no_limit_is_not_read(
         read_members(path, lambda name: True)
 
 
-def test_what_unpacks_to_far_more_than_it_is_is_refused(
+def test_archives_that_unpack_to_many_times_their_size_are_refused(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archives, "MAX_BYTES", 10**6)
@@ -146,7 +146,7 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04" + bytes(600), b"hello\n" * 200])
-def test_what_is_no_archive_is_named(content: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_named(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "model.tar.gz").write_bytes(content)
     with pytest.raises(
         BiLmError, match=f"archive {tmp_path}/model.tar.gz: not a whole tar archive"
@@ -156,7 +156,7 @@ def test_what_is_no_archive_is_named(content: bytes, tmp_path: Path) -> None:
         read_members(tmp_path / "gone.tar.gz", lambda name: True)
 
 
-def test_what_cannot_be_written_is_not_blamed_on_the_archive(tmp_path: Path, folder: Path) -> None:
+def test_a_write_error_is_not_blamed_on_the_archive(tmp_path: Path, folder: Path) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(tar(PLAIN))
     (folder / "weights.th").mkdir(parents=True)

@@ -9,7 +9,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta, read_fasta, residues
 
 
-def test_records_are_joined_whatever_wrote_the_file(tmp_path: Path) -> None:
+def test_lines_of_a_record_are_joined_in_every_dialect_of_fasta(tmp_path: Path) -> None:
     file = tmp_path / "a.fasta.gz"
     content = "\ufeff>sp|P1|A_HUMAN first\r\n;old\r\nMK T\r\nqi*-\r\n\r\n>empty\r\n>z\tb\r\nMX.~?J"
     file.write_bytes(gzip.compress(content.encode()))
@@ -19,12 +19,12 @@ def test_records_are_joined_whatever_wrote_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("letters", ["ACGT" * 7, "GA" * 30, "ACGTS" * 20])
-def test_few_letters_and_few_kinds_of_them_may_be_a_protein(tmp_path: Path, letters: str) -> None:
+def test_short_proteins_and_repetitive_ones_are_accepted(tmp_path: Path, letters: str) -> None:
     (tmp_path / "a.faa").write_text(f">a\n{letters}\n")
     assert count_residues(str(tmp_path / "a.faa")) == len(letters)
 
 
-def test_letters_are_capitals_and_what_is_none_is_x_at_its_place() -> None:
+def test_residues_become_capitals_and_unknown_ones_x() -> None:
     words = residues(" mU*\n-bjX")
     assert [word.text for word in words] == list("MUXXBXX")
     assert [word.start for word in words] == [1, 2, 3, 5, 6, 7, 8]
@@ -46,7 +46,7 @@ def test_letters_are_capitals_and_what_is_none_is_x_at_its_place() -> None:
         (">a\nMÄ\n", "a.faa, line 2: expected letters of amino acids, got 'Ä'"),
     ],
 )
-def test_what_is_no_protein_is_refused_by_its_line(
+def test_a_record_that_is_no_protein_is_refused_naming_its_line(
     tmp_path: Path, content: str, message: str
 ) -> None:
     file = tmp_path / "a.faa"
@@ -65,7 +65,7 @@ def test_what_is_no_protein_is_refused_by_its_line(
         ("a.txt", ">a\nM\n", False),
     ],
 )
-def test_suffixes_tell_proteins_from_text(
+def test_proteins_are_recognized_by_file_suffix(
     tmp_path: Path, name: str, content: str, expected: bool
 ) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")

@@ -14,7 +14,7 @@ class Stopped(Exception):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("method", ["write", "seek", "truncate"])
-def test_a_signal_in_a_call_from_hdf5_raises_what_its_handler_raises(
+def test_an_exception_of_a_signal_handler_passes_through_hdf5(
     method: str, number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(number: int, frame: FrameType | None) -> None:

@@ -24,7 +24,7 @@ CONTENT = st.recursive(
 
 
 @given(content=CONTENT, ascii_only=st.booleans())
-def test_json_comes_back(content: Any, ascii_only: bool) -> None:
+def test_json_survives_a_round_trip(content: Any, ascii_only: bool) -> None:
     text = json.dumps(content, ensure_ascii=ascii_only)
     assert (
         parse_json(text, "a") == content
@@ -49,16 +49,16 @@ def test_json_comes_back(content: Any, ascii_only: bool) -> None:
         (r'{"\udc00": 1}', "half of a surrogate pair"),
     ],
 )
-def test_what_is_no_json_is_refused(text: str | bytes, message: str) -> None:
+def test_malformed_json_is_refused(text: str | bytes, message: str) -> None:
     with pytest.raises(BiLmError, match=message):
         parse_json(text, "a.json")
 
 
-def test_whole_surrogate_pairs_are_characters() -> None:
+def test_complete_surrogate_pairs_are_read_as_characters() -> None:
     assert parse_json(r'"\ud83d\ude00"', "a") == "😀"
 
 
-def test_a_file_is_named(tmp_path: Path) -> None:
+def test_errors_in_json_name_the_file(tmp_path: Path) -> None:
     with pytest.raises(BiLmError, match="options: file not found"):
         read_json(tmp_path / "gone.json", "options")
     with pytest.raises(BiLmError, match=r"options: cannot be read .Is a directory"):

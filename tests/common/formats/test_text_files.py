@@ -31,7 +31,7 @@ def test_lines_are_read_plain_or_compressed(tmp_path: Path, name: str, content: 
     ]
 
 
-def test_lines_go_on_over_the_frames_and_blocks_of_a_zstd_file(tmp_path: Path) -> None:
+def test_lines_may_span_the_frames_and_blocks_of_a_zstd_file(tmp_path: Path) -> None:
     whole = LONG_TEXT + b"no line feed"
     frames = [whole[:1000], whole[1000:-5], whole[-5:]]
     content = SKIPPED_FRAME.join([b"", *map(zstandard.compress, frames), b""])
@@ -48,7 +48,7 @@ def test_lines_go_on_over_the_frames_and_blocks_of_a_zstd_file(tmp_path: Path) -
         gzip.compress(TEXT, mtime=0)[:12] + b"\xff" * 9,
     ],
 )
-def test_what_is_no_whole_gzip_file_is_named(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_gzip_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "text.gz"
     path.write_bytes(content)
     with pytest.raises(BiLmError, match=f"{path}: not a whole gzip file"):
@@ -65,14 +65,14 @@ def test_what_is_no_whole_gzip_file_is_named(tmp_path: Path, content: bytes) -> 
     ],
     ids=["plain", "cut", "cut-in-the-head", "plain-after-it"],
 )
-def test_what_is_no_whole_zstd_file_is_named(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_zstd_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "text.zst"
     path.write_bytes(content)
     with pytest.raises(BiLmError, match=f"{path}: not a whole zstd file"):
         list(read_lines(str(path)))
 
 
-def test_text_that_is_not_utf8_is_named_by_its_place() -> None:
+def test_text_that_is_not_utf8_is_refused_naming_the_line() -> None:
     with pytest.raises(BiLmError, match="corpus, line 3: not UTF-8 text"):
         decode(b"sch\xf6n", "corpus, line 3")
 
@@ -85,7 +85,7 @@ ENDLESS = {
 
 @pytest.mark.parametrize(("content", "line", "found"), ENDLESS.values(), ids=ENDLESS)
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst", "-"])
-def test_endless_lines_and_blanks_are_named_by_their_line(
+def test_overlong_lines_are_refused_naming_the_line(
     content: bytes,
     line: int,
     found: str,

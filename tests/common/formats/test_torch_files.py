@@ -24,7 +24,7 @@ STATE = {
 }
 
 
-def test_what_was_saved_comes_back(tmp_path: Path) -> None:
+def test_a_saved_file_survives_a_round_trip(tmp_path: Path) -> None:
     save_tensors(STATE, tmp_path / "a.th")
     for file in (tmp_path / "a.th", (tmp_path / "a.th").read_bytes()):
         found = load_plain(file, "a")
@@ -32,7 +32,7 @@ def test_what_was_saved_comes_back(tmp_path: Path) -> None:
         assert found["d"] == STATE["d"]
 
 
-def test_no_flipped_byte_changes_a_tensor(tmp_path: Path) -> None:
+def test_every_flipped_byte_is_detected_or_harmless(tmp_path: Path) -> None:
     save_tensors(STATE, tmp_path / "a.th")
     content = (tmp_path / "a.th").read_bytes()
     noticed = 0
@@ -50,7 +50,7 @@ def test_no_flipped_byte_changes_a_tensor(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"hello", bytes(1000)])
-def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
+def test_files_of_other_formats_are_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.th").write_bytes(content)
     with pytest.raises(BiLmError, match=r"a\.th: its weights are "):
         load_plain(tmp_path / "a.th", "a.th")
@@ -86,7 +86,7 @@ def test_tensors_of_other_kinds_are_refused(
         load_plain(tmp_path / "a.th", "a.th")
 
 
-def test_a_tensor_whose_elements_are_one_number_does_not_claim_more_than_the_limit(
+def test_an_expanded_tensor_cannot_exceed_the_memory_limit(
     tmp_path: Path,
 ) -> None:
     torch.save({"weight": torch.zeros(()).expand(2**20, 2**10)}, tmp_path / "a.th")
@@ -98,7 +98,7 @@ def test_a_tensor_whose_elements_are_one_number_does_not_claim_more_than_the_lim
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_numbers_that_are_none_are_named(value: float, dtype: torch.dtype) -> None:
+def test_tensors_with_nan_or_infinity_are_named(value: float, dtype: torch.dtype) -> None:
     values = torch.zeros(2, 3, dtype=dtype)
     assert check_finite("the tensor a", values) is values
     values[1, 2] = value
@@ -114,7 +114,7 @@ CONTENT = {"source": "naïve/日本.json", "options": {"dim": 4096, "clip": None
 @pytest.mark.parametrize(
     "dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.uint8]
 )
-def test_what_was_stored_is_read_whatever_type_its_numbers_have_taken(dtype: torch.dtype) -> None:
+def test_json_in_a_tensor_is_read_after_the_tensor_was_cast(dtype: torch.dtype) -> None:
     assert json_from_tensor(json_to_tensor(CONTENT).to(dtype), "it") == CONTENT
     with pytest.raises(BiLmError, match=r"^the state of x"):
         json_from_tensor(torch.tensor([0.5], dtype=dtype), "the state of x")

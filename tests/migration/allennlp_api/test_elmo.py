@@ -31,7 +31,9 @@ ALTERNATIVES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=str)
-def test_a_first_batch_has_the_vectors_of_allennlp(files: Files, options: dict[str, Any]) -> None:
+def test_the_first_batch_gives_the_vectors_that_allennlp_computes(
+    files: Files, options: dict[str, Any]
+) -> None:
     ours, theirs = (kind(*files, 2, **options).eval() for kind in (Elmo, peer.Elmo))
     different_mixes(ours, theirs)
     assert ours.get_output_dim() == theirs.get_output_dim()
@@ -42,7 +44,7 @@ def test_a_first_batch_has_the_vectors_of_allennlp(files: Files, options: dict[s
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES[:4], ids=str)
-def test_stateful_has_the_vectors_of_allennlp_over_batches_of_changing_size(
+def test_stateful_gives_allennlps_vectors_when_batch_sizes_change(
     files: Files, options: dict[str, Any]
 ) -> None:
     ours, theirs = (
@@ -74,9 +76,7 @@ def numbers(sentences: list[list[str]], words: list[str]) -> Tensor:
 
 
 @pytest.mark.parametrize("words", [WORDS, WORDS[:5]], ids=["all words", "some words"])
-def test_words_by_their_numbers_have_the_vectors_of_allennlp(
-    files: Files, words: list[str]
-) -> None:
+def test_word_ids_give_the_vectors_that_allennlp_computes(files: Files, words: list[str]) -> None:
     ours, theirs = (kind(*files, 1, vocab_to_cache=words).eval() for kind in (Elmo, peer.Elmo))
     ids, word_inputs = batch_to_ids(SENTENCES), numbers(SENTENCES, words)
     assert_same(ours(ids, word_inputs), theirs(ids, word_inputs))
@@ -89,7 +89,7 @@ def test_words_by_their_numbers_have_the_vectors_of_allennlp(
         ours(peer.batch_to_ids([[], []]))
 
 
-def test_numbers_without_a_vocabulary_are_not_used_and_said_so(
+def test_word_ids_without_a_vocabulary_are_ignored_with_a_warning(
     files: Files, caplog: pytest.LogCaptureFixture
 ) -> None:
     elmo, ids = Elmo(*files).eval(), batch_to_ids(SENTENCES)
@@ -99,7 +99,7 @@ def test_numbers_without_a_vocabulary_are_not_used_and_said_so(
     assert_same(output, elmo(ids))
 
 
-def test_the_weights_of_a_trained_bilm_get_the_gradients_of_allennlp(files: Files) -> None:
+def test_bilm_weights_get_the_gradients_that_allennlp_computes(files: Files) -> None:
     options: dict[str, Any] = {"requires_grad": True, "dropout": 0.0, "do_layer_norm": True}
     ours, theirs = Elmo(*files, 2, **options), peer.Elmo(*files, 2, **options)
     ids, weights = batch_to_ids(SENTENCES), None
@@ -124,13 +124,13 @@ def test_the_weights_of_a_trained_bilm_get_the_gradients_of_allennlp(files: File
 
 @pytest.mark.parametrize("make", [peer._ElmoBiLm, lambda *files: Elmo(*files)._elmo_lstm])
 @pytest.mark.parametrize("kind", [Elmo, peer.Elmo])
-def test_each_takes_the_bilm_of_the_other_as_its_module(files: Files, kind: Any, make: Any) -> None:
+def test_our_elmo_and_allennlps_accept_each_others_bilm(files: Files, kind: Any, make: Any) -> None:
     elmo = kind(None, None, 2, module=make(*files)).eval()
     assert elmo.get_output_dim() == 12
     assert_same(Elmo(*files, 2).eval()(batch_to_ids(SENTENCES)), elmo(batch_to_ids(SENTENCES)))
 
 
-def test_a_bilm_may_be_given_by_name_by_archive_or_as_it_is(files: Files) -> None:
+def test_a_bilm_may_be_a_name_an_archive_or_an_object(files: Files) -> None:
     ids = batch_to_ids(SENTENCES)
     loaded: BiLm = BiLm.from_pretrained({"options": files[0], "weights": files[1]})
     for source in (loaded, {"options": files[0], "weights": files[1]}):
@@ -138,7 +138,7 @@ def test_a_bilm_may_be_given_by_name_by_archive_or_as_it_is(files: Files) -> Non
     assert Elmo(bilm="tiny").get_output_dim() == BiLm.from_pretrained("tiny").output_dim
 
 
-def test_a_cached_sentence_has_its_vectors_and_is_not_read_again(
+def test_a_cached_sentence_gives_the_same_vectors_without_running_the_bilm(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain, cached = Elmo(*files).eval(), Elmo(*files, cache=MemoryCache(max_gb=0.5)).eval()
@@ -152,7 +152,7 @@ def test_a_cached_sentence_has_its_vectors_and_is_not_read_again(
 @pytest.mark.parametrize(
     "option", ["keep_sentence_boundaries", "do_layer_norm", "requires_grad", "stateful"]
 )
-def test_what_no_cache_has_is_refused(files: Files, option: str) -> None:
+def test_a_cache_for_a_trained_or_stateful_bilm_is_refused(files: Files, option: str) -> None:
     with pytest.raises(BiLmError, match="cache"):
         Elmo(*files, cache=MemoryCache(), **{option: True})
 

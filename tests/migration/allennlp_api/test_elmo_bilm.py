@@ -68,7 +68,7 @@ def hook_mix(elmo: Any) -> None:
 @pytest.mark.parametrize(
     "change", [replace_bilm, replace_mix, replace_dropout, hook_bilm, hook_input, hook_mix]
 )
-def test_a_change_of_a_module_has_the_effect_that_it_has_in_allennlp(
+def test_changing_a_module_has_the_same_effect_as_in_allennlp(
     files: Files, change: Callable[[Any], None]
 ) -> None:
     ours, theirs = (kind(*files, 1, dropout=0.0).eval() for kind in (Elmo, peer.Elmo))
@@ -92,7 +92,7 @@ def test_allennlps_private_classes_are_imported_from_there(name: str) -> None:
         getattr(elmo_plugin, name)
 
 
-def test_cached_words_that_were_trained_are_refused(files: Files) -> None:
+def test_trainable_cached_words_are_refused(files: Files) -> None:
     with pytest.raises(BiLmError, match="vocab_to_cache cannot be combined with a trained biLM"):
         Elmo(*files, requires_grad=True, vocab_to_cache=WORDS)
     elmo = Elmo(*files, vocab_to_cache=WORDS)
@@ -108,7 +108,7 @@ def test_cached_words_that_were_trained_are_refused(files: Files) -> None:
         elmo(IDS, NUMBERS)
 
 
-def test_a_bilm_of_allennlp_may_be_changed_from_inside(files: Files) -> None:
+def test_hooks_on_modules_inside_allennlps_bilm_run(files: Files) -> None:
     """The way out that the errors name."""
     elmo = Elmo(module=peer._ElmoBiLm(*files), dropout=0.0)
     calls: list[str] = []

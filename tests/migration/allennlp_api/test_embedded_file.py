@@ -32,7 +32,7 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> ElmoEmbedder:
         ("a\na/b\n", {"use_sentence_keys": True}, "HDF5 cannot have the sentence 'a/b' as a key"),
     ],
 )
-def test_what_cannot_be_written_is_refused(
+def test_an_output_that_cannot_be_written_is_refused(
     embedder: ElmoEmbedder, tmp_path: Path, text: str, options: dict[str, str], message: str
 ) -> None:
     with pytest.raises(BiLmError, match=message):
@@ -40,7 +40,7 @@ def test_what_cannot_be_written_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_has_the_vectors_of_each_line_under_its_number_or_its_words(
+def test_a_file_stores_each_lines_vectors_by_number_or_by_sentence(
     embedder: ElmoEmbedder, tmp_path: Path
 ) -> None:
     first = VECTORS[0]

@@ -21,13 +21,13 @@ WORDS = st.lists(st.text(max_size=60), max_size=4)
 
 @settings(max_examples=40)
 @given(st.lists(WORDS, min_size=1, max_size=4).filter(any))
-def test_ids_are_those_of_allennlp(batch: list[list[str]]) -> None:
+def test_ids_equal_allennlps(batch: list[list[str]]) -> None:
     ids = batch_to_ids(batch)
     assert ids.dtype == torch.int64
     assert torch.equal(ids, peer.batch_to_ids(batch))
 
 
-def test_each_sentence_has_the_activations_that_allennlp_computes_for_it_alone(
+def test_each_sentence_gets_the_activations_that_allennlp_computes_for_it_separately(
     files: Files,
 ) -> None:
     embedder = ElmoEmbedder(*files)
@@ -45,7 +45,7 @@ def test_each_sentence_has_the_activations_that_allennlp_computes_for_it_alone(
             np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
-def test_stateful_has_the_published_activations_of_batch_after_batch(shared: Path) -> None:
+def test_stateful_reproduces_the_published_activations_batch_by_batch(shared: Path) -> None:
     folder = shared / "parity" / "elmo"
     texts = json.loads((folder / "sentences.json").read_text())
     batches = [[texts[row][number].split() for row in range(3)] for number in range(10)]
@@ -92,7 +92,7 @@ def _embed_as_in_0_9(bilm: peer._ElmoBiLm, batch: list[list[str]]) -> list[np.nd
         max_size=5,
     )
 )
-def test_stateful_is_allennlp_0_9_for_any_batches(
+def test_stateful_equals_allennlp_0_9_for_any_batches(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[list[str]]]
 ) -> None:
     files = write_bilm(tmp_path_factory.mktemp("bilm"))
@@ -105,7 +105,7 @@ def test_stateful_is_allennlp_0_9_for_any_batches(
             np.testing.assert_allclose(vectors, old_vectors, atol=1e-5)
 
 
-def test_a_bilm_reads_words_to_the_length_that_it_was_made_for() -> None:
+def test_words_are_cut_at_the_bilms_own_maximum_length() -> None:
     bilm = loud_bilm(char_cnn={"max_characters_per_token": 90})
     batch = [["x" * 70 + "a"], ["x" * 70 + "b"]]
     expected = [layers.numpy() for layers in bilm.embed(batch)]
@@ -118,7 +118,7 @@ def test_a_bilm_reads_words_to_the_length_that_it_was_made_for() -> None:
         np.testing.assert_allclose(embedder.embed_batch(batch), expected, atol=1e-6)
 
 
-def test_a_batch_of_empty_sentences_leaves_the_state_as_it_is(files: Files) -> None:
+def test_a_batch_of_empty_sentences_does_not_change_the_state(files: Files) -> None:
     embedder = ElmoEmbedder(*files, stateful=True)
     undisturbed = ElmoEmbedder(*files, stateful=True)
     for other in (embedder, undisturbed):
@@ -129,12 +129,12 @@ def test_a_batch_of_empty_sentences_leaves_the_state_as_it_is(files: Files) -> N
 
 
 @pytest.mark.parametrize("batch_size", [0, -1, "2"])
-def test_a_batch_has_at_least_one_sentence(batch_size: int, files: Files) -> None:
+def test_a_batch_without_sentences_is_refused(batch_size: int, files: Files) -> None:
     with pytest.raises(BiLmError, match=r"batch_size: expected .*at least 1, got"):
         list(ElmoEmbedder(*files).embed_sentences([["a"]], batch_size))
 
 
-def test_text_is_not_taken_for_words(files: Files) -> None:
+def test_a_string_in_place_of_a_list_of_words_is_refused(files: Files) -> None:
     embedder = ElmoEmbedder(*files)
     for embed, text in (
         (embedder.embed_sentence, "the cat"),

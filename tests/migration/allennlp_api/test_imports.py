@@ -30,7 +30,7 @@ print(tuple(elmo(batch_to_ids([["The", "play"]])).representations[0].shape))
 
 
 @pytest.mark.slow
-def test_the_bilm_both_elmos_and_the_embedder_need_no_allennlp() -> None:
+def test_the_bilm_both_elmos_and_the_embedder_work_without_allennlp() -> None:
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True
     )
@@ -42,7 +42,7 @@ def test_the_bilm_both_elmos_and_the_embedder_need_no_allennlp() -> None:
     ], run.stderr
 
 
-def test_the_package_lists_its_names_and_has_no_others() -> None:
+def test_the_package_exports_exactly_the_names_that_it_lists() -> None:
     assert {"Elmo", "ElmoEmbedder", "ElmoTokenEmbedder", "batch_to_ids", "__version__"} <= set(
         dir(elmo_plugin)
     )
@@ -52,7 +52,7 @@ def test_the_package_lists_its_names_and_has_no_others() -> None:
         elmo_plugin.Elmos  # noqa: B018
 
 
-def test_a_package_that_includes_all_modules_names_the_one_to_include(
+def test_including_a_whole_package_names_the_module_to_include(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "flair", None)

@@ -19,7 +19,7 @@ def tensor(indexer: TokenIndexer, words: list[str], length: int) -> torch.Tensor
 
 @given(st.lists(st.text(max_size=60), max_size=4))
 @example(["", "<S>", "</S>", "[MASK]", "x" * 49, "日" * 17, "\ud800"])
-def test_ids_are_those_of_allennlp(words: list[str]) -> None:
+def test_ids_equal_allennlps(words: list[str]) -> None:
     for options in ({}, {"tokens_to_add": TO_ADD}):
         ours, theirs = ElmoCharactersIndexer(**options), ELMoTokenCharactersIndexer(**options)
         for length in (len(words), len(words) + 2):
@@ -28,7 +28,7 @@ def test_ids_are_those_of_allennlp(words: list[str]) -> None:
             assert torch.equal(ids, tensor(theirs, words, length).view(length, 50))
 
 
-def test_comes_from_params_is_equal_to_its_like_and_can_be_sent_to_workers() -> None:
+def test_an_indexer_can_be_made_from_params_compared_and_pickled() -> None:
     options = {
         "tokens_to_add": dict(TO_ADD),
         "token_min_padding_length": 3,

@@ -17,7 +17,7 @@ from tests.migration.allennlp_api.conftest import Files, write_bilm
 
 
 @pytest.mark.parametrize("vocabulary", [None, WORDS], ids=["characters", "words"])
-def test_each_loads_the_state_dict_of_the_other(
+def test_our_elmo_and_allennlps_load_each_others_state_dict(
     files: Files, tmp_path: Path, vocabulary: list[str] | None
 ) -> None:
     other = write_bilm(tmp_path / "other", seed=1)

@@ -25,7 +25,7 @@ SIZES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("changes", SIZES, ids=str)
-def test_weights_have_allennlps_names_order_and_values_and_come_back(
+def test_weights_keep_allennlps_names_order_and_values_in_a_round_trip(
     tmp_path: Any, changes: dict[str, Any]
 ) -> None:
     bilm = loud_bilm(**changes)
@@ -50,7 +50,7 @@ def test_a_weight_of_another_shape_is_refused() -> None:
         from_allennlp({name: torch.zeros(39)}, options)
 
 
-def test_a_parameter_has_allennlps_name_only_if_it_has_its_values() -> None:
+def test_a_parameter_gets_allennlps_name_only_if_its_values_are_the_same() -> None:
     bilm = loud_bilm()
     converted = to_allennlp(bilm.state_dict(), bilm.options)
     for name, shown in parameter_names(bilm.options).items():
@@ -61,7 +61,7 @@ def test_a_parameter_has_allennlps_name_only_if_it_has_its_values() -> None:
         assert shown in converted or shown.rpartition(".")[0] in converted
 
 
-def test_parameters_of_all_bilms_of_a_model_are_added_by_their_names() -> None:
+def test_the_names_of_all_bilms_in_a_model_are_added() -> None:
     bilm = loud_bilm()
     converted = to_allennlp(bilm.state_dict(), bilm.options)
     state = {f"{path}.{name}": weight for path in ("a", "b") for name, weight in converted.items()}

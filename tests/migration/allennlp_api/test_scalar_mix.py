@@ -8,7 +8,7 @@ from elmo_plugin.migration.allennlp_api.elmo import AllenNlpScalarMix as ScalarM
 
 @pytest.mark.parametrize("do_layer_norm", [False, True])
 @pytest.mark.parametrize("values", [None, [0.5, -1.0, 2.0], [-9e10, 1, -9e10]])
-def test_values_names_and_gradients_are_allennlps(
+def test_values_names_and_gradients_equal_allennlps(
     do_layer_norm: bool, values: list[float] | None
 ) -> None:
     ours = ScalarMix(3, do_layer_norm, values, trainable=values is None)
@@ -29,7 +29,7 @@ def test_values_names_and_gradients_are_allennlps(
             torch.testing.assert_close(parameter.grad, their_parameter.grad, atol=1e-4, rtol=1e-4)
 
 
-def test_another_number_of_layers_and_a_missing_mask_are_refused() -> None:
+def test_a_wrong_number_of_layers_or_a_missing_mask_is_refused() -> None:
     with pytest.raises(BiLmError, match="expected 3 layers, got 2"):
         ScalarMix(3)(torch.randn(2, 2, 4, 5))
     with pytest.raises(BiLmError, match=r"expected 3 finite numbers, got \[1, 2\]"):
@@ -39,7 +39,7 @@ def test_another_number_of_layers_and_a_missing_mask_are_refused() -> None:
 
 
 @pytest.mark.parametrize("values", [[float("nan")] * 3, [float("inf"), 0.0, 0.0]])
-def test_numbers_that_are_not_finite_are_named(values: list[float]) -> None:
+def test_infinite_values_are_named_in_the_error(values: list[float]) -> None:
     with pytest.raises(
         BiLmError, match=r"scalar mix parameters: expected 3 finite numbers, got \["
     ):

@@ -19,7 +19,7 @@ def bilm(embedder: ElmoTokenEmbedder) -> BiLm:
     return embedder._elmo._elmo_lstm.bilm
 
 
-def test_loading_other_weights_leaves_an_embedder_of_the_same_files_as_it_was(
+def test_loading_weights_does_not_change_another_embedder_of_the_same_files(
     files: Files, tmp_path: Path
 ) -> None:
     one, other = ElmoTokenEmbedder(*files).eval(), ElmoTokenEmbedder(*files).eval()
@@ -29,7 +29,7 @@ def test_loading_other_weights_leaves_an_embedder_of_the_same_files_as_it_was(
     assert torch.equal(other(IDS), new(IDS))
 
 
-def test_what_it_saves_is_plain_where_its_files_are_given_as_paths(
+def test_the_state_dict_is_plain_when_files_are_given_as_paths(
     files: Files, tmp_path: Path
 ) -> None:
     torch.save(ElmoTokenEmbedder(*map(Path, files)).state_dict(), tmp_path / "weights.th")

@@ -29,7 +29,7 @@ def recurrence(cell: Any, inputs: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("go_forward", [True, False])
-def test_the_sequence_and_its_vector_are_those_of_the_recurrence(go_forward: bool) -> None:
+def test_the_sequence_and_its_vector_equal_the_recurrence(go_forward: bool) -> None:
     torch.manual_seed(0)
     params = {"type": "old_augmented_lstm", "input_size": INPUT, "hidden_size": HIDDEN}
     params["go_forward"] = go_forward

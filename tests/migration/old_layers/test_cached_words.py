@@ -38,7 +38,7 @@ def character_ids(indexer: TokenIndexer, sentences: list[list[str]]) -> torch.Te
         (True, [["the", "play", "@@UNKNOWN@@"], ["@@UNKNOWN@@", "the"]]),
     ],
 )
-def test_vectors_are_those_of_elmo_with_cached_words(
+def test_vectors_equal_elmos_with_cached_words(
     is_lowercased: bool, seen: list[list[str]], tmp_path: Path
 ) -> None:
     params = {"type": "old_cached_elmo_characters", "vocabulary_namespace": "words"}

@@ -32,7 +32,7 @@ def maximum_over_all_windows(tokens: Tensor, weight: Tensor, bias: Tensor) -> Te
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=4), st.integers(0, 9))
-def test_each_filter_has_its_maximum_over_all_windows_of_a_padded_text(
+def test_each_filter_takes_its_maximum_over_all_windows_of_padded_text(
     lengths: list[int], seed: int
 ) -> None:
     encoder = make(seed, ngram_filter_sizes=[2, 3])
@@ -50,7 +50,7 @@ def test_each_filter_has_its_maximum_over_all_windows_of_a_padded_text(
 
 
 @pytest.mark.parametrize("options", [{}, {"output_dim": 5}, {"conv_layer_activation": "tanh"}])
-def test_without_padding_it_is_allennlps_cnn_with_the_same_names_of_weights(
+def test_without_padding_the_cnn_equals_allennlps_with_the_same_parameter_names(
     options: dict[str, object],
 ) -> None:
     old = make(0, ngram_filter_sizes=[2, 3], **options)
@@ -62,7 +62,7 @@ def test_without_padding_it_is_allennlps_cnn_with_the_same_names_of_weights(
     torch.testing.assert_close(old(tokens, mask), new(tokens, mask))
 
 
-def test_padding_can_be_the_maximum() -> None:
+def test_the_maximum_may_come_from_padding() -> None:
     encoder = make(0, ngram_filter_sizes=[1])
     with torch.no_grad():
         encoder.conv_layer_0.weight.fill_(-1.0)

@@ -9,7 +9,7 @@ from allennlp.modules.matrix_attention import MatrixAttention
 import elmo_plugin.register  # noqa: F401
 
 
-def test_products_are_multiplied_by_the_square_root_of_the_size() -> None:
+def test_products_are_multiplied_by_the_square_root_of_the_dimension() -> None:
     attention = MatrixAttention.from_params(Params({"type": "old_scaled_dot_product"}))
     left, right = torch.randn(2, 3, 5), torch.randn(2, 4, 5)
     products = attention(left, right)

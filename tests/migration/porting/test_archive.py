@@ -73,7 +73,9 @@ def write_old_archive(
 
 
 @pytest.mark.parametrize("is_nested", [False, True])
-def test_an_archive_keeps_its_weights_and_needs_no_file(is_nested: bool, tmp_path: Path) -> None:
+def test_a_ported_archive_keeps_its_weights_and_needs_no_other_file(
+    is_nested: bool, tmp_path: Path
+) -> None:
     archive = write_old_archive(tmp_path, is_nested=is_nested)
     notes: list[str] = []
     with dropin():
@@ -90,7 +92,7 @@ def test_an_archive_keeps_its_weights_and_needs_no_file(is_nested: bool, tmp_pat
 
 
 @pytest.mark.usefixtures("without_hardening")
-def test_weights_that_do_not_fit_are_named_and_nothing_is_written(tmp_path: Path) -> None:
+def test_mismatched_weights_are_named_and_nothing_is_written(tmp_path: Path) -> None:
     archive = write_old_archive(tmp_path, {"encoder._module.weight_ih_l0": torch.ones(2, 2)})
     mistake = r"cannot be carried over: .*encoder._module.weight_ih_l0"
     with dropin(), pytest.raises(BiLmError, match=mistake):

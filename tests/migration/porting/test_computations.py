@@ -33,7 +33,7 @@ def texts(porting: Porting, place: str) -> list[str]:
     return [note.text for note in porting.notes if note.place == place]
 
 
-def test_the_cnn_of_version_0_goes_over_padding() -> None:
+def test_the_cnn_of_version_0_reads_padding() -> None:
     model = {"type": "crf_tagger", "characters": CHARACTERS, "seq2vec_encoder": CNN}
     porting = as_archive(VERSION_0 | {"model": model})
     assert porting.config["model"]["characters"]["encoder"]["type"] == "old_cnn"
@@ -50,7 +50,7 @@ def test_the_cnn_of_version_1_stays_with_a_word_on_its_first_versions() -> None:
     assert "1.0 to 1.2" in text
 
 
-def test_a_configuration_for_a_new_training_has_allennlps_cnn() -> None:
+def test_a_configuration_for_a_new_training_uses_allennlps_cnn() -> None:
     config, _ = port_config(VERSION_0 | {"model": {"seq2vec_encoder": CNN}})
     assert config["model"] == {"seq2vec_encoder": CNN}
 
@@ -60,7 +60,7 @@ ONE_TEXT = ["ner", "ner, flat", "ner, 1.x", "simple tagger", "bcn, both, 1.x", "
 
 
 @pytest.mark.parametrize("name", TWO_TEXTS)
-def test_the_state_goes_from_text_to_text_in_a_model_of_several(name: str) -> None:
+def test_a_model_of_several_texts_carries_the_state_between_them(name: str) -> None:
     porting = as_archive(CONFIGS[name]())
     place = "model.text_field_embedder.token_embedders.elmo"
     elmo = porting.config["model"]["text_field_embedder"]["token_embedders"]["elmo"]
@@ -75,7 +75,7 @@ def test_a_model_of_one_text_needs_no_state(name: str) -> None:
     assert not any("stateful" in part for _, part in porting.objects())
 
 
-def test_a_state_that_was_chosen_stays() -> None:
+def test_an_explicit_stateful_option_is_kept() -> None:
     model = {"type": "esim", "elmo": {**EMBEDDER, "stateful": False}}
     porting = as_archive({"model": model})
     assert porting.config["model"]["elmo"]["stateful"] is False
@@ -98,7 +98,7 @@ def cached(words: Any, embedder: Config | None = None, indexer: Config | None = 
 
 @pytest.mark.parametrize("words", [["elmo", "tokens"], {"inputs": "elmo", "word_inputs": "tokens"}])
 @pytest.mark.parametrize("is_lowercased", [False, True])
-def test_cached_words_are_read_by_the_vocabularys_characters(
+def test_cached_words_get_an_indexer_of_the_vocabularys_characters(
     words: Any, is_lowercased: bool
 ) -> None:
     indexer = {"lowercase_tokens": True} if is_lowercased else None
@@ -113,7 +113,7 @@ def test_cached_words_are_read_by_the_vocabularys_characters(
 
 
 @pytest.mark.parametrize("words", [["elmo"], ["elmo", None], "elmo"])
-def test_a_cache_that_was_never_read_changes_nothing(words: Any) -> None:
+def test_an_unused_cache_changes_nothing(words: Any) -> None:
     porting = as_archive(cached(words))
     indexers = porting.config["dataset_reader"]["token_indexers"]
     assert indexers["elmo"] == {"type": "elmo_characters"}
@@ -132,7 +132,7 @@ def test_trained_vectors_of_cached_words_are_refused() -> None:
         ("relu", "relu"),
     ],
 )
-def test_slopes_of_prelu_stay_where_version_0_left_them(old: Any, new: Any) -> None:
+def test_slopes_of_prelu_keep_their_place_from_version_0(old: Any, new: Any) -> None:
     layers = {"input_dim": 2, "num_layers": 2, "hidden_dims": 3, "activations": old}
     porting = as_archive(VERSION_0 | {"model": {"type": "esim", "feedforward": layers}})
     assert porting.config["model"]["feedforward"]["activations"] == new
@@ -159,12 +159,12 @@ def test_slopes_of_prelu_stay_where_version_0_left_them(old: Any, new: Any) -> N
         ),
     ],
 )
-def test_what_differs_is_said(config: Config, place: str, words: str) -> None:
+def test_differences_are_reported(config: Config, place: str, words: str) -> None:
     (text,) = texts(as_archive(config), place)
     assert words in text
 
 
-def test_words_between_spaces_are_the_same_in_every_version() -> None:
+def test_words_between_spaces_are_split_alike_in_every_version() -> None:
     tokenizer = {"type": "word", "word_splitter": {"type": "just_spaces"}}
     reader = {"type": "snli", "tokenizer": tokenizer}
     assert texts(as_archive(VERSION_0 | {"dataset_reader": reader}), "dataset_reader") == []
@@ -178,7 +178,7 @@ def test_a_dot_product_can_be_scaled_as_before() -> None:
     assert port_config(old)[0]["model"]["matrix_attention"] == {"type": "dot_product"}
 
 
-def test_defaults_of_version_1_are_those_of_its_own() -> None:
+def test_configurations_of_version_1_get_only_the_defaults_of_that_version() -> None:
     old = of_version_1(decomposable_attention(), no_tqdm=True)
     old["model"]["characters"] = {"type": "character_encoding", "embedding": {"embedding_dim": 3}}
     old["dataset_reader"] = {"type": "coref", "max_span_width": 4}

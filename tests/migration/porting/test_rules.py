@@ -24,7 +24,7 @@ OTHER_PACKAGES = re.compile("is not registered|was removed")
 
 
 @pytest.mark.parametrize("make", CONFIGS.values(), ids=list(CONFIGS))
-def test_a_public_configuration_is_valid_afterwards(make: Callable[[], Config]) -> None:
+def test_ported_public_configurations_are_valid(make: Callable[[], Config]) -> None:
     old = make()
     before = copy.deepcopy(old)
     new, notes = port_config(old)
@@ -37,7 +37,7 @@ def test_a_public_configuration_is_valid_afterwards(make: Callable[[], Config]) 
     assert all(note.text for note in notes)
 
 
-def test_each_public_configuration_is_old() -> None:
+def test_public_configurations_are_recognized_as_old() -> None:
     assert [name for name, make in CONFIGS.items() if first_old_key(make()) is None] == []
 
 
@@ -45,7 +45,7 @@ EXPERIMENTS = sorted(path.name for path in (REPOSITORY / "experiments").glob("*_
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_configuration_of_this_repository_stays(name: str) -> None:
+def test_configurations_of_this_repository_are_not_changed(name: str) -> None:
     config = read_config(f"experiments/{name}")
     assert mistakes(config) == []
     assert port_config(config) == (config, [])
@@ -66,7 +66,7 @@ def ported(**parts: Any) -> Config:
     "max_instances_in_memory": 7}, {"batch_size": 4, "shuffle": True, "batches_per_epoch": 3,
     "max_instances_in_memory": 7}), ({"type": "multiprocess", "base_iterator": {"type": "basic",
     "batch_size": 4}, "num_workers": 2}, {"batch_size": 4, "shuffle": True})])
-def test_an_iterator_is_a_data_loader(old: Any, new: Config) -> None:
+def test_iterators_become_data_loaders(old: Any, new: Config) -> None:
     assert ported(validation_iterator=old) == {"validation_data_loader": new}
 
 
@@ -75,14 +75,14 @@ def test_an_iterator_is_a_data_loader(old: Any, new: Config) -> None:
     "to be done: iterator.maximum_samples_per_batch: now `max_tokens` alone"),
     ({"dataset_reader": {"type": "conll2003", "coding_scheme": "IOB1"}},
     "dataset_reader.coding_scheme: now the default")])
-def test_what_is_lost_is_said(old: Config, text: str) -> None:
+def test_removed_options_are_reported(old: Config, text: str) -> None:
     assert [str(note) for note in port_config(old)[1] if str(note).startswith(text)]
 
 
 @pytest.mark.parametrize(("kind", "text"), [("homogeneous_batch", "'homogeneous_batch' was "
 "removed; batches"),
     ("ie_batch", "'ie_batch' is not AllenNLP's: write it as a `BatchSampler`; batches")])
-def test_an_iterator_without_counterpart_is_to_be_done(kind: str, text: str) -> None:
+def test_an_iterator_without_counterpart_is_listed_as_to_be_done(kind: str, text: str) -> None:
     config, notes = port_config({"iterator": {"type": kind, "batch_size": 4}})
     assert config == {"data_loader": {"batch_size": 4, "shuffle": True}}
     assert [str(note) for note in notes if note.kind == "left"] == [
@@ -109,11 +109,11 @@ def test_an_iterator_without_counterpart_is_to_be_done(kind: str, text: str) -> 
     "correct_bias": False}}),
     ({"tensorboard_writer": {"histogram_interval": 9}}, {"callbacks": [{"type": "tensorboard",
     "distribution_interval": 9, "should_log_parameter_statistics": True}]})])
-def test_a_trainer(old: Config, new: Config) -> None:
+def test_trainer_keys_are_ported(old: Config, new: Config) -> None:
     assert ported(trainer=old) == {"trainer": new}
 
 
-def test_keys_of_the_trainer_can_go_to_the_data_loader() -> None:
+def test_trainer_keys_can_move_to_the_data_loader() -> None:
     old = {"iterator": {"type": "bucket", "batch_size": 4}, "trainer": {"shuffle": False,
         "gradient_accumulation_batch_size": 10, "cuda_device": [0, 1]}}
     assert port_config(old)[0] == {"data_loader": {"batch_sampler": {"type": "bucket", "batch_size": 4,
@@ -125,7 +125,7 @@ def test_keys_of_the_trainer_can_go_to_the_data_loader() -> None:
 @pytest.mark.parametrize(("old", "new"), [({"directory_path": "d"}, {"type": "from_files",
     "directory": "d"}), ({"directory_path": "d", "extend": True}, {"type": "extend", "directory": "d"}),
     ({"extend": False, "min_count": {"tokens": 2}}, {"min_count": {"tokens": 2}})])
-def test_a_vocabulary(old: Config, new: Config) -> None:
+def test_vocabulary_keys_are_ported(old: Config, new: Config) -> None:
     assert ported(vocabulary=old) == {"vocabulary": new}
 
 
@@ -141,11 +141,11 @@ SPACY = {"type": "spacy", "pos_tags": False}
     ({"type": "word", "end_tokens": ["@"]}, SPACY | {"end_tokens": ["@"]}), ("word", SPACY),
     ({"word_splitter": {"pos_tags": True}}, SPACY | {"pos_tags": True}),
     ({"type": "character", "end_tokens": [1]}, {"type": "character", "end_tokens": [1]})])
-def test_a_tokenizer(old: Any, new: Any) -> None:
+def test_word_splitters_become_tokenizers(old: Any, new: Any) -> None:
     assert ported(dataset_reader={"source_tokenizer": old}) == {"dataset_reader": {"source_tokenizer": new}}
 
 
-def test_what_changed_the_words_is_to_be_done() -> None:
+def test_options_that_changed_the_words_are_listed_as_to_be_done() -> None:
     old = {"word_splitter": "openai", "word_stemmer": {"type": "porter"}, "word_filter": "stopwords"}
     notes = port_config({"dataset_reader": {"tokenizer": old}})[1]
     assert [note.place.rpartition(".")[2] for note in notes if str(note).startswith("to be done: ")] == [
@@ -166,7 +166,7 @@ ELMO: Config = {"type": "elmo"}
     ({"tokens": ["gone"]}, None, READER["token_indexers"], ["it took gone"]),
     ({"tokens": ["words", "bert-offsets"]}, None, READER["token_indexers"],
     ["it took words, bert-offsets"])])
-def test_indexers_have_the_names_of_their_embedders(
+def test_indexers_are_renamed_after_their_embedders(
     mapping: Config, embedders: Config | None, indexers: Config, left: list[str]
 ) -> None:
     part = {"allow_unmatched_keys": True, "embedder_to_indexer_map": mapping,
@@ -177,14 +177,14 @@ def test_indexers_have_the_names_of_their_embedders(
     assert [note.text.partition(";")[0] for note in notes if note.kind == "left"] == left
 
 
-def test_the_words_of_elmos_old_cache_are_no_second_indexer() -> None:
+def test_words_of_elmos_old_cache_do_not_add_an_indexer() -> None:
     part = {"embedder_to_indexer_map": {"tokens": ["words", "bert-offsets"]},
         "token_embedders": {"tokens": {"type": "elmo_token_embedder"}}}
     _, notes = port_config({"dataset_reader": READER, "model": {"text_field_embedder": part}})
     assert [note for note in notes if note.kind == "left"] == []
 
 
-def test_a_classifier_with_elmo_alone_gets_an_indexer_of_words() -> None:
+def test_a_classifier_with_only_elmo_gets_a_word_indexer() -> None:
     indexers = {"elmo": {"type": "elmo_characters"}}
     embedders = {"elmo": {"type": "elmo_token_embedder"}}
     model = {"type": "basic_classifier", "text_field_embedder": {"token_embedders": embedders}}
@@ -216,7 +216,7 @@ NORMAL: Config = {"type": "normal"}
     ({"iterator": {}, "model": {"type": "bidaf", "similarity_function": {"type": "bilinear",
     "tensor_1_dim": 2, "tensor_2_dim": 3}}}, {"type": "bidaf", "matrix_attention": {"type": "bilinear",
     "matrix_1_dim": 2, "matrix_2_dim": 3}})])
-def test_what_was_a_default_is_written(old: Config, new: Config) -> None:
+def test_former_defaults_are_written_out(old: Config, new: Config) -> None:
     config, notes = port_config(old)
     assert config["model"] == new
     assert all("AllenNLP" in note.text for note in notes if "default" in note.text)
@@ -231,7 +231,7 @@ def test_a_trainer_of_version_0_kept_20_checkpoints_on_the_cpu() -> None:
         "trainer": {}}
 
 
-def test_prevented_initializers_and_nested_ones() -> None:
+def test_prevented_and_nested_initializers_are_ported() -> None:
     old = {"initializer": [["a", {"type": "zero"}], ["b", "prevent"], ["c", {"type": "prevent"}]]}
     new = {"initializer": {"regexes": [["a", {"type": "zero"}]], "prevent_regexes": ["b", "c"]}}
     assert ported(model={"encoder": old}) == {"model": {"encoder": new}}
@@ -243,7 +243,7 @@ values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_si
 
 
 @given(st.dictionaries(st.sampled_from(["model", "x", "trainer", "vocabulary", "data_loader"]), values))
-def test_what_is_not_old_stays_in_its_order(config: Config) -> None:
+def test_current_keys_keep_their_order(config: Config) -> None:
     new, notes = port_config(config)
     assert (new, notes) == (config, [])
     assert list(new) == list(config)
@@ -259,14 +259,14 @@ odd = st.recursive(st.none() | st.integers(-3, 3) | st.sampled_from(["bucket", "
 
 
 @given(st.dictionaries(st.sampled_from(OLD_KEYS), odd))
-def test_values_of_any_form_are_ported_or_named(config: Config) -> None:
+def test_values_of_unexpected_form_are_ported_or_named(config: Config) -> None:
     before = copy.deepcopy(config)
     new, notes = port_config(config)
     assert config == before
     assert new == config or notes
 
 
-def test_the_page_has_the_table_of_rules() -> None:
+def test_the_page_shows_the_table_of_rules() -> None:
     page = (REPOSITORY / "docs" / "port.md").read_text(encoding="utf-8")
     rows = [f"| {rule.old} | {rule.new} |" for rule in RULES]
     assert "\n".join(["| before | AllenNLP 2.10.1 |", "| --- | --- |", *rows]) + "\n" in page

@@ -29,7 +29,7 @@ def test_json_keeps_the_order_of_its_keys_and_may_have_comments() -> None:
 
 @settings(max_examples=10)
 @given(st.dictionaries(st.text(), st.text() | st.integers(-(2**50), 2**50) | st.lists(st.booleans())))
-def test_what_is_written_evaluates_to_what_was_read(config: dict[str, Any]) -> None:
+def test_written_jsonnet_evaluates_to_the_original_value(config: dict[str, Any]) -> None:
     text = to_json(read(json.dumps(config)))
     assert json.loads(_jsonnet.evaluate_snippet("new", text)) == config
 
@@ -37,7 +37,7 @@ def test_what_is_written_evaluates_to_what_was_read(config: dict[str, Any]) -> N
 OLD = '{"b": std.extVar("DIR") + "/train", "a": std.extVar("PATH_OF_DEV"), "c": "x"}'
 
 
-def test_variables_stay_and_the_environment_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_are_kept_and_the_environment_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIR", "secret")
     text = to_json(read(OLD))
     assert json.loads(text.replace("std.extVar", "").replace('("DIR") + "', '"DIR').replace(
@@ -55,7 +55,7 @@ COMPUTED = [
 
 
 @pytest.mark.parametrize("text", COMPUTED)
-def test_a_variable_that_is_computed_with_is_needed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_used_in_a_computation_is_required(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("N", "3")
     message = r"^old.jsonnet: it computes with the variable N: pass --ext-var N=VALUE$"
     with pytest.raises(BiLmError, match=message):
@@ -72,14 +72,14 @@ def test_a_variable_that_is_computed_with_is_needed(text: str, monkeypatch: pyte
         ("{a: import 'x.libsonnet'}", "^old.jsonnet: RUNTIME ERROR: .*x.libsonnet"),
     ],
 )
-def test_what_cannot_be_evaluated_is_one_sentence(text: str, message: str) -> None:
+def test_jsonnet_errors_are_reported_in_one_sentence(text: str, message: str) -> None:
     with pytest.raises(BiLmError, match=message) as error:
         read(text)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("expression", ["import '{}'", "importstr '{}'"])
-def test_imports_are_in_the_folder_of_the_file(expression: str, tmp_path: Path) -> None:
+def test_imports_outside_the_files_folder_are_refused(expression: str, tmp_path: Path) -> None:
     folder = tmp_path / "a"
     (folder / "lib").mkdir(parents=True)
     for path in (folder / "lib" / "x", tmp_path / "x"):
@@ -102,7 +102,7 @@ def test_imports_are_in_the_folder_of_the_file(expression: str, tmp_path: Path) 
     ("{a: std.makeArray(100000000, function(i) i)}", "beyond 1 GB of memory"),
     ("{a: std.repeat('ab', 500001)}", "more than 1,000,000 characters"),
     ("local f(n) = if n == 0 then 1 else f(n - 1) + f(n - 1); {a: f(60)}", "more than 1 seconds")])
-def test_time_and_memory_have_an_end(text: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluation_is_limited_in_time_and_memory(text: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if "seconds" in message:
         monkeypatch.setattr(source, "_SECONDS", 1)
     with pytest.raises(BiLmError, match=f"^old.jsonnet: .*{message}"):

@@ -41,7 +41,7 @@ ELMO = "text_field_embedder.token_embedder_elmo._elmo._elmo_lstm."
         ("_mention_pruner._scorer.1._module.weight", "_mention_scorer._module.weight"),
     ],
 )
-def test_an_old_name_is_the_new_one(old: str, new: str) -> None:
+def test_old_names_are_replaced_by_new_ones(old: str, new: str) -> None:
     tensors = {old: torch.ones(1), "other": torch.zeros(1)}
     port_weights(tensors)
     assert tensors == {"other": torch.zeros(1), new: torch.ones(1)}
@@ -58,7 +58,7 @@ def test_an_old_name_is_the_new_one(old: str, new: str) -> None:
         "_word_embedding.weight",
     ],
 )
-def test_a_name_of_today_stays(name: str) -> None:
+def test_current_names_are_not_changed(name: str) -> None:
     tensors = {name: torch.ones(1)}
     port_weights(tensors)
     assert list(tensors) == [name]
@@ -79,7 +79,7 @@ def test_vectors_of_elmos_cached_words_are_taken_out() -> None:
     ],
     ids=lambda params: params["type"],
 )
-def test_each_lstm_of_allennlp_has_all_its_names(params: dict[str, object]) -> None:
+def test_weights_of_each_lstm_get_allennlps_names(params: dict[str, object]) -> None:
     encoder = Seq2SeqEncoder.from_params(Params(params))
     names = {f"encoder.{name}" for name in encoder.state_dict()}
     tensors = {name.replace(".cell.", "."): torch.ones(1) for name in names}

@@ -122,7 +122,7 @@ def copy_weights(ours: CorefSpanRanking, theirs: Any) -> None:
         score._module.load_state_dict(last.state_dict())
 
 
-def test_spans_scores_and_loss_are_those_of_the_same_weights(
+def test_spans_scores_and_loss_equal_allennlps_with_the_same_weights(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     instances = our_instances()

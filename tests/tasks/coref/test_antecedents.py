@@ -63,7 +63,7 @@ def literal(model: AntecedentScorer, spans: Tensor, speakers: Tensor, genre: Ten
 @pytest.mark.parametrize("use_speakers", [True, False])
 @pytest.mark.parametrize("num_genres", [0, 3])
 @pytest.mark.parametrize("max_antecedents", [2, 50])
-def test_scores_are_those_of_each_pair(
+def test_scores_equal_pairwise_scores(
     use_speakers: bool, num_genres: int, max_antecedents: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(antecedents, "BLOCK", 4)
@@ -78,20 +78,20 @@ def test_scores_are_those_of_each_pair(
         torch.testing.assert_close(one, other)
 
 
-def test_one_span_has_no_antecedent() -> None:
+def test_a_single_span_has_no_antecedent() -> None:
     scores = scorer()(
         torch.randn(1, SPAN_DIM, dtype=torch.float64), torch.tensor([0]), torch.tensor(0)
     )
     assert scores.tolist() == [[float("-inf")]]
 
 
-def test_distances_are_in_ten_buckets() -> None:
+def test_distances_are_sorted_into_ten_buckets() -> None:
     distances = [1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 63, 64, 500]
     assert bucket(torch.tensor(distances)).tolist() == [1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9]
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.02), (torch.float16, 0.01)])
-def test_under_autocast_scores_and_gradients_are_near_those_of_float32(
+def test_scores_and_gradients_under_autocast_are_close_to_float32(
     dtype: torch.dtype, tolerance: float
 ) -> None:
     """Those of features, too, which are sums over all pairs."""
@@ -127,14 +127,14 @@ def test_the_loss_is_the_marginal_likelihood_of_right_antecedents() -> None:
     assert marginal_loss(LOGITS, [[A, B, C]]).item() == pytest.approx(expected)
 
 
-def test_what_has_no_right_antecedent_should_have_none() -> None:
+def test_spans_without_a_right_antecedent_should_choose_none() -> None:
     expected = math.log(1 + math.exp(2)) - math.log(math.exp(-1) / (1 + math.exp(-1) + math.exp(3)))
     assert marginal_loss(LOGITS, [[B, C], [D, Span(8, 9)]]).item() == pytest.approx(expected)
     alone = AntecedentLogits([A], torch.tensor([[0.0, NONE]]))
     assert marginal_loss(alone, [[A, B]]).item() == 0.0
 
 
-def test_the_best_antecedent_links_a_mention_where_it_is_better_than_none() -> None:
+def test_a_mention_is_linked_to_its_best_antecedent_if_that_beats_none() -> None:
     first, second = best_links(LOGITS)
     assert first[:2] == (B, A)
     assert first.probability == pytest.approx(math.exp(2) / (1 + math.exp(2)))
@@ -142,14 +142,14 @@ def test_the_best_antecedent_links_a_mention_where_it_is_better_than_none() -> N
     assert best_links(LOGITS._replace(logits=LOGITS.logits - torch.tensor([0.0, 9, 9]))) == []
 
 
-def test_links_make_clusters_from_left_to_right() -> None:
+def test_links_form_clusters_from_left_to_right() -> None:
     links = [Link(C, B, 0.9), Link(D, A, 0.5)]
     assert link_clusters(links) == [[A, D], [B, C]]
     assert link_clusters([*links[:1], Link(D, C, 0.5)]) == [[B, C, D]]
     assert link_clusters([]) == []
 
 
-def test_the_average_is_that_of_probabilities_over_the_union_of_spans() -> None:
+def test_an_ensemble_averages_probabilities_over_the_union_of_spans() -> None:
     other = AntecedentLogits([B, D], torch.tensor([[0.0, NONE], [0.0, 1.0]], dtype=torch.float64))
     average = average_antecedent_logits([LOGITS, other])
     assert average.spans == [A, B, C, D]
@@ -167,7 +167,7 @@ def test_the_average_is_that_of_probabilities_over_the_union_of_spans() -> None:
     torch.testing.assert_close(found, expected)
 
 
-def test_the_loss_of_an_average_is_finite_where_no_member_has_the_right_pair() -> None:
+def test_the_ensemble_loss_is_finite_even_if_no_member_has_the_right_pair() -> None:
     other = AntecedentLogits([C, D], torch.tensor([[0.0, NONE], [0.0, 1.0]]))
     one = AntecedentLogits([A, B], torch.tensor([[0.0, NONE], [0.0, 1.0]]))
     assert marginal_loss(average_antecedent_logits([one, other]), [[A, D]]).isfinite()

@@ -56,7 +56,7 @@ def lines(text: str) -> list[Line]:
     return [Line(line, "f.conll", number) for number, line in enumerate(text.split("\n"), start=1)]
 
 
-def test_a_document_has_its_words_speakers_and_clusters() -> None:
+def test_a_document_is_read_with_words_speakers_and_clusters() -> None:
     assert list(parse_documents(lines(TWO))) == DOCUMENTS
     assert [document.title for document in DOCUMENTS] == [
         "(bn/news); part 000",
@@ -72,7 +72,7 @@ def test_a_document_that_is_written_is_read_again() -> None:
         assert found == document._replace(first_line=1)
 
 
-def test_speakers_and_names_have_spaces_between_tabs() -> None:
+def test_speakers_and_names_may_contain_spaces_between_tabs() -> None:
     rows = [
         f"a play|0|{n}|word|NN|*|-|-|-|Mira {name}|*|-" for n, name in enumerate(["Solt", "Pole"])
     ]
@@ -106,7 +106,7 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
         ("1\tAnna\t_\n", 1, "expected #begin document"),
     ],
 )
-def test_what_is_not_of_the_form_is_refused_and_importing_is_named(
+def test_malformed_files_are_refused_naming_the_importer(
     text: str, line: int, message: str
 ) -> None:
     expected = f"^f.conll, line {line}: {message}.*; `elmo import coref` makes CoNLL-2012 of files"
@@ -155,7 +155,7 @@ def read_as_the_reference_scorer(labels: list[str]) -> dict[str, list[tuple[int,
 
 
 @given(st.lists(st.sampled_from(LABELS), max_size=9))
-def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:
+def test_a_column_is_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:
     """
     By counting brackets: never are more closed than open at the end of a word, and none is left.
     """
@@ -178,9 +178,7 @@ def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str
     assert sorted(places(clusters)) == sorted(expected)
 
 
-def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeated_mentions() -> (
-    None
-):
+def test_clusters_keep_the_scorers_order_and_the_first_of_repeated_mentions() -> None:
     assert places(parse_clusters(["(5", "(2", "2)", "5)"])) == [[(0, 4)], [(1, 3)]]
     assert places(parse_clusters(["(5|(2)", "5)"])) == [[(0, 1)], [(0, 2)]]
 
@@ -229,7 +227,7 @@ def clusters_without_crossing(draw: st.DrawFn) -> tuple[list[list[Span]], int]:
 
 
 @given(clusters_without_crossing())
-def test_a_column_that_is_written_has_the_same_clusters(
+def test_writing_and_reading_a_column_keeps_the_clusters(
     case: tuple[list[list[Span]], int],
 ) -> None:
     clusters, length = case
@@ -239,7 +237,7 @@ def test_a_column_that_is_written_has_the_same_clusters(
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
 
 
-def test_data_without_clusters_is_a_warning(
+def test_data_without_clusters_gives_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "a.conll"
@@ -268,14 +266,14 @@ def test_each_document_is_an_instance_of_sentences_and_clusters() -> None:
     assert third["clusters"].metadata == []
 
 
-def test_the_genre_comes_from_the_name() -> None:
+def test_the_genre_is_taken_from_the_document_name() -> None:
     instances = list(CorefReader(INDEXERS).read(FIXTURE))
     assert [instance["genre"].label for instance in instances] == ["nw", "bc", "bc"]
     by_pattern = CorefReader(INDEXERS, genre_pattern="/(t)").read(FIXTURE)
     assert [instance["genre"].label for instance in by_pattern] == ["", "t", "t"]
 
 
-def test_a_genre_that_is_unknown_has_an_index_of_its_own() -> None:
+def test_an_unknown_genre_has_a_separate_index() -> None:
     instances = list(CorefReader(INDEXERS).read(FIXTURE))
     vocab = Vocabulary.from_instances(instances[1:])
     assert vocab.get_token_to_index_vocabulary(GENRES) == {"bc": 0}

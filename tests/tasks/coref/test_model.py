@@ -45,7 +45,7 @@ def instance_of(sentences: list[list[str]]) -> Instance:
     return instance
 
 
-def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(
+def test_a_share_of_spans_is_kept_and_none_crosses_sentences(
     instances: list[Instance],
 ) -> None:
     vocab = Vocabulary.from_instances(instances)
@@ -65,18 +65,18 @@ def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(
     "name",
     ["max_span_width", "min_spans", "max_antecedents", "max_training_sentences", "spans_per_word"],
 )
-def test_nothing_may_be_none(name: str, instances: list[Instance]) -> None:
+def test_limits_of_zero_are_refused(name: str, instances: list[Instance]) -> None:
     with pytest.raises(ConfigurationError, match=name):
         model_of(Vocabulary.from_instances(instances), **{name: 0})
 
 
-def test_one_word_alone_is_a_span(instances: list[Instance]) -> None:
+def test_a_document_of_a_single_word_has_no_clusters(instances: list[Instance]) -> None:
     model = model_of(Vocabulary.from_instances(instances)).eval()
     output = model.forward_on_instance(instance_of([["Yes"]]))
     assert (output["clusters"], output["antecedents"]) == ([], [])
 
 
-def test_training_sees_a_window_of_the_sentences_at_its_place_in_the_document() -> None:
+def test_training_reads_a_window_of_sentences_at_its_place_in_the_document() -> None:
     sentences = [["w"] * length for length in (3, 1, 4, 2, 5)]
     instance = instance_of(sentences)
     vocab = Vocabulary.from_instances([instance])

@@ -39,7 +39,7 @@ def predictor(reader: CorefReader, instances: list[Instance], **options: Any) ->
     return CorefPredictor(model, reader, **options)
 
 
-def test_mentions_of_plain_text_have_places_in_it(
+def test_mentions_in_plain_text_have_character_offsets(
     reader: CorefReader, instances: list[Instance]
 ) -> None:
     output = predictor(reader, instances).predict(TEXT)
@@ -55,7 +55,9 @@ def test_mentions_of_plain_text_have_places_in_it(
         assert TEXT[slice(*mention["characters"])] == mention["text"]
 
 
-def test_sentences_are_taken_as_they_are(reader: CorefReader, instances: list[Instance]) -> None:
+def test_tokenized_sentences_are_not_split_again(
+    reader: CorefReader, instances: list[Instance]
+) -> None:
     sentences = [["Anna", "can't"], ["see", "her"]]
     speakers = [["a", "a"], ["b", "b"]]
     output = predictor(reader, instances).predict_json(
@@ -91,7 +93,7 @@ def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
     assert list(CorefReader({}).read_examples([])) == []
 
 
-def test_nested_mentions_are_marked_from_the_outside() -> None:
+def test_nested_mentions_are_bracketed_from_the_outside_in() -> None:
     words = ["her", "brother", "waved"]
     assert mark(words, [[(0, 1)], [(0, 2), (2, 3)]]) == "[[her]0 brother]1 [waved]1"
     assert mark(words, []) == "her brother waved"

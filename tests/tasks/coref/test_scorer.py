@@ -29,7 +29,7 @@ def score(folder: Path, key: str, response: str) -> dict:
     )
 
 
-def test_figures_are_those_of_the_reference_scorer(shared: Path) -> None:
+def test_figures_equal_the_reference_scorer(shared: Path) -> None:
     folder = shared / "parity" / "coref"
     keys, responses = (
         read_scored_coref(str(folder / f"{name}.conll")) for name in ("key", "response")
@@ -38,7 +38,7 @@ def test_figures_are_those_of_the_reference_scorer(shared: Path) -> None:
     assert found == json.loads((folder / "scores.json").read_text(encoding="utf-8"))
 
 
-def test_a_document_that_the_response_lacks_has_no_clusters(
+def test_a_document_missing_from_the_response_counts_as_without_clusters(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = score(tmp_path, A + B, A)
@@ -51,7 +51,7 @@ def test_a_document_that_the_response_lacks_has_no_clusters(
     )
 
 
-def test_a_document_that_the_key_lacks_is_skipped(
+def test_a_document_missing_from_the_key_is_skipped(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert score(tmp_path, B, A + B) == score(tmp_path, B, B)
@@ -126,7 +126,7 @@ def test_a_document_without_words_has_no_clusters(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_files_that_do_not_fit_are_an_error_with_file_and_line(
+def test_mismatched_files_are_an_error_naming_file_and_line(
     tmp_path: Path, key: str, response: str, place: str, message: str
 ) -> None:
     place = re.escape(str(tmp_path / place))
@@ -134,7 +134,7 @@ def test_files_that_do_not_fit_are_an_error_with_file_and_line(
         score(tmp_path, key, response)
 
 
-def test_percentages_are_cut_off_and_not_rounded(tmp_path: Path) -> None:
+def test_percentages_are_truncated_and_not_rounded(tmp_path: Path) -> None:
     key = document("a", "(0)", "(0)", "(0)")
     response = document("a", "(0)", "(0)", "(1)")  # MUC: 1 of 2 links; CEAF-e 0.8
     found = score(tmp_path, key + B, response + B)
@@ -179,7 +179,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_figures_of_the_test_cases_of_the_reference_scorer(case: str) -> None:
+def test_test_cases_of_the_reference_scorer_give_its_figures(case: str) -> None:
     key, response, *expected = CASES[case]
     metric = CorefConll()
     metric(response.split(), key.split())
@@ -207,7 +207,7 @@ def test_figures_of_the_test_cases_of_the_reference_scorer(case: str) -> None:
         ("", "", (0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0)),
     ],
 )
-def test_mentions_that_are_repeated_alone_or_absent(
+def test_repeated_single_and_missing_mentions_are_scored_like_the_reference(
     gold: str, predicted: str, muc: tuple, bcub: tuple, ceafe: tuple, mention: tuple
 ) -> None:
     metric = CorefConll()

@@ -36,7 +36,7 @@ def literal(encoder: SpanEncoder, words: tuple[Tensor, Tensor], start: int, widt
     return torch.cat([encoded[start], encoded[start + width], head, width_vector])
 
 
-def test_vectors_are_start_end_head_and_width(
+def test_span_vectors_concatenate_start_end_head_and_width(
     encoder: SpanEncoder, words: tuple[Tensor, Tensor]
 ) -> None:
     valid = spans_in_sentences(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH)
@@ -47,7 +47,7 @@ def test_vectors_are_start_end_head_and_width(
     assert encoder.get_output_dim() == len(expected[0])
 
 
-def test_the_projection_of_all_spans_is_that_of_their_vectors(
+def test_projecting_all_spans_equals_projecting_their_vectors(
     encoder: SpanEncoder, words: tuple[Tensor, Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(span_encoder, "BLOCK", 4)
@@ -62,7 +62,7 @@ def test_the_projection_of_all_spans_is_that_of_their_vectors(
         torch.testing.assert_close(projected[start, width], expected)
 
 
-def test_dropout_of_widths_is_another_one_for_each_span_and_the_same_in_its_vector_and_its_projection(
+def test_width_dropout_differs_between_spans_and_agrees_in_vector_and_projection(
     words: tuple[Tensor, Tensor],
 ) -> None:
     torch.manual_seed(0)
@@ -118,7 +118,7 @@ def grids(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
 
 
 @given(grids(), st.integers(1, 40), st.booleans())
-def test_the_best_spans_are_those_that_one_takes_in_turn(
+def test_the_best_spans_equal_a_greedy_choice_one_by_one(
     grid: tuple[Tensor, Tensor], count: int, may_cross: bool
 ) -> None:
     scores, valid = grid
@@ -128,6 +128,6 @@ def test_the_best_spans_are_those_that_one_takes_in_turn(
     )
 
 
-def test_spans_end_in_the_sentence_that_they_begin_in() -> None:
+def test_spans_do_not_cross_sentences() -> None:
     valid = spans_in_sentences(torch.tensor([0, 0, 0, 1, 1]), max_width=3)
     assert valid.int().tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 0, 0]]

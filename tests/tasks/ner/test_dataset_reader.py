@@ -21,7 +21,7 @@ def read(path: Path, content: str, **options: Any) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
 @pytest.mark.parametrize("separator", ["\t", " ", "   "])
-def test_a_word_and_its_tag_stand_in_each_line(tmp_path: Path, separator: str, end: str) -> None:
+def test_each_line_contains_a_word_and_its_tag(tmp_path: Path, separator: str, end: str) -> None:
     rows = ["-DOCSTART- O", "", "Mira B-PER", "Solt I-PER", "", "", "# O", "a\u00a0b B-LOC"]
     text = "\ufeff" + "".join(row.replace(" ", separator) + end for row in rows)
     assert read(tmp_path / "f.txt", text) == [
@@ -62,7 +62,7 @@ def test_tags_are_bioul_by_default() -> None:
         ("word,tag\nMira,B-PER\n", {}, "line 1: expected a word and its tag, got one column"),
     ],
 )
-def test_another_form_is_refused_by_line_and_the_importer_is_named(
+def test_malformed_lines_are_refused_naming_the_line_and_the_importer(
     tmp_path: Path, text: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=f"f.txt, {message}") as error:
@@ -72,6 +72,6 @@ def test_another_form_is_refused_by_line_and_the_importer_is_named(
 
 
 @pytest.mark.parametrize(("part", "sentences"), [("train", 3394), ("dev", 1009), ("test", 1287)])
-def test_reads_real_data_whole(shared: Path, part: str, sentences: int) -> None:
+def test_real_data_are_read_completely(shared: Path, part: str, sentences: int) -> None:
     reader = Conll2003Reader({}, tag_column=3)
     assert sum(1 for _ in reader.read(shared / "data" / "ner" / f"{part}.txt")) == sentences

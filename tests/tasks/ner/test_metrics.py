@@ -104,7 +104,7 @@ def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
         max_size=4,
     )
 )
-def test_random_tags_have_the_chunks_that_conlleval_finds(
+def test_chunks_of_random_tags_equal_those_of_conlleval(
     sentences: list[list[tuple[str, str]]],
 ) -> None:
     words = list(chain.from_iterable([*sentence, ("O", "O")] for sentence in sentences))
@@ -116,7 +116,7 @@ def test_random_tags_have_the_chunks_that_conlleval_finds(
     assert counts["words"]["correct"] == sum(gold == system for gold, system in counted)
 
 
-def test_figures_and_printed_lines_are_those_of_conlleval(shared: Path) -> None:
+def test_figures_and_printed_lines_equal_conlleval(shared: Path) -> None:
     folder = shared / "parity" / "ner"
     expected = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     figures = score_tagged(str(folder / "tagged.txt"))
@@ -170,7 +170,7 @@ TAGS = (
         (b" \n\n-X- O O\n", ": no words in this file"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: bytes, message: str) -> None:
+def test_mistakes_are_named_with_their_line(tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "f.txt").write_bytes(text)
     with pytest.raises(
         ConfigurationError, match=f"^{re.escape(str(tmp_path / 'f.txt') + message)}"

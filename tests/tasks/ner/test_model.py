@@ -38,7 +38,7 @@ def tagger(vocab: Vocabulary, encoding: str, dropout: float = 0.0) -> NerBiLstmC
 
 
 @ENCODINGS
-def test_predictions_are_legal_tags_and_their_entities(encoding: str) -> None:
+def test_predictions_are_legal_tags_with_their_entities(encoding: str) -> None:
     instances = instances_in(encoding)
     model = tagger(Vocabulary.from_instances(instances), encoding).eval()
     for seed in range(5):
@@ -59,7 +59,7 @@ def test_predictions_are_legal_tags_and_their_entities(encoding: str) -> None:
 
 @torch.no_grad()
 @ENCODINGS
-def test_the_probability_of_an_entity_is_its_share_of_all_legal_sequences(encoding: str) -> None:
+def test_an_entitys_probability_is_its_share_over_all_legal_sequences(encoding: str) -> None:
     reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()}, tag_encoding=encoding)
     tags = {"BIO": ["B-X", "I-X", "B-Y", "O"], "BIOUL": ["B-X", "L-X", "U-Y", "O", "I-X"]}[encoding]
     instance = reader.text_to_instance(list(map(Token, "abcde"[: len(tags)])), tags)
@@ -86,7 +86,7 @@ def test_the_probability_of_an_entity_is_its_share_of_all_legal_sequences(encodi
 
 
 @ENCODINGS
-def test_all_sentences_of_a_batch_are_decoded_at_once_as_allennlps_crf_decodes_each(
+def test_a_batch_is_decoded_at_once_like_each_sentence_by_allennlps_crf(
     encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     instances = instances_in(encoding)

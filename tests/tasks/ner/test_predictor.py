@@ -41,13 +41,13 @@ def test_a_plain_sentence_is_tokenized_by_rules(predictor: NerPredictor) -> None
     assert output == predictor.predict(" Ada didn't  meet\nCharles (in London). ")
 
 
-def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
+def test_tokenized_input_is_not_split_again(predictor: NerPredictor) -> None:
     words = ["Ada", "didn't", "meet", "New York"]
     output = predictor.predict_json({"words": words, "sentence": "not this"})
     assert output["words"] == words and len(output["tags"]) == 4
 
 
-def test_a_text_without_end_is_refused_with_the_option_that_allows_it(
+def test_endless_text_is_refused_naming_the_option_that_allows_it(
     predictor: NerPredictor,
 ) -> None:
     endless = {"words": ["a"] * (predictor.default_max_words + 1)}
@@ -81,7 +81,7 @@ def entity_predictor(path: Path, encoding: str = "BIO") -> NerPredictor:
         "Ada meet O'N-S",
     ],
 )
-def test_the_characters_of_entities_are_their_texts_as_typed(
+def test_character_offsets_of_entities_cover_the_typed_text(
     predictor: NerPredictor, text: str
 ) -> None:
     torch.manual_seed(1)
@@ -123,7 +123,7 @@ def test_tags_are_in_the_encoding_of_the_training_data(
 
 
 @pytest.mark.parametrize("batched", [False, True])
-def test_columns_have_gold_and_predicted_tags_in_bio_that_the_scorer_reads(
+def test_columns_contain_gold_and_predicted_bio_tags_that_the_scorer_reads(
     predictor: NerPredictor, tmp_path: Path, batched: bool
 ) -> None:
     columns = NerPredictor(predictor._model, predictor._dataset_reader, output_format="columns")
@@ -145,7 +145,7 @@ def test_columns_have_gold_and_predicted_tags_in_bio_that_the_scorer_reads(
     assert figures["overall"]["f1"] == round(100 * expected.get_metric()["f1-measure-overall"], 2)
 
 
-def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
+def test_columns_without_gold_tags_contain_predicted_tags_and_no_spaces(
     predictor: NerPredictor,
 ) -> None:
     columns = NerPredictor(predictor._model, predictor._dataset_reader, output_format="columns")
@@ -156,7 +156,7 @@ def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
     assert all(len(line.split(" ")) == 2 for line in lines[:2])
 
 
-def test_plain_tags_are_predicted_shown_and_measured_without_entities(tmp_path: Path) -> None:
+def test_plain_tags_are_predicted_shown_and_scored_without_entities(tmp_path: Path) -> None:
     (tmp_path / "pos.txt").write_text("the DT\ndog NN\nran VBD\n\nit PRP\nran VBD\n")
     reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()}, source_encoding="plain")
     instances = list(reader.read(tmp_path / "pos.txt"))

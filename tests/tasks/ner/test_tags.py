@@ -31,7 +31,7 @@ def sentences(draw: st.DrawFn) -> tuple[int, list[Span]]:
 
 @pytest.mark.parametrize("encoding", ["BIO", "BIOUL"])
 @given(sentence=sentences())
-def test_entities_survive_their_encoding(encoding: str, sentence: tuple) -> None:
+def test_entities_survive_a_round_trip_through_tags(encoding: str, sentence: tuple) -> None:
     length, spans = sentence
     tags = spans_to_tags(spans, length, encoding)
     assert are_legal(tags, encoding)
@@ -72,5 +72,5 @@ def test_in_iob1_only_an_entity_next_to_one_of_its_type_begins_with_b(
         *(("BIOES", tags) for tags in ("B-PER S-PER", "E-PER", "U-PER")),
     ],
 )
-def test_illegal_tags_are_found(encoding: str, tags: str) -> None:
+def test_illegal_tag_sequences_are_found(encoding: str, tags: str) -> None:
     assert not are_legal(tags.split(), encoding)

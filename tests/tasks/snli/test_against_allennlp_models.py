@@ -51,7 +51,7 @@ def with_the_same_weights(vocab: Vocabulary) -> tuple[SnliEsim, nn.Module]:
     return ours.eval(), theirs.eval()
 
 
-def test_logits_and_loss_are_the_same() -> None:
+def test_logits_and_loss_equal_allennlps() -> None:
     vocab = Vocabulary.from_instances(instances())
     ours, theirs = with_the_same_weights(vocab)
     tensors = tensors_of(instances(), vocab)
@@ -61,7 +61,7 @@ def test_logits_and_loss_are_the_same() -> None:
     torch.testing.assert_close(output["loss"], expected["loss"], rtol=0, atol=1e-5)
 
 
-def test_on_purpose_words_unlike_all_others_keep_their_attention() -> None:
+def test_words_unlike_all_others_keep_their_attention_on_purpose() -> None:
     """Theirs loses it where every similarity is far below zero and there is padding."""
     similarity, mask = torch.tensor([[[-200.0, -201.0, 0.0]]]), torch.tensor([[True, True, False]])
     others = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]])
@@ -73,7 +73,7 @@ def test_on_purpose_words_unlike_all_others_keep_their_attention() -> None:
     )
 
 
-def test_on_purpose_dropout_is_where_the_elmo_paper_has_it() -> None:
+def test_dropout_is_placed_as_in_the_elmo_paper_on_purpose() -> None:
     """
     Theirs has none behind the attention, and leaves that of the hidden layer to `FeedForward`.
     """

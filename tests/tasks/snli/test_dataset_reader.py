@@ -36,7 +36,7 @@ def write(folder: Path, *lines: Any) -> Path:
     return path
 
 
-def test_reads_words_and_labels_of_the_pairs_that_have_one() -> None:
+def test_labelled_pairs_are_read_with_words_and_label() -> None:
     premise = 'Two women who just ate are hugging " goodbye " at a station .'
     assert [texts_of(instance) for instance in reader().read(PAIRS)] == [
         (premise, "Two women are hugging .", "entailment"),
@@ -46,7 +46,7 @@ def test_reads_words_and_labels_of_the_pairs_that_have_one() -> None:
     ]
 
 
-def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
+def test_skipped_pairs_are_counted_once_naming_file_and_lines(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     undecided, blank = GOOD | {"gold_label": "-"}, GOOD | {"sentence2": " \n"}
@@ -84,7 +84,7 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(
     assert "\n" not in str(error.value)
 
 
-def test_a_label_that_the_model_lacks_is_an_error_that_names_it() -> None:
+def test_a_label_unknown_to_the_model_is_an_error_that_names_it() -> None:
     vocab = Vocabulary.from_instances(
         [Instance({"label": KnownLabelField(label)}) for label in ("yes", "no")]
     )
@@ -92,7 +92,7 @@ def test_a_label_that_the_model_lacks_is_an_error_that_names_it() -> None:
         KnownLabelField("maybe").index(vocab)
 
 
-def test_words_beside_numbers_are_no_labels_of_one_model() -> None:
+def test_mixing_words_and_numbers_as_labels_is_refused() -> None:
     def number(*labels: str) -> int:
         return number_of_labels(
             Vocabulary.from_instances(

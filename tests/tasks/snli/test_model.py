@@ -71,7 +71,7 @@ def logits_by_the_formulas(model: Any, premise: Tensor, hypothesis: Tensor) -> T
     return model.output_logits(model.classifier._linear_layers[0](pair).clamp(min=0))
 
 
-def test_is_the_model_of_the_paper(vocab: Vocabulary) -> None:
+def test_the_model_has_the_layers_of_the_paper(vocab: Vocabulary) -> None:
     model = small_esim(vocab).double().eval()
     tensors = tensors_of(instances(), vocab)
     logits = model(**tensors)["logits"]
@@ -94,7 +94,9 @@ def predictor() -> SnliPredictor:
     return SnliPredictor(small_esim(Vocabulary.from_instances(reader.read(PAIRS))).eval(), reader)
 
 
-def test_a_prediction_is_a_label_and_the_probability_of_each(predictor: SnliPredictor) -> None:
+def test_a_prediction_gives_a_label_and_the_probability_of_each_label(
+    predictor: SnliPredictor,
+) -> None:
     output = predictor.predict(PREMISE, HYPOTHESIS)
     assert output["probabilities"].keys() == {"entailment", "neutral", "contradiction"}
     assert sum(output["probabilities"].values()) == pytest.approx(1)
@@ -102,12 +104,12 @@ def test_a_prediction_is_a_label_and_the_probability_of_each(predictor: SnliPred
     assert "loss" not in output
 
 
-def test_the_keys_may_be_those_of_snli(predictor: SnliPredictor) -> None:
+def test_the_keys_of_snli_are_accepted(predictor: SnliPredictor) -> None:
     line = {"sentence1": PREMISE, "sentence2": HYPOTHESIS, "gold_label": "-"}
     assert predictor.predict_json(line) == predictor.predict(PREMISE, HYPOTHESIS)
 
 
-def test_another_tokenizer_replaces_the_readers_in_the_predictor_alone(
+def test_another_tokenizer_replaces_the_readers_in_the_predictor_only(
     predictor: SnliPredictor,
 ) -> None:
     reader = predictor._dataset_reader

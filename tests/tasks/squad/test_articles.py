@@ -31,7 +31,7 @@ def read(folder: Path, content: Any) -> list[Paragraph]:
     return list(read_squad(file))
 
 
-def test_paragraphs_have_their_questions_with_all_answers() -> None:
+def test_paragraphs_are_read_with_questions_and_all_answers() -> None:
     first, second, third = read_squad(FIXTURE)
     assert [len(each.questions) for each in (first, second, third)] == [2, 1, 1]
     assert first.questions[0].answers == [
@@ -81,20 +81,20 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
         (squad(id=True), 'paragraph 1: expected text or a number as "id", got true'),
     ],
 )
-def test_what_is_malformed_names_the_file_and_the_question_and_importing(
+def test_malformed_articles_are_refused_naming_file_question_and_importer(
     tmp_path: Path, content: Any, message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=f"{message}.*; the file .* `elmo import squad`"):
         read(tmp_path, content)
 
 
-def test_a_question_may_have_no_answers(tmp_path: Path) -> None:
+def test_a_question_without_answers_is_read(tmp_path: Path) -> None:
     content = squad()
     del content["data"][0]["paragraphs"][0]["qas"][0]["answers"]
     assert read(tmp_path, content)[0].questions[0].answers == []
 
 
-def test_two_questions_with_one_id_are_refused(tmp_path: Path) -> None:
+def test_two_questions_with_the_same_id_are_refused(tmp_path: Path) -> None:
     content = squad()
     content["data"] *= 2
     with pytest.raises(
@@ -114,7 +114,7 @@ def test_ids_may_be_numbers(tmp_path: Path, identifiers: tuple[Any, Any]) -> Non
         read(tmp_path, {"data": [squad(id="17")["data"][0], squad(id=17)["data"][0]]})
 
 
-def test_byte_order_marks_count_in_the_places_of_answers(tmp_path: Path) -> None:
+def test_byte_order_marks_count_in_answer_offsets(tmp_path: Path) -> None:
     answers = [{"text": "a", "answer_start": 3}]
     (paragraph,) = read(tmp_path, squad("\ufeffa a", answers=answers))
     assert paragraph.text[paragraph.questions[0].answers[0].start :] == "a"

@@ -37,7 +37,7 @@ class LowercaseTokenizer(WhitespaceTokenizer):
         return super().tokenize(text.lower())
 
 
-def test_a_tokenizer_that_forgets_where_words_are_is_refused() -> None:
+def test_a_tokenizer_without_word_offsets_is_refused() -> None:
     with pytest.raises(
         ConfigurationError, match="squad_v1: the tokenizer does not say where words are"
     ):
@@ -48,7 +48,7 @@ def test_a_tokenizer_that_forgets_where_words_are_is_refused() -> None:
     ]
 
 
-def test_each_question_is_an_instance_with_the_words_of_its_answers() -> None:
+def test_each_question_is_an_instance_with_its_answers_as_word_spans() -> None:
     instances = list(reader().read(FIXTURE))
     words = [token.text for token in instances[0]["paragraph"]]
     assert words[:6] == ["Ansel", "was", "founded", "in", "1887", "by"]
@@ -73,7 +73,7 @@ def test_a_paragraph_that_cannot_be_split_into_words_is_named(tmp_path: Path) ->
         list(reader().read(file))
 
 
-def test_places_of_words_are_those_of_the_text() -> None:
+def test_word_offsets_match_the_text() -> None:
     text = " Café\u2014\u00a0Ansel's\n\n\U0001f327 river."
     paragraph = reader().tokenize(text)
     for token, (start, end) in zip(paragraph.tokens, paragraph.places, strict=True):
@@ -88,7 +88,7 @@ def test_an_answer_inside_of_words_becomes_the_words_that_cover_it(tmp_path: Pat
     assert instance["metadata"].metadata["question"].answers == [Answer("1880", 4)]
 
 
-def test_long_paragraphs_are_left_out_where_there_is_a_limit(
+def test_paragraphs_beyond_the_limit_are_skipped(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -119,7 +119,7 @@ def test_all_questions_of_a_file_have_answers_or_none(
         list(reader().read(tmp_path / "x.json"))
 
 
-def test_a_paragraph_without_spaces_has_answers_of_characters(tmp_path: Path) -> None:
+def test_answers_in_text_without_spaces_are_character_spans(tmp_path: Path) -> None:
     (instance,) = reader().read(
         file_with(tmp_path, "店在河边。", [{"text": "河边", "answer_start": 2}])
     )

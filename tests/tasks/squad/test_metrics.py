@@ -41,7 +41,7 @@ def literal_f1(predicted: str, right: str) -> float:
     return 2 * common / (len(ours) + len(theirs)) if common else 0.0
 
 
-def test_figures_are_those_of_the_official_script(shared: Path) -> None:
+def test_figures_equal_the_official_script(shared: Path) -> None:
     expected = json.loads((shared / "parity" / "squad" / "scores.json").read_text())
     data, predictions = (
         shared / "data" / "qa" / "dev.json",
@@ -53,9 +53,7 @@ def test_figures_are_those_of_the_official_script(shared: Path) -> None:
 
 
 @given(ANSWERS, st.lists(ANSWERS, min_size=1, max_size=3))
-def test_scores_are_the_best_over_all_answers_by_the_literal_rules(
-    predicted: str, right: list[str]
-) -> None:
+def test_scores_are_the_best_over_all_answers(predicted: str, right: list[str]) -> None:
     assert normalize(predicted) == " ".join(literal_words(predicted))
     assert exact_match(predicted, right) == any(
         literal_words(predicted) == literal_words(each) for each in right
@@ -63,7 +61,7 @@ def test_scores_are_the_best_over_all_answers_by_the_literal_rules(
     assert f1(predicted, right) == pytest.approx(max(literal_f1(predicted, each) for each in right))
 
 
-def test_a_missing_answer_scores_nothing_and_is_counted(tmp_path: Path) -> None:
+def test_a_missing_answer_scores_zero_and_is_counted(tmp_path: Path) -> None:
     predictions = tmp_path / "answers.json"
     predictions.write_text(json.dumps({"a1": "in 1887", "a2": "Mira Koll of Lund", "other": "x"}))
     figures = score_squad(read_squad(FIXTURE), read_predictions(str(predictions)))
@@ -83,7 +81,7 @@ def test_a_missing_answer_scores_nothing_and_is_counted(tmp_path: Path) -> None:
         ('{"a1": 3}', "question a1: expected text"),
     ],
 )
-def test_predictions_of_another_shape_are_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_predictions_of_the_wrong_form_are_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "answers.json").write_text(text)
     with pytest.raises(ConfigurationError, match=f"answers.json.*{message}"):
         read_predictions(str(tmp_path / "answers.json"))

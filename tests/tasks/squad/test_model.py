@@ -71,12 +71,12 @@ def test_a_paragraph_is_encoded_once_for_all_of_its_questions(instances: list[In
     )  # two paragraphs, of four questions: one run for each text, or one
 
 
-def test_no_answer_can_have_no_word(instances: list[Instance]) -> None:
+def test_every_answer_contains_a_word(instances: list[Instance]) -> None:
     with pytest.raises(ConfigurationError, match="max_answer_words: expected at least 1, got 0"):
         model_of(instances, max_answer_words=0)
 
 
-def test_answers_are_the_text_at_their_characters(instances: list[Instance]) -> None:
+def test_answers_are_substrings_at_their_character_offsets(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
     for instance in instances:
         output = model.forward_on_instance(instance)
@@ -87,7 +87,7 @@ def test_answers_are_the_text_at_their_characters(instances: list[Instance]) -> 
         assert all(text[slice(*answer["characters"])] == answer["text"] for answer in answers)
 
 
-def test_words_that_the_question_has_are_marked_and_those_with_the_same_stem() -> None:
+def test_words_that_share_a_form_or_stem_with_the_question_are_marked() -> None:
     paragraph = ["The", "council", "voted", "to", "close", "the", "pools", ",", "it", "vote", "d"]
     question = ["when", "did", "THE", "councils", "vote", "on", "closing", "it"]
     marks = words_in_question(list(map(Token, paragraph)), list(map(Token, question)))
@@ -112,7 +112,7 @@ def test_marks_of_words_in_the_question_change_logits_if_the_model_reads_them(
         assert torch.equal(with_marks, without.start) is not reads
 
 
-def test_training_is_on_all_answers_or_on_the_first(instances: list[Instance]) -> None:
+def test_training_uses_all_answers_or_the_first(instances: list[Instance]) -> None:
     losses = {}
     for train_on in ("all", "first"):
         model = model_of(instances, train_on=train_on).eval()
@@ -177,7 +177,7 @@ def texts() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return paragraph, question, p_mask, q_mask
 
 
-def test_biattention_is_that_of_each_word(texts: tuple[Tensor, ...]) -> None:
+def test_biattention_equals_a_loop_over_words(texts: tuple[Tensor, ...]) -> None:
     paragraph, question, p_mask, q_mask = texts
     model = TrilinearBiattention(DIM).double()
     similarity = similarity_of(model)
@@ -192,7 +192,7 @@ def test_biattention_is_that_of_each_word(texts: tuple[Tensor, ...]) -> None:
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
 
 
-def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(
+def test_self_attention_equals_a_loop_over_pairs_of_words(
     texts: tuple[Tensor, ...],
 ) -> None:
     """Nothing is one more vector, of zeros, whose score is a parameter, as in the original."""
@@ -214,7 +214,7 @@ def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
 
 
-def test_a_word_that_is_alone_attends_to_nothing() -> None:
+def test_a_single_word_attends_to_nothing() -> None:
     word = torch.randn(1, 2, DIM)
     found = TrilinearSelfAttention(DIM)(word, torch.tensor([[True, False]]))[0, 0]
     assert found.equal(torch.cat([word[0, 0], torch.zeros(2 * DIM)]))
@@ -238,7 +238,7 @@ def probabilities(logits: BoundaryLogits, row: int) -> tuple[Tensor, Tensor]:
     st.integers(1, 12),
     st.integers(1, 6),
 )
-def test_the_best_spans_are_those_of_all_spans(
+def test_the_best_spans_equal_an_exhaustive_search(
     seed: int, lengths: list[int], max_words: int, count: int
 ) -> None:
     logits = logits_of(seed, lengths)
@@ -254,7 +254,7 @@ def test_the_best_spans_are_those_of_all_spans(
         assert [span[2] for span in found] == pytest.approx([each[0] for each in expected])
 
 
-def test_the_loss_is_that_of_all_right_spans_together() -> None:
+def test_the_loss_sums_the_probability_of_all_right_spans() -> None:
     logits = logits_of(0, [6, 4])
     answers = torch.tensor([[[1, 2], [1, 3]], [[0, 0], [-1, -1]]])
     (start, end), (other_start, other_end) = (probabilities(logits, row) for row in (0, 1))
@@ -264,7 +264,7 @@ def test_the_loss_is_that_of_all_right_spans_together() -> None:
     assert span_loss(logits, answers).item() == pytest.approx(expected / 2)
 
 
-def test_the_average_is_that_of_probabilities() -> None:
+def test_an_ensemble_averages_probabilities() -> None:
     one, other = logits_of(0, [5, 3]), logits_of(1, [5, 3])
     average = average_boundary_logits([one, other])
     assert average.start.isfinite().all()

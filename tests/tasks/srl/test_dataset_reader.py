@@ -45,12 +45,12 @@ def test_each_predicate_is_an_instance_with_bio_tags() -> None:
     assert say["frame"].metadata == {"predicate": 4, "lemma": "say", "tags": say["tags"].labels}
 
 
-def test_predicates_that_are_no_verbs_may_be_left_out() -> None:
+def test_predicates_other_than_verbs_may_be_left_out() -> None:
     verbs = SrlReader(INDEXERS, verbs_only=True).read(FIXTURE)
     assert predicates_of(list(verbs)) == ["order", "bark", "scare", "say"]
 
 
-def test_each_sentence_is_an_instance_that_tells_its_predicates() -> None:
+def test_each_sentence_is_an_instance_labelled_with_its_predicates() -> None:
     instances = list(SrlPredicatesReader(INDEXERS).read(FIXTURE))
     assert [sum(instance["tags"].labels) for instance in instances] == [1, 0, 2, 3]
     assert instances[2]["tags"].labels == [0, 0, 1, 1, 0, 0, 0, 0, 0]
@@ -93,14 +93,14 @@ def test_a_folder_or_file_without_any_predicate_is_an_error(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("predicate", [-1, 2])
-def test_a_predicate_that_is_no_word_is_an_error(predicate: int) -> None:
+def test_a_predicate_outside_the_sentence_is_an_error(predicate: int) -> None:
     with pytest.raises(
         ConfigurationError, match=f"the predicate {predicate} is not a word of a sentence of"
     ):
         SrlReader(INDEXERS).text_to_instance([Token("He"), Token("ran")], predicate)
 
 
-def test_tags_that_the_vocabulary_lacks_are_unknown() -> None:
+def test_tags_missing_from_the_vocabulary_are_unknown() -> None:
     order, *_, say, _, _ = SrlReader(INDEXERS).read(FIXTURE)
     say.index_fields(Vocabulary.from_instances([order]))
     indices = say["tags"].as_tensor({"num_tokens": 9})
@@ -114,7 +114,7 @@ def test_tags_that_the_vocabulary_lacks_are_unknown() -> None:
 
 
 @pytest.mark.slow
-def test_reads_the_real_data(shared: Path) -> None:
+def test_the_real_data_are_read(shared: Path) -> None:
     dev = shared / "data" / "srl" / "dev"
     assert len(list(SrlReader(INDEXERS).read(dev))) == 4953
     assert len(list(SrlPredicatesReader(INDEXERS).read(dev))) == 1960

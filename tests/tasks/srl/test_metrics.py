@@ -33,7 +33,7 @@ def test_bio_tags_score_as_srl_eval_scored_their_props(shared: Path) -> None:
     assert not figures
 
 
-def test_predictions_that_do_not_belong_to_the_gold_tags_are_refused() -> None:
+def test_predictions_of_another_length_than_the_gold_tags_are_refused() -> None:
     with pytest.raises(ValueError, match="srl_f1: expected 2 tags, got 1"):
         SrlF1()([["O"]], [["O", "O"]])
     with pytest.raises(ValueError, match="longer than argument 1"):

@@ -39,7 +39,7 @@ def predict_right_tags(model: SrlHighwayLstm, tensors: dict[str, Any]) -> None:
     model.tag_projection.forward = lambda _: one_hot
 
 
-def test_the_indicator_marks_the_predicate_and_no_other_word(instances: list[Instance]) -> None:
+def test_the_indicator_marks_only_the_predicate(instances: list[Instance]) -> None:
     vocab = Vocabulary.from_instances(instances)
     model = labeller(vocab)
     seen: list[torch.Tensor] = []
@@ -52,7 +52,7 @@ def test_the_indicator_marks_the_predicate_and_no_other_word(instances: list[Ins
     assert marked.nonzero().tolist() == [[row, position] for row, position in enumerate(positions)]
 
 
-def test_the_loss_is_that_of_allennlps_model(instances: list[Instance]) -> None:
+def test_the_loss_equals_allennlps(instances: list[Instance]) -> None:
     vocab = Vocabulary.from_instances(instances)
     model, tensors = labeller(vocab), tensors_of(instances, vocab)
     logits, mask = model.compute_logits(tensors["tokens"], tensors["predicate"])
@@ -60,7 +60,7 @@ def test_the_loss_is_that_of_allennlps_model(instances: list[Instance]) -> None:
     torch.testing.assert_close(model(**tensors)["loss"], expected)
 
 
-def test_words_with_unknown_tags_have_no_part_in_the_loss(instances: list[Instance]) -> None:
+def test_words_with_unknown_tags_do_not_count_in_the_loss(instances: list[Instance]) -> None:
     vocab = Vocabulary.from_instances(instances[:3])
     model, tensors = labeller(vocab).eval(), tensors_of(instances[3:4], vocab)
     known = tensors["tags"] != UNKNOWN_TAG
@@ -70,7 +70,7 @@ def test_words_with_unknown_tags_have_no_part_in_the_loss(instances: list[Instan
     torch.testing.assert_close(model(**tensors)["loss"], expected)
 
 
-def test_predictions_are_legal_tags_and_their_roles(instances: list[Instance]) -> None:
+def test_predictions_are_legal_tags_with_their_roles(instances: list[Instance]) -> None:
     model = labeller(Vocabulary.from_instances(instances)).eval()
     for seed in range(5):
         torch.manual_seed(seed)
@@ -87,7 +87,7 @@ def test_predictions_are_legal_tags_and_their_roles(instances: list[Instance]) -
             assert output["predicate"] == instance["predicate"].sequence_index
 
 
-def test_metrics_are_those_of_whole_arguments_in_evaluation_alone(
+def test_metrics_count_whole_arguments_in_evaluation_only(
     instances: list[Instance],
 ) -> None:
     vocab = Vocabulary.from_instances(instances[:3])
@@ -104,7 +104,7 @@ def test_metrics_are_those_of_whole_arguments_in_evaluation_alone(
     assert not any(model.get_metrics().values())
 
 
-def test_a_description_has_the_arguments_in_brackets() -> None:
+def test_a_description_shows_the_arguments_in_brackets() -> None:
     words = ["Yes", ",", "the", "judge", "ordered", "a", "trial", "."]
     tags = ["O", "O", "B-ARG0", "I-ARG0", "B-V", "B-ARG1", "I-ARG1", "O"]
     assert mark_arguments(words, tags) == "Yes , [ARG0: the judge] [V: ordered] [ARG1: a trial] ."

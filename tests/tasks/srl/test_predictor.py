@@ -48,7 +48,7 @@ def predictor(labeller: Archive, **arguments: Any) -> SrlPredictor:
     return Predictor.from_archive(labeller, "elmo_srl", extra_args=arguments)
 
 
-def test_a_frame_has_predicate_tags_roles_and_a_readable_line(labeller: Archive) -> None:
+def test_a_frame_contains_predicate_tags_roles_and_a_readable_line(labeller: Archive) -> None:
     output = predictor(labeller).predict_json(JUDGE)
     assert output["words"] == JUDGE["words"]
     (frame,) = output["frames"]
@@ -58,7 +58,7 @@ def test_a_frame_has_predicate_tags_roles_and_a_readable_line(labeller: Archive)
     assert frame["description"] == "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."
 
 
-def test_each_of_several_predicates_has_a_frame_and_a_sentence_may_have_none(
+def test_each_predicate_gets_a_frame_and_a_sentence_may_have_none(
     labeller: Archive,
 ) -> None:
     sentences = [JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}]
@@ -96,7 +96,7 @@ def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Archive, ta
     assert [[frame["index"] for frame in output["frames"]] for output in both] == [[2], [1]]
 
 
-def test_the_tagger_tells_probabilities(tagger: Path) -> None:
+def test_the_tagger_gives_probabilities(tagger: Path) -> None:
     output = Predictor.from_path(str(tagger)).predict_json({"words": JUDGE["words"]})
     assert output["predicates"] == [2]
     assert [probability > 0.5 for probability in output["probabilities"]] == [

@@ -37,7 +37,7 @@ def row(
     return " ".join([*fixed, *labels, "-"])
 
 
-def test_a_sentence_has_its_words_and_a_predicate_for_each_column() -> None:
+def test_a_sentence_is_read_with_a_predicate_per_column() -> None:
     judge, she, dogs, plan = sentences_in(FIXTURE.read_text(encoding="utf-8"))
     assert judge.words == ["The", "judge", "ordered", "a", "new", "trial", "."]
     (ordered,) = judge.predicates
@@ -48,7 +48,7 @@ def test_a_sentence_has_its_words_and_a_predicate_for_each_column() -> None:
     assert [each.is_verb for each in plan.predicates] == [True, False, False]
 
 
-def test_brackets_and_quotation_marks_are_those_of_plain_text() -> None:
+def test_brackets_and_quotation_marks_become_those_of_plain_text() -> None:
     _, she, dogs, _ = sentences_in(FIXTURE.read_text(encoding="utf-8"))
     assert she.words == ['"', "She", '"']
     assert dogs.words[5:8] == ["(", "often", ")"]
@@ -66,7 +66,7 @@ def test_brackets_and_quotation_marks_are_those_of_plain_text() -> None:
         ("_", "be.03", False),
     ],
 )
-def test_auxiliaries_and_other_known_parts_of_speech_are_no_verbs(
+def test_auxiliaries_and_other_known_parts_of_speech_do_not_count_as_verbs(
     tag: str, frame: str, is_verb: bool
 ) -> None:
     lemma, frameset = frame.split(".")
@@ -76,13 +76,13 @@ def test_auxiliaries_and_other_known_parts_of_speech_are_no_verbs(
     assert predicate.is_verb == is_verb
 
 
-def test_a_predicate_without_a_lemma_has_its_word() -> None:
+def test_a_predicate_without_a_lemma_uses_its_word() -> None:
     text = "\n".join([row("Dogs", "(A0*)"), row("bark", "(V*)", number=1)])
     ((_, (predicate,), _),) = sentences_in(text)
     assert (predicate.word, predicate.lemma) == (1, "bark")
 
 
-def test_a_predicate_of_two_words_is_at_the_first() -> None:
+def test_a_predicate_of_two_words_is_placed_at_the_first() -> None:
     text = "\n".join([row("gave", "(V*", lemma="give", frameset="01"), row("up", "*)", number=1)])
     assert sentences_in(text)[0].predicates[0].word == 0
 
@@ -123,7 +123,7 @@ SOLD = row("sold", "(A0*)", number=1, lemma="sell", frameset="01")
         ),
     ],
 )
-def test_what_is_not_of_the_form_is_refused_and_importing_is_named(text: str, message: str) -> None:
+def test_malformed_files_are_refused_naming_the_importer(text: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         sentences_in(text)
     assert str(caught.value).startswith(message) and str(caught.value).endswith(IMPORT)
@@ -138,7 +138,7 @@ def test_the_end_of_a_document_ends_a_sentence() -> None:
 
 
 @given(st.lists(st.sampled_from(["(A*", "(B*", "*", "*)", "(A*)", "*B)"]), max_size=9))
-def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:
+def test_a_column_is_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:
     """By counting brackets: at most one is open at any word, and none at the end."""
     text = "".join(labels)
     depths = [text[: end + 1].count("(") - text[: end + 1].count(")") for end in range(len(text))]
@@ -156,7 +156,7 @@ def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str
 
 
 @given(st.lists(st.sampled_from(["O", "B-A", "I-A", "B-B", "I-B"]), max_size=9))
-def test_any_bio_tags_stand_for_what_allennlp_reads_in_them(tags: list[str]) -> None:
+def test_bio_tags_are_interpreted_as_by_allennlp(tags: list[str]) -> None:
     expected = [(start, last + 1, role) for role, (start, last) in bio_tags_to_spans(tags)]
     assert tags_to_spans(tags) == sorted(expected)
 
@@ -174,6 +174,6 @@ def arguments_of_words(draw: st.DrawFn) -> tuple[list[Span], int]:
 
 
 @given(arguments_of_words())
-def test_a_column_that_is_written_has_the_same_arguments(case: tuple[list[Span], int]) -> None:
+def test_writing_and_reading_a_column_keeps_the_arguments(case: tuple[list[Span], int]) -> None:
     spans, length = case
     assert parse_labels(format_labels(spans, length)) == spans

@@ -30,7 +30,7 @@ def read(path: Path, **options: Any) -> list[tuple[str, str]]:
     return contents(list(reader(**options).read(path)))
 
 
-def test_binary_labels_leave_out_what_is_neutral() -> None:
+def test_binary_labels_leave_out_neutral_sentences() -> None:
     assert read(TREES, binary=True) == [
         ("A superb film .", "positive"),
         ("It is n't funny .", "negative"),
@@ -39,7 +39,7 @@ def test_binary_labels_leave_out_what_is_neutral() -> None:
     ]
 
 
-def test_phrases_have_a_number_of_words_and_may_be_those_of_a_neutral_sentence(
+def test_phrases_have_a_minimum_length_and_may_belong_to_neutral_sentences(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "trees.txt"
@@ -54,7 +54,7 @@ def test_phrases_have_a_number_of_words_and_may_be_those_of_a_neutral_sentence(
     ]
 
 
-def test_texts_have_any_labels(tmp_path: Path) -> None:
+def test_text_labels_may_be_anything(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"text": "Wet, cold", "label": "bad mood"}\n\n{"text": "Dry", "label": "1"}\n')
     assert read(path) == [("Wet , cold", "bad mood"), ("Dry", "1")]
@@ -118,7 +118,7 @@ def test_phrases_are_the_subtrees_whatever_the_layout() -> None:
         assert read_phrases(text, "here") == phrases
 
 
-def test_the_innermost_brackets_may_have_several_words_and_alone_a_label_word() -> None:
+def test_innermost_brackets_may_contain_several_words_and_a_word_as_label() -> None:
     assert read_phrases("(1 A good film .)", "here") == [("1", ["A", "good", "film", "."])]
     assert read_phrases("(good A good film)", "here") == [("good", ["A", "good", "film"])]
     assert read_phrases("(3 (2 Not that) (1 bad))", "here")[1:] == [
@@ -135,22 +135,22 @@ def test_the_innermost_brackets_may_have_several_words_and_alone_a_label_word() 
         ("(2 a) (2 b)", "brackets are not balanced: expected 'end-of-string' but got .*"),
         ("(2 a) b", r"brackets are not balanced: expected '\(' but got 'b'"),
         ("(2)", "brackets without a word in them"),
-        ("(2 a (3 b))", "the word 'a' lacks brackets"),
+        ("(2 a (3 b))", "expected brackets around the word 'a'"),
         ("(2 (3 a b) (good c))", "a label is a number from 0 to 4, not 'good'"),
-        ("(2 (3 b) a)", "the word 'a' lacks brackets"),
+        ("(2 (3 b) a)", "expected brackets around the word 'a'"),
         ("(5 a)", "a label is a number from 0 to 4, not '5'"),
         ("(\u0663 a)", "a label is a number from 0 to 4, not '\u0663'"),
         ("()", "brackets without a word in them"),
         ("((2 a))", "a label is a number from 0 to 4, not ''"),
     ],
 )
-def test_what_is_no_tree_is_an_error_that_says_why(tree: str, message: str) -> None:
+def test_a_malformed_tree_is_an_error_that_says_why(tree: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^data.txt, line 7: {message}$"):
         read_phrases(tree, "data.txt, line 7")
 
 
 @pytest.mark.parametrize("depth", [500, 501, 20_000])
-def test_a_tree_is_not_deeper_than_it_takes_time(depth: int) -> None:
+def test_trees_deeper_than_500_brackets_are_refused(depth: int) -> None:
     tree = "(2 (2 a) " * (depth - 1) + "(2 a)" + ")" * (depth - 1)
     if depth == 500:
         assert len(read_phrases(tree, "here")[0].words) == 500

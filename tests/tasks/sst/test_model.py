@@ -62,7 +62,7 @@ def softmax(scores: list[float]) -> list[float]:
     return [value / sum(exponentials) for value in exponentials]
 
 
-def test_each_word_stands_beside_the_like_words_of_its_sentence() -> None:
+def test_each_word_is_joined_with_its_attention_over_similar_words() -> None:
     encoded = sentences(dim=3)
     found = self_biattention(encoded, MASK)
     assert found.shape == (3, 4, 9)
@@ -96,7 +96,7 @@ def test_a_sentence_is_pooled_in_four_ways() -> None:
 
 
 @pytest.mark.parametrize("size", [1.0, 30.0])
-def test_padding_takes_no_part_whatever_the_scores(size: float) -> None:
+def test_padding_does_not_affect_pooling_for_any_scores(size: float) -> None:
     vectors, scores = size * sentences(dim=3), -(size**2) - sentences(dim=1).squeeze(-1)
     together = pool(self_biattention(vectors, MASK), scores, MASK)
     for row, length in enumerate(LENGTHS):
@@ -110,6 +110,6 @@ def test_padding_takes_no_part_whatever_the_scores(size: float) -> None:
     [{"classifier": None}, {"classifier": CLASSIFIER, "maxout": Lazy(Maxout, num_layers=1)}],
     ids=["neither", "both"],
 )
-def test_there_is_either_a_classifier_or_maxout(options: dict[str, Any]) -> None:
+def test_giving_both_a_classifier_and_maxout_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="set exactly one of `classifier` and `maxout`"):
         classifier(Vocabulary.from_instances(instances()), **options)

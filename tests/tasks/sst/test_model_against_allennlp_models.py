@@ -157,7 +157,7 @@ def test_the_same_weights_give_the_same_predictions(elmo_at: str | None, maxout:
     )  # sentences differ: there is something to agree on
 
 
-def test_elmo_at_the_output_goes_into_the_biattention_and_in_theirs_behind_the_integrator() -> None:
+def test_output_elmo_enters_the_biattention_instead_of_following_the_integrator() -> None:
     vocab, _ = data("output")
     ours, theirs = (
         our_model(vocab, "output", maxout=False),
@@ -169,7 +169,7 @@ def test_elmo_at_the_output_goes_into_the_biattention_and_in_theirs_behind_the_i
     assert theirs._output_layer.get_input_dim() == 4 * (2 * CELLS + ELMO_DIM)
 
 
-def test_a_constant_in_all_scores_changes_their_pooling_as_padding_then_comes_in() -> None:
+def test_allennlps_pooling_changes_with_a_constant_because_padding_takes_part() -> None:
     vocab, tensors = data(None)
     ours, theirs = our_model(vocab, None, maxout=False), their_model(vocab, None, maxout=False)
     copy_weights(ours, theirs, None)
