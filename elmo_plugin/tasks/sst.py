@@ -59,7 +59,7 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
         if not part:
             raise ConfigurationError(f"{location}: brackets without a word in them")
         if words and len(words) < len(part):
-            raise ConfigurationError(f"{location}: the word {words[0]!r} lacks brackets")
+            raise ConfigurationError(f"{location}: expected brackets around the word {words[0]!r}")
         leaves = [unescape_word(leaf) for leaf in part.leaves()]
         phrases.append(Phrase(part.label() or "", leaves))
     for phrase in phrases:

@@ -95,5 +95,6 @@ def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
 
 def test_nested_mentions_are_bracketed_from_the_outside_in() -> None:
     words = ["her", "brother", "waved"]
-    assert mark(words, [[(0, 1)], [(0, 2), (2, 3)]]) == "[[her]0 brother]1 [waved]1"
+    clusters = [[Span(0, 1)], [Span(0, 2), Span(2, 3)]]
+    assert mark(words, clusters) == "[[her]0 brother]1 [waved]1"
     assert mark(words, []) == "her brother waved"
