@@ -2,7 +2,7 @@
 
     python docs/draw_training.py runs/bilm_tiny runs/bilm_continued docs/images/tiny_training.svg
 
-draws one run behind the other, each of which began where the one before had ended. The line is the
+draws one run behind the other; each began where the one before had ended. The line is the
 mean loss between two lines of the callback `bilm_progress`; the dots are the perplexities on the
 validation text.
 """

@@ -61,8 +61,8 @@ METRICS = {
     "srl": "F1",
     "sst": "accuracy",
 }
-# For each question the variant of SQuAD and SNLI, that of SRL, and the paper's figures for the
-# three.
+# For each question the variant of SQuAD and SNLI, the variant of SRL, and the paper's figures for
+# the three.
 PAPER = {
     "without ELMo": ("baseline", "baseline", (80.8, 88.1, 81.6)),
     "last layer alone": ("top", "top", (84.7, 89.1, 84.1)),

@@ -327,8 +327,8 @@ def _drop_gone_values(reader: dict[str, Any]) -> None:
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
     """
-    Reads the configuration of an archive, without what is of no use to a trained model: caches,
-    initial values, the number of processes, and options that were removed.
+    Reads the configuration of an archive, without the settings that are of no use to a trained
+    model: caches, initial values, the number of processes, and options that were removed.
     """
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
     model = config.get("model")
@@ -373,7 +373,7 @@ def _remove_sources(part: dict[str, Any]) -> None:
 def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
     """
     Yields the folder with the content of an archive, and the archive's name for messages. Raises
-    `BiLmError` if a folder has a link that leads out of it, or an archive has no vocabulary.
+    `BiLmError` if a folder has a link that leads out of it, or an archive lacks a vocabulary.
     """
     local = archive_path(path)
     if local.is_dir():

@@ -1,5 +1,5 @@
 """
-Shortens what AllenNLP's commands print when it is imported, as a line of `.allennlp_plugins`.
+Shortens the output of AllenNLP's commands when it is imported, as a line of `.allennlp_plugins`.
 Training prints one line for each epoch and the best scores last; the whole log is in the training's
 `out.log`. Progress bars are shown only on a terminal, and disappear when they end.
 

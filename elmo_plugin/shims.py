@@ -152,7 +152,7 @@ def import_plugins(here: str) -> None:
     """
     Imports AllenNLP and its plugins, as AllenNLP's own function does, once in each working
     directory `here`. Unlike there, a folder in `here` is a plugin only if `.allennlp_plugins` names
-    it, and `sys.path` has afterwards what it had before, and what the plugins have added.
+    it, and `sys.path` has afterwards its earlier entries, and the ones that the plugins have added.
     """
     path = sys.path[:]
     working_directory = Path(here).resolve()

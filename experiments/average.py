@@ -18,7 +18,7 @@ from elmo_plugin.common.formats.archives import unpack
 
 def average(sources: Sequence[str | Path], output: str | Path) -> None:
     """
-    Writes a copy of the first archive with the means of all weights, which are summed in float64.
+    Writes a copy of the first archive with the means of all weights, summed in float64.
     """
     states = [read_state(source) for source in sources]
     mean = {

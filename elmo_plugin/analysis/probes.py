@@ -21,7 +21,10 @@ class TaggedSentence(NamedTuple):
 
 
 def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> dict[str, float]:
-    """Returns the accuracies of the most frequent tag (`majority`), and of that of each `word`."""
+    """
+    Returns the accuracies of the most frequent tag (`majority`), and of each word's most frequent
+    tag (`word`).
+    """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for sentence in train:
         for word, tag in zip(sentence.words, sentence.tags, strict=True):

@@ -356,8 +356,8 @@ def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
 
 def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:
     """
-    Puts each sentence between its boundaries, `begin` and `end`, which are ids like those of a
-    word. `ids` has the shape (batch, time, ...), and the result (batch, time + 2, ...).
+    Puts each sentence between its boundaries, `begin` and `end`: ids like a word's.
+    `ids` has the shape (batch, time, ...), and the result (batch, time + 2, ...).
     """
     bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])
     bounded[:, 1:-1] = ids

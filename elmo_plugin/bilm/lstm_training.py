@@ -88,8 +88,8 @@ class _ProjectedLstm(Function):
     Computes one layer, of one direction or of several at once.
 
     The forward pass saves the clipped cells and hidden states, and the sigmoids of i, 2j, f, o and
-    -2c. The backward pass computes everything else from them by products and sums. What it computes
-    for a time step stays in the processor's cache; it keeps only three things for all time steps,
+    -2c. The backward pass computes everything else from them by products and sums. Its results for
+    a time step stay in the processor's cache; it keeps only three things for all time steps,
     in the type of products: the gradients of the gates and of the hidden states, and the inputs of
     the projection.
     """
@@ -112,8 +112,8 @@ class _ProjectedLstm(Function):
         Returns the outputs, shape (directions, rows, projection_dim), and the last hidden state and
         cell of each sentence.
 
-        `inputs` are packed, shape (directions, rows, input_dim). The weights are those of
-        `LstmLayer`, with the directions as an additional first dimension.
+        `inputs` are packed, shape (directions, rows, input_dim). The weights are
+        `LstmLayer`'s, with the directions as an additional first dimension.
         """
         dim = first_cell.size(-1)
         dtype = autocast_dtype(input_weight)
@@ -301,5 +301,5 @@ def _steps(batch_sizes: Sequence[int]) -> list[slice]:
 
 
 def _unclip(gradient: Tensor, clipped: Tensor, bound: float) -> Tensor:
-    """Returns the gradient of a value before it was clipped, given that of the clipped value."""
+    """Returns the gradient of a value before it was clipped, given the clipped value's gradient."""
     return torch.ops.aten.hardtanh_backward(gradient, clipped, -bound, bound)

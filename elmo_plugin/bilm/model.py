@@ -95,7 +95,7 @@ class BiLm(BiLmNetwork):
         device : `str | torch.device | None`
             Where the biLM computes, such as "cuda"; `None` for the CPU.
 
-        Raises `BiLmError` if the source is not a usable model, or there is no such device.
+        Raises `BiLmError` if the source is not a usable model, or the device does not exist.
         """
         target = None if device is None else get_device(device)
         checkpoint = read_checkpoint(source, with_softmax=False)
@@ -132,8 +132,8 @@ class BiLm(BiLmNetwork):
         # Parameters
 
         sentences : `Iterable[Iterable[str]]`
-            The words of each sentence: strings, or tokens with a `text`, such as those of a
-            document of spaCy.
+            The words of each sentence: strings, or tokens with a `text`, such as spaCy's
+            tokens.
         cache : `Cache | None`
             Stores the layers of sentences, if the biLM is frozen.
 

@@ -206,7 +206,7 @@ class BiLmNetwork(DerivingModule):
         settings = self.settings(precision, keep_state)
         if torch.is_grad_enabled() and not self._is_frozen(settings, state):
             mode: AbstractContextManager[None] = nullcontext()
-            # As it was asked for, so that any other than float32 raises an error, even on a device
+            # As requested, so that any other than float32 raises an error, even on a device
             # that would fall back to float32 without gradients.
             settings = settings._replace(precision=get_precision(precision or self.precision))
             chunks = [slice(0, len(lengths))]
@@ -227,7 +227,7 @@ class BiLmNetwork(DerivingModule):
         output = _joined(outputs)
         if output.state is None or state is None:
             return output
-        # If this batch has fewer sentences than the last, the other states stay what they were.
+        # If this batch has fewer sentences than the last, the other states do not change.
         rest = state.rows(slice(len(lengths), None))
         all_states = LstmState.concatenated([output.state, rest])
         return output._replace(state=all_states)

@@ -208,7 +208,7 @@ class BiLmOptions:
 
     def to_dict(self) -> dict[str, Any]:
         """
-        Returns the published nested layout, which every ELMo implementation reads. For a token
+        Returns the published nested layout that every ELMo implementation reads. For a token
         encoder of ELMoForManyLangs, which that layout cannot describe, there is `lexicon_cnn` in
         place of `char_cnn`.
         """

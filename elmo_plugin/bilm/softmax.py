@@ -55,7 +55,7 @@ class VocabularySoftmax(nn.Module):
         target_bias = self.bias[targets]  # Shape: (tokens,)
         if without_padding:
             # Words move up by one row. A token without a word has the target 0; its column becomes
-            # -1, which stands for no candidate.
+            # -1, for no candidate.
             candidates = (self.weight[1:], self.bias[1:], target_weight, target_bias, targets - 1)
         else:
             candidates = (self.weight, self.bias, target_weight, target_bias, targets)

@@ -205,7 +205,7 @@ class FrozenCharCnn:
     each convolution becomes a table: row (k, c) is what the character c adds at position k of a
     window. Summing rows takes a fraction of the time of the products, and is as exact.
 
-    Most of the remaining time is spent on the products of the highway layers, which are computed in
+    Most of the remaining time is spent on the products of the highway layers, computed in
     the given precision. The vector that a highway layer carries on stays in float32, and so does
     the projection: it takes only a tenth of the time, but would double the error.
     """

@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="your own data: a folder with files called train…, dev… (or valid…) and maybe test…, "
         "or such files; others are taken in this order. They are read as `elmo import` reads them, "
-        "and written into the project. For bilm any texts, which are copied and split",
+        "and written into the project. For bilm any texts; they are copied and split",
     )
     add_shared(parser, "--bilm")
     add_import_options(parser)
@@ -105,7 +105,7 @@ def new_project(
     """
     Writes a project for a task of `PROJECT_TASKS`, with the user's data if there are some. A
     project in another language than English learns its word vectors. Raises `BiLmError` if it
-    exists already, or there is no such biLM.
+    exists already, or the biLM does not exist.
     """
 
     def readme_values(project: Path) -> dict[str, str]:
@@ -141,7 +141,9 @@ def other_language(task: str, bilm: str) -> str:
 def _project(
     task: str, folder: Path, readme_values: Callable[[Path], Mapping[str, str]]
 ) -> Iterator[Path]:
-    """Yields a project with the data of its template, which becomes `folder` after the block."""
+    """
+    Yields a project with the data of its template. The project becomes `folder` after the block.
+    """
     if folder.exists():
         raise BiLmError(f"{folder} already exists; name a new folder")
     with atomic_write(folder) as project:

@@ -24,7 +24,7 @@ class InputPath(str):
         return super().__new__(cls, os.path.expanduser(path))
 
     def check(self) -> None:
-        """Raises `BiLmError` if there is no such file. Runs before anything large is imported."""
+        """Raises `BiLmError` if the file does not exist. Runs before anything large is imported."""
         if not (is_url(self) or os.path.exists(self) or self._is_found()):
             raise BiLmError(f"{self.kind} not found: {self}{self._hint()}")
 
@@ -45,7 +45,7 @@ class StreamPath(InputPath):
 
 
 class TextPath(InputPath):
-    """A text, which a command may read several times."""
+    """A text that a command may read several times."""
 
     kind = "text"
 

@@ -122,7 +122,7 @@ def archive_path(archive: str | Path) -> Path:
         return path
     _refuse_other_name(str(archive))
     if not isinstance(archive, str) or re.search(r"[/\\.:]", archive):
-        return path  # it is no name, and who reads the path says that it is missing
+        return path  # it is no name, and the reader of the path says that it is missing
     # The names of models are compared first, and then, more strictly, the words for their tasks.
     nearest = nearest_name(archive.lower(), trained_models())
     if not nearest:

@@ -224,8 +224,8 @@ def close_log_files() -> None:
 def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
     """
     Raises `BiLmError` if an output is a folder, cannot be written, or is the same file as another
-    output or an input, perhaps by a link. `inputs` are the other arguments of a command, each of
-    which may name files.
+    output or an input, perhaps by a link. `inputs` are the other arguments of a command, and each
+    may name files.
     """
     taken: dict[object, str] = {}  # what the files are that no output may replace
     for named_file in _named_files(inputs):
@@ -285,8 +285,7 @@ def is_special(path: StrPath) -> bool:
 
 def open_special(path: StrPath) -> BinaryIO:
     """
-    Opens a stream, a device or a pipe for writing. What is written to a stream follows its earlier
-    output.
+    Opens a stream, a device or a pipe for writing. A stream continues after its earlier output.
     """
     stream = _STREAMS.get(os.fspath(path))
     if stream is None:

@@ -1,5 +1,5 @@
 """
-Other words for our names: what a person who types one of them probably means.
+Other words for our names, and the names that a person typing them probably means.
 
 `meanings.json` lists words for each command, each option and each argument of a Python function;
 capitals in it stand for a value. The words for a task are on its card.

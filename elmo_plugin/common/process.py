@@ -56,7 +56,7 @@ def torch_threads(number: int) -> Iterator[None]:
 
 def get_device(name: "str | int | torch.device") -> "torch.device":
     """
-    Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine has no such GPU.
+    Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine lacks that GPU.
     """
     import torch
 
@@ -83,7 +83,7 @@ def cuda_number(name: str) -> int:
 
 def use_mmap_for_large_blocks() -> None:
     """
-    Makes the process return blocks of a megabyte or more to the system as soon as they are freed.
+    Makes the process return freed blocks of a megabyte or more to the system at once.
     """
     _set({_MMAP_THRESHOLD: 2**20})
 

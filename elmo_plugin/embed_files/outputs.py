@@ -85,7 +85,7 @@ def _write_hdf5(path: Path, content: Content) -> None:
     """
     Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the
     key of each sentence, in UTF-8; not if sentences are left out, or are themselves the keys.
-    The datasets of proteins have their names, also in the attribute `original_id`, as those of
+    The datasets of proteins have their names, also in the attribute `original_id`, as in
     bio_embeddings.
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):

@@ -74,10 +74,10 @@ class ActivationCache:
 
     All layers of a sentence are stored under a digest of its characters and of the biLM (its
     weights, options and precision). So different mixes share the layers, and a changed biLM does
-    not read those of the old one.
+    not read the old one's layers.
 
     `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also
-    rounded to it, so that results never depend on what the cache contains. `place` identifies the
+    rounded to it, so that results never depend on the cache's contents. `place` identifies the
     store. Caches of the same class, `place` and `dtype` are equal: they return the same results.
     """
 

@@ -59,7 +59,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
     3.3). The parameters to regularize are `….mixes.input.scalar_mix.weights` and
     `….mixes.output.scalar_mix.weights`.
 
-    An archive needs no other file and no network: it stores the biLM's sizes and weights. Of a
+    An archive needs no other file and no network: it stores the biLM's sizes and weights. For a
     frozen biLM that comes with this package, it stores only the name and a digest.
 
     # Parameters
@@ -187,7 +187,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
 
 def _digest(bilm: BiLm) -> str:
-    """Returns a digest of the weights as they are now, read afresh from the parameters."""
+    """Returns a digest of the current weights, read afresh from the parameters."""
     return weights_digest(bilm.options, "float32", bilm.state_dict().items()).hex()
 
 

@@ -188,7 +188,7 @@ class ElmoRepresentations(nn.Module):
     max_batch_tokens : `int | None`
         The size of the chunks in which a frozen biLM computes a batch; `None` for the biLM's own.
 
-    Raises `BiLmError` if there is no such biLM, if `layers` or `mixing_weights` do not fit it, if
+    Raises `BiLmError` if the biLM does not exist, if `layers` or `mixing_weights` do not fit it, if
     it cannot be trained in the precision, or if it cannot have a cache.
     """
 

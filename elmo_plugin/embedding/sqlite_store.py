@@ -38,8 +38,8 @@ class SqliteStore:
     more. A damaged file is replaced by an empty one, and a damaged record counts as missing. Copies
     of a store use the same file.
 
-    The first eight bytes of a key are the id of its record. Keys that share them are told apart by
-    the record's checksum, which covers the whole key.
+    The first eight bytes of a key are the id of its record. The record's checksum covers the whole
+    key, and so distinguishes keys that share them.
     """
 
     def __init__(self, folder: Path, max_bytes: int) -> None:

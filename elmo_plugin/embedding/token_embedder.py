@@ -24,7 +24,7 @@ class ElmoTokenIndexer(TextIndexer):
     """
     Indexes tokens with the same character ids as AllenNLP's `elmo_characters`, in less memory: an
     indexed token is its text, and the ids are looked up when a batch is made, as 16-bit integers.
-    There is no vocabulary.
+    It needs no vocabulary.
 
     Registered as a `TokenIndexer` with name "elmo".
 

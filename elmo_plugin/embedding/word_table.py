@@ -39,8 +39,8 @@ class WordTable(NamedTuple):
 
 def word_key(word: str) -> int:
     """
-    Returns a hash of a word, a number from -2^63 to 2^63 - 1. It is never 0, which stands for
-    padding.
+    Returns a hash of a word, a number from -2^63 to 2^63 - 1. It is never 0, because that stands
+    for padding.
     """
     digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True) or 1

@@ -46,7 +46,7 @@ class TextIndexer(TokenIndexer):
 class WordVectorsIndexer(TextIndexer):
     """
     Indexes tokens for the embedder `word_vectors`: by a key of the word and a key of its lower-case
-    form. There is no vocabulary, so at prediction even words that were not in the training data
+    form. It needs no vocabulary, so at prediction even words that were not in the training data
     have their vectors.
 
     Registered as a `TokenIndexer` with name "word_vectors".
@@ -87,7 +87,7 @@ class WordVectorsEmbedder(TokenEmbedder):
     trainable : `bool`, optional (default = `False`)
         Whether the vectors are trained with the task.
     learn_unknown : `bool`, optional (default = `False`)
-        Whether words that are not in the table share a vector, which is trained.
+        Whether words that are not in the table share one vector that is trained.
     serialization_dir : `str`, optional (default = `None`)
         Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and
         contain these vectors, they are used.
@@ -147,7 +147,7 @@ class WordVectorsEmbedder(TokenEmbedder):
 
     @overrides
     def get_extra_state(self) -> Tensor:
-        """Returns the values stored with the weights: where the vectors come from."""
+        """Returns the values stored with the weights: the source of the vectors."""
         metadata = {
             "vectors": self._source,
             "digest": self._digest,

@@ -213,7 +213,7 @@ class HighwayLstm(SizedEncoder):
         return outputs
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        """Loads weights, and also those of AllenNLP's `alternating_lstm`, which it renames."""
+        """Loads weights, and renames the weights of AllenNLP's `alternating_lstm` first."""
         theirs = f"{prefix}_module.layer_"
         for name in list(state_dict):
             if name.startswith(theirs):

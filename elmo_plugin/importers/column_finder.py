@@ -24,8 +24,8 @@ _LEMMA_NAMES = ("lemma", "lemmas", "feats", "head", "deprel", "deps", "misc", "i
 
 class ColumnFinder:
     """
-    Finds the columns of the words and of the tags that were not chosen, by their names, or else by
-    what stands in them. Its methods raise `ConfigurationError`, naming file, line and option, if
+    Finds the columns of the words and of the tags that were not chosen, by their names, or else
+    by their contents. Its methods raise `ConfigurationError`, naming file, line and option, if
     more than one column, or none, can have them.
     """
 

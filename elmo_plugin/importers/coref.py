@@ -113,7 +113,7 @@ def _one_line(text: str) -> str:
 
 def read_scored_coref(path: str) -> Iterator[CorefDocument]:
     """
-    Reads a file to score: JSON, or columns, of which only the last one counts. As for the reference
+    Reads a file to score: JSON, or columns; only the last column counts. As for the reference
     scorer, lines may differ in length, a document may be empty, and the last one of the file may
     lack its end. Raises `ConfigurationError`, naming file and line, if brackets are malformed.
     """

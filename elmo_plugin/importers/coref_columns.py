@@ -89,9 +89,9 @@ def _document_of(
 
 def _find_words(sentences: Sequence[list[Row]], name: str) -> int:
     """
-    Returns the usual column of words, or else the first one in which those of a sentence differ.
-    Columns that have only the document's name or numbers are none. Raises `ConfigurationError`,
-    naming file and line, if there is no such column.
+    Returns the usual column of words, or else the first one in which the words of a sentence
+    differ. Columns that have only the document's name or numbers are none. Raises
+    `ConfigurationError`, naming file and line, if no column is found.
     """
     width = min(max(len(rows[0].columns) for rows in sentences), FIXED_COLUMNS)
     whole = [rows for rows in sentences if min(len(row.columns) for row in rows) >= width]

@@ -26,7 +26,7 @@ def is_universal(text: str) -> bool:
 
 def read_coref_universal(file: str, text: str, report: Report) -> Iterator[CorefDocument]:
     """
-    Yields the documents of a text, or all of it as one document if none is named. Words that are
+    Yields the documents of a text, or all of it as one document if it names none. Words that are
     not written, such as dropped pronouns, are no words, and mentions of only them are left out, as
     are mentions of several parts.
 

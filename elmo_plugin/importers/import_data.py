@@ -22,7 +22,7 @@ _SEED = 13370  # of the split, so that the same files are split alike
 
 @dataclass
 class ImportedData:
-    """The examples of each part of a data set, and what is to be said about them."""
+    """The examples of each part of a data set, and the remarks about them."""
 
     parts: dict[str, list[Any]]
     lines: list[str]
@@ -38,8 +38,8 @@ def read_data(
     Reads the files of a data set by "train", "dev" and "test". Without "dev", a share of the
     training data becomes it if `split` says how large.
 
-    Raises `ConfigurationError` if a file cannot be read or has no example, or has a label that the
-    training data lack.
+    Raises `ConfigurationError` if a file cannot be read or contains no example, or has a label that
+    the training data lack.
     """
     data = ImportedData({}, [])
     for part, path in files.items():

@@ -13,7 +13,7 @@ from elmo_plugin.importers.text import read_text
 
 def records_of_folder(folder: str, options: ImportOptions, report: Report) -> Iterator[Record]:
     """
-    Yields the texts below a folder, and their labels, which are the names of its folders, as the
+    Yields the texts below a folder, and their labels: the names of its folders, as the
     IMDB reviews have them, or of its files.
 
     Raises `ConfigurationError` if there are neither.

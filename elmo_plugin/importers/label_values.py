@@ -15,7 +15,7 @@ _LIKELY = 0.5  # a category of spaCy's `cats` is true above this
 def label_of(value: Any, names: Sequence[str] = ()) -> str:
     """
     Returns the label that a field has: a word, a number, one of a list, or the true one of
-    categories. `names` are those of labels that are numbers, from 0.
+    categories. `names` are the names of labels that are numbers, from 0.
 
     Raises `Unusable` if there is none, or several, or it is a score.
     """

@@ -70,7 +70,7 @@ def _usable_objects(records: Sequence[Record], report: Report) -> list[Record]:
 
 
 def _without_marks(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns fields without byte order marks, which stand where files were joined."""
+    """Returns fields without byte order marks, left over from joining files."""
     clean = {}
     for name, value in fields.items():
         if isinstance(value, str):
@@ -107,7 +107,7 @@ def is_header(
 ) -> bool:
     """
     Returns whether the first row of a table names its columns: by usual or chosen names, or since
-    what stands in the column of labels is no label of any other row.
+    its value in the column of labels is no label of any other row.
     """
     names = {field.lower() for field in first}
     if any(names & {name.lower() for name in usual[role]} for role in usual):
@@ -135,8 +135,8 @@ def find_fields(
     report: Report,
 ) -> dict[str, str]:
     """
-    Returns the field of each role: the chosen one, or one with a usual name, or else by what stands
-    in it. Labels are short and repeated, texts are the longest.
+    Returns the field of each role: the chosen one, or one with a usual name, or else by its
+    contents. Labels are short and repeated, texts are the longest.
 
     Raises `ConfigurationError`, naming file, place and option, if that does not decide it.
     """

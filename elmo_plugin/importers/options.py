@@ -1,4 +1,4 @@
-"""What a user may say about files that are imported. What is not said is found out."""
+"""The options that describe files to import. Anything that they leave open is found out."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ class ImportOptions:
     encoding: str | None = None
     """The character encoding of the files, as Python names it."""
     separator: str | None = None
-    """What separates the columns of a table."""
+    """The separator of a table's columns."""
     labels: Sequence[str] = ()
     """The names of labels that are numbers, from 0."""
     language: str = "en"
@@ -27,8 +27,8 @@ class ImportOptions:
 
 def parse_columns(arguments: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
     """
-    Parses `--column ROLE=NAME …`. Raises `ConfigurationError` for another role than those of the
-    task, or a role without a name.
+    Parses `--column ROLE=NAME …`. Raises `ConfigurationError` for a role that the task does not
+    have, or a role without a name.
     """
     columns = {}
     for argument in arguments:

@@ -1,4 +1,4 @@
-"""What an importer took for what in a file, and what it left out and why."""
+"""How an importer read the parts of a file, and which parts it left out and why."""
 
 from collections import defaultdict
 from collections.abc import Iterator

@@ -48,7 +48,7 @@ def question_of_fields(
 
 def questions_of_table(table: Table, options: ImportOptions) -> Iterator[RawQuestion]:
     """
-    Yields the questions of a table, whose first row names its columns. Raises `ConfigurationError`,
+    Yields the questions of a table; its first row names its columns. Raises `ConfigurationError`,
     naming the file and the option, if there is none of passages or of questions.
     """
     names = [name.strip() for name in table.rows[0].fields]

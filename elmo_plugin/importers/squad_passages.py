@@ -9,7 +9,7 @@ from elmo_plugin.importers.squad_question import RawQuestion
 
 
 def questions_of_passage(record: Record, options: ImportOptions) -> Iterator[RawQuestion]:
-    """Yields the questions of a record, whose own fields belong to each of them."""
+    """Yields the questions of a record; its own fields belong to each of them."""
     for number, item in enumerate(record.fields["qas"], start=1):
         own = {name: value for name, value in record.fields.items() if name != "qas"}
         if isinstance(item, dict):

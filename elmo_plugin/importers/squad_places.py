@@ -40,7 +40,7 @@ def place_answer(text: str, start: int | None, passage: str, report: Report) -> 
 
 
 def _only_place(text: str, passage: str) -> int:
-    """Returns where a text stands in a passage, if it does so once and as whole words."""
+    """Returns the place of a text in a passage, if it occurs there once and as whole words."""
     places = [match.start() for match in re.finditer(f"(?={re.escape(text)})", passage)]
     if len(places) > 1:
         raise Unusable("with an answer that is in its passage several times, without answer_start")

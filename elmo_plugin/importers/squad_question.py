@@ -1,4 +1,4 @@
-"""A question as a file of any form has it, and what is checked about it."""
+"""A question as a file of any form has it, and its checks."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _START = re.compile(r"(\d+)(\.0)?")
 
 @dataclass(frozen=True)
 class RawQuestion:
-    """What a file has for a question, of whatever type, and the place where it stands."""
+    """The values that a file has for a question, of whatever type, and their place."""
 
     place: str
     passage: Any
@@ -36,7 +36,7 @@ class SquadExample(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """An answer, and where the file says that it begins."""
+    """An answer, and its beginning according to the file."""
 
     text: str
     start: int | None

@@ -1,4 +1,4 @@
-"""Semantic roles in JSON: AllenNLP's predictions, and those of `elmo predict srl`."""
+"""Semantic roles in JSON: predictions of AllenNLP and of `elmo predict srl`."""
 
 from typing import Any
 

@@ -45,7 +45,7 @@ def sentences_of_records(
     Yields the sentence of each record; those that cannot be used, or were rejected by an annotator,
     are left out. Texts become words by the tokenizer, and their entities tags in BIO.
 
-    Raises `ConfigurationError`, naming file and place, if there are no such keys.
+    Raises `ConfigurationError`, naming file and place, if no such keys are found.
     """
     all_records = []
     for record in records:

@@ -16,13 +16,13 @@ class TaskImporter(ABC, Generic[Example]):
     """
 
     examples: str
-    """What the examples are called in messages, such as "sentences"."""
+    """The name of the examples in messages, such as "sentences"."""
     suffix: str
     """The end of the names of the files that are written, such as ".txt"."""
     roles: Sequence[str] = ()
     """What `--column ROLE=NAME` may choose a column or a key for."""
     kind_of_labels = "labels"
-    """What the labels are called in messages."""
+    """The name of the labels in messages."""
     needs_two_labels = False
     """Whether training data of one label alone teach nothing."""
     refuses_new_labels = False
@@ -31,7 +31,7 @@ class TaskImporter(ABC, Generic[Example]):
     @abstractmethod
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[Example]:
         """
-        Yields the examples of a file, or of a folder, and reports what was taken for what.
+        Yields the examples of a file, or of a folder, and reports how its parts were read.
 
         Raises `ConfigurationError`, beginning with the file (and line), if the file is not of a
         known form, or something cannot be decided; it names the option that decides it.
@@ -42,7 +42,7 @@ class TaskImporter(ABC, Generic[Example]):
         """Yields the text of a file in the one form, in pieces that include their line ends."""
 
     def labels(self, example: Example) -> Iterable[str]:
-        """Returns the labels of an example, which are counted."""
+        """Returns the labels of an example, to count them."""
         return ()
 
     def document(self, example: Example) -> str | None:
@@ -50,7 +50,7 @@ class TaskImporter(ABC, Generic[Example]):
         return None
 
     def text(self, example: Example) -> str:
-        """Returns the text of an example, which shows its language."""
+        """Returns the text of an example, to recognize its language."""
         return ""
 
     def check(self, file: str, examples: Sequence[Example]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""WebAnno TSV 3, which INCEpTION exports: entities as `PER[1]`, with the number of their span."""
+"""WebAnno TSV 3, as INCEpTION exports it: entities as `PER[1]`, with the number of their span."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ def webanno_sentences(
     file: str, lines: Sequence[str], column: str | None = None
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences, with entities in BIO. The `column` is the number of that of the entities,
+    Yields the sentences, with entities in BIO. The `column` is the number of the entities' column,
     from 0; by default it is the only one with labels.
 
     Raises `ConfigurationError`, naming file and option, if there are several or none.

@@ -92,7 +92,7 @@ def columns_of_text(
 
 
 def columns_of_table(table: Table, chosen: Collection[str] = ()) -> WordColumns:
-    """Returns the columns of CSV or of a spreadsheet. What stands in them shows a header."""
+    """Returns the columns of CSV or of a spreadsheet. Their contents show a header."""
     rows: Rows = []
     document = ""
     for row in table.rows:

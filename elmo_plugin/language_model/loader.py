@@ -39,7 +39,7 @@ from elmo_plugin.language_model.windows import (
 
 @DatasetReader.register("bilm_text")
 class BiLmTextReader(DatasetReader):
-    """Stands for text in a configuration, which the data loader `bilm_stream` reads."""
+    """Stands for text in a configuration; the data loader `bilm_stream` reads it."""
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:

@@ -143,11 +143,11 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
     Adapts a softmax to another vocabulary. Known words keep their row and bias. All others were the
     unknown word until now, so the new words and the unknown word share its row, and its probability
     in equal parts: their bias is lower by `log(number of new words + 1)`. If all known words are in
-    the new vocabulary, they are as probable as before. If the source has no padding, this gets the
+    the new vocabulary, they are as probable as before. If the source lacks padding, this gets the
     row of the unknown word, too, but next to no probability.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
-    Raises `ConfigurationError` if the source has no unknown word.
+    Raises `ConfigurationError` if the source lacks an unknown word.
     """
     names = (vocab._oov_token, *UNKNOWN_WORDS)
     unknown = known.unknown_number(names)

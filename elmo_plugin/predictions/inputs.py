@@ -16,7 +16,7 @@ _QUESTION_MARKS = ("?", "\uff1f")
 
 
 class Input(NamedTuple):
-    """What AllenNLP's predictor reads, with its place for messages, and its line in a file."""
+    """The input of AllenNLP's predictor, with its place for messages, and its line in a file."""
 
     place: str
     values: dict[str, Any]
@@ -53,7 +53,7 @@ def is_question_first(task: TaskCard, texts: Sequence[str]) -> bool:
 
 def input_of_item(task: TaskCard, item: Any, place: str) -> dict[str, Any]:
     """
-    Returns the predictor's input for a text, a list of words, or an input as it is. Raises
+    Returns the predictor's input for a text, a list of words, or a complete input. Raises
     `BiLmError`, beginning with `place`, for anything else.
     """
     if isinstance(item, Mapping):

@@ -230,9 +230,9 @@ def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
 
 def view(task: TaskCard, output: Output, inputs: Inputs) -> list[Part]:
     """
-    Returns the parts of a prediction that are shown; none for a task of the user's, whose form is
-    not known. Raises `KeyError`, `TypeError` or `ValueError` if the prediction does not have the
-    form of its task.
+    Returns the parts of a prediction that are shown; none for a task of the user's, because its
+    form is not known. Raises `KeyError`, `TypeError` or `ValueError` if the prediction does not
+    have the form of its task.
     """
     if not task.finds:
         return []

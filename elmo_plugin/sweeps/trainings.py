@@ -198,8 +198,8 @@ def _locked(unfinished: Path) -> Iterator[Path]:
 
 def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
     """
-    Trains in a folder, and resumes what an earlier process has begun there if the trainer can.
-    Raises `ConfigurationError` if that has another configuration.
+    Trains in a folder, and resumes a training that an earlier process has begun there if the
+    trainer can. Raises `ConfigurationError` if that has another configuration.
     """
     resumes = config.get("trainer", {}).get("type") in ("bilm", "resumable")
     recover = resumes and (folder / CONFIG_NAME).is_file()

@@ -59,7 +59,7 @@ class ConllWord(NamedTuple):
 
 
 class DocumentLines(NamedTuple):
-    """The lines of a document: its first mark, those of each sentence, and whether it ends."""
+    """The lines of a document: its first mark, the lines of each sentence, and whether it ends."""
 
     begin: Line
     sentences: list[list[Line]]
@@ -122,9 +122,9 @@ def lacks_end(document: DocumentLines) -> ConfigurationError:
 
 def parse_sentence(lines: Sequence[Line]) -> list[ConllWord]:
     """
-    Parses the words of a sentence: at least twelve columns, the same number in all lines, which
-    tabs separate, or white space in a line without tabs. The number of each word is one more than
-    that of the word before.
+    Parses the words of a sentence: at least twelve columns, the same number in all lines, separated
+    by tabs, or by white space in a line without tabs. Each word's number is one more than the
+    number of the word before.
 
     Raises `ConfigurationError`, naming file and line, if a line is something else.
     """

@@ -54,7 +54,7 @@ def harmonic_mean(precision: float, recall: float) -> float:
 
 class CountingMetric(Metric):
     """
-    The base of metrics of counts, which the scorer of files shares. A subclass has a `__call__`
+    The base of metrics of counts, shared with the scorer of files. A subclass has a `__call__`
     that adds examples to `self.counts`, and `metrics`, the figures of the counts by their names.
     """
 

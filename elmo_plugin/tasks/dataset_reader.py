@@ -31,7 +31,7 @@ ENCODING_TAGS = "encoding_tags"
 class Line(NamedTuple):
     """
     A line of a text file, including its line end, with the name of the file and its number, from 1;
-    or another part of a file, which its `unit` names.
+    or another part of a file, named by its `unit`.
     """
 
     text: str

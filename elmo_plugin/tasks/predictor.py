@@ -38,7 +38,7 @@ class TaskPredictor(Predictor):
     The base of the predictors of all tasks. The memory of some layers grows with the square of the
     number of words, so texts of more than `max_words`, by default `default_max_words`, are an
     error; before they are tokenized, texts of more than 20 times as many characters. Predicts
-    without the in-memory cache, which only pays off over epochs. A `tokenizer`, or its
+    without the in-memory cache, because it only pays off over epochs. A `tokenizer`, or its
     configuration, replaces the dataset reader's. A subclass has `to_instance`.
     """
 

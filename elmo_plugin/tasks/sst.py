@@ -112,7 +112,7 @@ class SstTreesReader(LabeledTextsReader):
         "negative", "neutral", "positive" and "very positive".
     min_phrase_length : `int`, optional (default = `None`)
         Also make instances of phrases of this number of words or more: of every subtree if it is 1.
-        By default only whole sentences are instances, which is right for validation and test data.
+        By default only whole sentences are instances, as is right for validation and test data.
     tokenizer
         See `LabeledTextsReader`; for texts that are not trees.
 

@@ -43,7 +43,7 @@ class TaskModel(FiniteModule, Model):
     - `decode` returns the output for logits, and updates `self.metric` if the batch has the correct
       answers.
 
-    There are no metrics in training, where nothing is predicted. The progress bar shows only the
+    Training computes no metrics, since it predicts nothing. The progress bar shows only the
     figures whose names end in one of `progress_figures`; the names of the others begin with `_`.
 
     # Parameters
@@ -153,8 +153,8 @@ class _NamedParameters(nn.Module):
 
 def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
     """
-    Returns an output layer with a row for each label: the rows of the old layer, then new ones,
-    whose labels are logged.
+    Returns an output layer with a row for each label: the rows of the old layer, then new ones.
+    The new labels are logged.
     """
     labels = list(vocab.get_token_to_index_vocabulary("labels"))
     size = layer.out_features
@@ -187,7 +187,7 @@ def in_float32(logits: Any) -> Any:
     """
     Converts 16-bit logits to float32: a tensor, a named tuple with tensors, or a list of such.
     Under autocast, layers compute logits in 16 bits. That is too few for the sums of losses and
-    decoders, and numpy has no bfloat16.
+    decoders, and numpy lacks bfloat16.
     """
     if isinstance(logits, list):
         return [in_float32(each) for each in logits]

@@ -62,7 +62,8 @@ class RawTextTokenizer(Tokenizer):
     @abstractmethod
     def split(self, text: str) -> Iterable[Token]:
         """
-        Returns the words of a normalized text; without `idx` each begins where the one before ends.
+        Returns the words of a normalized text; without `idx` each begins at the end of the
+        one before.
         """
 
     @overrides

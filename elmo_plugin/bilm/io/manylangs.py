@@ -178,8 +178,8 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
 
 def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
     """
-    Reads the network's file. It is looked for in the folder, in `configs` beside the folder, and at
-    `config_path`. Raises `BiLmError` if it is not found.
+    Reads the network's file. Searches the folder, `configs` beside the folder, and `config_path`
+    for it. Raises `BiLmError` if it is not found.
     """
     _, _, name = config_path.replace("\\", "/").rpartition("/")
     files: list[AnyPath] = [folder / name]

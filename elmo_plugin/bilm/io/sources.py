@@ -85,7 +85,7 @@ MODELS: dict[str, tuple[str, str]] = {
 
 class Card(NamedTuple):
     """
-    What a model card says about the training of a biLM.
+    The statements of a model card about the training of a biLM.
 
     metadata: lines of YAML with `license` and `language`
     training: Markdown, beginning with the heading `## Training data`
@@ -103,7 +103,7 @@ class Checkpoint(NamedTuple):
     weights: names and tensors for `BiLm.load_weights`; each is read when the iteration reaches it
     softmax: the softmax that the biLM was trained with, if it is stored and requested
     dtype: the type of the stored weights, one of `DTYPES`
-    card: what its model card says, if it has one
+    card: the content of its model card, if it has one
     """
 
     options: BiLmOptions

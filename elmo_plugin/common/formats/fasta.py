@@ -62,7 +62,7 @@ def residues(text: str) -> list[Word]:
 
 def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Protein]:
     """
-    Yields the records of the file `source`, whose `lines` may be given. Raises `BiLmError`, naming
+    Yields the records of the file `source`; its `lines` may be given. Raises `BiLmError`, naming
     the line, if the file is not FASTA, or if a record has no name, the name of another record,
     letters of DNA alone, or characters that stand for no residue.
     """

@@ -57,7 +57,7 @@ def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
 class DeferringFile(io.FileIO):
     """
     A file in which writing never fails, because HDF5 crashes if it does. The first error is stored
-    in `error`, and what is written after it is dropped.
+    in `error`, and anything written after it is dropped.
     """
 
     error: OSError | None = None

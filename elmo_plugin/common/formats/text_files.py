@@ -83,7 +83,7 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
     """
     Yields the lines of a text with one sentence each; or, given the number of a `column`, the words
     in it up to each blank line as one sentence, with "_" for white space within a word. Raises
-    `BiLmError` if the lines are plainly a table or data instead, or a row has no word.
+    `BiLmError` if the lines are plainly a table or data instead, or a row lacks a word.
     """
     lines = iter(lines)
     if column is not None:

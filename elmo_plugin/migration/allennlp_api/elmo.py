@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 SMALLEST_VARIANCE = 1e-13
 WITHIN_A_CALL = "call"
-"""The value of `stateful` with which the LSTMs' state ends where a call of the model ends."""
+"""The value of `stateful` with which the LSTMs' state ends when a call of the model ends."""
 
 
 class AllenNlpScalarMix(FiniteModule):

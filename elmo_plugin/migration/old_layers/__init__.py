@@ -1,4 +1,4 @@
 """
-Layers and an indexer that compute what AllenNLP 0.x computed, with the same weights. `elmo port`
+Layers and an indexer that compute as AllenNLP 0.x did, with the same weights. `elmo port`
 writes them into old archives.
 """

@@ -1,4 +1,4 @@
-"""The encoders `augmented_lstm`, which AllenNLP 2.10.1 registers but cannot use."""
+"""The `augmented_lstm` encoders that AllenNLP 2.10.1 registers but cannot use."""
 
 from typing import cast
 

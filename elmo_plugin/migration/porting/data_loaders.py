@@ -1,4 +1,4 @@
-"""Rules for iterators and dataset readers, which share the keys of a data loader."""
+"""Rules for iterators and dataset readers: both share the keys of a data loader."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _REMOVED = ("biggest_batch_first", "cache_instances", "track_epoch")  # mattered
 
 
 def port_data_loaders(porting: Porting) -> None:
-    """Makes data loaders of the iterators of 0.x, and ports those of 1.x."""
+    """Makes data loaders of the iterators of 0.x, and ports the data loaders of 1.x."""
     for old, new in _KEYS.items():
         if old in porting.config:
             replace(porting.config, old, {new: _from_iterator(porting, old, porting.config[old])})

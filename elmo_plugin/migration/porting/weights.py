@@ -6,7 +6,7 @@ from typing import Any
 
 _LAYER = r"(?:forward_|backward_)?layer_\d+\."  # of a stacked LSTM
 _LINEAR = r"(?:input|state)_linearity\."
-# Parts of names: a regular expression for the old one, and what stands in its place. The LSTMs
+# Parts of names: a regular expression for the old one, and its replacement. The LSTMs
 # inside ELMo have no `_module`, and keep their names.
 RENAMED = {
     r"\._similarity_function\.": ".",
@@ -14,7 +14,7 @@ RENAMED = {
     r"^_mention_pruner\._scorer\.0\.": "_mention_feedforward.",
     r"^_mention_pruner\._scorer\.1\.": "_mention_scorer.",
 }
-# The vectors of ELMo's cached words, which its biLM can compute.
+# The vectors of ELMo's cached words; its biLM can compute them.
 DERIVED = re.compile(r"\._elmo_lstm\._word_embedding\.weight$")
 
 

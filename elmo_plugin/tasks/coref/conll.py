@@ -74,7 +74,7 @@ def _speaker(word: ConllWord) -> str:
 def parse_title(begin: Line) -> tuple[str, str]:
     """
     Returns the name and the part of a document, the part empty if there is none. Raises
-    `ConfigurationError` if its mark has no name.
+    `ConfigurationError` if its mark lacks a name.
     """
     match = _TITLE.fullmatch(begin.text)
     if match is None:

@@ -21,7 +21,7 @@ class AntecedentLogits(NamedTuple):
 
     spans: list[Span]
     # Shape: (spans, 1 + antecedents). The first column is for no antecedent, the next ones are for
-    # the spans before, the nearest one first; `-inf` where there is no such span.
+    # the spans before, the nearest one first; `-inf` for a missing one.
     logits: Tensor
 
 
@@ -58,7 +58,7 @@ def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) 
 def antecedent_indices(scores: Tensor) -> Tensor:
     """
     Returns the index of the antecedent that each score of shape (spans, antecedents) is for;
-    negative if there is no such span.
+    negative if there is none.
     """
     spans = torch.arange(scores.size(0), device=scores.device)
     nearest = torch.arange(scores.size(1), device=scores.device)

@@ -77,7 +77,7 @@ class CorefSpanRanking(TaskModel):
     spans_per_word : `float`, optional (default = `0.4`)
         The number of spans that are kept for each word of the document.
     min_spans : `int`, optional (default = `8`)
-        The number of spans that are kept at least, which matters for short texts.
+        The smallest number of spans to keep; it matters for short texts.
     max_antecedents : `int`, optional (default = `250`)
         The number of kept spans before a span that are scored: the nearest.
     hidden_dim : `int`, optional (default = `150`)

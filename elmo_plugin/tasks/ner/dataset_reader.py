@@ -50,7 +50,7 @@ class Conll2003Reader(TaskDatasetReader):
         The predictor's for plain sentences.
 
     Raises `ConfigurationError`, naming file and line, if a line has other columns or an illegal
-    tag, and if a file has no sentence.
+    tag, and if a file contains no sentence.
     """
 
     def __init__(

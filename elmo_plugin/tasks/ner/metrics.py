@@ -36,7 +36,7 @@ _NO_TAG = _Tag("O", "")  # as before the first word and after the last one
 
 
 def _split(tag: str) -> _Tag:
-    """Splits a tag at its first `-`. Prefixes of BIOUL become those of BIO."""
+    """Splits a tag at its first `-`. Prefixes of BIOUL become BIO's prefixes."""
     prefix, _, kind = tag.partition("-")
     return _Tag(_BIO_PREFIXES.get(prefix, prefix), kind)
 

@@ -147,7 +147,7 @@ class NerBiLstmCrf(TaskModel):
         Returns the `words` of each sentence; except in training, the best `tags` and the `logits`;
         and, if the batch has the indices of the correct tags, of shape (batch, time), `loss`. A
         sentence with a tag that is not in the vocabulary is left out of the loss. The metric counts
-        the `gold_tags`, as strings, which are also returned.
+        the `gold_tags`, as strings; they are also returned.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}

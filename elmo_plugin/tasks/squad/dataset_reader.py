@@ -160,7 +160,7 @@ def _errors_begin_with(location: str) -> Iterator[None]:
 
 
 def _check_answers(paragraph: TokenizedParagraph, question: Question, answered: bool) -> None:
-    """Raises `ConfigurationError` if a question has no answer, but `answered` ones are expected."""
+    """Raises `ConfigurationError` if a question lacks an answer but should be `answered`."""
     if answered and not question.answers:
         raise ConfigurationError(
             "answer missing; `elmo import squad` leaves out questions without an answer"

@@ -45,7 +45,7 @@ def chains_are_right(output: Output, chains: list[list[str]]) -> bool:
 
 def frames_are_right(output: Output, frames: dict[str, dict[str, str]]) -> bool:
     """
-    Returns whether numbered roles are right, and there are no other predicates but auxiliaries.
+    Returns whether numbered roles are right, and all other predicates are auxiliaries.
     """
     found = {
         frame["predicate"]: {
