@@ -15,7 +15,7 @@ from allennlp.common.from_params import infer_constructor_params, infer_method_p
 from elmo_plugin.common.errors import did_you_mean
 
 # An external variable, as `elmo port` marks it: whether it is text or a number, then its name.
-VARIABLE = re.compile("([\ue000\ue001])([^\ue002]*)\ue002")
+VARIABLE = re.compile("(?P<kind>[\ue000\ue001])(?P<name>[^\ue002]*)\ue002")
 # Arguments that AllenNLP passes to constructors, so a configuration does not have them.
 PASSED = {
     "vocab",
