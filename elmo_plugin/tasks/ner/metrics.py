@@ -193,7 +193,9 @@ def _check_tags(line: Line, fields: Sequence[str]) -> None:
         raise line.error(f"expected at the end {expected}, got {len(fields)} columns")
     for text in fields[-2:]:
         if _split(text).prefix not in _PREFIXES:
-            got = repr(text) if len(fields) > 2 else f"{len(fields)} columns"
+            got = repr(text)
+            if len(fields) == 2:  # a word and its tag: the gold tag is missing
+                got = "2 columns"
             raise line.error(f"expected at the end {expected}, got {got}")
 
 
