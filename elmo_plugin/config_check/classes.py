@@ -82,13 +82,17 @@ def find_constructor(base: Any, kind: str | None) -> Constructor | None:
     if module not in sys.modules:
         return None
     found = getattr(sys.modules[module], name, None)
-    return Constructor(found) if inspect.isclass(found) else None
+    if not inspect.isclass(found):
+        return None
+    return Constructor(found)
 
 
 def options_of(base: Any, kind: str | None) -> dict[str, Parameter]:
     """Returns the options of a registered class."""
     constructor = find_constructor(base, kind)
-    return {} if constructor is None else constructor.options()
+    if constructor is None:
+        return {}
+    return constructor.options()
 
 
 def has_default_from_params(cls: Any) -> bool:
