@@ -131,7 +131,9 @@ def load_archive(
         config = _read_config(folder, name)
         # An archive without weights is refused: a biLM would be read from wherever it says.
         archived = find_weights(folder, name)
-        weights = Path(weights_file) if weights_file else archived
+        weights = archived
+        if weights_file:
+            weights = Path(weights_file)
         check_before_load(weights, name)
         if isinstance(overrides, str):
             overrides = parse_overrides(overrides)
@@ -218,10 +220,11 @@ def check_config(
     model = dict(config["model"])
     if model.get("type") == "bilm":
         model.pop("initial", None)  # its sizes come from the weights
-    overridden = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
+    own = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
     for keys, reason in refused({**config, "model": model}, folder):
         place = [str(key) for key in keys]
-        if any(place[: len(prefix)] == prefix for prefix in overridden):
+        is_own = any(place[: len(prefix)] == prefix for prefix in own)
+        if is_own:
             continue
         hint = f"; {TRUST}"
         if "not registered" in reason:
@@ -266,12 +269,15 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
     )
 
     def load(model: str, disable: Sequence[str]) -> Any:
+        """Does what `spacy.load` does, or makes the rules of a language for the model's name."""
         if trust and (spacy.util.is_package(model) or Path(model).exists()):
             return spacy.load(model, disable=disable)
-        language = model.partition("_")[0]
+        language, _, _ = model.partition("_")  # of a name such as en_core_web_sm
         only_splits = not needs_tags and "parser" in disable and "ner" in disable
         if not only_splits or language not in languages:
-            problem = "is not installed" if trust else f"is not data; {TRUST}"
+            problem = f"is not data; {TRUST}"
+            if trust:
+                problem = "is not installed"
             raise BiLmError(f"{name}: spaCy's model {model} {problem}")
         logger.warning("%s: words are split by spaCy's rules, without the model %s", name, model)
         return spacy.blank(language)
@@ -313,14 +319,22 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
         yield from _values(value, place)
 
 
+def _drop_gone_options(reader: dict[str, Any]) -> None:
+    """Removes the options of a dataset reader that version 1.0.0 removed."""
+    reader_type: Any = reader.get("type")
+    for option in GONE_READER_OPTIONS.get(reader_type, ()):
+        reader.pop(option, None)
+    if reader_type == "ner_conll2003":
+        _drop_gone_values(reader)
+
+
 def _drop_gone_values(reader: dict[str, Any]) -> None:
     """Removes options of `ner_conll2003` whose values it no longer knows."""
     for option, values in GONE_READER_VALUES.items():
         if reader.get(option) in values:
             del reader[option]
-    # Columns had names then, and have only numbers now.
+    # A column is given by its number; then it could also be given by its name.
     for option in ("word_column", "tag_column"):
-        # A column is given by its number; before, it could be given by its name.
         if isinstance(reader.get(option), str):
             del reader[option]
 
@@ -340,16 +354,12 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     for key in ("data_loader", "validation_data_loader"):
         loader = config.get(key)
         if isinstance(loader, dict):
-            for option in ("cache_directory", "num_workers"):
-                loader.pop(option, None)
+            loader.pop("cache_directory", None)
+            loader.pop("num_workers", None)
     for key in ("dataset_reader", "validation_dataset_reader"):
         reader = config.get(key)
         if isinstance(reader, dict):
-            reader_type: Any = reader.get("type")
-            for option in GONE_READER_OPTIONS.get(reader_type, ()):
-                reader.pop(option, None)
-            if reader_type == "ner_conll2003":
-                _drop_gone_values(reader)
+            _drop_gone_options(reader)
     _remove_sources(model)
     for _, part in _values(model):
         if isinstance(part, dict):

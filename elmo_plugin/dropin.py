@@ -7,6 +7,7 @@ by AllenNLP 1.0, is back with our `ElmoEmbedder`. A call of a model resets its E
 its state within a call only. The rest of AllenNLP gets the shims for a current torch.
 """
 
+import inspect
 import sys
 from collections.abc import Callable
 from threading import RLock
@@ -121,10 +122,12 @@ def _maker_from_params(theirs: type, ours: Any) -> Any:
     subclass of `theirs` is still constructed as AllenNLP does it.
     """
 
+    # The function itself: a class method taken from the class would construct that class.
+    allennlp_from_params = inspect.getattr_static(FromParams, "from_params").__func__
+
     def make(cls: Any, params: Params, **extras: Any) -> Any:
         if cls is not theirs:
-            allennlp_from_params = vars(FromParams)["from_params"]  # not bound to a class
-            return allennlp_from_params.__func__(cls, params, **extras)
+            return allennlp_from_params(cls, params, **extras)
         # AllenNLP may pass constructors of `theirs`, but `ours` has to use its own.
         extras.pop("constructor_to_call", None)
         extras.pop("constructor_to_inspect", None)

@@ -14,7 +14,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,13 @@ from elmo_plugin import archives, shims
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.files import check_outputs, close_log_files
 from elmo_plugin.config_check import check, mistakes
-from elmo_plugin.migration.porting import first_old_key
+from elmo_plugin.migration.porting import Note, first_old_key
 
 GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive
 TRAIN_MODEL = train.train_model
-FROM_ARCHIVE = vars(Predictor)["from_archive"].__func__
+# The function itself: a class method taken from the class would always make a `Predictor`.
+FROM_ARCHIVE = inspect.getattr_static(Predictor, "from_archive").__func__
 EXCEPTHOOK = sys.excepthook
 
 # Errors that mean a mistake of the user.
@@ -52,7 +54,7 @@ _JSONNET_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """
-    Trains as AllenNLP does, if the configuration is right. Raises `ConfigurationError` with
+    Trains as AllenNLP does, if the configuration has no mistakes. Raises `ConfigurationError` with
     all of them before anything is made or written.
     """
     # A copy, because AllenNLP takes the keys out of `params` while it trains.
@@ -64,24 +66,33 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     check(found)
     given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
     folder = Path(given["serialization_dir"])
-    is_new = not folder.exists()
     if given.get("recover"):
         _repair_config(folder / archival.CONFIG_NAME, params)
+    is_new = not folder.exists()
     try:
-        return TRAIN_MODEL(params, *args, **kwargs)
+        with _naming_old_key(old_key):
+            return TRAIN_MODEL(params, *args, **kwargs)
     except MISTAKES:
         if is_new:
             _remove_untrained(folder)
         raise
-    except TypeError as error:
-        # A class that takes **kwargs may pass an old key on to a base class that does not know it.
-        if old_key is None or "__init__() got an unexpected" not in str(error):
-            raise
-        if is_new:
-            _remove_untrained(folder)
-        raise ConfigurationError(f"{old_key}; {_OLD}") from error
     finally:
         _take_excepthook()  # AllenNLP's logging has set its own
+
+
+@contextmanager
+def _naming_old_key(old_key: Note | None) -> Iterator[None]:
+    """
+    Turns the `TypeError` of a constructor that does not know a key into a `ConfigurationError`
+    about the old key of the configuration. It is raised if a class takes `**kwargs`, and passes
+    the old key on to a base class.
+    """
+    try:
+        yield
+    except TypeError as error:
+        if old_key is None or "__init__() got an unexpected" not in str(error):
+            raise
+        raise ConfigurationError(f"{old_key}; {_OLD}") from error
 
 
 def _repair_config(file: Path, params: Params) -> None:

@@ -127,7 +127,7 @@ def import_submodules_by_their_full_names() -> None:
 
 def _include_package(package_name: str, exclude: set[str] | None = None) -> None:
     """Imports a package with its submodules; one of the user's may be in the working directory."""
-    top_package = package_name.partition(".")[0]
+    top_package, _, _ = package_name.partition(".")
     if top_package == "allennlp":
         _import_with_submodules(package_name, exclude)
         return

@@ -113,8 +113,7 @@ class DerivingModule(nn.Module):
         """
         parameters = list(self.parameters())
         derived = self._derived
-        requires_grad = [weight.requires_grad for weight in parameters]
-        if any(requires_grad):
+        if any(weight.requires_grad for weight in parameters):
             derived = None
         elif derived is None or not derived.match(parameters):
             derived = DerivedValues(parameters)
@@ -213,4 +212,4 @@ class WordCache:
             start = len(self._slots)
             stop = start + len(kept)
             self._vectors[start:stop] = vectors[: len(kept)]
-            self._slots |= zip(kept, range(start, stop), strict=True)
+            self._slots.update(zip(kept, range(start, stop), strict=True))

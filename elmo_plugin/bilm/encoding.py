@@ -112,10 +112,9 @@ def encode_texts(
     """
     numbered = enumerate(texts)
     while True:
-        split = [
-            split_text(text, f"texts[{number}]", tokenizer, language)
-            for number, text in islice(numbered, batch_size)
-        ]
+        split = []
+        for number, text in islice(numbered, batch_size):
+            split.append(split_text(text, f"texts[{number}]", tokenizer, language))
         if not split:
             return
         embedded = embed([words for words, _ in split])
@@ -143,8 +142,10 @@ def split_text(
         ) from None
     if callable(tokenizer):
         return as_words(tokenizer(text), f"tokenizer({place})"), None
-    found = make_tokenizer(tokenizer, language)(text)
-    return [word.text for word in found], [(word.start, word.end) for word in found]
+    split = make_tokenizer(tokenizer, language)
+    found = split(text)
+    offsets = [(word.start, word.end) for word in found]
+    return [word.text for word in found], offsets
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ CPU it is also faster than a tanh.
 """
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import NamedTuple
 
@@ -68,23 +68,14 @@ class FrozenRecurrence:
         state: LstmState,
         keep_state: bool,
     ) -> LayerOutput:
-        """
-        Runs one layer; nothing in the loop over time waits for the device.
-
-        A long sentence is run by a single thread if all directions run at once: several threads
-        would wait for one another in each of the many small products, and that takes milliseconds
-        if other processes need the cores.
-        """
+        """Runs one layer; nothing in the loop over time waits for the device."""
         final_hidden = state.hidden.clone()
         final_cell = state.cell.clone()
         outputs = final_cell.new_empty(len(inputs), len(inputs[0]), final_hidden.size(-1))
         for layers in packed:
             directions = layers.directions
-            runs_all = isinstance(directions, slice)
-            is_long = len(batch_sizes) > MANY_STEPS
-            needs_one_thread = runs_all and is_long and torch.get_num_threads() > 1
             with (
-                torch_threads(1) if needs_one_thread else nullcontext(),
+                _threads_for(layers, len(batch_sizes)),
                 torch.autocast(final_cell.device.type, enabled=False),
             ):
                 _run_steps(
@@ -98,6 +89,18 @@ class FrozenRecurrence:
         if not keep_state:
             return list(outputs), None
         return list(outputs), LstmState(final_hidden, final_cell)
+
+
+def _threads_for(layers: PackedLayers, num_steps: int) -> AbstractContextManager[None]:
+    """
+    Makes a single thread run a long sentence if all directions run at once: several threads would
+    wait for one another in each of the many small products, and that takes milliseconds if other
+    processes need the cores.
+    """
+    runs_all_directions = isinstance(layers.directions, slice)
+    if runs_all_directions and num_steps > MANY_STEPS and torch.get_num_threads() > 1:
+        return torch_threads(1)
+    return nullcontext()
 
 
 class SequentialRecurrence(FrozenRecurrence):

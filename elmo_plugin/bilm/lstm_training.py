@@ -45,7 +45,10 @@ class TrainingRecurrence:
         state: LstmState,
         keep_state: bool,
     ) -> LayerOutput:
-        directions_at_a_time = len(packed) if _run_as_one_batch(inputs) else 1
+        """Runs the directions together or one by one, and puts their results together."""
+        directions_at_a_time = 1
+        if _run_as_one_batch(inputs):
+            directions_at_a_time = len(packed)
         outputs: list[Tensor] = []
         final_hidden = []
         final_cell = []
@@ -73,6 +76,7 @@ class TrainingRecurrence:
 
 
 def _run_as_one_batch(inputs: Sequence[Tensor]) -> bool:
+    """Returns whether all directions run together, as is faster on a GPU."""
     return inputs[0].is_cuda
 
 
@@ -198,13 +202,15 @@ class _ProjectedLstm(Function):
         d_step_gates = torch.empty_like(all_gates[:, : max(ctx.batch_sizes, default=0)])
         d_bias = all_gates.new_zeros(len(all_gates), all_gates.size(-1))
         steps = _steps(ctx.batch_sizes)
-        steps_with_previous = list(zip(steps, [None, *steps], strict=False))
-        for step, before in reversed(steps_with_previous):
+        for number in reversed(range(len(steps))):
+            step = steps[number]
+            cell_before = first_cell
+            if number > 0:
+                cell_before = cells[:, steps[number - 1]]
             size = step.stop - step.start
             gates = all_gates[:, step]  # Shape: (directions, size, 4 * dim)
             cell_sigmoid = cell_sigmoids[:, step]
             d_gates = d_step_gates[:, :size]
-            cell_before = first_cell if before is None else cells[:, before]
             i, j, f, o = gates.chunk(4, dim=-1)
             d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
             # Back through the projection, to its input o * (1 - 2 cell_sigmoid).
@@ -228,7 +234,8 @@ class _ProjectedLstm(Function):
             d_bias += d_gates.sum(dim=1)
             d_all_gates[:, step] = d_gates
             d_hidden[:, :size] = recurrent_linear(d_all_gates[:, step])
-        # In the order of `forward`'s arguments: the inputs, the first state, the parameters.
+        # `needs_input_grad` has the order of `forward`'s arguments: the inputs, the first hidden
+        # state and cell, the four parameters.
         needs_inputs = ctx.needs_input_grad[0]
         needs_parameters = any(ctx.needs_input_grad[3:7])
         d_inputs = None
@@ -240,12 +247,9 @@ class _ProjectedLstm(Function):
             d_inputs = to_inputs(d_all_gates).to(inputs.dtype)
         if needs_parameters:
             hiddens_before = rows_before(hiddens, ctx.batch_sizes, first_hidden)
-            # Both weights multiply into the same gates, so one product has the gradients of both.
-            factors = torch.cat([inputs.to(ctx.dtype), hiddens_before.to(ctx.dtype)], dim=-1)
-            d_doubled_weights = _sum_of_outer(d_all_gates, factors).to(inputs.dtype)
-            d_weights = _double_candidate_gate(d_doubled_weights)
-            sizes = [inputs.size(-1), hiddens.size(-1)]
-            d_input_weight, d_recurrent_weight = d_weights.split(sizes, dim=-1)
+            d_input_weight, d_recurrent_weight = _gradients_of_gate_weights(
+                d_all_gates, inputs, hiddens_before
+            )
             d_projection_weight = _sum_of_outer(d_hiddens, activated).to(inputs.dtype)
         return (
             d_inputs,
@@ -261,6 +265,22 @@ class _ProjectedLstm(Function):
         )
 
 
+def _gradients_of_gate_weights(
+    d_gates: Tensor, inputs: Tensor, hiddens_before: Tensor
+) -> tuple[Tensor, Tensor]:
+    """
+    Returns the gradients of the input weight and of the recurrent weight. Both multiply into the
+    same gates, so one product, of the type of `d_gates`, has the gradients of both.
+    """
+    dtype = d_gates.dtype
+    factors = torch.cat([inputs.to(dtype), hiddens_before.to(dtype)], dim=-1)
+    d_doubled_weights = _sum_of_outer(d_gates, factors).to(inputs.dtype)
+    d_weights = _double_candidate_gate(d_doubled_weights)
+    sizes = [inputs.size(-1), hiddens_before.size(-1)]
+    d_input_weight, d_recurrent_weight = d_weights.split(sizes, dim=-1)
+    return d_input_weight, d_recurrent_weight
+
+
 def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     """
     Returns a function that multiplies by the weight of each direction. `weights` has the shape
@@ -271,8 +291,9 @@ def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     product = pack_for_training(weights[0], dtype)
 
     def product_of_one_direction(rows: Tensor, added: Tensor | None = None) -> Tensor:
-        summand = None if added is None else added[0]
-        return product(rows[0], summand).unsqueeze(0)
+        if added is None:
+            return product(rows[0]).unsqueeze(0)
+        return product(rows[0], added[0]).unsqueeze(0)
 
     return product_of_one_direction
 

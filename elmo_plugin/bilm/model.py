@@ -97,11 +97,15 @@ class BiLm(BiLmNetwork):
 
         Raises `BiLmError` if the source is not a usable model, or the device does not exist.
         """
-        target = None if device is None else get_device(device)
+        target = torch.device("cpu")
+        if device is not None:
+            target = get_device(device)
         checkpoint = read_checkpoint(source, with_softmax=False)
         bilm = cls(checkpoint.options, precision=precision, weights=checkpoint.weights)
         bilm.card = checkpoint.card
-        return bilm if target is None else bilm.to(target)
+        if target.type == "cpu":
+            return bilm
+        return bilm.to(target)
 
     @classmethod
     @explained
@@ -264,7 +268,9 @@ class BiLm(BiLmNetwork):
         if pooling is None:
             if is_one:
                 return next(encoded)
-            return encoded if isinstance(texts, Iterator) else list(encoded)
+            if isinstance(texts, Iterator):
+                return encoded
+            return list(encoded)
         vectors = [text.vectors for text in encoded]
         if is_one:
             return vectors[0]
@@ -272,8 +278,11 @@ class BiLm(BiLmNetwork):
             # Without texts, the result has the other dimensions, and the type, of a real one.
             no_words = torch.zeros(self.num_layers, 0, self.output_dim)
             vector_of_empty_text = select(no_words)
-            return vector_of_empty_text[None][:0]
-        return np.stack(vectors) if output == "numpy" else torch.stack(vectors)
+            one_row = vector_of_empty_text[None]
+            return one_row[:0]
+        if output == "numpy":
+            return np.stack(vectors)
+        return torch.stack(vectors)
 
     @staticmethod
     @explained

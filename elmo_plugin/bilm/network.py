@@ -95,7 +95,9 @@ class BiLmNetwork(DerivingModule):
     ) -> None:
         super().__init__()
         if not isinstance(options, BiLmOptions):
-            name = options if isinstance(options, str) else "base"
+            name = "base"
+            if isinstance(options, str):
+                name = options
             raise BiLmError(
                 f"expected BiLmOptions, got {options!r:.80}: use BiLm.from_pretrained({name!r:.80})"
             )

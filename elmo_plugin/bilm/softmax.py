@@ -4,7 +4,7 @@ on.
 
 import math
 from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,22 @@ from elmo_plugin.common.errors import BiLmError
 # exponentiated at a time. On a CPU, the latter fit into the cache of a core.
 LOGITS_AT_A_TIME = defaultdict(lambda: 1 << 26, cpu=1 << 21)
 LOGITS_IN_CACHE = defaultdict(lambda: 1 << 26, cpu=1 << 18)
+
+
+class Candidates(NamedTuple):
+    """
+    The words that the target of each token is compared with.
+
+    weight, bias: those of the candidates, shapes (candidates, dim) and (candidates,)
+    target_weight, target_bias: those of each token's target, shapes (tokens, dim) and (tokens,)
+    columns: the number of each target among the candidates, or -1, shape (tokens,)
+    """
+
+    weight: Tensor
+    bias: Tensor
+    target_weight: Tensor
+    target_bias: Tensor
+    columns: Tensor
 
 
 class VocabularySoftmax(nn.Module):
@@ -56,10 +72,15 @@ class VocabularySoftmax(nn.Module):
         if without_padding:
             # Words move up by one row. A token without a word has the target 0; its column becomes
             # -1, for no candidate.
-            candidates = (self.weight[1:], self.bias[1:], target_weight, target_bias, targets - 1)
+            weight = self.weight[1:]
+            bias = self.bias[1:]
+            columns = targets - 1
         else:
-            candidates = (self.weight, self.bias, target_weight, target_bias, targets)
-        return self._loss(hidden, token_weights, *candidates)
+            weight = self.weight
+            bias = self.bias
+            columns = targets
+        candidates = Candidates(weight, bias, target_weight, target_bias, columns)
+        return self._loss(hidden, token_weights, candidates)
 
     def sampled(
         self,
@@ -87,15 +108,15 @@ class VocabularySoftmax(nn.Module):
         # The place of each word of the vocabulary in the sample; -1 if it was not drawn.
         columns = torch.full_like(self.bias, -1, dtype=torch.long)
         columns[negatives] = torch.arange(len(negatives), device=columns.device)
-        candidates = (weight, bias, target_weight, target_bias, columns[targets])
-        return self._loss(hidden, token_weights, *candidates)
+        candidates = Candidates(weight, bias, target_weight, target_bias, columns[targets])
+        return self._loss(hidden, token_weights, candidates)
 
     def _loss(
-        self, hidden: Tensor, token_weights: Tensor | None, *candidates: Tensor
+        self, hidden: Tensor, token_weights: Tensor | None, candidates: Candidates
     ) -> tuple[Tensor, Tensor]:
         """
-        Computes `_Loss` with `candidates`, which are its arguments from `weight` to `columns`. By
-        default all tokens have the same weight, and their weights have the sum 1.
+        Computes `_Loss`. By default all tokens have the same weight, and their weights have the sum
+        1.
         """
         if token_weights is None:
             token_weights = self.weight.new_full((len(hidden),), 1 / max(len(hidden), 1))
@@ -127,11 +148,9 @@ class _Loss(Function):
         """
         Returns the weighted sum, and the loss of each token, shape (tokens,).
 
-        `hidden` has the shape (tokens, dim). `weight` and `bias` are those of the candidates,
-        shapes (candidates, dim) and (candidates,); `target_weight` and `target_bias` those of each
-        token's target, shapes (tokens, dim) and (tokens,). `columns` has the number of each target
-        among the candidates, or -1. `is_grad_enabled` says whether the caller needs gradients:
-        within an autograd function they are always disabled.
+        `hidden` has the shape (tokens, dim), and the arguments from `weight` to `columns` are those
+        of `Candidates`. `is_grad_enabled` says whether the caller needs gradients: within an
+        autograd function they are always disabled.
         """
         dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):

@@ -54,7 +54,9 @@ class BundledModel(NamedTuple):
     @property
     def size(self) -> int:
         """The bytes of the model and its card."""
-        folder = self.file.parent if self.file.is_file() else self.file
+        folder = self.file
+        if folder.is_file():
+            folder = folder.parent
         return sum(file.stat().st_size for file in folder.iterdir())
 
 
@@ -123,18 +125,26 @@ def archive_path(archive: str | Path) -> Path:
     _refuse_other_name(str(archive))
     if not isinstance(archive, str) or re.search(r"[/\\.:]", archive):
         return path  # it is no name, and the reader of the path says that it is missing
-    # The names of models are compared first, and then, more strictly, the words for their tasks.
-    nearest = nearest_name(archive.lower(), trained_models())
-    if not nearest:
-        word = nearest_name(_word(archive), _names(), cutoff=0.8)
-        nearest = _names().get(word, "")
     hint = "this"
+    nearest = _nearest_model(archive)
     if nearest:
         hint = f"did you mean {nearest!r}? This"
     names = ", ".join(trained_models())
     raise BiLmError(
         f"archive {archive}: file not found; {hint} package has the trained models {names}"
     )
+
+
+def _nearest_model(archive: str) -> str:
+    """
+    Returns the trained model that was probably meant, or an empty string. The names of models are
+    compared first, and then, more strictly, the words for their tasks.
+    """
+    nearest = nearest_name(archive.lower(), trained_models())
+    if nearest:
+        return nearest
+    word = nearest_name(_word(archive), _names(), cutoff=0.8)
+    return _names().get(word, "")
 
 
 def _refuse_other_name(archive: str) -> None:

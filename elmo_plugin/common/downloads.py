@@ -19,7 +19,8 @@ def download_directory() -> Path:
 
 def is_url(text: str) -> bool:
     """Returns whether a string is a URL that `fetch` downloads."""
-    return text.partition(":")[0].lower() in _SCHEMES
+    scheme, _, _ = text.partition(":")
+    return scheme.lower() in _SCHEMES
 
 
 def fetch(path_or_url: str | Path) -> Path:

@@ -235,8 +235,7 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
         if is_special(path):
             continue
         real = target_of(path).absolute()
-        # Folders that are missing are made, in the nearest one that exists.
-        folder = next(parent for parent in real.parents if parent.exists())
+        folder = _nearest_folder(real)
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise BiLmError(f"cannot write {path}: {folder} is not a writable folder")
         identity: object = _identity(path)
@@ -245,6 +244,14 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
         if identity in taken:
             raise BiLmError(f"the output {path} is also {taken[identity]}")
         taken[identity] = "another output"
+
+
+def _nearest_folder(path: Path) -> Path:
+    """Returns the nearest parent that exists: missing folders of an output are made in it."""
+    for folder in path.parents:
+        if folder.exists():
+            return folder
+    return path.parent  # on a drive that does not exist
 
 
 def refuse_folder(path: StrPath) -> None:

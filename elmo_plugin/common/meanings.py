@@ -32,7 +32,9 @@ def meanings() -> dict[str, dict[str, str]]:
         if card.command_words:
             tables["commands"][card.command] = " ".join(card.command_words)
         if card.words:
-            table = tables["models"] if card.finds else tables["projects"]
+            table = tables["projects"]
+            if card.finds:
+                table = tables["models"]
             table[card.name] = " ".join(card.words)
     return tables
 

@@ -79,6 +79,7 @@ def visible(text: object) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
+    """Returns the escape of a character, without the quotation marks of `ascii`."""
     quoted = ascii(match[0])
     return quoted[1:-1]
 

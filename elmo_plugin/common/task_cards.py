@@ -116,6 +116,10 @@ class TaskCard:
         return f"elmo predict {self.name} {arguments}"
 
 
+# The entries of a card that are objects themselves.
+_PARTS: dict[str, type[Any]] = {"project": ProjectCard, "tab": TabCard}
+
+
 @cache
 def task_cards() -> dict[str, TaskCard]:
     """Returns the cards of this package by their names, in the order of its lists."""
@@ -141,6 +145,3 @@ def _read_card(path: Path) -> TaskCard:
         if key in values:
             values[key] = kind(**values[key])
     return TaskCard(**values)
-
-
-_PARTS: dict[str, type[Any]] = {"project": ProjectCard, "tab": TabCard}

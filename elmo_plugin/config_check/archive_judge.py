@@ -72,10 +72,16 @@ def is_data(cls: Any) -> bool:
     """
     Returns whether making a class, other than one of the user's, reads, runs and fetches nothing.
     """
-    parts = [*cls.__module__.split("."), cls.__name__]
-    if parts[0] == "elmo_plugin" or parts[0] not in _REVIEWED:
+    package, _, _ = cls.__module__.partition(".")
+    if package == "elmo_plugin" or package not in _REVIEWED:
         return True
-    return any(".".join(parts[:end]) in _ALLOWED for end in range(1, len(parts) + 1))
+    # The class, its module, and all packages around it: any of them may be allowed.
+    name = f"{cls.__module__}.{cls.__name__}"
+    while name:
+        if name in _ALLOWED:
+            return True
+        name, _, _ = name.rpartition(".")
+    return False
 
 
 def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
@@ -100,7 +106,9 @@ def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
     has_tokenizer = getattr(reader, "tokenizer", None) or getattr(reader, "_tokenizer", None)
     if name == "text_classifier" and not has_tokenizer:
         return name  # it would load a model of spaCy
-    return None if is_data(Predictor.by_name(name)) else name
+    if is_data(Predictor.by_name(name)):
+        return None
+    return name
 
 
 @dataclass(frozen=True)
@@ -146,6 +154,7 @@ class _ArchiveJudge(Judge[Refusal]):
     def _judge_arguments(
         self, constructor: Constructor, made: Any, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
+        """Judges the arguments of an object; the class `made` is the one that takes them."""
         is_users = made.__module__.partition(".")[0] not in _REVIEWED
         judge = replace(self, in_class_of_user=is_users)
         options = constructor.options()
@@ -166,8 +175,9 @@ class _ArchiveJudge(Judge[Refusal]):
         self, made: Any, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """Asks a class that takes files of its archive whether it would take one from elsewhere."""
-        find = getattr(made, "argument_outside", None)
-        argument = None if find is None else find(self.folder, value)
+        if not hasattr(made, "argument_outside"):
+            return
+        argument = made.argument_outside(self.folder, value)
         if argument:
             yield Refusal((*keys, argument), f"the file of {name} is outside the archive")
 
@@ -208,7 +218,11 @@ def _may_be_named(kind: str) -> bool:
     Returns whether a class of the user's may be given this text as a type: it names no class, or
     one that is data.
     """
-    classes = [types[kind][0] for types in Registrable._registry.values() if kind in types]
+    classes = []
+    for types in Registrable._registry.values():
+        if kind in types:
+            cls, _ = types[kind]
+            classes.append(cls)
     if classes:
         return any(is_data(cls) for cls in classes)
     return "." not in kind
@@ -216,7 +230,7 @@ def _may_be_named(kind: str) -> bool:
 
 def _leads_outside(text: str) -> bool:
     """Returns whether a text, taken for a path or a URL, leads out of the archive's folder."""
-    path = PureWindowsPath(text)  # splits at / also
+    path = PureWindowsPath(text)  # its parts are between / or \\
     return bool(path.anchor) or text.startswith("~") or ".." in path.parts or "://" in text
 
 
@@ -225,6 +239,7 @@ def _is_name(kind: Value, names: Iterable[str]) -> bool:
 
 
 def _not_registered(kind: Value, cls: Any) -> str:
+    """Says why a type that is not registered for a base class is refused."""
     if isinstance(kind, str) and "." not in kind:
         return unregistered(kind, cls)
     return unknown(kind)
@@ -237,13 +252,19 @@ def _with_constructor(cls: Any) -> Any:
     """
     for base in cls.__mro__:
         if "__init__" in vars(base):
-            is_registered = any(
-                base is registered
-                for types in Registrable._registry.values()
-                for registered, _ in types.values()
-            )
-            return base if is_registered else cls
+            if _is_registered(base):
+                return base
+            return cls
     return cls
+
+
+def _is_registered(cls: Any) -> bool:
+    """Returns whether a class is registered under any name."""
+    for types in Registrable._registry.values():
+        for registered, _ in types.values():
+            if registered is cls:
+                return True
+    return False
 
 
 def _outside(value: Value, keys: Keys) -> Refusal:

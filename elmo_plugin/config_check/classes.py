@@ -15,7 +15,7 @@ from allennlp.common.from_params import infer_constructor_params, infer_method_p
 from elmo_plugin.common.errors import did_you_mean
 
 # An external variable, as `elmo port` marks it: whether it is text or a number, then its name.
-VARIABLE = re.compile("([\ue000\ue001])([^\ue002]*)\ue002")
+VARIABLE = re.compile("(?P<kind>[\ue000\ue001])(?P<name>[^\ue002]*)\ue002")
 # Arguments that AllenNLP passes to constructors, so a configuration does not have them.
 PASSED = {
     "vocab",
@@ -82,13 +82,17 @@ def find_constructor(base: Any, kind: str | None) -> Constructor | None:
     if module not in sys.modules:
         return None
     found = getattr(sys.modules[module], name, None)
-    return Constructor(found) if inspect.isclass(found) else None
+    if not inspect.isclass(found):
+        return None
+    return Constructor(found)
 
 
 def options_of(base: Any, kind: str | None) -> dict[str, Parameter]:
     """Returns the options of a registered class."""
     constructor = find_constructor(base, kind)
-    return {} if constructor is None else constructor.options()
+    if constructor is None:
+        return {}
+    return constructor.options()
 
 
 def has_default_from_params(cls: Any) -> bool:

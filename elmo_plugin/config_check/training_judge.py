@@ -119,12 +119,13 @@ def _options_beside_a_sampler(config: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _gone_types(config: Value, keys: Keys) -> Iterator[Mistake]:
     """
-    Yields the types that AllenNLP 2 no longer has and nothing else is called, also those within
-    types that are not registered, because the walk leaves those out.
+    Yields the types that AllenNLP 2 no longer has. They may be within a type that is not
+    registered, where the walk does not go.
     """
-    if not isinstance(config, Mapping):
-        config = dict(enumerate(config))
-    for key, value in config.items():
+    items: Iterable[tuple[str | int, Value]] = enumerate(config)
+    if isinstance(config, Mapping):
+        items = config.items()
+    for key, value in items:
         if isinstance(value, Mapping | list):
             yield from _gone_types(value, (*keys, key))
         elif key == "type" and value in GONE_TYPES and not _is_any_type(value):
@@ -132,6 +133,7 @@ def _gone_types(config: Value, keys: Keys) -> Iterator[Mistake]:
 
 
 def _is_any_type(name: str) -> bool:
+    """Returns whether anything is registered under this name."""
     return any(name in types for types in Registrable._registry.values())
 
 
@@ -181,9 +183,11 @@ class _TrainingJudge(Judge[Mistake]):
             if name in options:
                 yield from self.judge(options[name].annotation, item, (*keys, name))
             elif name != "type" and not takes_others:
-                of_type = f" of {kind or cls.__name__}" if keys else ""
+                what = "unknown key"
+                if keys:  # below the top level
+                    what = f"unknown key of {kind or cls.__name__}"
                 nearest = did_you_mean(name, options)
-                yield Mistake((*keys, name), f"unknown key{of_type}{nearest}")
+                yield Mistake((*keys, name), f"{what}{nearest}")
         yield from _missing(options, value, keys)
 
     @overrides
@@ -199,6 +203,7 @@ class _TrainingJudge(Judge[Mistake]):
 
 
 def _implausibility(found: list[Mistake]) -> tuple[int, list[int]]:
+    """Returns the key that sorts attempts: fewer mistakes come first, then deeper ones."""
     return len(found), [-len(mistake.keys) for mistake in found]
 
 
@@ -210,8 +215,9 @@ def _wrong_type(cls: Any, kind: Value) -> str | None:
         return MISSING
     if not isinstance(kind, str):
         return f"expected text, found {kind!r:.80}"
-    is_known = kind in Registrable._registry[cls] or "." in kind or VARIABLE.search(kind)
-    return None if is_known else unregistered(kind, cls)
+    if kind in Registrable._registry[cls] or "." in kind or VARIABLE.search(kind):
+        return None
+    return unregistered(kind, cls)
 
 
 def _takes_other_keys(cls: Any, options: Mapping[str, Parameter]) -> bool:
@@ -226,6 +232,7 @@ def _takes_other_keys(cls: Any, options: Mapping[str, Parameter]) -> bool:
 def _missing(
     options: Mapping[str, Parameter], value: Mapping[str, Value], keys: Keys
 ) -> Iterator[Mistake]:
+    """Yields the required options that an object does not have."""
     for name, option in options.items():
         if name not in value and _is_required(option, is_top=not keys):
             yield Mistake((*keys, name), MISSING)
@@ -241,14 +248,18 @@ def _is_required(option: Parameter, is_top: bool) -> bool:
 
 
 def _not_of_type(plain: PlainType, value: Value, keys: Keys) -> Mistake:
-    number = number_in(value) if isinstance(value, str) else None
+    """Returns the mistake of a value that is of another type than its option."""
+    number = None
     found = f"{value!r:.80}"
+    if isinstance(value, str):
+        number = number_in(value)
     if number is not None:
         found = "text: unquote it, or std.parseJson(std.extVar(…))"
     return Mistake(keys, f"expected {plain.description}, found {found}", number)
 
 
 def _out_of_range(value: float, keys: Keys) -> Iterator[Mistake]:
+    """Yields the mistake of a number that its option cannot have, judged by the option's name."""
     name = str(keys[-1])
     if name in _COUNTS and value < 1:
         yield Mistake(keys, f"expected at least 1, found {value}")
@@ -264,4 +275,6 @@ def number_in(text: str) -> NumberInText | None:
         value = json.loads(text.lower())
     except (ValueError, RecursionError):
         return None
-    return NumberInText(value) if isinstance(value, int | float) else None
+    if not isinstance(value, int | float):
+        return None
+    return NumberInText(value)

@@ -47,6 +47,7 @@ class Judge(ABC, Generic[Finding]):
             yield from self._judge_items(annotation, value, keys)
 
     def _judge_items(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
+        """Judges each item of a list or dictionary, or the value itself if it has none."""
         items = typed_items(annotation, value)
         if items is None:
             yield from self.judge_plain(annotation, value, keys)
@@ -94,10 +95,14 @@ def typed_items(annotation: Annotation, value: Value) -> list[TypedItem] | None:
         return [TypedItem(name, kinds[-1], item) for name, item in value.items()]
     if not is_list_type(annotation) or not isinstance(value, list | tuple | set):
         return None
+    has_type_for_each = origin is tuple and Ellipsis not in kinds
     items = []
     for position, item in enumerate(value):
-        kind = kinds[0]
-        if origin is tuple and Ellipsis not in kinds:
-            kind = kinds[position] if position < len(kinds) else Any  # AllenNLP ignores the rest
+        if not has_type_for_each:
+            kind = kinds[0]
+        elif position < len(kinds):
+            kind = kinds[position]
+        else:
+            kind = Any  # AllenNLP ignores the rest
         items.append(TypedItem(position, kind, item))
     return items

@@ -56,12 +56,14 @@ class VariationalBiLstm(SizedEncoder):
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """Returns shape (batch, time, output_dim), zeros at padding after the words."""
-        recurrent_dropout = self.recurrent_dropout if self.training else 0.0
+        recurrent_dropout = 0.0
+        if self.training:
+            recurrent_dropout = self.recurrent_dropout
+        vectors = inputs
         for layer in self.layers:
-            inputs = read_both_ways(
-                cast(nn.LSTM, layer), self.dropout(inputs), mask, recurrent_dropout
-            )
-        return inputs
+            dropped = self.dropout(vectors)
+            vectors = read_both_ways(cast(nn.LSTM, layer), dropped, mask, recurrent_dropout)
+        return vectors
 
 
 @Seq2SeqEncoder.register("bidirectional_gru")

@@ -190,7 +190,9 @@ class ContextualEncoder(nn.Module, Registrable):
         """Returns the features. Raises `ConfigurationError` if they have another shape."""
         expected = (*mask.shape, self.feature_dim)
         if features is None or features.shape != expected:
-            actual = "none" if features is None else tuple(features.shape)
+            actual = "none"
+            if features is not None:
+                actual = str(tuple(features.shape))
             raise ConfigurationError(
                 f"contextual_encoder: expected features of shape {expected}, got {actual}"
             )

@@ -96,9 +96,9 @@ class HighwayLstmRecurrence(Function):
         # output by the last two. The loop turns them into the gradients of these gates.
         torch.addcmul(gates, gates, gates, value=-1, out=d_gates)
         to_i, to_f, to_g, to_o, to_r = d_gates.chunk(5, dim=1)
-        to_i.mul_(2 * g - 1)
+        to_i.mul_(2 * g - 1)  # times tanh(g)
         to_f.mul_(rows_before(cells, batch_sizes))
-        to_g.mul_(i).mul_(4)
+        to_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
         to_o.mul_(r).mul_(tanh_cells)
         to_r.mul_(o * tanh_cells - carried)
         hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(r).mul_(o)
@@ -151,7 +151,9 @@ class HighwayLstmLayer(nn.Module):
         """Returns shape (rows, hidden_size) for packed rows of shape (rows, input_size)."""
         weight = self.state_linearity.weight  # Shape: (5 * hidden_size, hidden_size)
         hidden_size = weight.size(1)
-        rate = self.recurrent_dropout if self.training else 0.0
+        rate = 0.0
+        if self.training:
+            rate = self.recurrent_dropout
         mask = draw_mask(rows, rate, batch_sizes[0], hidden_size)
         # The highway connection's part, the last of six, has no bias.
         biases = nn.functional.pad(self.state_linearity.bias, (0, hidden_size))

@@ -67,6 +67,18 @@ def read_both_ways(
     outputs = packed.rows.new_zeros(*mask.shape, 2 * layer.hidden_size)
     if not packed.batch_sizes:
         return outputs
+    forward_hidden, backward_hidden = _read_rows(layer, packed, recurrent_dropout)
+    in_forward_order = backward_hidden[packed.reverse]
+    # Shape: (batch, time, 2 * hidden_size)
+    outputs[packed.places] = torch.cat([forward_hidden, in_forward_order], dim=1)
+    return outputs
+
+
+def _read_rows(layer: nn.RNNBase, packed: "PackedRows", recurrent_dropout: float) -> Tensor:
+    """
+    Returns the hidden states of packed rows, shape (directions, rows, hidden_size), each direction
+    in the order in which it reads.
+    """
     # torch has the four parameters of each direction in this order; both directions are stacked.
     forward_parameters, backward_parameters = layer.all_weights
     input_weight, weight, input_bias, bias = [
@@ -76,18 +88,12 @@ def read_both_ways(
     products = nn.functional.linear(packed.rows, input_weight.flatten(0, 1), input_bias.flatten())
     forward, backward = products.to(packed.rows.dtype).chunk(2, dim=1)
     projected = torch.stack([forward, backward[packed.reverse]])  # Shape: (directions, rows, ...)
-    if isinstance(layer, nn.LSTM):
-        sentences = packed.batch_sizes[0]
-        dropout_mask = draw_mask(packed.rows, recurrent_dropout, 2, sentences, layer.hidden_size)
-        activations = projected + bias.unsqueeze(1)
-        hidden = LstmRecurrence.apply(activations, weight, packed.batch_sizes, dropout_mask)
-    else:
-        hidden = GruRecurrence.apply(projected, weight, bias, packed.batch_sizes)
-    forward_hidden, backward_hidden = hidden  # Shapes: (rows, hidden_size)
-    in_forward_order = backward_hidden[packed.reverse]
-    # Shape: (batch, time, 2 * hidden_size)
-    outputs[packed.places] = torch.cat([forward_hidden, in_forward_order], dim=1)
-    return outputs
+    if isinstance(layer, nn.GRU):
+        return GruRecurrence.apply(projected, weight, bias, packed.batch_sizes)
+    sentences = packed.batch_sizes[0]
+    dropout_mask = draw_mask(packed.rows, recurrent_dropout, 2, sentences, layer.hidden_size)
+    activations = projected + bias.unsqueeze(1)
+    return LstmRecurrence.apply(activations, weight, packed.batch_sizes, dropout_mask)
 
 
 def draw_mask(like: Tensor, rate: float, *shape: int) -> Tensor | None:
@@ -150,8 +156,9 @@ class InputProduct(Function):
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         ctx.save_for_backward(inputs, weight)
         ctx.dtype = autocast_dtype(weight)
-        sums = bias.repeat(len(inputs), 1)
-        return product_adder(sums, ctx.dtype)(sums, inputs, weight.t().to(ctx.dtype))
+        sums = bias.repeat(len(inputs), 1)  # Shape: (rows, outputs)
+        add_product = product_adder(sums, ctx.dtype)
+        return add_product(sums, inputs, weight.t().to(ctx.dtype))
 
     @staticmethod
     @first_derivative_only
@@ -234,9 +241,9 @@ class LstmRecurrence(Function):
         # output by the last. The loop turns them into the gradients of these gates.
         d_gates = torch.addcmul(activations, activations, activations, value=-1)
         to_i, to_f, to_g, to_o = d_gates.chunk(4, dim=2)
-        to_i.mul_(2 * g - 1)
+        to_i.mul_(2 * g - 1)  # times tanh(g)
         to_f.mul_(rows_before(cells, batch_sizes))
-        to_g.mul_(i).mul_(4)
+        to_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
         to_o.mul_(tanh_cells)
         hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(o)
         d_hidden = d_outputs.clone()
@@ -326,7 +333,8 @@ class GruRecurrence(Function):
         add_product = product_adder(recurrent, dtype)
         for t, size in enumerate(batch_sizes):
             h = h[:, :size]
-            add_product(products[t].copy_(bias), h, transposed)
+            products[t].copy_(bias)
+            add_product(products[t], h, transposed)
             r_and_z[t].add_(to_r_and_z[t]).sigmoid_()
             n[t].addcmul_(r[t], to_n[t]).tanh_()
             h = torch.lerp(n[t], h, z[t], out=outputs[t])
@@ -363,7 +371,8 @@ class GruRecurrence(Function):
             d_gates[t].mul_(d_h[t].unsqueeze(2))
             if t > 0:
                 d_before = d_h[t - 1][:, :size]
-                add_product(d_before.addcmul_(d_h[t], keep[t]), d_rows[t], step_weight)
+                d_before.addcmul_(d_h[t], keep[t])
+                add_product(d_before, d_rows[t], step_weight)
         d_projected = torch.cat([d_recurrent[..., : 2 * dim], by_n.mul_(d_hidden)], dim=2)
         d_weight = product(d_recurrent.transpose(1, 2), previous, ctx.dtype)
         return d_projected, d_weight, d_recurrent.sum(dim=1), None

@@ -29,7 +29,8 @@ def biattention(
     """
     similarity = first @ second.transpose(1, 2)  # Shape: (batch, time of first, time of second)
     for_first = masked_attention(similarity, second, second_mask)
-    return for_first, masked_attention(similarity.transpose(1, 2), first, first_mask)
+    for_second = masked_attention(similarity.transpose(1, 2), first, first_mask)
+    return for_first, for_second
 
 
 def self_biattention(encoded: Tensor, mask: BoolTensor) -> Tensor:

@@ -1,6 +1,18 @@
 // Configurations that train a biLM: how much text from where, its sizes, and how it learns.
 //
 //     bilm.train(bilm.sizes.tiny, epochs=4, negatives=2048) + bilm.adamw(rate=0.005)
+
+// The options of the vocabulary that a path names, or that are given: a file of bilm-tf, an archive that
+// `allennlp build-vocab` wrote, or anything that AllenNLP takes.
+local vocabulary_options(vocabulary) =
+  local is_path = std.isString(vocabulary);
+  local path = if is_path then vocabulary else std.get(vocabulary, 'directory', '');
+  local is_text = std.endsWith(path, '.txt') || std.endsWith(path, '.txt.gz');
+  local is_archive = std.endsWith(path, '.tar.gz');
+  if is_path && is_archive then { type: 'from_files', directory: path }
+  else if is_path || is_text then { type: 'bilm_tf', file: path }
+  else vocabulary;
+
 local published_filters = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]];
 {
   // The sizes of a biLM.
@@ -72,12 +84,7 @@ local published_filters = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 51
     train_data_path: data,
     validation_data_path: validation,
     datasets_for_vocab_creation: ['train'],
-    vocabulary:
-      local path = if std.isObject(vocabulary) then std.get(vocabulary, 'directory', '') else vocabulary;
-      local is_text = std.endsWith(path, '.txt') || std.endsWith(path, '.txt.gz');
-      if is_text || (std.isString(vocabulary) && !std.endsWith(path, '.tar.gz'))
-      then { type: 'bilm_tf', file: path }
-      else if std.isString(vocabulary) then { type: 'from_files', directory: path } else vocabulary,
+    vocabulary: vocabulary_options(vocabulary),
     data_loader: {
       type: 'bilm_stream',
       batch_size: batch_size,

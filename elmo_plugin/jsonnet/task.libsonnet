@@ -8,8 +8,8 @@
 //
 // `elmo.at` can be added to any model that takes a `contextual_encoder`.
 {
-  // The files of a data set, in a folder unless their paths are absolute. A model is evaluated on `test`, where there is one, after training. The
-  // vocabulary counts each text once, however many questions, predicates or phrases it has.
+  // The files of a data set, in a folder unless their paths are absolute. If there is a `test`, the model is evaluated
+  // on it after training. The vocabulary counts each text once, however many questions, predicates or phrases it has.
   data(folder, train, dev, test=null):: {
     local path(file) = if std.startsWith(file, '/') then file else folder + '/' + file,
     assert !('model' in super) : 'a task comes first in a sum; word vectors, elmo.at and others are added after it',

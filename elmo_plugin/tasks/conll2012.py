@@ -53,13 +53,24 @@ class ConllWord(NamedTuple):
         return self.lemma not in NO_ANNOTATION and self.frameset not in NO_ANNOTATION
 
     @property
+    def num_columns(self) -> int:
+        """The number of the columns of its line."""
+        return FIXED_COLUMNS + len(self.frames) + 1
+
+    @property
     def plain(self) -> str:
         """The word as in plain text."""
         return unescape_word(self.word)
 
 
 class DocumentLines(NamedTuple):
-    """The lines of a document: its first mark, the lines of each sentence, and whether it ends."""
+    """
+    The lines of a document.
+
+    begin: the mark `#begin document`
+    sentences: the lines of each sentence
+    has_end: whether the mark `#end document` follows
+    """
 
     begin: Line
     sentences: list[list[Line]]
@@ -99,7 +110,7 @@ def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
             if document is None:
                 found = sentence[0].text.strip()
                 raise sentence[0].error(
-                    f"expected #begin document (NAME); part 000, got {found!r:.60}",
+                    f"expected #begin document (NAME); part 000, got {found!r:.60}"
                 )
             document.sentences.append(sentence)
             continue
@@ -130,25 +141,37 @@ def parse_sentence(lines: Sequence[Line]) -> list[ConllWord]:
     """
     words = [_parse_word(line) for line in lines]
     for before, word in pairwise(words):
-        expected, found = (FIXED_COLUMNS + 1 + len(each.frames) for each in (before, word))
-        if found != expected:
-            raise word.line.error(f"expected {expected} columns as in the line before, got {found}")
-        if int(word.number) != int(before.number) + 1:
+        if word.num_columns != before.num_columns:
             raise word.line.error(
-                f"expected word {int(before.number) + 1} in column 3, got {word.number}, and a "
-                "blank line between sentences",
+                f"expected {before.num_columns} columns as in the line before, got "
+                f"{word.num_columns}"
+            )
+        next_number = int(before.number) + 1
+        if int(word.number) != next_number:
+            raise word.line.error(
+                f"expected word {next_number} in column 3, got {word.number}, and a blank line "
+                "between sentences"
             )
     return words
 
 
 def _parse_word(line: Line) -> ConllWord:
+    """Parses a line. Raises `ConfigurationError` as `parse_sentence` does."""
     columns = line.columns
     if "\t" in line.text:
         columns = [column.strip(" ") for column in line.text.strip("\r\n").split("\t")]
     if len(columns) <= FIXED_COLUMNS:
         raise line.error(f"expected at least {FIXED_COLUMNS + 1} columns, got {len(columns)}")
+    # The fields of a word have the order of the columns.
     word = ConllWord(line, *columns[:FIXED_COLUMNS])
     word = word._replace(frames=columns[FIXED_COLUMNS:-1], mention=columns[-1])
+    _check_word(word)
+    return word
+
+
+def _check_word(word: ConllWord) -> None:
+    """Raises `ConfigurationError` if a column has what cannot stand in it."""
+    line = word.line
     if not word.number.isdecimal():
         raise line.error(f"expected the number of a word in column 3, got {word.number!r}")
     if not word.word or word.word == SKELETON:
@@ -156,13 +179,12 @@ def _parse_word(line: Line) -> ConllWord:
     if word.entity not in NO_ANNOTATION and "*" not in word.entity:
         raise line.error(
             "expected the speaker and the named entity in columns 10 and 11, got "
-            f"{word.speaker!r} and {word.entity!r} (a name with spaces needs tabs between columns)",
+            f"{word.speaker!r} and {word.entity!r} (a name with spaces needs tabs between columns)"
         )
     if "*" in word.mention or not word.mention:
         raise line.error(
-            f"expected coreference, such as (12 or -, in the last column, got {word.mention!r}",
+            f"expected coreference, such as (12 or -, in the last column, got {word.mention!r}"
         )
-    return word
 
 
 def format_sentence(words: Iterable[ConllWord]) -> str:

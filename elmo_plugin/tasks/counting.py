@@ -162,7 +162,8 @@ def figures_table(figures: Mapping[str, Any]) -> list[str]:
     groups = {name: values for name, values in figures.items() if isinstance(values, Mapping)}
     lines = []
     if groups:
-        columns = list(next(iter(groups.values())))
+        first_group, *_ = groups.values()
+        columns = list(first_group)  # all groups have the same figures
         width_of_names = max(len(name) for name in groups)
         header = {column: column for column in columns}
         lines.append(_table_row("", header, columns, width_of_names))
@@ -177,10 +178,10 @@ def figures_table(figures: Mapping[str, Any]) -> list[str]:
 def _table_row(
     name: str, row: Mapping[str, Any], columns: Sequence[str], width_of_names: int
 ) -> str:
-    cells = [f"{name:{width_of_names}}"]
+    cells = [name.ljust(width_of_names)]
     for column in columns:
         width = max(len(column), 8)
-        cells.append(f"{_shown(row[column]):>{width}}")
+        cells.append(_shown(row[column]).rjust(width))
     return "  ".join(cells)
 
 

@@ -3,7 +3,7 @@
 import logging
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -120,7 +120,9 @@ class TaskDatasetReader(DatasetReader):
             if not has_example:
                 empty.append(file)
         if len(empty) == len(files):
-            kind = "file" if files == [str(file_path)] else "folder"
+            kind = "folder"
+            if files == [str(file_path)]:
+                kind = "file"
             raise ConfigurationError(f"{file_path}: no {self.example_names} in this {kind}")
         if empty:
             logger.info(
@@ -146,7 +148,9 @@ class TaskDatasetReader(DatasetReader):
     @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
         for field in instance.fields.values():
-            parts = field.field_list if isinstance(field, ListField) else [field]
+            parts: Sequence[Field] = [field]
+            if isinstance(field, ListField):
+                parts = field.field_list
             for part in parts:
                 if isinstance(part, TextField):
                     part.token_indexers = self._token_indexers

@@ -13,6 +13,8 @@ from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
+_MOST_CHARACTERS = 500  # of a message with all labels
+
 
 class LabeledTextsReader(TaskDatasetReader):
     """
@@ -76,8 +78,9 @@ class KnownLabelField(LabelField):
     def index(self, vocab: Vocabulary) -> None:
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)
         if self.label not in known:
-            message = f"the model has no label {self.label!r}, only {', '.join(known)}"[:500]
-            raise ConfigurationError(message + did_you_mean(str(self.label), known))
+            message = f"the model has no label {self.label!r}, only {', '.join(known)}"
+            hint = did_you_mean(str(self.label), known)
+            raise ConfigurationError(message[:_MOST_CHARACTERS] + hint)
         super().index(vocab)
 
 
@@ -88,9 +91,10 @@ def number_of_labels(vocab: Vocabulary) -> int:
     """
     labels = vocab.get_token_to_index_vocabulary("labels")
     numbers = [label for label in labels if label.isdecimal()]
-    if len(numbers) > 1 and len(labels) - len(numbers) > 1:
+    num_words = len(labels) - len(numbers)
+    if len(numbers) > 1 and num_words > 1:
+        message = f"expected labels that are words or numbers, got both: {', '.join(labels)}"
         raise ConfigurationError(
-            f"expected labels that are words or numbers, got both: {', '.join(labels)}"[:500]
-            + "; the option label_names names those that are numbers"
+            f"{message[:_MOST_CHARACTERS]}; the option label_names names those that are numbers"
         )
     return vocab.get_vocab_size("labels")

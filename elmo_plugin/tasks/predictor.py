@@ -57,7 +57,9 @@ class TaskPredictor(Predictor):
         if tokenizer is not None:
             dataset_reader.tokenizer = make_tokenizer(tokenizer)  # type: ignore[attr-defined]
         super().__init__(model, dataset_reader)
-        self._max_words = self.default_max_words if max_words is None else max_words
+        self._max_words = self.default_max_words
+        if max_words is not None:
+            self._max_words = max_words
         check_at_least(f"{self.name}: max_words", self._max_words, error=ConfigurationError)
         for module in model.modules():
             if isinstance(module, ElmoRepresentations) and isinstance(module.cache, MemoryCache):
@@ -158,12 +160,16 @@ class SentencePredictor(TaskPredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         words = words_from_json(json_dict, self._tokenizer, self.name)
-        to_instance = self._dataset_reader.text_to_instance
-        parameters = list(signature(to_instance).parameters.values())
-        if parameters[0].annotation is str:  # another package's reader, which splits text itself
+        if _splits_text(self._dataset_reader):
             joined = " ".join(str(word) for word in words)
-            return to_instance(json_dict.get("sentence", joined))
-        return to_instance(words)
+            return self._dataset_reader.text_to_instance(json_dict.get("sentence", joined))
+        return self._dataset_reader.text_to_instance(words)
+
+
+def _splits_text(reader: DatasetReader) -> bool:
+    """Returns whether a reader, of another package, takes a text and splits it into words."""
+    first, *_ = signature(reader.text_to_instance).parameters.values()
+    return first.annotation is str
 
 
 def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer:
@@ -196,17 +202,22 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
 
 def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
     """
-    Returns the "text" of an instance as typed, and the first character of each word and the one
-    after its last; without a text, its words joined by spaces.
+    Returns the "text" of an instance as typed, and the place of each word in it: its first
+    character and the one after its last. If the text or a place is not known, the text is the words
+    joined by spaces.
     """
     tokens = cast(TextField, instance["tokens"]).tokens
-    places = [(token.idx, token.idx_end) for token in tokens]
     text = None
     if "text" in instance.fields:
         text = cast(MetadataField, instance["text"]).metadata
-    if text is None or any(None in place for place in places):
-        return join_words([as_typed(token) for token in tokens])
-    return text, cast(list[tuple[int, int]], places)
+    places = []
+    for token in tokens:
+        if text is None or token.idx is None or token.idx_end is None:
+            return join_words([as_typed(token) for token in tokens])
+        places.append((token.idx, token.idx_end))
+    if text is None:  # and there are no words
+        return join_words([])
+    return text, places
 
 
 def join_words(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:

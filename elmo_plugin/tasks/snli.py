@@ -90,8 +90,9 @@ class SnliReader(LabeledTextsReader):
         """
         fields: dict[str, Field] = {}
         for name, text in (("premise", premise), ("hypothesis", hypothesis)):
-            words = self.tokenizer.tokenize(text) if isinstance(text, str) else text
-            fields[name] = TextField(words)
+            if isinstance(text, str):
+                text = self.tokenizer.tokenize(text)
+            fields[name] = TextField(text)
         if label is not None:
             fields["label"] = KnownLabelField(label)
         return Instance(fields)

@@ -32,8 +32,14 @@ _LETTERS = {
     "BMES": _Letters("B", "M", "E", "S"),
 }
 _BIO = _Letters("B", "I", "I", "B")  # of all other encodings
-_BIOUL = {"S": "U", "E": "L", "M": "I"}
-_TAG = re.compile(r"([BIESULM])(?:[-_](\S+))?|(\S+)[-_]([BIESULM])", re.IGNORECASE)
+_BIOUL = {"S": "U", "E": "L", "M": "I"}  # the letters of other encodings in BIOUL
+_LETTER = "BIESULM"
+# The letter of an encoding, before or after the label of its span.
+_TAG = re.compile(
+    rf"(?P<letter>[{_LETTER}])(?:[-_](?P<label>\S+))?"
+    rf"|(?P<label_before>\S+)[-_](?P<letter_after>[{_LETTER}])",
+    re.IGNORECASE,
+)
 
 
 class Span(NamedTuple):
@@ -82,11 +88,13 @@ def parse_tag(value: str) -> EntityTag | None:
     if value in ("O", "o"):
         return OUTSIDE
     match = _TAG.fullmatch(value)
-    if match is None or value in "biesulm":
+    is_small_letter = len(value) == 1 and value.islower()  # a word of its own, not a tag
+    if match is None or is_small_letter:
         return None
-    letter, kind, kind_first, last_letter = match.groups()
-    letter = (letter or last_letter).upper()
-    return EntityTag(letter, _BIOUL.get(letter, letter), kind or kind_first or "")
+    letter = match["letter"] or match["letter_after"]
+    letter = letter.upper()
+    label = match["label"] or match["label_before"] or ""
+    return EntityTag(letter, _BIOUL.get(letter, letter), label)
 
 
 def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:

@@ -3,7 +3,7 @@ predictor.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -135,9 +135,14 @@ class SstTreesReader(LabeledTextsReader):
             check_at_least(
                 "sst_trees: min_phrase_length", min_phrase_length, error=ConfigurationError
             )
-        self.example_names = "texts that are not neutral" if binary else "texts"
-        self._labels = BINARY_LABELS if binary else FINE_LABELS
-        self._min_phrase_length = math.inf if min_phrase_length is None else min_phrase_length
+        self.example_names = "texts"
+        self._labels: Sequence[str | None] = FINE_LABELS
+        if binary:
+            self.example_names = "texts that are not neutral"
+            self._labels = BINARY_LABELS
+        self._min_phrase_length = math.inf  # no phrase is so long
+        if min_phrase_length is not None:
+            self._min_phrase_length = min_phrase_length
 
     def read_examples(
         self, lines: Iterable[Line]
@@ -151,6 +156,7 @@ class SstTreesReader(LabeledTextsReader):
         if first is None:
             return
         lines = chain([first], lines)
+        # The first line says which of the two forms the file has.
         if first.text.lstrip().startswith("("):
             yield from self._read_trees(lines)
         elif self._labels is BINARY_LABELS:
@@ -159,6 +165,7 @@ class SstTreesReader(LabeledTextsReader):
             yield from self._read_texts(lines)
 
     def _read_texts(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, None]]:
+        """Yields the words and the label of each line of JSON."""
         for line in lines:
             fields = self.parse(line)
             words = self.words(line, fields, "text")
@@ -167,6 +174,7 @@ class SstTreesReader(LabeledTextsReader):
             yield words, self.label(line, fields, "label"), None
 
     def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
+        """Yields the sentence of each tree, then its phrases that are long enough."""
         has_numbers: bool | None = None
         for line in lines:
             if not line.text.strip().startswith("("):

@@ -85,8 +85,9 @@ class TaskModel(FiniteModule, Model):
             self._unknown_tags.clear()
         figures = {}
         for name, figure in self.metric.get_metric(reset).items():
-            is_shown = name.endswith(self.progress_figures)
-            figures[name if is_shown else f"_{name}"] = figure
+            if not name.endswith(self.progress_figures):
+                name = f"_{name}"  # AllenNLP's progress bar leaves these out
+            figures[name] = figure
         return figures
 
     def initialize(self) -> None:
@@ -125,7 +126,9 @@ class TaskModel(FiniteModule, Model):
         """
         known = cast(BoolTensor, tags != UNKNOWN_TAG)
         for row, word in (~known).nonzero().tolist():
-            name = names[row][word] if names else "a tag"
+            name = "a tag"
+            if names:
+                name = names[row][word]
             if self.training:
                 raise ConfigurationError(
                     f"{name} is in the training data, but not in the vocabulary: the vocabulary's "
@@ -176,7 +179,10 @@ def grown(new: Layer, old: Layer, labels: int) -> Layer:
             before = old.get_parameter(name)
             known = []  # the part of each dimension that `old` has values for
             for size, larger in zip(before.shape, parameter.shape, strict=True):
-                known.append(slice(size if size == larger else labels))
+                if size == larger:
+                    known.append(slice(size))
+                else:
+                    known.append(slice(labels))
             place = tuple(known)
             parameter[place] = before[place]
             parameter.requires_grad_(before.requires_grad)
@@ -207,7 +213,8 @@ def average_probabilities(logits: Sequence[Tensor]) -> Tensor:
     Returns the logarithm of the mean of the models' probabilities, each a softmax over the last
     dim.
     """
-    return torch.stack(list(logits)).log_softmax(dim=-1).logsumexp(dim=0) - math.log(len(logits))
+    log_probabilities = torch.stack(list(logits)).log_softmax(dim=-1)  # Shape: (models, ...)
+    return log_probabilities.logsumexp(dim=0) - math.log(len(logits))
 
 
 class Classifier(TaskModel):

@@ -21,7 +21,8 @@ from elmo_plugin.common.typography import SEGMENTED_LANGUAGES, NormalizedText, c
 MAX_RUN = 2_000
 _MORE = "etc. No. Nos. Fig. Sgt. Lt. Col. Capt. Maj. Hon. Sr. Ave. approx."
 _ABBREVIATIONS = TOKENIZER_EXCEPTIONS.keys() | set(_MORE.split())
-_RUN_ON = re.compile(r"(.*[a-z0-9]{2})(\.+)([A-Z][a-z]+)?")
+# The last word of a sentence, and maybe the first of the next one, with no space between them.
+_RUN_ON = re.compile(r"(?P<word>.*[a-z0-9]{2})(?P<stop>\.+)(?P<next>[A-Z][a-z]+)?")
 _SPACE = re.compile(r"\s*")
 _ICON = rf"(?![\u0000-\u214f])[{CONCAT_ICONS}]"  # not a degree sign, which stays at its number
 _EMOJI = (
@@ -75,22 +76,40 @@ class RawTextTokenizer(Tokenizer):
         tokens: list[Token] = []
         end = 0
         for token in self.split(normalized.text):
-            word = token.ensure_text()
-            start = token.idx
-            if start is None:
-                start = _SPACE.match(normalized.text, end).end()  # type: ignore[union-attr]
-                if not word or not normalized.text.startswith(word, start):
-                    tokens.append(token)  # it is not in the text, such as [CLS]
-                    continue
-            end = getattr(token, "idx_end", None) or start + len(word)
-            _, first, last = normalized.word(start, end)
-            if isinstance(token, Token) and word == text[first:last]:
-                token.idx = first
-                token.idx_end = last
+            place = _find_token(token, normalized.text, end)
+            if place is None:
+                tokens.append(token)
+                continue
+            end = place.stop
+            word = normalized.word(place.start, end)
+            typed = text[word.start : word.end]
+            if isinstance(token, Token) and token.ensure_text() == typed:
+                token.idx = word.start
+                token.idx_end = word.end
             else:
-                token = TypedToken(token, first, last, text[first:last])
+                token = TypedToken(token, word.start, word.end, typed)
             tokens.append(token)
         return tokens
+
+
+def _find_token(token: Token, text: str, end_before: int) -> slice | None:
+    """
+    Returns the place of a token in a text, after the token that ends at `end_before`; `None` for
+    one that is not in the text, such as [CLS].
+    """
+    word = token.ensure_text()
+    start = token.idx
+    if start is None:
+        start = _end_of_space(text, end_before)
+        if not word or not text.startswith(word, start):
+            return None
+    end = getattr(token, "idx_end", None) or start + len(word)
+    return slice(start, end)
+
+
+def _end_of_space(text: str, start: int) -> int:
+    """Returns the place of the first character from `start` on that is not white space."""
+    return _SPACE.match(text, start).end()  # type: ignore[union-attr]
 
 
 class NormalizingTokenizer(RawTextTokenizer):
@@ -123,7 +142,7 @@ class PennTreebankTokenizer(RawTextTokenizer):
     def split(self, text: str) -> Iterable[Token]:
         end = 0
         for word in self._words(text):
-            start = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+            start = _end_of_space(text, end)
             end = start + len(word)
             if word in ("``", "''"):  # NLTK's form of a quotation mark, which the text may have too
                 word = '"'
@@ -152,12 +171,15 @@ def _split_stop(word: str) -> list[str]:
     if "." not in word or word in _ABBREVIATIONS:
         return [word]
     match = _RUN_ON.fullmatch(word)
-    if match is not None and f"{match[1]}." not in _ABBREVIATIONS:
-        return [part for part in match.groups() if part]
+    if match is not None and f"{match['word']}." not in _ABBREVIATIONS:
+        parts = [match["word"], match["stop"]]
+        if match["next"]:
+            parts.append(match["next"])
+        return parts
     if not word.endswith("."):
         return [word]
     stem = word.removesuffix(".")
-    last = stem.rpartition(".")[2]
+    _, _, last = stem.rpartition(".")
     has_case = last.lower() != last.upper()
     is_initial = has_case and len(last) == 1  # as in J. and U.S.
     if not last or last[-1] in punctuation or is_initial:
@@ -199,8 +221,10 @@ class SpacyRulesTokenizer(RawTextTokenizer):
 
     def __init__(self, language: str = "en") -> None:
         with as_configuration_error():
-            rules = EnglishRules if language == "en" else SpacyRules
-            self._rules = rules(language)
+            if language == "en":
+                self._rules: SpacyRules = EnglishRules(language)
+            else:
+                self._rules = SpacyRules(language)
         self.needs_spaces = language not in SEGMENTED_LANGUAGES
 
     @overrides

@@ -42,21 +42,31 @@ class DistinctTextsVocabulary(Vocabulary):
 def without_repeated_texts(instances: Iterable[Instance]) -> Iterator[Instance]:
     """Yields each instance with all its fields but the texts that an earlier instance has."""
     seen: set[tuple[str, ...]] = set()
-
-    def first_texts(field: Field) -> list[Field]:
-        if isinstance(field, ListField):
-            return [first for part in field.field_list for first in first_texts(part)]
-        if not isinstance(field, TextField):
-            return [field]
-        tokens = field.whole if isinstance(field, PartOfText) else field.tokens
-        text = tuple(token.text or "" for token in tokens)
-        if text in seen:
-            return []
-        seen.add(text)
-        return [TextField(tokens, field.token_indexers)]
-
     for instance in instances:
-        fields = {name: first_texts(field) for name, field in instance.fields.items()}
-        yield Instance(
-            {f"{name} {i}": field for name in fields for i, field in enumerate(fields[name])}
-        )
+        fields: dict[str, Field] = {}
+        for name, field in instance.fields.items():
+            for number, new_field in enumerate(_new_fields(field, seen)):
+                fields[f"{name} {number}"] = new_field
+        yield Instance(fields)
+
+
+def _new_fields(field: Field, seen: set[tuple[str, ...]]) -> list[Field]:
+    """
+    Returns a field, or the fields of a list, without the texts that were `seen`, and adds the
+    others to these.
+    """
+    if isinstance(field, ListField):
+        new_fields = []
+        for part in field.field_list:
+            new_fields.extend(_new_fields(part, seen))
+        return new_fields
+    if not isinstance(field, TextField):
+        return [field]
+    tokens = field.tokens
+    if isinstance(field, PartOfText):
+        tokens = field.whole
+    text = tuple(token.text or "" for token in tokens)
+    if text in seen:
+        return []
+    seen.add(text)
+    return [TextField(tokens, field.token_indexers)]

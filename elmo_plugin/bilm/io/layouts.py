@@ -44,6 +44,11 @@ class TensorMapping(NamedTuple):
     to_ours: Callable[[Tensor], Any] = _same
     to_theirs: Callable[..., Tensor] = _same
 
+    @property
+    def is_same_tensor(self) -> bool:
+        """Whether both implementations arrange the values in the same way."""
+        return self.to_ours is _same
+
     def converted(self, values: Tensor) -> dict[str, Tensor]:
         """Returns our tensors, by name."""
         tensors = self.to_ours(values)

@@ -179,7 +179,8 @@ class Elmo(nn.Module):
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
         self._dropout = nn.Dropout(dropout)
-        self._scalar_mixes: list[nn.Module] = []  # of AllenNLP's class: their number counts
+        # AllenNLP's class has this list too. Here only its length is read, see `_mixes`.
+        self._scalar_mixes: list[nn.Module] = []
         for number in range(num_output_representations):
             mix = AllenNlpScalarMix(
                 self._elmo_lstm.num_layers,
@@ -219,6 +220,7 @@ class Elmo(nn.Module):
 
     @property
     def _mixes(self) -> list[nn.Module]:
+        """The mixes as they are now: scripts may have replaced one of these attributes."""
         return [getattr(self, f"scalar_mix_{number}") for number in range(len(self._scalar_mixes))]
 
     def get_output_dim(self) -> int:
@@ -256,10 +258,12 @@ class Elmo(nn.Module):
         inputs = inputs.flatten(0, -3)  # Shape: (sentences, time, characters)
         layers, mask, has_boundaries = self._run(inputs, word_inputs)
         mixed = [mix(layers, mask) for mix in self._mixes]
-        if has_boundaries and not self._keep_sentence_boundaries:
-            mask = mask[:, 2:]  # without the boundaries, there is a value for each word
-            mixed = [vectors[:, 1:-1] for vectors in mixed]
-        if has_boundaries:  # there may be numbers at padding, and at the second boundary's place
+        if has_boundaries:
+            if not self._keep_sentence_boundaries:
+                # The words are between the boundaries, and time is shorter by 2.
+                mask = mask[:, 2:]
+                mixed = [vectors[:, 1:-1] for vectors in mixed]
+            # There may be numbers at padding, and in the place of the second boundary.
             mixed = [vectors * mask[..., None] for vectors in mixed]
         representations = [self._dropout(vectors).unflatten(0, wrapping) for vectors in mixed]
         return {"elmo_representations": representations, "mask": mask.unflatten(0, wrapping)}
@@ -272,9 +276,8 @@ class Elmo(nn.Module):
         """
         bilm = self._elmo_lstm
         mixes = self._mixes
-        is_ours = _is_plain(bilm, ElmoBiLm)
-        is_ours = is_ours and all(_is_plain(mix, AllenNlpScalarMix) for mix in mixes)
-        if not is_ours:
+        mixes_are_ours = all(_is_plain(mix, AllenNlpScalarMix) for mix in mixes)
+        if not mixes_are_ours or not _is_plain(bilm, ElmoBiLm):
             output = bilm(inputs, word_inputs)
             return list(output["activations"]), output["mask"], True
         boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)
@@ -297,10 +300,12 @@ def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
 
 def _normalize(layer: Tensor, mask: Tensor) -> Tensor:
     """
-    Subtracts the mean and divides by the deviation of all values under the mask, in float32 or
-    better.
+    Subtracts the mean of all values under the mask, and divides by their standard deviation, in
+    float32 or better.
     """
     layer = layer.to(torch.promote_types(layer.dtype, torch.float32))
     number = mask.sum() * layer.size(-1)
-    centred = layer - (layer * mask).sum() / number
-    return centred / ((centred * mask).square().sum() / number + SMALLEST_VARIANCE).sqrt()
+    mean = (layer * mask).sum() / number
+    centred = layer - mean
+    variance = (centred * mask).square().sum() / number
+    return centred / (variance + SMALLEST_VARIANCE).sqrt()

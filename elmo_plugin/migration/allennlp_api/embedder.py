@@ -180,13 +180,14 @@ class ElmoEmbedder:
         words = (sentence.split() for sentence in sentences)
         with atomic_write(output_file_path) as temporary, new_hdf5(temporary) as (file, target):
             for key, vectors in zip(keys, self.embed_sentences(words, batch_size), strict=True):
-                if target.error is not None:
+                if target.error is not None:  # the disk may be full
                     raise target.error
                 layers = select_layers(torch.from_numpy(vectors), _LAYERS[output_format])
                 _add_dataset(file, key, layers)
             if not forget_sentences and not use_sentence_keys:
                 index = json.dumps(dict(zip(sentences, keys, strict=True)))
-                file.create_dataset(_INDEX, (1,), dtype=h5py.string_dtype())[0] = index
+                dataset = file.create_dataset(_INDEX, (1,), dtype=h5py.string_dtype())
+                dataset[0] = index
 
 
 def _read_sentences(input_file: TextIO) -> list[str]:

@@ -89,9 +89,8 @@ def parameter_names(options: BiLmOptions) -> dict[str, str]:
     """
     names = {}
     for mapping in mappings(options):
-        is_same = mapping.to_ours is TensorMapping._field_defaults["to_ours"]
         for number, name in enumerate(mapping.ours):
-            if is_same:
+            if mapping.is_same_tensor:
                 names[name] = mapping.theirs
             else:
                 names[name] = f"{mapping.theirs}.{number}"

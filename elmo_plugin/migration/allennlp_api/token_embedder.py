@@ -72,10 +72,11 @@ class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
     def tokens_to_indices(
         self, tokens: list[Token], vocabulary: Vocabulary
     ) -> dict[str, list[list[int]]]:
-        words = [token.ensure_text() for token in tokens]
-        return {
-            "elmo_tokens": [self._ids_to_add.get(word) or _character_ids(word) for word in words]
-        }
+        ids = []
+        for token in tokens:
+            word = token.ensure_text()
+            ids.append(self._ids_to_add.get(word) or _character_ids(word))
+        return {"elmo_tokens": ids}
 
     @overrides
     def as_padded_tensor_dict(
@@ -199,6 +200,7 @@ def _add_description(
     _prefix: str,
     metadata: dict[str, Any],
 ) -> None:
+    """Adds the options of the biLM, and the name of their file, to a new `state_dict`."""
     metadata[_DESCRIPTION] = module._description
 
 
@@ -243,7 +245,7 @@ def _find(folder: str | PathLike[str] | None, options_file: str) -> _Archived | 
         if description.get("options_file") == options_file:
             return _Archived(weights, BiLmOptions.from_dict(description["options"]))
     if len({published_options(weights) for _, weights in found}) != 1:
-        return None
+        return None  # there is none, or it is not clear which one is meant
     _, weights = found[0]
     url = urlparse(options_file)
     if url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES:
@@ -252,6 +254,7 @@ def _find(folder: str | PathLike[str] | None, options_file: str) -> _Archived | 
 
 
 def _read(options_file: str) -> BiLmOptions:
+    """Reads the options. Raises `BiLmError` that says why the archive needs them."""
     try:
         return BiLmOptions.from_file(fetch(options_file))
     except BiLmError as error:

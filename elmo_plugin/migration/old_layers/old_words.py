@@ -1,14 +1,15 @@
 """The words of AllenNLP 0.x, for configurations that `elmo port` changed."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import LettersDigitsTokenizer, Token, Tokenizer
 from overrides import overrides
 from transformers.models.bert.tokenization_bert import BasicTokenizer
 
-_OPENING, _CLOSING = "\"'([{#$\u201c\u2018", "\"'.,;)]}:!?%\u201d\u2019"
+_OPENING = "\"'([{#$\u201c\u2018"
+_CLOSING = "\"'.,;)]}:!?%\u201d\u2019"
 _ABBREVIATIONS = {"mr.", "mrs.", "etc.", "e.g.", "cf.", "c.f.", "eg.", "al."}
 _SUFFIX = "n['\u2019]t|['\u2019](?:s|ve|re|ll|d|m)"
 _WITH_SUFFIXES = re.compile(f"(.*?)((?:{_SUFFIX})*)", re.I | re.A | re.S)
@@ -43,35 +44,45 @@ class OldWords(Tokenizer):
         do_lower_case: bool = True,
         never_split: list[str] = list(_SPECIAL),  # noqa: B006
     ) -> None:
-        bert, letters_digits = BasicTokenizer(do_lower_case, never_split), LettersDigitsTokenizer()
+        bert = BasicTokenizer(do_lower_case, never_split)
         splitters: dict[str, Callable[[str], list[Token]]] = {
-            "simple": lambda text: [Token(word) for word in _simple_words(text)],
-            "just_spaces": lambda text: [Token(word) for word in text.split()],
-            "letters_digits": letters_digits.tokenize,
-            "bert-basic": lambda text: [Token(word) for word in bert.tokenize(text)],
+            "simple": _tokenizer_of(_simple_words),
+            "just_spaces": _tokenizer_of(str.split),
+            "letters_digits": LettersDigitsTokenizer().tokenize,
+            "bert-basic": _tokenizer_of(bert.tokenize),
         }
         if splitter not in splitters:
             raise ConfigurationError(
                 f"splitter: expected one of {', '.join(splitters)}, found {splitter!r}"
             )
         self._split = splitters[splitter]
-        self._start, self._end = (
-            [Token(word) for word in words] for words in (start_tokens, end_tokens)
-        )
+        self._start = [Token(word) for word in start_tokens]
+        self._end = [Token(word) for word in end_tokens]
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:
         return [*self._start, *self._split(text), *self._end]
 
 
+def _tokenizer_of(split: Callable[[str], Iterable[str]]) -> Callable[[str], list[Token]]:
+    """Returns a function that makes tokens of the words of a text."""
+
+    def tokenize(text: str) -> list[Token]:
+        return [Token(word) for word in split(text)]
+
+    return tokenize
+
+
 def _simple_words(text: str) -> Iterator[str]:
     """Separates punctuation at both ends of a piece of text, then contractions."""
     for field in text.split():
         word = field.lstrip(_OPENING)
-        yield from field[: len(field) - len(word)]
+        yield from field[: len(field) - len(word)]  # each opening mark is a word
         end = len(word)
         while end and word[end - 1] in _CLOSING and word[:end].lower() not in _ABBREVIATIONS:
             end -= 1
         stem, suffixes = _WITH_SUFFIXES.fullmatch(word, 0, end).groups()  # type: ignore[union-attr]
-        yield from filter(None, [stem, *re.findall(_SUFFIX, suffixes, re.I | re.A)])
-        yield from word[end:]
+        if stem:
+            yield stem
+        yield from re.findall(_SUFFIX, suffixes, re.I | re.A)
+        yield from word[end:]  # each closing mark is a word

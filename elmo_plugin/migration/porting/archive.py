@@ -22,8 +22,11 @@ from elmo_plugin.migration.porting.weights import port_weights
 if TYPE_CHECKING:
     from allennlp.models import Model
 
-_CONFIG, _FILES, _STORED = "config.json", "files_to_archive.json", "fta"
+_CONFIG = "config.json"
 _META = "meta.json"  # in archives of AllenNLP 2
+# The list of the files that AllenNLP 0.x stored in an archive, and their folder.
+_STORED_FILES = "files_to_archive.json"
+_STORED_FOLDER = "fta"
 
 
 def port_archive(source: str, output: str, say: Callable[[str], None], trust: bool = False) -> None:
@@ -42,20 +45,33 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
             porting = _port_folder(folder)
             for note in porting.notes:
                 say(str(note))
-            stored = deepcopy(porting.config)
-            sources = _stored_files(stored, folder)
-            write_json(folder / _CONFIG, stored)
-            model = load_archive(folder, trust=trust).model
+            model = _load_ported(porting, folder, trust)
         except BiLmError as error:
-            message = str(error).replace(f"directory {folder}: ", "").replace(f"{folder}: ", "")
+            message = _without_folder(str(error), folder)
             raise BiLmError(f"archive {source} cannot be carried over: {message}") from None
-        _name_sources(model, sources)
         write_archive(model, porting.config, output)
     say(f"wrote {output}, for projects with {_plugins(porting)} in .allennlp_plugins")
     for place, part in porting.objects("model"):
-        if "options_file" in part and part.get("type") != "elmo_token_embedder":
-            files = part["options_file"], part.get("weight_file")
-            say(f"it needs the files of {place}, {' and '.join(map(str, files))}, where it is used")
+        if "options_file" in part and type_of(part) != "elmo_token_embedder":
+            files = f"{part['options_file']} and {part.get('weight_file')}"
+            say(f"it needs the files of {place}, {files}, where it is used")
+
+
+def _load_ported(porting: Porting, folder: Path, trust: bool) -> "Model":
+    """Loads the model of an unpacked archive with its ported configuration, and checks it so."""
+    config = deepcopy(porting.config)
+    sources = _use_stored_files(config, folder)
+    write_json(folder / _CONFIG, config)
+    model = load_archive(folder, trust=trust).model
+    _name_sources(model, sources)
+    return model
+
+
+def _without_folder(message: str, folder: Path) -> str:
+    """Returns an error about an archive without the temporary folder into which it was unpacked."""
+    for place in (f"directory {folder}: ", f"{folder}: "):
+        message = message.replace(place, "")
+    return message
 
 
 def _port_folder(folder: Path) -> Porting:
@@ -76,23 +92,26 @@ def _port_folder(folder: Path) -> Porting:
 
 
 def _is_of_dropin(tensors: Any) -> bool:
-    """Returns whether a model was trained with the drop-in's ELMo, which describes its weights."""
+    """
+    Returns whether a model was trained with the drop-in's ELMo, whose state it then has. The
+    drop-in describes its weights in torch's metadata.
+    """
     descriptions = getattr(tensors, "_metadata", {})
     return any("elmo" in description for description in descriptions.values())
 
 
-def _stored_files(config: Config, folder: Path) -> dict[str, str]:
+def _use_stored_files(config: Config, folder: Path) -> dict[str, str]:
     """
     Makes a configuration name the files that AllenNLP 0.x stored in the archive; returns their
     sources.
     """
     sources: dict[str, str] = {}
-    if not (folder / _FILES).exists():
+    if not (folder / _STORED_FILES).exists():
         return sources
-    for key in read_json_object(folder / _FILES, f"its {_FILES}"):
+    for key in read_json_object(folder / _STORED_FILES, f"its {_STORED_FILES}"):
         *parents, last = key.split(".")
-        part = _part(config, parents)
-        copy = folder / _STORED / key
+        part = _object_at(config, parents)
+        copy = folder / _STORED_FOLDER / key
         is_inside = copy.resolve().is_relative_to(folder.resolve())
         if last in part and is_inside and copy.is_file():
             sources[str(copy)] = part[last]
@@ -100,17 +119,21 @@ def _stored_files(config: Config, folder: Path) -> dict[str, str]:
     return sources
 
 
-def _part(config: Config, keys: list[str]) -> Config:
+def _object_at(config: Config, keys: list[str]) -> Config:
     """
-    Returns the object at old keys, which do not have `token_embedders` if they were flat, or an
-    empty one.
+    Returns the object at the keys of an old configuration, or an empty one. The keys do not have
+    `token_embedders` where the old configuration had none.
     """
     part: Any = config
     for key in keys:
         if not isinstance(part, dict):
             return {}
-        part = part[key] if key in part else part.get("token_embedders", {}).get(key)
-    return part if isinstance(part, dict) else {}
+        if key not in part:
+            part = part.get("token_embedders", {})
+        part = part.get(key)
+    if not isinstance(part, dict):
+        return {}
+    return part
 
 
 def _name_sources(model: "Model", sources: dict[str, str]) -> None:

@@ -13,6 +13,7 @@ from elmo_plugin.migration.porting.config import Config, Porting, type_of
 
 _TABLES: Config = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 _PRELU_SLOPE = 0.25  # torch's initial value
+_FIXED_PRELU = {"type": "leaky_relu", "negative_slope": _PRELU_SLOPE}
 _SPACY_CHANGED = (
     "spaCy 3 splits 6 or 7 of 1,000 texts otherwise than the spaCy of AllenNLP 0.x did, such as "
     "24-hour into three words"
@@ -41,14 +42,15 @@ def keep_state(porting: Porting) -> None:
     for place, part in porting.objects("model"):
         if type_of(part) == _ELMO and "stateful" not in part:
             part["stateful"] = "call"
-            porting.note(
-                f"{place}.stateful",
+            text = (
                 "now 'call': AllenNLP's ELMo goes on in a second text from its state after the "
-                "first",
+                "first"
             )
+            porting.note(f"{place}.stateful", text)
 
 
 def _note_differences(porting: Porting) -> None:
+    """Notes where AllenNLP 2 computes something else, and nothing can be done about it."""
     for difference in _TABLES["differences"]:
         if porting.version not in difference["versions"]:
             continue
@@ -63,18 +65,21 @@ def _note_spacy(porting: Porting) -> None:
         return
     for key in ("dataset_reader", "validation_dataset_reader"):
         reader = porting.get(key)
-        by_default = type_of(reader) in _TABLES["readers_that_split_text"]
         tokenizer = type_of(reader.get("tokenizer"))
-        if tokenizer == "spacy" or (by_default and not tokenizer):
+        if not tokenizer and type_of(reader) in _TABLES["readers_that_split_text"]:
+            tokenizer = "spacy"  # the default of these readers
+        if tokenizer == "spacy":
             porting.note(key, _SPACY_CHANGED, "advice")
 
 
 def _take_old_layers(porting: Porting) -> None:
+    """Replaces layers that AllenNLP 2 computes in another way by ours, which compute as before."""
     for place, part in porting.objects("model"):
         kind = type_of(part)
         if kind in _TABLES["old_layers"]:
-            part["type"], reason = _TABLES["old_layers"][kind]
-            porting.note(f"{place}.type", f"now {part['type']!r}, of elmo_plugin.plugin: {reason}")
+            new_kind, reason = _TABLES["old_layers"][kind]
+            part["type"] = new_kind
+            porting.note(f"{place}.type", f"now {new_kind!r}, of elmo_plugin.plugin: {reason}")
 
 
 def _fix_slopes(porting: Porting) -> None:
@@ -82,48 +87,60 @@ def _fix_slopes(porting: Porting) -> None:
     Fixes the slopes of `prelu` in feed-forward layers. AllenNLP 0.x neither trained nor stored
     them.
     """
-    fixed = {"type": "leaky_relu", "negative_slope": _PRELU_SLOPE}
     for place, part in porting.objects("model"):
         activations = part.get("activations")
         if activations == "prelu":
-            part["activations"] = fixed
+            part["activations"] = _FIXED_PRELU
         elif isinstance(activations, list) and "prelu" in activations:
-            part["activations"] = [fixed if each == "prelu" else each for each in activations]
+            fixed = []
+            for activation in activations:
+                fixed.append(_FIXED_PRELU if activation == "prelu" else activation)
+            part["activations"] = fixed
         else:
             continue
-        porting.note(
-            f"{place}.activations",
-            f"'prelu' is now 'leaky_relu': AllenNLP 0.x kept its slope at {_PRELU_SLOPE}",
-        )
+        text = f"'prelu' is now 'leaky_relu': AllenNLP 0.x kept its slope at {_PRELU_SLOPE}"
+        porting.note(f"{place}.activations", text)
 
 
 def _index_cached_words(porting: Porting) -> None:
     """
-    Where ELMo read the vectors of a vocabulary's words, gives it the characters of these words.
+    Gives ELMo the characters of a vocabulary's words where it read vectors that were computed once
+    for each word. The old configuration says where: the ported one no longer has these options.
     """
     for place, part in Porting(porting.old).objects("model"):
         arrays_of = part.get("embedder_to_indexer_map")
         if not isinstance(arrays_of, dict):
             continue
-        for name, embedder in part.get("token_embedders", part).items():
+        embedders = part.get("token_embedders", part)
+        for name, embedder in embedders.items():
             words = _array_of_words(arrays_of.get(name))
-            if type_of(embedder) != _ELMO or "namespace_to_cache" not in embedder or not words:
-                continue
-            if embedder.get("requires_grad"):
-                raise BiLmError(
-                    f"{place}.{name}: the vectors of its cached words may differ from its biLM's, "
-                    "because both were trained"
-                )
-            indexer = {
-                "type": "old_cached_elmo_characters",
-                "vocabulary_namespace": embedder["namespace_to_cache"],
-                "lowercase_tokens": _is_lowercased(porting.old, words),
-            }
-            for reader, indexers in porting.objects():
-                if reader.endswith("token_indexers") and name in indexers:
-                    indexers[name] = indexer
-                    text = "now the characters of the vocabulary's words, whose vectors were cached"
-                    porting.note(f"{reader}.{name}", text)
+            is_cached = type_of(embedder) == _ELMO and "namespace_to_cache" in embedder
+            if is_cached and words:
+                _index_words_of_embedder(porting, f"{place}.{name}", name, embedder, words)
+
+
+def _index_words_of_embedder(
+    porting: Porting, place: str, name: str, embedder: Config, words: str
+) -> None:
+    """
+    Replaces the indexer of an embedder with cached words. `words` is the array from which it read
+    their numbers.
+    """
+    if embedder.get("requires_grad"):
+        raise BiLmError(
+            f"{place}: the vectors of its cached words may differ from its biLM's, because both "
+            "were trained"
+        )
+    indexer = {
+        "type": "old_cached_elmo_characters",
+        "vocabulary_namespace": embedder["namespace_to_cache"],
+        "lowercase_tokens": _is_lowercased(porting.old, words),
+    }
+    for reader, indexers in porting.objects():
+        if reader.endswith("token_indexers") and name in indexers:
+            indexers[name] = indexer
+            text = "now the characters of the vocabulary's words, whose vectors were cached"
+            porting.note(f"{reader}.{name}", text)
 
 
 def _array_of_words(arrays: Any) -> str | None:
@@ -136,6 +153,7 @@ def _array_of_words(arrays: Any) -> str | None:
 
 
 def _is_lowercased(config: Mapping[str, Any], indexer: str) -> bool:
+    """Returns whether the indexer of this name counts words in lower case."""
     for place, part in Porting(config).objects():
         if place.endswith("token_indexers") and isinstance(part.get(indexer), dict):
             return part[indexer].get("lowercase_tokens", False)

@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 Config = dict[str, Any]
-# Old names and new ones, and the defaults that changed, each with its source in the archive of that
-# version.
-TABLES: Config
-TABLES, DEFAULTS = (
-    json.loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
-    for name in ("tables", "defaults")
-)
+
+
+def _read_table(name: str) -> Any:
+    return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+TABLES: Config = _read_table("tables.json")
+"""Old names of AllenNLP, and the new ones."""
+
+DEFAULTS: list[Config] = _read_table("defaults.json")
+"""The defaults that changed, each with the file of AllenNLP's source that says so."""
 
 
 class Note(NamedTuple):
@@ -28,14 +32,18 @@ class Note(NamedTuple):
     kind: str
 
     def __str__(self) -> str:
-        return f"{'to be done: ' if self.kind == 'left' else ''}{self.place}: {self.text}"
+        sentence = f"{self.place}: {self.text}"
+        if self.kind == "left":
+            return f"to be done: {sentence}"
+        return sentence
 
 
 class Porting:
     """A copy of a configuration that rules change in place, and their notes."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self.old, self.config = config, deepcopy(dict(config))
+        self.old = config
+        self.config = deepcopy(dict(config))
         self.notes: list[Note] = []
 
     @property
@@ -47,53 +55,93 @@ class Porting:
         self.notes.append(Note(place.lstrip("."), text, kind))
 
     def objects(self, below: str = "") -> list[tuple[str, Config]]:
-        """Returns the place of each object below a top-level key, or of all, and the object."""
-        return list(_objects({below: self.config.get(below)} if below else self.config, ""))
+        """
+        Returns each object of the configuration with its place, or only those below a top-level
+        key.
+        """
+        if not below:
+            return list(_objects(self.config, ""))
+        return list(_objects(self.config.get(below), below))
 
     def get(self, key: str) -> Config:
         """Returns the object at a top-level key, or an empty one."""
         value = self.config.get(key)
-        return value if isinstance(value, dict) else {}
+        if not isinstance(value, dict):
+            return {}
+        return value
 
 
 def _objects(value: Any, path: str) -> Iterator[tuple[str, Config]]:
-    if path and isinstance(value, dict):
-        yield path, value
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value if isinstance(value, list) else ())
-    )
-    for key, item in list(items):
+    """Yields the objects within a value, itself included unless it is the whole configuration."""
+    items: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        if path:
+            yield path, value
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    for key, item in items:
         yield from _objects(item, f"{path}.{key}".lstrip("."))
 
 
+def nested(key: str, value: Any) -> Config:
+    """Returns an object with a value at a key; `a.b` stands for the key `b` of an object `a`."""
+    outer, _, inner = key.partition(".")
+    if not inner:
+        return {outer: value}
+    return {outer: {inner: value}}
+
+
 def replace(config: Config, key: str, new: Config) -> None:
-    """Puts `new` in the place of a key, and merges it with other keys of the same names."""
+    """Puts the items of `new` where a key was, merged with items that are there already."""
     items = list(config.items())
     config.clear()
     for name, value in items:
-        for each, content in new.items() if name == key else [(name, value)]:
-            merge(config, each, content)
+        if name == key:
+            _merge_items(config, new)
+        else:
+            merge(config, name, value)
 
 
 def merge(config: Config, key: str, value: Any) -> None:
-    """Sets a key; adds to an object or a list that is already there."""
+    """Sets a key, or adds the value to the object or the list that is already there."""
     there = config.get(key)
     if isinstance(there, dict) and isinstance(value, dict):
-        for name, content in value.items():
-            merge(there, name, content)
+        _merge_items(there, value)
     elif isinstance(there, list) and isinstance(value, list):
         for item in value:
-            same_type = [each for each in there if type_of(each) and type_of(each) == type_of(item)]
-            merge({"": same_type[0]}, "", item) if same_type else there.append(item)
+            _add_to_list(there, item)
     else:
         config[key] = value
+
+
+def _merge_items(config: Config, new: Config) -> None:
+    for key, value in new.items():
+        merge(config, key, value)
+
+
+def _add_to_list(items: list[Any], new: Any) -> None:
+    """Adds an item to a list, or its options to the item of the same type that is in the list."""
+    new_type = type_of(new)
+    for item in items:
+        if new_type and type_of(item) == new_type:
+            if isinstance(item, dict) and isinstance(new, dict):
+                _merge_items(item, new)
+            return
+    items.append(new)
 
 
 def type_of(value: Any) -> str:
     """
     Returns the type of an object, or of the object that a text is short for; or an empty text.
     """
-    kind = value.get("type") if isinstance(value, dict) else value
-    return kind if isinstance(kind, str) else ""
+    if isinstance(value, dict):
+        value = value.get("type")
+    if not isinstance(value, str):
+        return ""
+    return value
+
+
+def without_type(options: Config) -> Config:
+    """Returns the options of an object, but not its type."""
+    return {key: value for key, value in options.items() if key != "type"}

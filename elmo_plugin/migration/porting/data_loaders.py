@@ -2,113 +2,156 @@
 
 from typing import Any
 
-from elmo_plugin.migration.porting.config import TABLES, Config, Porting, replace, type_of
+from elmo_plugin.common.integers import ceil_div
+from elmo_plugin.migration.porting.config import (
+    TABLES,
+    Config,
+    Porting,
+    replace,
+    type_of,
+    without_type,
+)
 
-_KEYS = {"iterator": "data_loader", "validation_iterator": "validation_data_loader"}
+_NEW_KEYS = {"iterator": "data_loader", "validation_iterator": "validation_data_loader"}
 _DEFAULT_BATCH_SIZE = 32  # of AllenNLP 0.x
 _LAZY_INSTANCES = 1000
 _PROCESSES = "alone: `data_loader.num_workers` needs a reader with `apply_token_indexers`"
-_PLAIN = ("basic", "bucket", "epoch_tracking_bucket")
-_REMOVED = ("biggest_batch_first", "cache_instances", "track_epoch")  # mattered little
+_PORTED_ITERATORS = ("basic", "bucket", "epoch_tracking_bucket")
+# Options that hardly change a training.
+_MINOR_OPTIONS = ("biggest_batch_first", "cache_instances", "track_epoch")
 
 
 def port_data_loaders(porting: Porting) -> None:
     """Makes data loaders of the iterators of 0.x, and ports the data loaders of 1.x."""
-    for old, new in _KEYS.items():
+    for old, new in _NEW_KEYS.items():
         if old in porting.config:
-            replace(porting.config, old, {new: _from_iterator(porting, old, porting.config[old])})
+            loader = _loader_from_iterator(porting, old, porting.config[old])
+            replace(porting.config, old, {new: loader})
             porting.note(old, f"now `{new}`")
         _port_loader(porting, new)
 
 
-def _from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
-    old: Config = {"type": iterator} if isinstance(iterator, str) else dict(iterator)
-    while "base_iterator" in old:
-        porting.note(place, f"the `base_iterator` {_PROCESSES}")
-        old = dict(old["base_iterator"])
-    kind = old.pop("type", "bucket")
-    if kind not in _PLAIN:
-        is_known = kind in TABLES["iterators"]
-        origin = "was removed" if is_known else "is not AllenNLP's: write it as a `BatchSampler`"
-        porting.note(place, f"{kind!r} {origin}; batches are made at random for now", "left")
-    batch_size: Any = old.pop("batch_size", _DEFAULT_BATCH_SIZE)
+def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
+    """Makes the data loader that reads as an iterator did, and notes what it cannot do."""
+    rest = _innermost_iterator(porting, place, iterator)  # the options that are yet to be ported
+    kind = rest.pop("type", "bucket")
+    if kind not in _PORTED_ITERATORS:
+        _note_lost_iterator(porting, place, kind)
+    batch_size: Any = rest.pop("batch_size", _DEFAULT_BATCH_SIZE)
+    max_samples = rest.pop("maximum_samples_per_batch", None)
+    sorting_keys = _field_names(rest.pop("sorting_keys", None))
     loader: Config = {"batch_size": batch_size, "shuffle": True}
-    samples, sorting_keys = (
-        old.pop("maximum_samples_per_batch", None),
-        _names(old.pop("sorting_keys", None)),
-    )
-    if samples or "bucket" in kind:
+    if max_samples or "bucket" in kind:
         sampler: Config = {"type": "bucket", "batch_size": batch_size}
-        if samples:
-            sampler = {"type": "max_tokens_sampler", "max_tokens": samples[1]}
+        if max_samples:
+            # A pair, such as ["num_tokens", 2000].
+            sampler = {"type": "max_tokens_sampler", "max_tokens": max_samples[1]}
             porting.note(f"{place}.maximum_samples_per_batch", "now `max_tokens` alone", "left")
         if sorting_keys:
             sampler["sorting_keys"] = sorting_keys
-        if "padding_noise" in old:
-            sampler["padding_noise"] = old.pop("padding_noise")
+        if "padding_noise" in rest:
+            sampler["padding_noise"] = rest.pop("padding_noise")
         loader = {"batch_sampler": sampler}
-    if old.pop("skip_smaller_batches", False) and not samples:
-        loader.get("batch_sampler", loader)["drop_last"] = True
-    if instances := old.pop("instances_per_epoch", None):
-        loader["batches_per_epoch"] = -(-int(instances) // int(batch_size))
+    if rest.pop("skip_smaller_batches", False) and not max_samples:
+        makes_batches = loader.get("batch_sampler", loader)
+        makes_batches["drop_last"] = True
+    instances = rest.pop("instances_per_epoch", None)
+    if instances:
+        loader["batches_per_epoch"] = ceil_div(int(instances), int(batch_size))
         porting.note(f"{place}.instances_per_epoch", "now `batches_per_epoch`")
-    if (in_memory := old.pop("max_instances_in_memory", None)) is not None:
+    in_memory = rest.pop("max_instances_in_memory", None)
+    if in_memory is not None:
         loader["max_instances_in_memory"] = in_memory
-    for key in old:
-        hint = ": take the callback `track_epoch_callback`" if key == "track_epoch" else ""
-        porting.note(f"{place}.{key}", f"removed{hint}", "changed" if key in _REMOVED else "left")
+    for option in rest:
+        _note_removed_option(porting, place, option)
     return loader
 
 
-def _names(sorting_keys: Any) -> list[str]:
+def _innermost_iterator(porting: Porting, place: str, iterator: Any) -> Config:
+    """Returns a copy of an iterator with its type, without the processes in which it ran."""
+    if isinstance(iterator, str):
+        return {"type": iterator}
+    innermost: Config = dict(iterator)
+    while "base_iterator" in innermost:
+        porting.note(place, f"the `base_iterator` {_PROCESSES}")
+        innermost = dict(innermost["base_iterator"])
+    return innermost
+
+
+def _note_lost_iterator(porting: Porting, place: str, kind: str) -> None:
+    if kind in TABLES["iterators"]:
+        reason = "was removed"
+    else:
+        reason = "is not AllenNLP's: write it as a `BatchSampler`"
+    porting.note(place, f"{kind!r} {reason}; batches are made at random for now", "left")
+
+
+def _note_removed_option(porting: Porting, place: str, option: str) -> None:
+    text = "removed"
+    if option == "track_epoch":
+        text = "removed: take the callback `track_epoch_callback`"
+    note_kind = "left"
+    if option in _MINOR_OPTIONS:
+        note_kind = "changed"
+    porting.note(f"{place}.{option}", text, note_kind)
+
+
+def _field_names(sorting_keys: Any) -> list[str]:
     """Returns the names of the fields in pairs such as `["tokens", "num_tokens"]`, once each."""
-    return list(
-        dict.fromkeys(key if isinstance(key, str) else key[0] for key in sorting_keys or ())
-    )
+    names = []
+    for key in sorting_keys or ():
+        if isinstance(key, str):
+            names.append(key)
+        else:
+            names.append(key[0])
+    return list(dict.fromkeys(names))
 
 
 def _port_loader(porting: Porting, key: str) -> None:
     """Ports a data loader of AllenNLP 1.x: its samplers, and the arguments of torch's loader."""
     loader = porting.get(key)
     if loader.get("type") in ("pytorch_dataloader", "default"):
-        porting.note(
-            f"{key}.type", f"{loader.pop('type')!r} was removed: the default reads the same"
-        )
-    sampler = loader.get("batch_sampler")
-    if isinstance(sampler, dict) and type_of(sampler) == "basic":
-        replace(
-            loader, "batch_sampler", {name: sampler[name] for name in sampler if name != "type"}
-        )
-        porting.note(f"{key}.batch_sampler", "`basic` is now `batch_size` of the loader")
-    elif isinstance(sampler, dict) and any(
-        isinstance(k, list) for k in sampler.get("sorting_keys") or ()
-    ):
-        sampler["sorting_keys"] = _names(sampler["sorting_keys"])
-        porting.note(f"{key}.batch_sampler.sorting_keys", "now names of fields alone")
+        old_type = loader.pop("type")
+        porting.note(f"{key}.type", f"{old_type!r} was removed: the default reads the same")
+    batch_sampler = loader.get("batch_sampler")
+    if isinstance(batch_sampler, dict):
+        _port_batch_sampler(porting, key, loader, batch_sampler)
     if "sampler" in loader:
         kind = type_of(loader.pop("sampler"))
         loader["shuffle"] = kind != "sequential"
-        is_lost = kind not in ("random", "sequential")
-        text = f"now `shuffle`, without {kind}" if is_lost else "now `shuffle`"
-        porting.note(f"{key}.sampler", text, "left" if is_lost else "changed")
+        if kind in ("random", "sequential"):
+            porting.note(f"{key}.sampler", "now `shuffle`")
+        else:
+            porting.note(f"{key}.sampler", f"now `shuffle`, without {kind}", "left")
+
+
+def _port_batch_sampler(porting: Porting, key: str, loader: Config, batch_sampler: Config) -> None:
+    if type_of(batch_sampler) == "basic":
+        replace(loader, "batch_sampler", without_type(batch_sampler))
+        porting.note(f"{key}.batch_sampler", "`basic` is now `batch_size` of the loader")
+        return
+    sorting_keys = batch_sampler.get("sorting_keys") or ()
+    if any(isinstance(sorting_key, list) for sorting_key in sorting_keys):
+        batch_sampler["sorting_keys"] = _field_names(sorting_keys)
+        porting.note(f"{key}.batch_sampler.sorting_keys", "now names of fields alone")
 
 
 def port_readers(porting: Porting) -> None:
     """Unwraps readers that ran in processes, and moves `lazy` to the data loader."""
     config = porting.config
     for kind in ("", "validation_"):
-        key, loader = f"{kind}dataset_reader", f"{kind}data_loader"
+        key = f"{kind}dataset_reader"
+        loader = f"{kind}data_loader"
         reader = porting.get(key)
         if type_of(reader) == "multiprocess" and isinstance(reader.get("base_reader"), dict):
-            reader = config[key] = reader["base_reader"]
+            reader = reader["base_reader"]
+            config[key] = reader
             porting.note(key, f"the `base_reader` {_PROCESSES}")
-        if "lazy" in reader:
-            is_lazy = reader.pop("lazy")
-            if is_lazy and loader in config:
-                config[loader].setdefault("max_instances_in_memory", _LAZY_INSTANCES)
-            text = (
-                f"now `{loader}.max_instances_in_memory`"
-                if is_lazy and loader in config
-                else "removed"
-            )
-            porting.note(f"{key}.lazy", text)
+        if "lazy" not in reader:
+            continue
+        is_lazy = reader.pop("lazy")
+        if is_lazy and loader in config:
+            config[loader].setdefault("max_instances_in_memory", _LAZY_INSTANCES)
+            porting.note(f"{key}.lazy", f"now `{loader}.max_instances_in_memory`")
+        else:
+            porting.note(f"{key}.lazy", "removed")

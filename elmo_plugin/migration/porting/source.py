@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import as_object, parse_json
@@ -20,7 +20,9 @@ from elmo_plugin.migration.porting.config import Config
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 # Characters for private use stand around the name of a variable; the first also says if it is a
 # number.
-TEXT_VARIABLE, NUMBER_VARIABLE, _END = "\ue000", "\ue001", "\ue002"
+TEXT_VARIABLE = "\ue000"
+NUMBER_VARIABLE = "\ue001"
+_END = "\ue002"
 _FUNCTIONS = {TEXT_VARIABLE: 'std.extVar("{}")', NUMBER_VARIABLE: 'std.parseJson(std.extVar("{}"))'}
 _SECONDS = 40
 _ANY_VALUE = "1"  # text and JSON
@@ -34,52 +36,114 @@ def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = Fa
     Raises `BiLmError`, beginning with `name`, if it cannot be evaluated, or computes with a
     variable.
     """
-    end = time.monotonic() + _SECONDS
-    values = dict(given)
     try:
         config = parse_json(text, name)
     except BiLmError:
-        config = _evaluate(text, name, values, trust, end)
-    real, marked = config, dict(values)
-    computed = []
-    for variable in [each for each in values if each not in given]:
-        text_mark, number_mark = (f"{kind}{variable}{_END}" for kind in _FUNCTIONS)
-        for mark in (text_mark, f'"{number_mark}"'):  # std.parseJson makes the second a mark
-            try:
-                trial = _evaluate(text, name, {**marked, variable: mark}, trust, end)
-            except BiLmError:
-                continue
-            shown = json.dumps(trial, ensure_ascii=False)
-            if with_values(trial, values) == real and mark.strip('"') in shown:
-                config, marked[variable] = trial, mark
-                break
-        else:
-            computed.append(variable)
-    if computed:
-        hint = " ".join(f"--ext-var {variable}=VALUE" for variable in computed)
-        raise BiLmError(f"{name}: it computes with the variable {', '.join(computed)}: pass {hint}")
+        jsonnet = _Jsonnet(text, name, trust, end=time.monotonic() + _SECONDS)
+        config = _evaluate_with_marks(jsonnet, given)
     return as_object(config, name)
 
 
-def _evaluate(text: str, name: str, variables: dict[str, str], trust: bool, end: float) -> Any:
-    """Evaluates Jsonnet in a process, and adds each variable that it asks for to `variables`."""
-    try:
-        result = subprocess.run(
-            [sys.executable, Path(__file__).with_name("jsonnet_process.py")],
-            input=json.dumps([name, text, variables, trust, _ANY_VALUE]).encode(),
-            capture_output=True,
-            timeout=max(end - time.monotonic(), 0),
+class _Jsonnet(NamedTuple):
+    """
+    A configuration in Jsonnet.
+
+    trust: whether it may import files that are not in its folder
+    end: the time at which all evaluations must be done
+    """
+
+    text: str
+    name: str
+    trust: bool
+    end: float
+
+    def evaluate(self, variables: dict[str, str]) -> Any:
+        """Evaluates it in a process, and adds each variable that it asks for to `variables`."""
+        task = [self.name, self.text, variables, self.trust, _ANY_VALUE]
+        try:
+            result = subprocess.run(
+                [sys.executable, Path(__file__).with_name("jsonnet_process.py")],
+                input=json.dumps(task).encode(),
+                capture_output=True,
+                timeout=max(self.end - time.monotonic(), 0),
+            )
+        except subprocess.TimeoutExpired:
+            message = f"{self.name}: Jsonnet took more than {_SECONDS} seconds"
+            raise BiLmError(message) from None
+        if result.returncode:
+            *_, last_line = result.stderr.decode(errors="replace").strip().split("\n")
+            raise BiLmError(
+                f"{self.name}: Jsonnet ended, as it does beyond 1 GB of memory ({last_line:.200})"
+            )
+        found, error, asked = json.loads(result.stdout)
+        if error:
+            raise BiLmError(f"{self.name}: {error}{_hint_of_tried(asked, variables)}")
+        variables.update(asked)
+        return parse_json(found, self.name)
+
+
+class _Marked(NamedTuple):
+    """
+    A configuration with a mark in the place of one more variable.
+
+    value: the value of the variable that makes the mark
+    """
+
+    config: Any
+    value: str
+
+
+def _evaluate_with_marks(jsonnet: _Jsonnet, given: Mapping[str, str]) -> Any:
+    """
+    Evaluates a configuration with a mark in the place of each variable that is not given. Raises
+    `BiLmError` if it computes with one: the mark would not say how.
+    """
+    values = dict(given)
+    real = jsonnet.evaluate(values)  # adds any value for the variables that are not given
+    config = real
+    marks = dict(values)
+    computed = []
+    for variable in values:
+        if variable in given:
+            continue
+        marked = _find_mark(jsonnet, variable, marks, values, real)
+        if marked is None:
+            computed.append(variable)
+        else:
+            config = marked.config
+            marks[variable] = marked.value
+    if computed:
+        hint = " ".join(f"--ext-var {variable}=VALUE" for variable in computed)
+        raise BiLmError(
+            f"{jsonnet.name}: it computes with the variable {', '.join(computed)}: pass {hint}"
         )
-    except subprocess.TimeoutExpired:
-        raise BiLmError(f"{name}: Jsonnet took more than {_SECONDS} seconds") from None
-    if result.returncode:
-        last = result.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise BiLmError(f"{name}: Jsonnet ended, as it does beyond 1 GB of memory ({last:.200})")
-    found, error, asked = json.loads(result.stdout)
-    if error:
-        raise BiLmError(f"{name}: {error}{_hint_of_tried(asked, variables)}")
-    variables |= asked
-    return parse_json(found, name)
+    return config
+
+
+def _find_mark(
+    jsonnet: _Jsonnet,
+    variable: str,
+    marks: Mapping[str, str],
+    values: Mapping[str, str],
+    real: Any,
+) -> _Marked | None:
+    """
+    Tries the mark of a text for a variable, then that of a number. A mark is right if it shows up
+    in the configuration, which is `real` again with the values in the place of all marks.
+    """
+    for kind in (TEXT_VARIABLE, NUMBER_VARIABLE):
+        mark = f"{kind}{variable}{_END}"
+        value = mark
+        if kind == NUMBER_VARIABLE:
+            value = f'"{mark}"'  # std.parseJson takes the quotes away
+        try:
+            config = jsonnet.evaluate({**marks, variable: value})
+        except BiLmError:
+            continue
+        is_shown = mark in json.dumps(config, ensure_ascii=False)
+        if is_shown and with_values(config, values) == real:
+            return _Marked(config, value)
+    return None
 
 
 def _hint_of_tried(asked: Mapping[str, str], known: Mapping[str, str]) -> str:
@@ -104,14 +168,20 @@ def with_values(config: Any, variables: Mapping[str, str]) -> Any:
         return [with_values(value, variables) for value in config]
     if not isinstance(config, str):
         return config
-    filled = VARIABLE.sub(lambda mark: variables.get(mark[2], mark[0]), config)
-    is_number = config.startswith(NUMBER_VARIABLE) and filled != config
-    return parse_json(filled, f"the variable {config[1:-1]}") if is_number else filled
+
+    def value_of(mark: re.Match[str]) -> str:
+        return variables.get(mark["name"], mark[0])
+
+    filled = VARIABLE.sub(value_of, config)
+    if config.startswith(NUMBER_VARIABLE) and filled != config:
+        return parse_json(filled, f"the variable {config[1:-1]}")
+    return filled
 
 
 def variables_in(config: Config) -> list[str]:
     """Returns the variables whose marks are in the configuration."""
-    return sorted({mark[2] for mark in VARIABLE.finditer(json.dumps(config, ensure_ascii=False))})
+    marks = VARIABLE.finditer(json.dumps(config, ensure_ascii=False))
+    return sorted({mark["name"] for mark in marks})
 
 
 def to_json(config: Config) -> str:
@@ -120,9 +190,16 @@ def to_json(config: Config) -> str:
 
 
 def _with_functions(literal: re.Match[str]) -> str:
-    if not VARIABLE.search(literal[0]):
-        return literal[0]
-    jsonnet = VARIABLE.sub(
-        lambda mark: f'" + {_FUNCTIONS[mark[1]].format(mark[2])} + "', literal[0]
-    )
-    return jsonnet.removeprefix('"" + ').removesuffix(' + ""').replace(' + "" + ', " + ")
+    """Returns a text of JSON as an expression of Jsonnet, with calls in the place of marks."""
+    text = literal[0]
+    if not VARIABLE.search(text):
+        return text
+
+    def call(mark: re.Match[str]) -> str:
+        function = _FUNCTIONS[mark["kind"]].format(mark["name"])
+        return f'" + {function} + "'
+
+    expression = VARIABLE.sub(call, text)
+    # Empty texts around the calls would turn numbers into texts.
+    expression = expression.removeprefix('"" + ').removesuffix(' + ""')
+    return expression.replace(' + "" + ', " + ")

@@ -2,7 +2,17 @@
 
 from typing import Any
 
-from elmo_plugin.migration.porting.config import TABLES, Config, Porting, merge, replace, type_of
+from elmo_plugin.common.integers import ceil_div
+from elmo_plugin.migration.porting.config import (
+    TABLES,
+    Config,
+    Porting,
+    merge,
+    nested,
+    replace,
+    type_of,
+    without_type,
+)
 
 TRAINER_KEYS: dict[str, str] = TABLES["trainer_keys"]
 """Keys of trainers before AllenNLP 2, and the keys that replace them. `tensorboard` is a callback.
@@ -18,84 +28,134 @@ _CALLBACKS = {
 
 def port_trainer_key(key: str, porting: Porting) -> None:
     """Replaces one key of the trainer or of its checkpointer."""
-    trainer, new = porting.get("trainer"), TRAINER_KEYS[key]
+    trainer = porting.get("trainer")
+    checkpointer = trainer.get("checkpointer")
+    new = TRAINER_KEYS[key]
+    text = "removed"
+    if new:
+        text = f"now `{new}`"
+    if isinstance(checkpointer, dict) and key in checkpointer:
+        value = _new_value(key, checkpointer[key], porting)
+        replace(checkpointer, key, _new_items(new, value, in_checkpointer=True))
+        porting.note(f"trainer.checkpointer.{key}", text)
+    if key in trainer:
+        value = _new_value(key, trainer[key], porting)
+        replace(trainer, key, _new_items(new, value, in_checkpointer=False))
+        porting.note(f"trainer.{key}", text)
+
+
+def _new_items(new: str, value: Any, in_checkpointer: bool) -> Config:
+    """Returns what stands in the place of an old key, in the trainer or in its checkpointer."""
     first, _, last = new.partition(".")
-    for place, part in (
-        ("trainer.checkpointer", trainer.get("checkpointer")),
-        ("trainer", trainer),
-    ):
-        if not isinstance(part, dict) or key not in part:
-            continue
-        value = _value(key, part[key], porting)
-        if not new or first == "data_loader":
-            content: Config = {}
-        elif first == "tensorboard":
-            content = {"callbacks": [{"type": first, last: value}]}
-        else:
-            content = (
-                {first: {last: value} if last else value} if part is trainer else {last: value}
-            )
-        replace(part, key, content)
-        porting.note(f"{place}.{key}", f"now `{new}`" if new else "removed")
+    if not new or first == "data_loader":
+        return {}
+    if first == "tensorboard":
+        return {"callbacks": [{"type": "tensorboard", last: value}]}
+    if in_checkpointer:
+        return {last: value}
+    return nested(new, value)
 
 
-def _value(key: str, value: Any, porting: Porting) -> Any:
-    """Returns the value of the new key."""
+def _new_value(key: str, value: Any, porting: Porting) -> Any:
+    """Returns the value of the new key. `shuffle` is set in the data loader."""
     loader = porting.get("data_loader")
-    loader = loader.get("batch_sampler", loader)
+    makes_batches = loader.get("batch_sampler", loader)
     if key == "shuffle" and value is False:
-        merge(loader, key, value)
+        merge(makes_batches, key, value)
     if key == "num_serialized_models_to_keep" and isinstance(value, int) and value < 0:
         return None
     if key == "gradient_accumulation_batch_size":
-        return max(1, -(-int(value) // int(loader.get("batch_size", value))))
-    return value not in (None, False, "O0") if TRAINER_KEYS[key] == "use_amp" else value
+        batch_size = int(makes_batches.get("batch_size", value))
+        return max(1, ceil_div(int(value), batch_size))
+    if TRAINER_KEYS[key] == "use_amp":
+        return value not in (None, False, "O0")
+    return value
 
 
 def port_callbacks(porting: Porting) -> None:
     """Joins the callbacks of 1.x; makes those of 0.9's trainer `callback` keys of the trainer."""
     trainer = porting.get("trainer")
-    for key in [key for key in _CALLBACK_KEYS if key in trainer]:
-        is_writer, old = key == "tensorboard_writer", trainer[key] or ()
-        joined = [{"type": "tensorboard", **dict(old)}] if is_writer else list(old)
-        replace(trainer, key, {"callbacks": joined})
-        porting.note(f"trainer.{key}", f"now `{'tensorboard' if is_writer else 'callbacks'}`")
-    callbacks, kept = trainer.get("callbacks"), []
-    for number, each in enumerate(callbacks if isinstance(callbacks, list) else ()):
-        kind, place = type_of(each), f"trainer.callbacks.{number}"
-        options = (
-            {key: each[key] for key in each if key != "type"} if isinstance(each, dict) else {}
-        )
-        if kind in TABLES["built_in_callbacks"]:
-            if kind.endswith("moving_average") and "moving_average" not in options:
-                options = {"moving_average": options}
-            trainer.update(options)
-            porting.note(place, f"the options of {kind!r} are keys of the trainer")
-            continue
-        if kind in _CALLBACKS:
-            each = {"type": _CALLBACKS[kind], **options}
-            porting.note(place, f"{kind!r} is now {_CALLBACKS[kind]!r}")
-        for old in options if type_of(each) == "tensorboard" else ():
-            if new := TRAINER_KEYS.get(old, "").partition(".")[2]:
-                replace(each, old, {new: options[old]})
-        kept.append(each)
-    if kept != callbacks and isinstance(callbacks, list):
-        trainer.update(callbacks=kept) if kept else trainer.pop("callbacks")
+    for key in _CALLBACK_KEYS:
+        if key in trainer:
+            _join_callbacks(porting, trainer, key)
+    callbacks = trainer.get("callbacks")
+    if not isinstance(callbacks, list):
+        return
+    kept = []
+    for number, callback in enumerate(callbacks):
+        place = f"trainer.callbacks.{number}"
+        if type_of(callback) in TABLES["built_in_callbacks"]:
+            trainer.update(_trainer_options(callback))
+            text = f"the options of {type_of(callback)!r} are keys of the trainer"
+            porting.note(place, text)
+        else:
+            kept.append(_renamed_callback(porting, place, callback))
+    if not kept and callbacks:
+        del trainer["callbacks"]
+    elif kept != callbacks:
+        trainer["callbacks"] = kept
+
+
+def _join_callbacks(porting: Porting, trainer: Config, key: str) -> None:
+    """Moves the callbacks at one of the old keys to `callbacks`."""
+    old = trainer[key] or ()
+    if key == "tensorboard_writer":
+        writer = {"type": "tensorboard"}
+        writer.update(old)
+        replace(trainer, key, {"callbacks": [writer]})
+        porting.note(f"trainer.{key}", "now `tensorboard`")
+    else:
+        replace(trainer, key, {"callbacks": list(old)})
+        porting.note(f"trainer.{key}", "now `callbacks`")
+
+
+def _trainer_options(callback: Any) -> Config:
+    """Returns the keys of the trainer that do what a callback of AllenNLP 0.9 did."""
+    options = _options_of(callback)
+    is_average = type_of(callback).endswith("moving_average")
+    if is_average and "moving_average" not in options:
+        return {"moving_average": options}
+    return options
+
+
+def _renamed_callback(porting: Porting, place: str, callback: Any) -> Any:
+    """Returns a callback with the names that its type and options have in AllenNLP 2."""
+    kind = type_of(callback)
+    options = _options_of(callback)
+    if kind in _CALLBACKS:
+        callback = {"type": _CALLBACKS[kind], **options}
+        porting.note(place, f"{kind!r} is now {_CALLBACKS[kind]!r}")
+    if type_of(callback) == "tensorboard":
+        for old, value in options.items():
+            _, _, new = TRAINER_KEYS.get(old, "").partition(".")
+            if new:
+                replace(callback, old, {new: value})
+    return callback
+
+
+def _options_of(callback: Any) -> Config:
+    """Returns the options of a callback; one that is only named has none."""
+    if not isinstance(callback, dict):
+        return {}
+    return without_type(callback)
 
 
 def port_trainer(porting: Porting) -> None:
     """Ports the type and the devices. AllenNLP takes a GPU by itself if there is one."""
     trainer = porting.get("trainer")
     if trainer.get("type") in ("default", "callback"):
-        porting.note(
-            "trainer.type", f"{trainer.pop('type')!r} is removed: `gradient_descent` is the default"
-        )
+        old_type = trainer.pop("type")
+        text = f"{old_type!r} is removed: `gradient_descent` is the default"
+        porting.note("trainer.type", text)
     devices = trainer.get("cuda_device")
     if isinstance(devices, list) and len(devices) > 1:
-        porting.config["distributed"] = {"cuda_devices": trainer.pop("cuda_device")}
+        del trainer["cuda_device"]
+        porting.config["distributed"] = {"cuda_devices": devices}
         porting.note("trainer.cuda_device", "now `distributed.cuda_devices`, at the top")
     elif isinstance(devices, list):
-        trainer["cuda_device"] = devices[0] if devices else -1
+        trainer["cuda_device"] = -1
+        if devices:
+            trainer["cuda_device"] = devices[0]
         porting.note("trainer.cuda_device", "now a number")
     if trainer.get("cuda_device") in (0, "0"):
         del trainer["cuda_device"]

@@ -62,12 +62,13 @@ class AntecedentScorer(nn.Module):
     def add_genres(self, num_genres: int) -> None:
         """Adds vectors of new genres; does nothing if the genre is not a feature."""
         old = self.genre_embedding
-        if old is not None and num_genres >= old.num_embeddings:
-            known = old.num_embeddings - 1
+        if old is None:
+            return
+        known = old.num_embeddings - 1  # the last row is for an unknown genre
+        if num_genres > known:
             logger.warning("the genres of the archive grow from %d to %d", known, num_genres)
-            self.genre_embedding = grown(
-                _genre_embedding(num_genres, old.embedding_dim), old, known
-            )
+            new = _genre_embedding(num_genres, old.embedding_dim)
+            self.genre_embedding = grown(new, old, known)
 
     def forward(self, spans: Tensor, speakers: Tensor, genre: Tensor) -> Tensor:
         """
@@ -78,6 +79,7 @@ class AntecedentScorer(nn.Module):
         the numbers of their speakers (spans,), and the index of the genre (). An unknown genre,
         `num_genres`, has a vector of zeros.
         """
+        # The first layer is a sum over the parts of a pair.
         weights = self.first_layer.weight.split(self._sizes, dim=1)
         span_weight, antecedent_weight, product_weight, feature_weight = weights
         from_spans = functional.linear(spans, span_weight, self.first_layer.bias)
@@ -96,7 +98,8 @@ class AntecedentScorer(nn.Module):
             features = self._features(distances, same_speaker, genre)
             hidden = hidden + functional.linear(features, feature_weight)
             pairs = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
-            scores.append(_nearest_first(pairs, index[block] - candidates.start, nearest))
+            index_among_candidates = index[block] - candidates.start
+            scores.append(_nearest_first(pairs, index_among_candidates, nearest))
         return torch.cat(scores)  # Shape: (spans, nearest)
 
     def _features(self, distances: Tensor, same_speaker: Tensor, genre: Tensor) -> Tensor:
@@ -126,8 +129,10 @@ def _nearest_first(pairs: Tensor, index: Tensor, nearest: int) -> Tensor:
     Returns the scores of the `nearest` candidates before each span of a block, from the scores of
     all pairs, of shape (candidates, block), and the index of each span among the candidates.
     """
-    antecedents = index - 1 - torch.arange(nearest, device=index.device).unsqueeze(1)
-    scores = pairs.gather(0, antecedents.clamp(min=0)).masked_fill(antecedents < 0, float("-inf"))
+    spans_between = torch.arange(nearest, device=index.device).unsqueeze(1)
+    antecedents = index - 1 - spans_between  # Shape: (nearest, block); negative if there is none
+    scores = pairs.gather(0, antecedents.clamp(min=0))
+    scores = scores.masked_fill(antecedents < 0, float("-inf"))
     return scores.T  # Shape: (block, nearest)
 
 

@@ -4,6 +4,8 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from elmo_plugin.tasks.conll2012 import (
     END,
@@ -50,18 +52,21 @@ def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:
 
 
 def _parse_document(document: DocumentLines) -> CorefDocument:
+    """Parses the lines of a document. Raises `ConfigurationError` as `parse_documents` does."""
     name, part = parse_title(document.begin)
     if not document.sentences:
         raise document.begin.error("the document that begins here is empty")
     sentences = [parse_sentence(lines) for lines in document.sentences]
-    words = [word for sentence in sentences for word in sentence]
+    words = list(chain.from_iterable(sentences))
+    labels = [word.mention for word in words]
+    lines_of_words = [word.line for word in words]
     return CorefDocument(
         name,
         part,
         sentences=[[word.plain for word in sentence] for sentence in sentences],
         speakers=[[_speaker(word) for word in sentence] for sentence in sentences],
         genre=genre_in(name),
-        clusters=located_clusters([word.mention for word in words], [w.line for w in words]),
+        clusters=located_clusters(labels, lines_of_words),
         file=document.begin.file,
         first_line=document.begin.number,
     )
@@ -104,26 +109,39 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
     clusters: dict[str, list[Span]] = {}
     opened: dict[str, list[int]] = defaultdict(list)
     for row, label in enumerate(labels):
-        for opens, cluster, closes in _brackets(row, label):
+        for bracket in _brackets(row, label):
+            cluster = bracket.cluster
             mentions = clusters.setdefault(cluster, [])
-            if opens:
+            if bracket.opens:
                 opened[cluster].append(row)
-            if closes and not opened[cluster]:
-                raise LabelError(
-                    row, f"{label!r} closes a mention of cluster {cluster}, but none is open"
-                )
-            if closes:
-                mentions.append(Span(opened[cluster].pop(), row + 1))
-    never_closed = [(row, cluster) for cluster, rows in opened.items() for row in rows]
+            if bracket.closes:
+                if not opened[cluster]:
+                    raise LabelError(
+                        row, f"{label!r} closes a mention of cluster {cluster}, but none is open"
+                    )
+                start = opened[cluster].pop()
+                mentions.append(Span(start, row + 1))
+    never_closed = []
+    for cluster, rows in opened.items():
+        for row in rows:
+            never_closed.append((row, cluster))
     if never_closed:
-        row, cluster = min(never_closed)
+        row, cluster = min(never_closed)  # the first in the document
         raise LabelError(
             row, f"{labels[row]!r} opens a mention of cluster {cluster} that is never closed"
         )
     return [sorted(mentions) for mentions in clusters.values()]
 
 
-def _brackets(row: int, label: str) -> list[tuple[bool, str, bool]]:
+class _Bracket(NamedTuple):
+    """A bracket with the number of a cluster, or two around it: a mention of one word."""
+
+    cluster: str
+    opens: bool
+    closes: bool
+
+
+def _brackets(row: int, label: str) -> list[_Bracket]:
     """
     Returns the brackets at a word: first mentions of one word, then opening, then closing brackets.
     """
@@ -133,11 +151,22 @@ def _brackets(row: int, label: str) -> list[tuple[bool, str, bool]]:
         raise LabelError(
             row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -"
         )
-    found = [
-        (bool(match["opens"]), match["cluster"], bool(match["closes"]))
-        for match in _BRACKET.finditer(label)
-    ]
-    return sorted(found, key=lambda bracket: (not (bracket[0] and bracket[2]), bracket[2]))
+    whole_mentions = []
+    opening = []
+    closing = []
+    for match in _BRACKET.finditer(label):
+        bracket = _Bracket(
+            match["cluster"],
+            opens=match["opens"] is not None,
+            closes=match["closes"] is not None,
+        )
+        if bracket.opens and bracket.closes:
+            whole_mentions.append(bracket)
+        elif bracket.opens:
+            opening.append(bracket)
+        else:
+            closing.append(bracket)
+    return whole_mentions + opening + closing
 
 
 def format_clusters(clusters: Iterable[Iterable[Span]], length: int) -> list[str]:
@@ -163,12 +192,25 @@ def format_clusters(clusters: Iterable[Iterable[Span]], length: int) -> list[str
 def format_document(document: CorefDocument) -> str:
     """Returns the lines of a document. Inverts `parse_documents`."""
     line = Line("", document.file, document.first_line)
-    labels = iter(format_clusters(document.clusters, document.length))
+    part = str(int(document.part or 0))
+    labels = format_clusters(document.clusters, document.length)
     sentences = []
+    start = 0  # the first word of the sentence
     for texts, speakers in zip(document.sentences, document.speakers, strict=True):
+        end = start + len(texts)
+        rows = zip(texts, speakers, labels[start:end], strict=True)
         words = []
-        for index, (text, speaker) in enumerate(zip(texts, speakers, strict=True)):
-            word = ConllWord(line, document.name, str(int(document.part or 0)), str(index), text)
-            words.append(word._replace(speaker=speaker, mention=next(labels)))
+        for number, (text, speaker, label) in enumerate(rows):
+            word = ConllWord(
+                line=line,
+                document=document.name,
+                part=part,
+                number=str(number),
+                word=text,
+                speaker=speaker,
+                mention=label,
+            )
+            words.append(word)
         sentences.append(format_sentence(words))
+        start = end
     return format_begin(document.name, document.part) + "".join(sentences) + END

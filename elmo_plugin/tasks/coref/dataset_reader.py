@@ -73,18 +73,9 @@ class CorefReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        try:
-            self._genre_pattern: re.Pattern[str] | None = None
-            if genre_pattern:
-                self._genre_pattern = re.compile(genre_pattern)
-        except re.error as error:
-            raise ConfigurationError(
-                f"genre_pattern: {genre_pattern!r} is not a regex: {error}"
-            ) from None
-        if self._genre_pattern is not None and not self._genre_pattern.groups:
-            raise ConfigurationError(
-                f"genre_pattern: expected a group for the genre in {genre_pattern!r}"
-            )
+        self._genre_pattern: re.Pattern[str] | None = None
+        if genre_pattern:
+            self._genre_pattern = _compile_genre_pattern(genre_pattern)
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
         """Yields the documents of a file."""
@@ -127,3 +118,14 @@ class CorefReader(TaskDatasetReader):
         if has_answers:
             fields["clusters"] = MetadataField(document.clusters)
         return Instance(fields)
+
+
+def _compile_genre_pattern(pattern: str) -> re.Pattern[str]:
+    """Raises `ConfigurationError` if the pattern is no regex, or has no group for the genre."""
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise ConfigurationError(f"genre_pattern: {pattern!r} is not a regex: {error}") from None
+    if not compiled.groups:
+        raise ConfigurationError(f"genre_pattern: expected a group for the genre in {pattern!r}")
+    return compiled

@@ -34,11 +34,12 @@ class CorefDocument(NamedTuple):
         """The words as they stand in `text`."""
         if self.text is None or self.places is None:
             return self.sentences
-        places = iter(self.places)
         typed = []
+        first = 0
         for words in self.sentences:
-            of_sentence = [next(places) for _ in words]
-            typed.append([self.text[start:end] for start, end in of_sentence])
+            places = self.places[first : first + len(words)]
+            typed.append([self.text[start:end] for start, end in places])
+            first += len(words)
         return typed
 
     @property

@@ -43,9 +43,8 @@ def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) 
     for number, mentions in enumerate(clusters, start=1):
         for mention in mentions:
             cluster_numbers[mention] = number
-    cluster = torch.tensor(  # Shape: (spans,); 0 for a span in no cluster
-        [cluster_numbers.get(span, 0) for span in logits.spans], device=logits.logits.device
-    )
+    numbers = [cluster_numbers.get(span, 0) for span in logits.spans]  # 0 for no cluster
+    cluster = torch.tensor(numbers, device=logits.logits.device)  # Shape: (spans,)
     antecedents = antecedent_indices(logits.logits[:, 1:])  # Shape: (spans, antecedents)
     correct = cluster[antecedents.clamp(min=0)] == cluster.unsqueeze(1)
     correct &= (antecedents >= 0) & (cluster > 0).unsqueeze(1)
@@ -98,15 +97,16 @@ def average_antecedent_logits(members: Sequence[AntecedentLogits]) -> Antecedent
     model does not have a span, that model gives it no antecedent, and it is nobody's antecedent.
     """
     union = sorted({span for member in members for span in member.spans})
-    total = members[0].logits.new_zeros(len(union), len(union) + 1)
+    mean = members[0].logits.new_zeros(len(union), len(union) + 1)
     for member in members:
-        total += _aligned_probabilities(member, union) / len(members)
-    mean_of_none = total[:, len(union) :]  # Shape: (spans, 1)
-    antecedents = antecedent_indices(total[:, : max(len(union) - 1, 1)])
-    nearest_first = total.gather(1, antecedents.clamp(min=0))  # Shape: (spans, antecedents)
-    tiny = torch.finfo(total.dtype).tiny  # so that the logarithm of a correct antecedent is finite
-    logits = nearest_first.clamp(min=tiny).log().masked_fill(antecedents < 0, float("-inf"))
-    return AntecedentLogits(union, torch.cat([mean_of_none.clamp(min=tiny).log(), logits], dim=1))
+        mean += _aligned_probabilities(member, union) / len(members)
+    tiny = torch.finfo(mean.dtype).tiny  # so that the logarithm of a correct antecedent is finite
+    logits = mean.clamp(min=tiny).log()  # Shape: (spans, spans + 1)
+    none = logits[:, len(union) :]  # Shape: (spans, 1)
+    antecedents = antecedent_indices(logits[:, : max(len(union) - 1, 1)])
+    nearest_first = logits.gather(1, antecedents.clamp(min=0))  # Shape: (spans, antecedents)
+    nearest_first = nearest_first.masked_fill(antecedents < 0, float("-inf"))
+    return AntecedentLogits(union, torch.cat([none, nearest_first], dim=1))
 
 
 def _aligned_probabilities(member: AntecedentLogits, union: Sequence[Span]) -> Tensor:
@@ -116,9 +116,8 @@ def _aligned_probabilities(member: AntecedentLogits, union: Sequence[Span]) -> T
     """
     union_index = {span: index for index, span in enumerate(union)}
     none = len(union)
-    rows = torch.tensor(  # Shape: (spans of the member,)
-        [union_index[span] for span in member.spans], device=member.logits.device
-    )
+    indices = [union_index[span] for span in member.spans]
+    rows = torch.tensor(indices, device=member.logits.device)  # Shape: (spans of the member,)
     antecedents = antecedent_indices(member.logits[:, 1:])
     columns = rows[antecedents.clamp(min=0)].masked_fill(antecedents < 0, none)
     columns = functional.pad(columns, (1, 0), value=none)  # Shape: (spans, 1 + antecedents)
@@ -137,7 +136,8 @@ def describe(
     one text with its clusters `marked`.
     """
     words = list(chain.from_iterable(document.typed_sentences))
-    text, places = document.text, document.places
+    text = document.text
+    places = document.places
     if text is None or places is None:
         text, places = join_words(words)
 

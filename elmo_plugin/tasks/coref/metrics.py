@@ -76,7 +76,10 @@ def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     Counts links: a cluster has one fewer than mentions, and those within one cluster of the other
     side are correct.
     """
-    correct = sum(len(indices) - len(set(indices)) for indices in _other_clusters(predicted, gold))
+    correct = 0
+    for indices in _other_clusters(predicted, gold):
+        # The mentions of a predicted cluster, less one for each gold cluster that they come from.
+        correct += len(indices) - len(set(indices))
     gold_links = sum(len(cluster) - 1 for cluster in gold)
     predicted_links = sum(len(cluster) - 1 for cluster in predicted)
     return CorefCounts(correct, gold_links, correct, predicted_links)
@@ -88,7 +91,8 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCount
     side shares. Mentions are added one at a time, as in the scorer, so that the last digits agree.
     """
     members = [set(cluster) for cluster in gold]
-    recall = precision = 0.0
+    recall = 0.0
+    precision = 0.0
     for cluster, indices in zip(predicted, _other_clusters(predicted, gold), strict=True):
         common = {}
         for index in set(indices):
@@ -105,11 +109,11 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts
     for row, indices in enumerate(_other_clusters(gold, predicted)):
         for index in indices:
             common[row, index] += 1
-    sizes = np.add.outer(
-        [len(cluster) for cluster in gold], [len(cluster) for cluster in predicted]
-    )
-    similarity = 2 * common / sizes
-    best = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
+    gold_sizes = [len(cluster) for cluster in gold]
+    predicted_sizes = [len(cluster) for cluster in predicted]
+    similarity = 2 * common / np.add.outer(gold_sizes, predicted_sizes)
+    rows, columns = linear_sum_assignment(similarity, maximize=True)
+    best = float(similarity[rows, columns].sum())
     return CorefCounts(best, len(gold), best, len(predicted))
 
 
@@ -249,11 +253,14 @@ def score_coref(
             )
     for title, response in responses_by_title.items():
         logger.warning("%s: %s is not in the key; it is skipped", response.location, title)
-    groups: dict[str, Any] = {name: _as_printed(metric.numbers()[name]) for name in METRICS}
-    return groups | {"average_f1": _percent(metric.average().f1)}
+    numbers = metric.numbers()
+    scores: dict[str, Any] = {name: _as_printed(numbers[name]) for name in METRICS}
+    scores["average_f1"] = _percent(metric.average().f1)
+    return scores
 
 
 def _by_title(documents: Iterable[CorefDocument]) -> dict[str, CorefDocument]:
+    """Returns documents by their titles. Raises `ConfigurationError` if two have the same."""
     by_title: dict[str, CorefDocument] = {}
     for document in documents:
         first = by_title.setdefault(document.title, document)

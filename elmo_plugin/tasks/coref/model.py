@@ -3,7 +3,6 @@ predictor.
 """
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, cast
 
 import torch
@@ -176,12 +175,8 @@ class CorefSpanRanking(TaskModel):
         """
         first_sentences = [0] * len(document)
         if self.training:
+            first_sentences = [self._draw_window(each) for each in document]
             length = self._max_training_sentences
-            # A random window of each document, of at most this many sentences.
-            first_sentences = [
-                int(torch.randint(max(0, len(each.sentences) - length) + 1, ()))
-                for each in document
-            ]
             sentences = slice_wrapping_dim(sentences, first_sentences, length)
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(
             sentences, num_wrapping_dims=1
@@ -189,6 +184,11 @@ class CorefSpanRanking(TaskModel):
         encoded = self.dropout(encoded)
         rows = zip(encoded, embedded, mask, genre, document, first_sentences, strict=True)
         return [self._score(*row) for row in rows]
+
+    def _draw_window(self, document: CorefDocument) -> int:
+        """Returns the first sentence of a random window of a document."""
+        latest = max(0, len(document.sentences) - self._max_training_sentences)
+        return int(torch.randint(latest + 1, ()))
 
     def _score(
         self,
@@ -203,22 +203,24 @@ class CorefSpanRanking(TaskModel):
         Scores one document, from the sentence `first_sentence`. The words have the shape
         (sentences, time, dim), and `mask` (sentences, time).
         """
+        # The words of all sentences, one after the other.
         sentence, time = mask.nonzero(as_tuple=True)  # Shapes: (words,)
         encoded = encoded[sentence, time]  # Shape: (words, encoded_dim)
         embedded = embedded[sentence, time]  # Shape: (words, embedded_dim)
 
+        # All spans are scored as mentions, and the best are kept.
         widths = self.span_encoder.width_vectors(len(encoded))  # Shape: (words, widths, width_dim)
         mentions = self._mention_scores(encoded, embedded, widths)  # Shape: (words, widths)
         valid = spans_in_sentences(sentence, self._max_width)
         count = max(self._min_spans, int(self._spans_per_word * len(encoded)))
         spans = best_spans(mentions.detach(), valid, count, may_cross=self._may_cross)
+        scores = mentions[spans.starts, spans.widths]  # Shape: (spans,)
 
+        # Each of these is scored with the spans before it.
         vectors = self.span_encoder(encoded, embedded, widths, spans)  # Shape: (spans, dim)
         speakers = _speaker_ids(document, first_sentence, mask.size(0)).to(genre.device)
         pairs = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
-        scores = mentions[spans.starts, spans.widths]  # Shape: (spans,)
-        scores_of_antecedents = scores[antecedent_indices(pairs).clamp(min=0)]
-        logits = pairs + scores.unsqueeze(1) + scores_of_antecedents  # Shape: (spans, antecedents)
+        logits = _add_mention_scores(pairs, scores)  # Shape: (spans, antecedents)
         logits = functional.pad(logits, (1, 0))  # the logit of no antecedent is 0
         words_before = sum(len(words) for words in document.sentences[:first_sentence])
         return AntecedentLogits(spans.mentions(words_before), logits)
@@ -226,7 +228,8 @@ class CorefSpanRanking(TaskModel):
     def _mention_scores(self, encoded: Tensor, embedded: Tensor, widths: Tensor) -> Tensor:
         """Scores all spans of a document as mentions, of shape (words, max_span_width)."""
         blocks = self.span_encoder.project(encoded, embedded, widths, self.mention_first_layer)
-        scores = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
+        scores_of_blocks = [self.mention_further_layers(block).squeeze(-1) for block in blocks]
+        scores = torch.cat(scores_of_blocks)  # Shape: (words, max_span_width)
         return in_float32(scores)  # before they and their gradients are summed
 
     def decode(
@@ -278,6 +281,15 @@ class CorefSpanRanking(TaskModel):
         }
 
 
+def _add_mention_scores(pairs: Tensor, scores: Tensor) -> Tensor:
+    """
+    Adds to the score of each pair, shape (spans, antecedents), the scores of both spans as
+    mentions, shape (spans,). A pair without an antecedent keeps its score of minus infinity.
+    """
+    antecedents = antecedent_indices(pairs).clamp(min=0)  # any span where there is no antecedent
+    return pairs + scores.unsqueeze(1) + scores[antecedents]
+
+
 def _speaker_ids(document: CorefDocument, first_sentence: int, length: int) -> Tensor:
     """Returns a number for the speaker of each word of a window of sentences. Shape: (words,)."""
     ids: dict[str, int] = {}
@@ -327,6 +339,7 @@ class CorefPredictor(TaskPredictor):
         return reader.text_to_instance(self._read(json_dict), has_answers=False)
 
     def _read(self, json_dict: JsonDict) -> CorefDocument:
+        """Returns the document of an input, whose sentences may be given or not."""
         genre = json_dict.get("genre", "")
         if not isinstance(genre, str):
             raise ConfigurationError(f'elmo_coref: "genre": expected text, got {genre!r}')
@@ -336,10 +349,12 @@ class CorefPredictor(TaskPredictor):
                 speakers = check_speakers(json_dict.get("speakers"), sentences)
             return CorefDocument("document", "000", sentences, speakers, genre, [])
         text = text_from_json(json_dict, ["document"], self.name)
-        word_lists = self._rules.sentences(text)
-        sentences = [[word.text for word in words] for words in word_lists]
+        sentences = []
+        places = []
+        for words in self._rules.sentences(text):
+            sentences.append([word.text for word in words])
+            places += [(word.start, word.end) for word in words]
         speakers = check_speakers(None, sentences)
-        places = [(word.start, word.end) for word in chain.from_iterable(word_lists)]
         return CorefDocument(
             "document", "000", sentences, speakers, genre, [], text=text, places=places
         )

@@ -35,11 +35,12 @@ class Spans(NamedTuple):
 
 def spans_in_sentences(sentence: Tensor, max_width: int) -> Tensor:
     """
-    Returns whether the span that begins at a word, and has this number of words less one, ends in
-    the same sentence, of shape (time, max_width), from the number of the sentence of each word, of
-    shape (time,).
+    Returns whether a span ends in the sentence in which it begins, shape (time, max_width): row by
+    its first word, column by its number of words, less one. `sentence` has the number of the
+    sentence of each word, shape (time,).
     """
-    return shift_to_ends(sentence, max_width, fill=-1) == sentence.unsqueeze(1)
+    sentence_of_end = shift_to_ends(sentence, max_width, fill=-1)  # Shape: (time, max_width)
+    return sentence_of_end == sentence.unsqueeze(1)
 
 
 def shift_to_ends(values: Tensor, max_width: int, fill: int = 0) -> Tensor:
@@ -48,7 +49,8 @@ def shift_to_ends(values: Tensor, max_width: int, fill: int = 0) -> Tensor:
     words, of shape (time, ...). Past the end of the document it is `fill`.
     """
     behind = values.new_full((max_width - 1, *values.shape[1:]), fill)
-    return torch.cat([values, behind]).unfold(0, max_width, 1).movedim(-1, 1)
+    windows = torch.cat([values, behind]).unfold(0, max_width, 1)  # Shape: (time, ..., max_width)
+    return windows.movedim(-1, 1)
 
 
 class SpanEncoder(nn.Module):

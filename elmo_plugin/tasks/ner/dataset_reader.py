@@ -77,8 +77,12 @@ class Conll2003Reader(TaskDatasetReader):
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
         self._has_two_columns = word_column is None and tag_column is None
-        self._word_column = 0 if word_column is None else word_column
-        self._tag_column = 1 if tag_column is None else tag_column
+        self._word_column = 0
+        if word_column is not None:
+            self._word_column = word_column
+        self._tag_column = 1
+        if tag_column is not None:
+            self._tag_column = tag_column
         self.tokenizer = None  # the predictor has its own default
         if tokenizer is not None:
             self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
@@ -97,9 +101,12 @@ class Conll2003Reader(TaskDatasetReader):
             yield words, tags
 
     def _check_columns(self, line: Line, fields: Sequence[str]) -> None:
+        """Raises `ConfigurationError` if a line does not have the columns that are read."""
         width = len(fields)
         if self._has_two_columns and width != 2:
-            columns = "one column" if width == 1 else f"{width} columns"
+            columns = f"{width} columns"
+            if width == 1:
+                columns = "one column"
             raise line.error(
                 f"expected a word and its tag, got {columns}; {_OTHER_FILES}, tag_column chooses "
                 "a column, and `elmo predict` takes texts, or JSON with a list of words"
@@ -124,7 +131,8 @@ class Conll2003Reader(TaskDatasetReader):
             meanings.append(meaning)
             before = meaning
         if not is_legal(self._source_encoding, before, OUTSIDE):
-            raise self._illegal(rows[-1][0], tags[-1])
+            last_line, _ = rows[-1]
+            raise self._illegal(last_line, tags[-1])
         return spans_to_tags(tags_to_spans(meanings), len(tags), self._tag_encoding)
 
     def _illegal(self, line: Line, tag: str) -> ConfigurationError:
@@ -140,7 +148,9 @@ class Conll2003Reader(TaskDatasetReader):
         """
         fields = sentence_fields(tokens)
         if tags is not None:
-            encoding = None if self._source_encoding == PLAIN else self._source_encoding
+            encoding = None
+            if self._source_encoding != PLAIN:
+                encoding = self._source_encoding
             fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]), encoding=encoding)
             fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
@@ -166,6 +176,7 @@ def sentence_rows(
 
 
 def _fields(line: Line) -> list[str]:
+    """Returns the parts of a line between its tabs, or between spaces if it has no tab."""
     if "\t" in line.text:
         return [field.strip(" ") for field in line.text.rstrip("\r\n").split("\t")]
     return line.columns

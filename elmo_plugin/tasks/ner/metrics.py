@@ -81,7 +81,7 @@ class NerF1(SpanF1):
     def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
         """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
         correct = self.counts["correct"]
-        # Whether in both, a chunk of the same type began at the same word, and still goes on.
+        # Whether a chunk of the same type began at the same word in both, and goes on in both.
         is_common = False
         gold_before = _NO_TAG
         predicted_before = _NO_TAG
@@ -92,17 +92,20 @@ class NerF1(SpanF1):
                 predicted = _split(predicted_tag)
                 gold_ends = _ends_between(gold_before, gold)
                 predicted_ends = _ends_between(predicted_before, predicted)
-                gold_starts = _starts_between(gold_before, gold)
-                predicted_starts = _starts_between(predicted_before, predicted)
                 if is_common and gold_ends and predicted_ends:
                     correct[gold_before.kind] += 1
-                goes_on = is_common and not (gold_ends or predicted_ends)
-                is_common = goes_on or (gold_starts and predicted_starts)
-                is_common = is_common and gold.kind == predicted.kind
+                if gold_ends or predicted_ends:
+                    is_common = False
+                gold_starts = _starts_between(gold_before, gold)
+                predicted_starts = _starts_between(predicted_before, predicted)
                 if gold_starts:
                     self.counts["gold"][gold.kind] += 1
                 if predicted_starts:
                     self.counts["predicted"][predicted.kind] += 1
+                if gold_starts and predicted_starts:
+                    is_common = True
+                if gold.kind != predicted.kind:
+                    is_common = False
                 gold_before = gold
                 predicted_before = predicted
         if is_common:  # without types, a chunk may continue to the end
@@ -160,7 +163,7 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     """
     Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`.
     """
-    first: Line | None = None
+    first: Line | None = None  # all lines have as many columns as this one
     rows_of_words = (line for line in lines if not _is_comment(line))
     for rows in sentence_rows(rows_of_words, (BOUNDARY, DOCUMENT)):
         sentence = []
@@ -193,7 +196,9 @@ def _check_tags(line: Line, fields: Sequence[str]) -> None:
         raise line.error(f"expected at the end {expected}, got {len(fields)} columns")
     for text in fields[-2:]:
         if _split(text).prefix not in _PREFIXES:
-            got = repr(text) if len(fields) > 2 else f"{len(fields)} columns"
+            got = repr(text)
+            if len(fields) == 2:  # a word and its tag: the gold tag is missing
+                got = "2 columns"
             raise line.error(f"expected at the end {expected}, got {got}")
 
 

@@ -88,6 +88,7 @@ class NerBiLstmCrf(TaskModel):
         self.initialize()
 
     def _make_crf(self) -> ConditionalRandomField:
+        """Returns a CRF for the tags of the vocabulary."""
         labels = self.vocab.get_index_to_token_vocabulary("labels")
         transitions = None
         if self.has_entities:
@@ -176,7 +177,7 @@ class NerBiLstmCrf(TaskModel):
         logits = output_dict.pop("logits", None)
         if "tags" not in output_dict or not self.has_entities:
             return output_dict
-        emissions, *transitions = logits
+        emissions, transitions, first_tag, last_tag = logits
         output_dict["entities"] = []
         for words, tags, logits_of_words in zip(
             output_dict["words"], output_dict["tags"], emissions, strict=True
@@ -184,7 +185,7 @@ class NerBiLstmCrf(TaskModel):
             spans = tags_to_spans(tags)
             entities = describe_spans(spans, words, "type")
             probabilities = self._probabilities(
-                tags, spans, logits_of_words[: len(tags)], *transitions
+                tags, spans, logits_of_words[: len(tags)], transitions, first_tag, last_tag
             )
             for entity, probability in zip(entities, probabilities, strict=True):
                 entity["probability"] = probability
@@ -205,15 +206,20 @@ class NerBiLstmCrf(TaskModel):
         with this entity have in the sum over all legal sequences.
         """
         indices = self.vocab.get_token_to_index_vocabulary("labels")
-        # Row 0 is for all sequences, the others for those that have one of the entities.
+        # Row 0 is for all sequences, the others for those that have one of the entities: the logits
+        # of all other tags of its words are minus infinity there.
         allowed = emissions.double().repeat(1 + len(spans), 1, 1)  # Shape: (rows, time, tags)
-        for row, (start, end, kind) in enumerate(spans, start=1):
-            path = [indices[tag] for tag in tags[start:end]]
-            allowed[row, start:end] = -torch.inf
-            allowed[row, range(start, end), path] = allowed[0, range(start, end), path]
-            inner = indices.get(f"I-{kind}" if kind else "I")
-            if inner is not None and end < len(tags):  # in BIO, a longer entity is another one
-                allowed[row, end, inner] = -torch.inf
+        for row, span in enumerate(spans, start=1):
+            words = range(span.start, span.end)
+            path = [indices[tags[word]] for word in words]
+            allowed[row, span.start : span.end] = -torch.inf
+            allowed[row, words, path] = allowed[0, words, path]
+            inner = indices.get("I")
+            if span.label:
+                inner = indices.get(f"I-{span.label}")
+            if inner is not None and span.end < len(tags):
+                # In BIO, this tag would go on with the entity, which would be another one.
+                allowed[row, span.end, inner] = -torch.inf
         transitions = transitions.double()
         sums = first_tag.double() + allowed[:, 0]  # Shape: (rows, tags)
         for word in allowed.unbind(dim=1)[1:]:
@@ -249,7 +255,7 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     if tag_encoding == "plain" or (tag_encoding is None and tags is None):
         return "plain"
     if tags is None:
-        plain = next(label for label in labels if parse_tag(label) is None)
+        plain, *_ = [label for label in labels if parse_tag(label) is None]
         raise ConfigurationError(
             f"ner_bilstm_crf: expected tags of entities, got {plain!r}; metric='+accuracy' trains "
             "on tags of any kind (tag_encoding: 'plain')"
@@ -257,7 +263,9 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     letters = {tag.letter for tag in tags.values()} - {"O"}
     if not letters:
         return tag_encoding or "plain"
-    encoding = "BIOUL" if letters & {"L", "U"} else "BIO"  # in BIOUL every entity has an L or a U
+    encoding = "BIO"
+    if "L" in letters or "U" in letters:  # in BIOUL every entity has one of them
+        encoding = "BIOUL"
     if tag_encoding not in (encoding, None):
         raise ConfigurationError(
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is "
@@ -314,7 +322,9 @@ class NerPredictor(SentencePredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         instance = super().to_instance(json_dict)
-        text = None if "words" in json_dict else json_dict["sentence"]
+        text = None
+        if "words" not in json_dict:
+            text = json_dict["sentence"]
         instance.add_field("text", MetadataField(text))
         return instance
 
@@ -332,8 +342,9 @@ class NerPredictor(SentencePredictor):
         vocab = self._model.vocab
         encoding = "BIO"
         if ENCODING_TAGS in vocab.get_namespaces():
-            encodings = vocab.get_token_to_index_vocabulary(ENCODING_TAGS)
-            encoding = next(iter(encodings), encoding)
+            encodings = list(vocab.get_token_to_index_vocabulary(ENCODING_TAGS))
+            if encodings:
+                encoding = encodings[0]  # the most frequent one
         for name in ("tags", "gold_tags"):
             if name in outputs:
                 tags = outputs[name]
@@ -356,7 +367,8 @@ class NerPredictor(SentencePredictor):
                 columns.append(tags)
         lines = []
         for fields in zip(*columns, strict=True):
-            lines.append(" ".join(_SPACES.sub("_", field) for field in fields))
+            without_spaces = [_SPACES.sub("_", field) for field in fields]
+            lines.append(" ".join(without_spaces))
         lines.append("")
         return lines
 

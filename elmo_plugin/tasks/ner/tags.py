@@ -34,5 +34,7 @@ def is_legal(encoding: str, before: EntityTag, tag: EntityTag) -> bool:
         return False
     if encoding == "IOB1":
         return tag.letter != "B" or (before != OUTSIDE and before.kind == tag.kind)
-    constraint = "BIO" if encoding == "BIO" else "BIOUL"
+    constraint = "BIOUL"  # the other encodings have the same rules with other letters
+    if encoding == "BIO":
+        constraint = "BIO"
     return is_transition_allowed(constraint, before.bioul, before.kind, tag.bioul, tag.kind)

@@ -66,20 +66,24 @@ def parse_squad(lines: Iterable[Line]) -> Iterator[Paragraph]:
         raise ConfigurationError(f"{error}; {_FORM}") from None
     ids: set[str] = set()
     for number, article in enumerate(_get(content, "data", list, file), start=1):
-        place = f"{file}, {_title(article) or f'article {number}'}"
+        place = f"{file}, {_article_name(article, number)}"
         paragraphs = _get(article, "paragraphs", list, place)
         for paragraph_number, paragraph in enumerate(paragraphs, start=1):
             yield _parse_paragraph(paragraph, f"{place}, paragraph {paragraph_number}", ids)
 
 
-def _title(article: Any) -> str:
-    title = article.get("title") if isinstance(article, dict) else None
-    if not isinstance(title, str):
-        return ""
-    return title
+def _article_name(article: Any, number: int) -> str:
+    """Returns the title of an article, or its number if it has none."""
+    title = None
+    if isinstance(article, dict):
+        title = article.get("title")
+    if isinstance(title, str) and title:
+        return title
+    return f"article {number}"
 
 
 def _parse_paragraph(paragraph: Any, place: str, ids: set[str]) -> Paragraph:
+    """Parses a paragraph, and adds the ids of its questions to those before."""
     text = _get(paragraph, "context", str, place)
     if is_blank(text):
         raise ConfigurationError(f"{place}: the paragraph is blank; {_FORM}")
@@ -96,6 +100,7 @@ def _parse_paragraph(paragraph: Any, place: str, ids: set[str]) -> Paragraph:
 
 
 def _parse_question(item: Any, paragraph: str, place: str) -> Question:
+    """Parses a question about a paragraph, whose text its answers are compared with."""
     identifier = _get(item, "id", str | int, place)
     place = f"{place}, question {identifier}"
     if item.get("is_impossible"):
@@ -108,13 +113,13 @@ def _parse_question(item: Any, paragraph: str, place: str) -> Question:
         raise ConfigurationError(f"{place}: the question is blank; {_FORM}")
     answers = []
     if "answers" in item:
-        answers = _get(item, "answers", list, place)
-    return Question(
-        identifier, question, [_parse_answer(each, paragraph, place) for each in answers]
-    )
+        for answer in _get(item, "answers", list, place):
+            answers.append(_parse_answer(answer, paragraph, place))
+    return Question(identifier, question, answers)
 
 
 def _parse_answer(item: Any, paragraph: str, place: str) -> Answer:
+    """Parses an answer. Raises `ConfigurationError` if it is not at its place in the paragraph."""
     text = _get(item, "text", str, place)
     start = _get(item, "answer_start", int, place)
     if is_blank(text):

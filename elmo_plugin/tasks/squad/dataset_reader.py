@@ -30,7 +30,9 @@ class TokenizedParagraph(NamedTuple):
 
     def characters(self, first: int, last: int) -> tuple[int, int]:
         """Returns start and end of the words from `first` to `last`."""
-        return self.places[first][0], self.places[last][1]
+        start, _ = self.places[first]
+        _, end = self.places[last]
+        return start, end
 
 
 @DatasetReader.register("squad_v1")
@@ -86,7 +88,8 @@ class SquadReader(TaskDatasetReader):
     ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
         """Yields each question with its paragraph and its words. Logs long paragraphs."""
         too_long: list[str] = []
-        answered = True if self._answers_required else None  # whether the questions of the file are
+        # Whether the questions of the file have answers: the first one decides, if none need any.
+        answered = True if self._answers_required else None
         for paragraph in parse_squad(lines):
             with _errors_begin_with(paragraph.location):
                 tokenized = self.tokenize(paragraph.text)
@@ -109,20 +112,24 @@ class SquadReader(TaskDatasetReader):
             )
 
     def _is_too_long(self, paragraph: TokenizedParagraph) -> bool:
-        limit = self._max_paragraph_words
-        return limit is not None and len(paragraph.tokens) > limit
+        if self._max_paragraph_words is None:
+            return False
+        return len(paragraph.tokens) > self._max_paragraph_words
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
         """Splits a paragraph into words (at least one), with their places."""
         tokens = self._split(paragraph, "paragraph")
-        if any(token.idx is None for token in tokens):
-            raise ConfigurationError(
-                "squad_v1: the tokenizer does not say where words are in the text"
-            )
-        places = [(cast(int, token.idx), cast(int, token.idx_end)) for token in tokens]
+        places = []
+        for token in tokens:
+            if token.idx is None:
+                raise ConfigurationError(
+                    "squad_v1: the tokenizer does not say where words are in the text"
+                )
+            places.append((token.idx, cast(int, token.idx_end)))
         return TokenizedParagraph(paragraph, tokens, places)
 
     def _split(self, text: str, what: str) -> list[Token]:
+        """Splits a text into words. Raises `ConfigurationError` if there are none."""
         words = self.tokenizer.tokenize(text)
         if not words:
             raise ConfigurationError(f"no words in the {what} {text!r}")
@@ -146,8 +153,11 @@ class SquadReader(TaskDatasetReader):
             ),
         }
         if question.answers:
-            spans = dict.fromkeys(answer_words(paragraph, answer) for answer in question.answers)
-            fields["answers"] = ListField([SpanField(*span, text) for span in spans])
+            spans = [answer_words(paragraph, answer) for answer in question.answers]
+            distinct = dict.fromkeys(spans)  # in their order
+            fields["answers"] = ListField(
+                [SpanField(first, last, text) for first, last in distinct]
+            )
         return Instance(fields)
 
 

@@ -35,12 +35,14 @@ def exact_match(predicted: str, answers: Iterable[str]) -> bool:
 
 def f1(predicted: str, answers: Iterable[str]) -> float:
     """Returns the best F1 of the words of an answer with a correct answer, after `normalize`."""
-    return max(_f1(normalize(predicted).split(), normalize(answer).split()) for answer in answers)
+    predicted_words = normalize(predicted).split()
+    return max(_f1(predicted_words, normalize(answer).split()) for answer in answers)
 
 
 def _f1(predicted: list[str], answer: list[str]) -> float:
-    common = (Counter(predicted) & Counter(answer)).total()
-    return precision_recall_f1(common, len(predicted), len(answer)).f1
+    """Returns the F1 of the words of an answer; a word may be common several times."""
+    in_both = Counter(predicted) & Counter(answer)
+    return precision_recall_f1(in_both.total(), len(predicted), len(answer)).f1
 
 
 @Metric.register("squad_em_and_f1")
@@ -96,7 +98,8 @@ def score_squad(paragraphs: Iterable[Paragraph], predictions: Mapping[str, str])
                 raise ConfigurationError(
                     f"{paragraph.location}, question {question.id}: answer missing"
                 )
-            metric(predictions.get(str(question.id)), [answer.text for answer in question.answers])
+            answers = [answer.text for answer in question.answers]
+            metric(predictions.get(str(question.id)), answers)
     sums = metric.counts["questions"]
     return {**metric.percentages(), "total": sums["total"], "missing": sums["missing"]}
 

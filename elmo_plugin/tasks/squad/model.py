@@ -136,17 +136,18 @@ class SquadBidafSelfAttention(TaskModel):
         Returns the logits of the first and of the last word, for text fields of shape (batch,
         time).
         """
+        # `p` is for the words of the paragraph, and `q` for those of the question.
         distinct = _distinct([item["paragraph"].text for item in metadata])
-        texts = [take_rows(paragraph, distinct.first_rows), question]
-        (p, p_mask), (q, q_mask) = self.contextual_encoder.encode_together(texts)
+        paragraphs = take_rows(paragraph, distinct.first_rows)
+        (p, p_mask), (q, q_mask) = self.contextual_encoder.encode_together([paragraphs, question])
         p = self.dropout(p)[distinct.indices]  # Shape: (batch, time, dim)
         p_mask = cast(BoolTensor, p_mask[distinct.indices])  # Shape: (batch, time)
         q = self.dropout(q)  # Shape: (batch, question, dim)
         words = self.biattention(p, q, p_mask, q_mask)  # Shape: (batch, time, 4 * dim)
         if self._word_in_question:
-            marks = [
-                words_in_question(item["paragraph"].tokens, item["words"]) for item in metadata
-            ]
+            marks = []
+            for item in metadata:
+                marks.append(words_in_question(item["paragraph"].tokens, item["words"]))
             padded = pad_sequence(marks, batch_first=True).to(words)  # Shape: (batch, time, 2)
             words = torch.cat([words, padded], dim=-1)
         words = self.attention_projection(words)  # Shape: (batch, time, projected_dim)
@@ -154,7 +155,8 @@ class SquadBidafSelfAttention(TaskModel):
             words = words + self.residual_block(words, p_mask)
         words = self.dropout(words)
         start = self.start_encoder(words, p_mask)  # Shape: (batch, time, start_dim)
-        end = self.end_encoder(torch.cat([words, start], dim=-1), p_mask)
+        words_and_start = torch.cat([words, start], dim=-1)
+        end = self.end_encoder(words_and_start, p_mask)  # Shape: (batch, time, end_dim)
         start_logits = self.start_logits(start).squeeze(-1)  # Shape: (batch, time)
         end_logits = self.end_logits(end).squeeze(-1)  # Shape: (batch, time)
         return BoundaryLogits(start_logits, end_logits, p_mask)
@@ -180,7 +182,9 @@ class SquadBidafSelfAttention(TaskModel):
             max_words = self._max_answer_words or logits.mask.size(1)
             output["spans"] = best_answers(logits, max_words, count=5)
         if answers is not None:
-            trained_on = answers if self._train_on == "all" else answers[:, :1]
+            trained_on: Tensor = answers
+            if self._train_on == "first":
+                trained_on = answers[:, :1]
             output["loss"] = span_loss(logits, trained_on)
             if not self.training:
                 for item, spans in zip(metadata, output["spans"], strict=True):
@@ -301,5 +305,7 @@ class SquadPredictor(TaskPredictor):
         reader = cast(SquadReader, self._dataset_reader)
         passage = text_from_json(json_dict, ["passage", "paragraph", "context"], self.name)
         question = text_from_json(json_dict, ["question"], self.name)
-        identifier = json_dict.get("id", "")
-        return reader.text_to_instance(reader.tokenize(passage), Question(identifier, question, []))
+        paragraph = reader.tokenize(passage)
+        return reader.text_to_instance(
+            paragraph, Question(json_dict.get("id", ""), question, answers=[])
+        )

@@ -94,7 +94,9 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
     figures = metric.figures(100)
     scores = {}
     for role, numbers in metric.numbers().items():
-        name = "Overall" if role == "overall" else role
+        name = role
+        if role == "overall":
+            name = "Overall"  # as srl-eval.pl has it
         counts = {
             "correct": numbers.correct,
             "excess": numbers.predicted - numbers.correct,
@@ -116,17 +118,23 @@ def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None
             f"{len(gold.words)} in {gold.location}"
         )
     unmatched = {predicate.word: predicate for predicate in system.predicates}
-    for word, lemma, arguments, _ in gold.predicates:
-        predicted = unmatched.pop(word, None)
-        if predicted is not None and predicted.lemma == lemma:
-            metric.add(arguments, predicted.arguments)
+    for predicate in gold.predicates:
+        predicted = unmatched.pop(predicate.word, None)
+        if predicted is not None and predicted.lemma == predicate.lemma:
+            metric.add(predicate.arguments, predicted.arguments)
             continue
-        name = "no predicate" if predicted is None else predicted.lemma
-        location = (
-            f"{system.location}, word {word + 1}: {name} instead of {lemma}, as in {gold.location}"
+        found = "no predicate"
+        if predicted is not None:
+            found = predicted.lemma
+        logger.warning(
+            "%s, word %d: %s instead of %s, as in %s; all its arguments are missed",
+            system.location,
+            predicate.word + 1,
+            found,
+            predicate.lemma,
+            gold.location,
         )
-        logger.warning("%s; all its arguments are missed", location)
-        metric.add(arguments, [])
+        metric.add(predicate.arguments, [])
     for word, predicate in unmatched.items():
         message = f"{predicate.lemma} is not a predicate in {gold.location}; it is skipped"
         logger.warning("%s, word %d: %s", system.location, word + 1, message)

@@ -37,7 +37,8 @@ class TagLogits(NamedTuple):
 
 def average_tag_logits(logits: Sequence[TagLogits]) -> TagLogits:
     """Returns logits of the mean of the models' probabilities."""
-    return TagLogits(average_probabilities([member.logits for member in logits]), logits[0].mask)
+    mean = average_probabilities([member.logits for member in logits])
+    return TagLogits(mean, logits[0].mask)
 
 
 @Model.register("srl_highway_lstm")
@@ -216,13 +217,17 @@ class SrlPredicates(TaskModel):
         Returns `words`, the `probabilities` of each to be a predicate, of shape (batch, time),
         `mask` and, if the batch has the correct tags, of the same shape, `loss`.
         """
-        tag_logits, mask = logits
-        probabilities: Tensor = tag_logits.softmax(dim=-1)[..., PREDICATE]
-        output: dict[str, Any] = {"words": words, "probabilities": probabilities, "mask": mask}
+        mask = logits.mask
+        probabilities = logits.logits.softmax(dim=-1)  # Shape: (batch, time, 2)
+        output: dict[str, Any] = {
+            "words": words,
+            "probabilities": probabilities[..., PREDICATE],
+            "mask": mask,
+        }
         if tags is not None:
-            output["loss"] = functional.cross_entropy(tag_logits[mask], tags[mask])
-            self._accuracy(tag_logits, tags, mask)
-            self._f1(tag_logits, tags, mask)
+            output["loss"] = functional.cross_entropy(logits.logits[mask], tags[mask])
+            self._accuracy(logits.logits, tags, mask)
+            self._f1(logits.logits, tags, mask)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -287,7 +292,9 @@ class SrlPredictor(SentencePredictor):
     ) -> None:
         super().__init__(model, dataset_reader, max_words=max_words, **kwargs)
         if isinstance(predicates, str):
-            options: Any = {} if max_words is None else {"max_words": max_words}
+            options: dict[str, Any] = {}
+            if max_words is not None:
+                options["max_words"] = max_words
             predicates = Predictor.from_path(predicates, **options)
         self._tagger = predicates
 
@@ -305,14 +312,14 @@ class SrlPredictor(SentencePredictor):
         for tokens, indices in zip(sentences, predicates, strict=True):
             for index in indices:
                 instances.append(self._dataset_reader.text_to_instance(tokens, index))
-        frames = self._predict_frames(instances)
+        frames = list(self._predict_frames(instances))
         predictions = []
+        start = 0  # the first frame of the sentence
         for tokens, indices in zip(sentences, predicates, strict=True):
-            prediction = {
-                "words": [as_typed(token) for token in tokens],
-                "frames": [next(frames) for _ in indices],
-            }
-            predictions.append(prediction)
+            end = start + len(indices)
+            words = [as_typed(token) for token in tokens]
+            predictions.append({"words": words, "frames": frames[start:end]})
+            start = end
         return predictions
 
     def _predict_frames(self, instances: list[Instance]) -> Iterator[JsonDict]:
@@ -352,12 +359,12 @@ class SrlPredictor(SentencePredictor):
         return [prediction["predicates"] for prediction in self._tagger.predict_batch_json(inputs)]
 
     def _checked(self, inputs: JsonDict, length: int) -> list[int]:
+        """
+        Returns the predicates of an input. Raises `ConfigurationError` if they are not indices of
+        different words of a sentence of this length.
+        """
         indices: Any = inputs["predicates"]
-        if (
-            not isinstance(indices, list)
-            or not all(type(index) is int and 0 <= index < length for index in indices)
-            or len(set(indices)) < len(indices)
-        ):
+        if not _are_indices(indices, length) or len(set(indices)) < len(indices):
             raise ConfigurationError(
                 f'{self.name}: "predicates": expected a list of indices of different words, from '
                 f"0 to {length - 1}, got {indices!r}"
@@ -365,7 +372,15 @@ class SrlPredictor(SentencePredictor):
         return list(indices)
 
 
+def _are_indices(values: Any, length: int) -> bool:
+    """Returns whether it is a list of whole numbers from 0 to before `length`."""
+    if not isinstance(values, list):
+        return False
+    return all(type(value) is int and 0 <= value < length for value in values)
+
+
 def _frame(output: JsonDict) -> JsonDict:
+    """Returns the frame of a predicate from the model's output for it."""
     index = output["predicate"]
     return {
         "predicate": output["words"][index],

@@ -22,7 +22,12 @@ _LABEL = re.compile(r"(?:\((?P<opened>[^*()\s]+))?\*(?P<closes>(?P<closed>[^*()\
 
 
 class Predicate(NamedTuple):
-    """A word of a sentence, its lemma, and its arguments from left to right, with `V`."""
+    """
+    A word of a sentence and its arguments.
+
+    word: its index in the sentence
+    arguments: from left to right, `V` included
+    """
 
     word: int
     lemma: str
@@ -57,23 +62,21 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
     """Returns the sentence of words with their columns. Raises errors as `parse_conll2012` does."""
     framed = [index for index, word in enumerate(words) if word.is_predicate]
-    columns = list(zip(*(word.frames for word in words), strict=True))
-    if framed and not columns:
+    num_columns = len(words[0].frames)  # one for each predicate
+    if framed and num_columns == 0:
         raise words[framed[0]].line.error(
             f"expected {len(framed)} columns of arguments in this sentence, one for each lemma "
-            "with a frameset, got none",
+            "with a frameset, got none"
         )
     predicates = []
-    for number, labels in enumerate(columns):
+    for number in range(num_columns):
         name = f"column {FIXED_COLUMNS + number + 1}"
+        labels = [word.frames[number] for word in words]
         with locate_label_errors([word.line for word in words], f"{name}: "):
             arguments = parse_labels(labels)
         verb = _find_verb(words, arguments, name)
-        if len(framed) == len(columns) and not verb.start <= framed[number] < verb.end:
-            raise words[verb.start].line.error(
-                f"{name} has (V*) at {words[verb.start].word!r}, but its lemma and frameset are "
-                f"at {words[framed[number]].word!r}",
-            )
+        if len(framed) == num_columns:
+            _check_place(words, verb, framed[number], name)
         predicates.append(_predicate_at(words, verb.start, arguments))
     return SrlSentence([word.plain for word in words], predicates, words[0].line.location)
 
@@ -84,12 +87,26 @@ def _find_verb(words: Sequence[ConllWord], arguments: Sequence[Span], name: str)
     if len(verbs) != 1:
         raise words[0].line.error(
             f"expected (V*) once in {name} of the sentence that begins here, at the predicate, "
-            f"got it {len(verbs)} times",
+            f"got it {len(verbs)} times"
         )
     return verbs[0]
 
 
+def _check_place(words: Sequence[ConllWord], verb: Span, framed: int, name: str) -> None:
+    """
+    Raises `ConfigurationError` if the word with a lemma and a frameset, of index `framed`, is not
+    in the `V` of its column.
+    """
+    if verb.start <= framed < verb.end:
+        return
+    raise words[verb.start].line.error(
+        f"{name} has (V*) at {words[verb.start].word!r}, but its lemma and frameset are at "
+        f"{words[framed].word!r}"
+    )
+
+
 def _predicate_at(words: Sequence[ConllWord], index: int, arguments: list[Span]) -> Predicate:
+    """Returns the predicate at the index of a word."""
     word = words[index]
     lemma = word.lemma
     if lemma in NO_ANNOTATION:
@@ -108,27 +125,28 @@ def parse_labels(labels: Sequence[str]) -> list[Span]:
     Raises `LabelError` if brackets are malformed, nested, or without their other half.
     """
     arguments = []
-    opened: tuple[int, str] | None = None
+    role = ""  # of the open argument, if there is one
+    start = 0  # its first word
     for row, label in enumerate(labels):
         match = _LABEL.fullmatch(label)
         if match is None:
             raise LabelError(row, f"{label!r} is not one bracket such as (ARG0*, *, *) or (V*)")
         if match["opened"]:
-            if opened is not None:
+            if role:
                 raise LabelError(
-                    row, f"{label!r} opens inside ({opened[1]}*, but arguments do not overlap"
+                    row, f"{label!r} opens inside ({role}*, but arguments do not overlap"
                 )
-            opened = row, match["opened"]
+            role = match["opened"]
+            start = row
         if match["closes"]:
-            if opened is None:
+            if not role:
                 raise LabelError(row, f"{label!r} closes an argument, but none is open")
-            start, role = opened
             if match["closed"] not in ("", role):
                 raise LabelError(row, f"{label!r} closes an argument, but the open one is {role}")
             arguments.append(Span(start, row + 1, role))
-            opened = None
-    if opened is not None:
-        raise LabelError(opened[0], f"{labels[opened[0]]!r} is never closed")
+            role = ""
+    if role:
+        raise LabelError(start, f"{labels[start]!r} is never closed")
     return arguments
 
 

@@ -1,0 +1,151 @@
+"""Rules for token embedders and the token indexers that they read from."""
+
+from collections.abc import Collection
+from copy import deepcopy
+from typing import Any
+
+from elmo_plugin.migration.porting.config import Config, Porting, type_of
+
+_EMBEDDER_OPTIONS = ("type", "allow_unmatched_keys", "embedder_to_indexer_map")
+
+
+def port_token_embedders(porting: Porting) -> None:
+    """Puts the embedders of a text field, which stood beside its options, in `token_embedders`."""
+    for place, part in porting.objects("model"):
+        for key, embedder in part.items():
+            is_embedder = key.endswith("_embedder") or key == "word_embeddings"
+            if not is_embedder or not isinstance(embedder, dict) or "token_embedders" in embedder:
+                continue
+            options: Config = {}
+            token_embedders: Config = {}
+            for name, value in embedder.items():
+                if name in _EMBEDDER_OPTIONS:
+                    options[name] = value
+                else:
+                    token_embedders[name] = value
+            are_objects = all(isinstance(value, dict) for value in token_embedders.values())
+            if token_embedders and are_objects:
+                part[key] = {**options, "token_embedders": token_embedders}
+                porting.note(f"{place}.{key}", "its embedders are now in `token_embedders`")
+
+
+def port_unmatched_embedders(porting: Porting) -> None:
+    """
+    Gives each indexer the name of the embedder that reads from it, because AllenNLP 2 has no
+    `embedder_to_indexer_map`. `empty` embeds the output of indexers that no embedder reads.
+    """
+    indexers = _token_indexers(porting)
+    old_names = _names_in(indexers)
+    for place, part in porting.objects("model"):
+        embedders = part.get("token_embedders")
+        if not isinstance(embedders, dict):
+            continue
+        renamed: set[str] = set()
+        arrays_of = part.pop("embedder_to_indexer_map", None) or {}
+        for name, arrays in arrays_of.items():
+            read = _names_of_arrays(arrays)
+            if type_of(embedders.get(name)) == "elmo_token_embedder":
+                del read[1:]  # the numbers of cached words, which AllenNLP 2 does not have
+            old_name = _indexer_of_arrays(read, old_names)
+            here = f"{place}.embedder_to_indexer_map.{name}"
+            if old_name is None:
+                text = (
+                    f"it took {', '.join(read)}; now it gets the output of the indexer of its name"
+                )
+                porting.note(here, text, "left")
+            elif old_name == name:
+                text = "removed: an embedder gets all that the indexer of its name makes"
+                porting.note(here, text)
+            else:
+                _copy_indexer(indexers, old_name, name)
+                renamed.add(old_name)
+                porting.note(here, f"removed: the indexer {old_name!r} is now {name!r}")
+        _remove_indexers(indexers, renamed - embedders.keys())
+        if part.pop("allow_unmatched_keys", None) is not None:
+            unmatched = _names_in(indexers) - embedders.keys()
+            if "elmo" in porting.get("model"):
+                unmatched.discard("elmo")
+            _embed_as_empty(porting, place, embedders, unmatched)
+
+
+def _token_indexers(porting: Porting) -> list[Config]:
+    """Returns the token indexers of each reader, by their names."""
+    return [part for place, part in porting.objects() if place.endswith("token_indexers")]
+
+
+def _names_in(indexers: list[Config]) -> set[str]:
+    names: set[str] = set()
+    for of_reader in indexers:
+        names.update(of_reader)
+    return names
+
+
+def _names_of_arrays(arrays: Any) -> list[str]:
+    """Returns the arrays that an embedder took: one name, a list, or an object of arguments."""
+    if isinstance(arrays, str):
+        arrays = [arrays]
+    elif isinstance(arrays, dict):
+        arrays = arrays.values()
+    return [array for array in arrays if array]
+
+
+def _indexer_of_arrays(arrays: list[str], indexer_names: Collection[str]) -> str | None:
+    """
+    Returns the name of the indexer that makes all these arrays: an array has the indexer's name,
+    maybe followed by a hyphen and a word. Returns `None` if it cannot be told.
+    """
+    found: set[str] = set()
+    for array in arrays:
+        makers = {name for name in indexer_names if f"{array}-".startswith(f"{name}-")}
+        if not makers:
+            return None
+        found |= makers
+    if len(found) != 1:
+        return None
+    return found.pop()
+
+
+def _copy_indexer(indexers: list[Config], old_name: str, new_name: str) -> None:
+    for of_reader in indexers:
+        if old_name in of_reader:
+            of_reader[new_name] = deepcopy(of_reader[old_name])
+
+
+def _remove_indexers(indexers: list[Config], names: Collection[str]) -> None:
+    for of_reader in indexers:
+        for name in names:
+            of_reader.pop(name, None)
+
+
+def _embed_as_empty(
+    porting: Porting, place: str, embedders: Config, unmatched: Collection[str]
+) -> None:
+    """Adds the embedder `empty` for indexers whose output no embedder reads."""
+    text = "removed"
+    if unmatched:
+        text = f"removed; `empty` embeds {', '.join(sorted(unmatched))}"
+    for name in sorted(unmatched):
+        embedders[name] = {"type": "empty"}
+    porting.note(f"{place}.allow_unmatched_keys", text)
+
+
+def port_classifier_words(porting: Porting) -> None:
+    """
+    Adds an indexer of words to a `basic_classifier` that has only ELMo's characters: in AllenNLP 2
+    it looks for the numbers of words.
+    """
+    if type_of(porting.get("model")) != "basic_classifier":
+        return
+    indexers = _token_indexers(porting)
+    kinds = set()
+    for of_reader in indexers:
+        for indexer in of_reader.values():
+            kinds.add(type_of(indexer))
+    if kinds != {"elmo_characters"}:
+        return
+    for of_reader in indexers:
+        of_reader["words"] = {"type": "single_id"}
+    for _, part in porting.objects("model"):
+        if "token_embedders" in part:
+            part["token_embedders"]["words"] = {"type": "empty"}
+    porting.note("model.type", "it also needs an indexer of words, which `empty` embeds")

@@ -1,0 +1,56 @@
+"""The rule that writes the defaults of old versions, where AllenNLP 2.10.1 has others."""
+
+import re
+
+from elmo_plugin.migration.porting.config import DEFAULTS, Config, Porting, type_of
+
+
+def write_defaults(porting: Porting) -> None:
+    """
+    Writes each default that AllenNLP 2.10.1 has changed, unless the configuration needed no other
+    change, and so is one of AllenNLP 2.
+    """
+    if not any(note.kind == "changed" for note in porting.notes):
+        return
+    for place, part in porting.objects():
+        for default in DEFAULTS:
+            if porting.version in default["versions"] and _concerns(default, place, part):
+                _write_default(porting, default, place, part)
+    _write_label_encoding(porting)
+
+
+def _concerns(default: Config, place: str, part: Config) -> bool:
+    """Returns whether an object at this place has the option of a changed default."""
+    if "of" in default and default["of"] != type_of(part):
+        return False
+    return re.search(default.get("in", ""), place) is not None
+
+
+def _write_default(porting: Porting, default: Config, place: str, part: Config) -> None:
+    """Writes an old default, unless the option, or another one that decides it, is there."""
+    *parents, option = default["key"].split(".")
+    for parent in parents:
+        part = part.setdefault(parent, {})
+    if option in part or default.get("unless") in part:
+        return
+    part[option] = default["old"]
+    text = (
+        f"now {default['old']!r}, as AllenNLP {porting.version} took it; 2.10.1 takes "
+        f"{default['new']!r}"
+    )
+    porting.note(f"{place}.{default['key']}", text)
+
+
+def _write_label_encoding(porting: Porting) -> None:
+    """Makes a `crf_tagger` report the F1 of spans that AllenNLP 0.5 always reported."""
+    model = porting.get("model")
+    if porting.version != "0" or type_of(model) != "crf_tagger":
+        return
+    if "label_encoding" in model or "calculate_span_f1" in model:
+        return
+    if "f1-measure" not in str(porting.get("trainer").get("validation_metric")):
+        return
+    model["label_encoding"] = "BIO"
+    model["constrain_crf_decoding"] = False
+    model["calculate_span_f1"] = True
+    porting.note("model.label_encoding", "'BIO' without constraints, as AllenNLP 0.5 took it")
