@@ -3,12 +3,15 @@
 import argparse
 import os
 from glob import iglob
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from elmo_plugin import __version__
 from elmo_plugin.common.bundled import archive_path, model_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
+
+if TYPE_CHECKING:
+    from elmo_plugin.analysis.representations import RepresentationSettings
 
 STANDARD_OUTPUT = "/dev/stdout"
 LOCAL_CLUSTER = "local"
@@ -122,6 +125,21 @@ def cluster_address(dask: str | None) -> str | None:
     if dask == LOCAL_CLUSTER:
         return None
     return dask
+
+
+def representation_settings(args: argparse.Namespace) -> "RepresentationSettings":
+    """Returns which vectors of words `elmo probe` and `elmo senses` compare."""
+    from elmo_plugin.analysis.representations import RepresentationSettings
+
+    return RepresentationSettings(
+        bilm=args.bilm,
+        mixes=args.mix,
+        with_controls=args.controls,
+        trust=args.trust,
+        precision=args.precision,
+        device=args.device,
+        cache=args.cache,
+    )
 
 
 class HasArguments(Protocol):

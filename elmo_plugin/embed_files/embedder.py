@@ -41,7 +41,7 @@ def load_mix(archive: str, placement: str | None, trust: bool = False) -> Traine
     Loads the mix of a task model, on the CPU. Raises `BiLmError` if it has none at that placement,
     or several and `placement` is `None`.
     """
-    loaded = list(load_mixes(archive, trust))
+    loaded = load_mixes(archive, trust)
     if placement is None and len(loaded) == 1:
         return loaded[0]
     mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in loaded}
