@@ -64,9 +64,8 @@ class TextPattern(StreamPath):
         return "; name a file of text, or - and pipe the text: echo TEXT | elmo embed - OUTPUT"
 
     def _is_found(self) -> bool:
-        return super()._is_found() or any(
-            os.path.isfile(path) for path in iglob(self, recursive=True)
-        )
+        matches = iglob(self, recursive=True)
+        return super()._is_found() or any(os.path.isfile(path) for path in matches)
 
 
 class ArchivePath(InputPath):
@@ -116,8 +115,10 @@ def positive_int(text: str) -> int:
 def seeds(text: str) -> list[int]:
     """Parses `3`, the seeds 1 to 3, or `3,7`, these seeds; `7,` is one seed."""
     if "," not in text:
-        return list(range(1, positive_int(text) + 1))
-    return list(dict.fromkeys(int(number) for number in text.split(",") if number))
+        most = positive_int(text)
+        return list(range(1, most + 1))
+    numbers = [int(number) for number in text.split(",") if number]
+    return list(dict.fromkeys(numbers))  # each one once
 
 
 def cluster_address(dask: str | None) -> str | None:
