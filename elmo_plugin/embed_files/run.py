@@ -92,7 +92,8 @@ def embed_file(
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
-    # With several devices, each worker has an embedder of its own. This one only describes itself.
+    # With several devices, each worker makes an embedder of its own, and this one only tells how
+    # large a chunk is, and by what its vectors are made.
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     description = {
         "version": VERSION,
