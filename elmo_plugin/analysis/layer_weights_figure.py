@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def check_plot(path: str) -> None:
-    """Raises `BiLmError` if no such file can be drawn, or matplotlib is not installed."""
+    """
+    Raises `BiLmError` if the file has no suffix of a picture, or matplotlib is not installed.
+    """
     formats = (".svg", ".png", ".pdf")
     if not path.endswith(formats):
         raise BiLmError(f"--plot draws {', '.join(formats)}, not {path}")
@@ -25,8 +27,8 @@ def check_plot(path: str) -> None:
 
 def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
     """
-    Draws a column for each model, by its name, and placement of ELMo, and a row for each layer, the
-    token layer at the bottom.
+    Draws a column for each pair of a model's name and one of its mixes, and a row for each layer,
+    the token layer at the bottom.
     """
     from matplotlib.figure import Figure
 

@@ -3,7 +3,7 @@ Word senses by their nearest mean vector (Melamud et al., 2016; Peters et al., 2
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
@@ -25,7 +25,8 @@ class NearestSense:
 
     def __init__(self, representations: Representations) -> None:
         self.representations = representations
-        # By lemma and part of speech, then by sense. A mean and a sum have the same direction.
+        # How often each sense of a lemma and part of speech occurs, and the sum of its vectors,
+        # which has the same direction as their mean.
         self._counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._sums: dict[tuple[str, str], dict[str, Tensor]] = defaultdict(dict)
 
@@ -44,8 +45,8 @@ class NearestSense:
         self, sentences: Iterable[SenseSentence]
     ) -> Iterable[tuple[Target, list[str] | None]]:
         """
-        Yields each word with its sense by each combination of layers, or `None` for an unknown
-        lemma.
+        Yields each word with the sense that each combination of layers gives it, or with `None` if
+        its lemma is unknown.
         """
         for target, vectors in self._vectors(sentences):
             if target.entry not in self._sums:
@@ -56,8 +57,10 @@ class NearestSense:
             means = torch.stack([sums[sense] for sense in senses])
             # Shape: (senses, combinations)
             similarity = torch.cosine_similarity(means, vectors, dim=2)
-            are_nearest = similarity > similarity.amax(dim=0) - ROUNDING
-            yield target, [senses[first] for first in are_nearest.int().argmax(dim=0).tolist()]
+            is_nearest = similarity > similarity.amax(dim=0) - ROUNDING
+            # `argmax` finds the first of the nearest senses, which is the most frequent of them.
+            chosen = is_nearest.int().argmax(dim=0)  # Shape: (combinations,)
+            yield target, [senses[number] for number in chosen.tolist()]
 
     def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, Tensor]]:
         """Yields each target with its vectors, of shape (combinations, dim) and type float64."""
@@ -66,16 +69,20 @@ class NearestSense:
             layers = self.representations.embed([sentence.words for sentence in batch])
             for sentence, sentence_layers in zip(batch, layers, strict=True):
                 for target in sentence.targets:
-                    words = sentence_layers[:, target.first : target.first + target.length].double()
-                    yield target, self.representations.combine(words).mean(dim=1)
+                    end = target.first + target.length
+                    words = sentence_layers[:, target.first : end].double()
+                    # Shape: (combinations, words, dim)
+                    combined = self.representations.combine(words)
+                    yield target, combined.mean(dim=1)
 
 
 def _num_words(sentence: SenseSentence) -> int:
+    """Returns the number of words in a sentence."""
     return len(sentence.words)
 
 
 class SenseScore(NamedTuple):
-    """How many words a method gives their sense."""
+    """How many words get the right sense by one method."""
 
     name: str  # of the method, such as "LSTM 1" or "first sense"
     correct: int
@@ -96,22 +103,25 @@ def score_senses(
     first_sense: Callable[[tuple[str, str]], str | None],
 ) -> list[SenseScore]:
     """
-    Scores the first sense of all words of a corpus, then the senses by each combination of layers,
-    with the first sense for lemmas without training data. `first_sense` takes a lemma and its part
-    of speech.
+    Scores several methods on a corpus: the first sense of each word, then the nearest sense by each
+    combination of layers. A lemma without training data gets its first sense by all of them.
+    `first_sense` takes a lemma and its part of speech.
     """
-    combinations = model.representations.combinations
-    counts = {name: Counter[str]() for name in ["first sense", *combinations]}
+    methods = ["first sense", *model.representations.combinations]
+    correct: Counter[str] = Counter()
+    answered: Counter[str] = Counter()
     total = 0
     for target, nearest in model.predict(sentences):
-        first = first_sense(target.entry)
         total += 1
-        senses: Sequence[str | None] = nearest or [first] * len(combinations)
-        for count, sense in zip(counts.values(), [first, *senses], strict=True):
+        first = first_sense(target.entry)
+        senses: list[str | None]
+        if nearest is None:
+            senses = [first for _ in methods]
+        else:
+            senses = [first, *nearest]
+        for method, sense in zip(methods, senses, strict=True):
             if sense is not None:
-                count["answered"] += 1
+                answered[method] += 1
             if sense in target.senses:
-                count["correct"] += 1
-    return [
-        SenseScore(name, each["correct"], each["answered"], total) for name, each in counts.items()
-    ]
+                correct[method] += 1
+    return [SenseScore(method, correct[method], answered[method], total) for method in methods]

@@ -1,8 +1,7 @@
 """The nearest neighbors of a word in its sentence (Peters et al., 2018, section 5.3, table 4)."""
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import islice
 from typing import NamedTuple
 
 import torch
@@ -39,8 +38,8 @@ def nearest_words(
     bilm: BiLm, queries: Sequence[Occurrence], sentences: Sequence[list[str]], k: int, layer: int
 ) -> list[list[Neighbor]]:
     """
-    Returns the `k` words nearest to each query by cosine in a layer, without the words of the same
-    sentence.
+    Returns the `k` words whose vectors in a layer have the largest cosines with a query's, for each
+    query. The words of the query's own sentence are left out.
     """
     vectors = []
     for query in queries:
@@ -56,12 +55,9 @@ def nearest_words(
             progress.update(len(batch_vectors))
     cosines = torch.cat(batches, dim=1)  # Shape: (queries, words)
     nearest = []
-    for query, row in zip(queries, cosines, strict=True):
-        others = (
-            neighbor
-            for neighbor in by_cosine(sentences, row)
-            if neighbor.occurrence.words != query.words
-        )
+    for query, cosines_of_query in zip(queries, cosines, strict=True):
+        neighbors = by_cosine(sentences, cosines_of_query)
+        others = (each for each in neighbors if each.occurrence.words != query.words)
         nearest.append(list(islice(others, k)))
     return nearest
 
@@ -72,9 +68,12 @@ def by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neigh
 
     `cosines`, shape (words,), has the cosine of each word, one sentence after the other.
     """
-    lengths = [len(sentence) for sentence in sentences]
-    starts = list(accumulate(lengths, initial=0))  # the row of the first word of each sentence
-    for row in cosines.argsort(descending=True).tolist():
-        number = bisect_right(starts, row) - 1  # the last sentence that starts at or before the row
-        occurrence = Occurrence(sentences[number], row - starts[number])
-        yield Neighbor(occurrence, float(cosines[row]))
+    lengths = torch.tensor([len(sentence) for sentence in sentences])
+    # For each word of the text: the number of its sentence. Shape: (words,)
+    sentence_numbers = torch.arange(len(sentences)).repeat_interleave(lengths)
+    # For each sentence: how many words come before it. Shape: (sentences,)
+    words_before = lengths.cumsum(dim=0) - lengths
+    for word in cosines.argsort(descending=True).tolist():
+        number = int(sentence_numbers[word])
+        position = word - int(words_before[number])
+        yield Neighbor(Occurrence(sentences[number], position), float(cosines[word]))

@@ -22,8 +22,8 @@ class TaggedSentence(NamedTuple):
 
 def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> dict[str, float]:
     """
-    Returns the accuracies of the most frequent tag (`majority`), and of each word's most frequent
-    tag (`word`).
+    Returns the accuracies on the test data of two guesses: the most frequent tag of all words
+    (`majority`), and the most frequent tag of the same word (`word`), or `majority` if it is new.
     """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for sentence in train:
@@ -39,15 +39,17 @@ def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) 
     total = 0
     for sentence in test:
         for word, tag in zip(sentence.words, sentence.tags, strict=True):
-            right_by_majority += tag == majority
-            right_by_word += tag == tag_of_word.get(word, majority)
             total += 1
+            if tag == majority:
+                right_by_majority += 1
+            if tag == tag_of_word.get(word, majority):
+                right_by_word += 1
     return {"majority": right_by_majority / total, "word": right_by_word / total}
 
 
 def _most_frequent(tags: Counter[str]) -> str:
-    [(tag, _)] = tags.most_common(1)
-    return tag
+    """Returns the most frequent tag; of several, the one that occurred first."""
+    return max(tags, key=tags.__getitem__)
 
 
 def with_control_tags(
@@ -58,24 +60,32 @@ def with_control_tags(
     distinct word has one tag, drawn at random by the tags' frequencies in the training data.
     Vectors can predict such tags only by identifying the word.
     """
-    counts = Counter(tag for sentence in train for tag in sentence.tags)
-    words = sorted({word for sentence in [*train, *test] for word in sentence.words})
+    counts: Counter[str] = Counter()
+    for sentence in train:
+        counts.update(sentence.tags)
+    vocabulary: set[str] = set()
+    for sentence in [*train, *test]:
+        vocabulary.update(sentence.words)
+    words = sorted(vocabulary)
     drawn = random.Random(seed).choices(list(counts), weights=list(counts.values()), k=len(words))
-    tag_of = dict(zip(words, drawn, strict=True))
+    tag_of_word = dict(zip(words, drawn, strict=True))
 
-    def retagged(sentences: Sequence[TaggedSentence]) -> list[TaggedSentence]:
-        return [
-            TaggedSentence(each.words, [tag_of[word] for word in each.words]) for each in sentences
-        ]
+    def retag(sentences: Sequence[TaggedSentence]) -> list[TaggedSentence]:
+        """Returns the sentences with the drawn tags."""
+        retagged = []
+        for sentence in sentences:
+            tags = [tag_of_word[word] for word in sentence.words]
+            retagged.append(TaggedSentence(sentence.words, tags))
+        return retagged
 
-    return retagged(train), retagged(test)
+    return retag(train), retag(test)
 
 
-WORDS_AT_ONCE = 20_000  # that are embedded
+WORDS_AT_ONCE = 20_000  # about how many words are embedded at a time
 _SCORED_AT_ONCE = 8192
 BATCH_SIZE = 256
 MIN_STEPS = 2000
-LEARNING_RATE = 0.005  # the first step's; it then decreases; it decreases
+LEARNING_RATE = 0.005  # of the first step; it decreases to 0
 
 
 class ProbeScore(NamedTuple):
@@ -97,7 +107,10 @@ def probe_layers(
     seeds: Sequence[int],
     epochs: int | None = None,
 ) -> list[ProbeScore]:
-    """Scores `LinearProbes` of each combination of layers, for the tags and for a control task."""
+    """
+    Trains `LinearProbes` on each combination of layers, once with each seed, and scores them on the
+    test data: for the tags, and for a control task.
+    """
     train_vectors = word_vectors(representations, train)
     test_vectors = word_vectors(representations, test)
     scores = [ProbeScore(name, [], []) for name in representations.combinations]
@@ -119,27 +132,38 @@ def word_vectors(representations: Representations, sentences: Sequence[TaggedSen
     Returns the vectors of all words, sentence after sentence. Shape (combinations, words, dim).
     """
     parts = []
-    for batch in batches_of_words(sentences, WORDS_AT_ONCE, lambda sentence: len(sentence.words)):
+    for batch in batches_of_words(sentences, WORDS_AT_ONCE, _num_words):
         layers = representations.embed([sentence.words for sentence in batch])
         parts.append(representations.combine(torch.cat(layers, dim=1)))
     return torch.cat(parts, dim=1)
 
 
-def _labels(numbers: Mapping[str, int], *data: Sequence[TaggedSentence]) -> Tensor:
-    """Returns the number of each word's tag, -1 for an unknown one. Shape (data, words)."""
+def _num_words(sentence: TaggedSentence) -> int:
+    """Returns the number of words in a sentence."""
+    return len(sentence.words)
+
+
+def _labels(numbers: Mapping[str, int], *tasks: Sequence[TaggedSentence]) -> Tensor:
+    """
+    Returns the number of each word's tag, -1 for an unknown one, in several tasks over the same
+    words. Shape (tasks, words).
+    """
     rows = []
-    for sentences in data:
-        rows.append([numbers.get(tag, -1) for sentence in sentences for tag in sentence.tags])
+    for sentences in tasks:
+        row = []
+        for sentence in sentences:
+            row += [numbers.get(tag, -1) for tag in sentence.tags]
+        rows.append(row)
     return torch.tensor(rows)
 
 
 class LinearProbes:
     """
     Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the
-    training data. Each kind of vectors has its own classifier for each task, with the same initial
-    weights and order of words, so it learns as if it were the only one. The learning rate
-    decreases linearly to 0 over `epochs`, by default 10, or more if these have fewer than
-    `MIN_STEPS` steps.
+    training data. Each kind of vectors has its own classifier for each task. All of them begin with
+    the same weights and read the words in the same order, so each learns as if it were the only
+    one. The learning rate decreases linearly to 0 over `epochs`, by default 10, or more if these
+    have fewer than `MIN_STEPS` steps.
     """
 
     def __init__(self, num_classes: int, *, epochs: int | None = None) -> None:
@@ -151,19 +175,24 @@ class LinearProbes:
         kinds, words, dim = vectors.shape
         tasks = len(labels)
         generator = torch.Generator().manual_seed(seed)
+        # Shape: (kinds, 1, dim)
         self._mean = vectors.mean(dim=1, keepdim=True)
         self._scale = 1 / vectors.std(dim=1, correction=0, keepdim=True).clamp(min=1e-6)
-        weight = torch.empty(self._num_classes, dim).uniform_(
-            -(dim**-0.5), dim**-0.5, generator=generator
-        )
+        bound = dim**-0.5
+        weight = torch.empty(self._num_classes, dim)
+        weight.uniform_(-bound, bound, generator=generator)
         # Shape: (kinds, dim, tasks * classes)
         self._weight = nn.Parameter(weight.t().repeat(kinds, 1, tasks))
         self._bias = nn.Parameter(torch.zeros(kinds, 1, tasks * self._num_classes))
         optimizer = torch.optim.Adam([self._weight, self._bias], lr=LEARNING_RATE)
         steps_per_epoch = ceil_div(words, BATCH_SIZE)
         epochs = self._epochs or max(10, ceil_div(MIN_STEPS, steps_per_epoch))
-        steps = epochs * steps_per_epoch
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
+        num_steps = epochs * steps_per_epoch
+
+        def share_of_rate(step: int) -> float:
+            return 1 - step / num_steps
+
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, share_of_rate)
         for _ in range(epochs):
             for rows in torch.randperm(words, generator=generator).split(BATCH_SIZE):
                 optimizer.zero_grad()
@@ -180,7 +209,10 @@ class LinearProbes:
 
     @torch.no_grad()
     def accuracies(self, vectors: Tensor, labels: Tensor) -> Tensor:
-        """Returns shape (kinds, tasks). Unknown labels are -1, and never right."""
+        """
+        Returns the share of words that get their label, shape (kinds, tasks). An unknown label, -1,
+        is never right.
+        """
         correct = torch.zeros(len(vectors), len(labels), dtype=torch.long, device=vectors.device)
         parts_of_vectors = vectors.split(_SCORED_AT_ONCE, dim=1)
         parts_of_labels = labels.split(_SCORED_AT_ONCE, dim=1)
@@ -190,6 +222,7 @@ class LinearProbes:
         return correct / labels.size(1)
 
     def _logits(self, vectors: Tensor) -> Tensor:
-        """Returns shape (kinds, words, tasks, classes)."""
-        logits = torch.baddbmm(self._bias, (vectors - self._mean) * self._scale, self._weight)
+        """Scores each class, shape (kinds, words, tasks, classes)."""
+        features = (vectors - self._mean) * self._scale  # Shape: (kinds, words, dim)
+        logits = torch.baddbmm(self._bias, features, self._weight)
         return logits.unflatten(2, (-1, self._num_classes))

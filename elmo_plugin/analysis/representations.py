@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -36,40 +37,81 @@ class Representations(NamedTuple):
 
     # Returns the layers of each sentence, shape (num_layers, words, dim), as `BiLm.embed` does.
     embed: Callable[[Sequence[Sequence[str]]], list[Tensor]]
-    # Of these layers, by names such as "LSTM 1" or "mean".
+    # Combinations of these layers, by names such as "LSTM 1" or "mean".
     combinations: dict[str, Combination]
 
     def combine(self, layers: Tensor) -> Tensor:
-        """Returns shape (combinations, words, dim), on the CPU, for (num_layers, words, dim)."""
-        return torch.stack([each.apply(layers) for each in self.combinations.values()]).cpu()
+        """
+        Returns each combination of layers, shape (combinations, words, dim), on the CPU, given all
+        layers, shape (num_layers, words, dim).
+        """
+        combined = [combination.apply(layers) for combination in self.combinations.values()]
+        return torch.stack(combined).cpu()
+
+
+@dataclass(frozen=True)
+class RepresentationSettings:
+    """
+    Which vectors of words an analysis compares.
+
+    # Parameters
+
+    bilm : `str`
+        A source of `BiLm.from_pretrained`.
+    mixes : `Sequence[str]`
+        Archives of models whose mixes of the biLM's layers are compared, too.
+    with_controls : `bool`
+        Whether `controls` are added.
+    trust : `bool`
+        See `load_archive`.
+    precision, device : `str`
+        See `BiLm.from_pretrained`.
+    cache : `str`, optional (default = `None`)
+        The folder in which vectors are kept, by default `$ELMO_PLUGIN_CACHE`, if it is set.
+    """
+
+    bilm: str
+    mixes: Sequence[str] = ()
+    with_controls: bool = False
+    trust: bool = False
+    precision: str = "float32"
+    device: str = "cpu"
+    cache: str | None = None
 
 
 def layer_representations(
     bilm: BiLm, archives: Sequence[str | Path] = (), trust: bool = False
 ) -> Representations:
     """
-    Returns each layer of a biLM, their mean, and the mixes that models with this biLM have learned,
-    without their `gamma`. `trust` is `load_archive`'s.
+    Returns each layer of a biLM, their mean, and the mixes that the models in `archives` have
+    learned, without their `gamma`. `trust` is `load_archive`'s.
 
-    Raises `BiLmError` if an archive is without ELMo, or has another biLM.
+    Raises `BiLmError` if a model has no ELMo, or ELMo with another biLM.
     """
     combinations = {layer_name(number): Combination(number) for number in range(bilm.num_layers)}
     combinations["mean"] = Combination("mean")
     for archive in archives:
-        for placement, its_bilm, mix in load_mixes(archive, trust):
-            if its_bilm.digest("float32") != bilm.digest("float32"):
+        for trained in load_mixes(archive, trust):
+            if trained.bilm.digest("float32") != bilm.digest("float32"):
                 raise BiLmError(
-                    f"archive {archive}: its ELMo at {placement} has another biLM, or trained it"
+                    f"archive {archive}: its ELMo at {trained.placement} has another biLM, or "
+                    "trained it"
                 )
+            mix = trained.mix
+            weights = [0.0] * bilm.num_layers  # layers that are not mixed have the weight 0
             normalized = mix.scalar_mix.normalized_weights().tolist()
-            learned = dict(zip(mix.layer_numbers, normalized, strict=True))
-            weights = [learned.get(number, 0.0) for number in range(bilm.num_layers)]
-            combinations[f"{archive}, {placement}"] = Combination(weights, mix.layer_norm)
+            for number, weight in zip(mix.layer_numbers, normalized, strict=True):
+                weights[number] = weight
+            name = f"{archive}, {trained.placement}"
+            combinations[name] = Combination(weights, mix.layer_norm)
     return Representations(bilm.embed, combinations)
 
 
 def controls(bilm: BiLm, representations: Representations) -> list[Representations]:
-    """Returns the same combinations of a random biLM of the same sizes, and a bag of characters."""
+    """
+    Returns what representations are compared with: the same combinations of a random biLM of the
+    same sizes, and a bag of characters.
+    """
     combinations = {
         f"random biLM, {name}": each for name, each in representations.combinations.items()
     }
@@ -79,22 +121,14 @@ def controls(bilm: BiLm, representations: Representations) -> list[Representatio
     ]
 
 
-def load_representations(
-    source: str,
-    archives: Sequence[str | Path] = (),
-    trust: bool = False,
-    with_controls: bool = False,
-    precision: str = "float32",
-    device: str = "cpu",
-    cache: str | None = None,
-) -> list[Representations]:
+def load_representations(settings: RepresentationSettings) -> list[Representations]:
     """Loads a biLM, and returns its `layer_representations` and maybe `controls`."""
-    bilm = BiLm.from_pretrained(source, precision, device)
-    layers = layer_representations(bilm, archives, trust)
-    cache = cache or os.environ.get("ELMO_PLUGIN_CACHE")
+    bilm = BiLm.from_pretrained(settings.bilm, settings.precision, settings.device)
+    layers = layer_representations(bilm, settings.mixes, settings.trust)
+    cache = settings.cache or os.environ.get("ELMO_PLUGIN_CACHE")
     if cache:
         layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(cache)))
-    if not with_controls:
+    if not settings.with_controls:
         return [layers]
     return [layers, *controls(bilm, layers)]
 
@@ -107,12 +141,18 @@ def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:
 
 
 def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-    """Counts each byte of UTF-8 in the words of each sentence. Shape (1, words, 256)."""
-
-    def count(word: str) -> Tensor:
-        return torch.tensor(list(word.encode())).bincount(minlength=256).float()
-
-    return [torch.stack([count(word) for word in words])[None] for words in sentences]
+    """
+    Counts how often each byte of UTF-8 occurs in each word. The counts of a sentence have the shape
+    (1, words, 256), as if they were the only layer of a biLM.
+    """
+    counted = []
+    for words in sentences:
+        counts = []
+        for word in words:
+            word_bytes = torch.tensor(list(word.encode()))
+            counts.append(word_bytes.bincount(minlength=256).float())
+        counted.append(torch.stack(counts).unsqueeze(0))
+    return counted
 
 
 def batches_of_words(

@@ -56,37 +56,56 @@ def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
 
 
 def _parse_line(line: Line) -> SenseSentence:
+    """Reads a sentence of JSON lines."""
     with as_configuration_error():
         content = parse_json(line.text, line.location, is_line=True)
     try:
-        words = content["tokens"]
-        targets = [_target(**each) for each in content["targets"]]
-        ends = [each.first + each.length for each in targets]
-        if not is_list_of(words, str) or max(ends, default=0) > len(words):
-            raise TypeError
+        return _sentence_of_json(content)
     except (KeyError, TypeError, AttributeError):
         raise line.error(
             'expected an object with "tokens" and "targets", each target with "index" and '
             '"length" among the tokens, "lemma", "pos" (n, v, a or r) and "senses", got '
             f"{content!r:.200}"
         ) from None
+
+
+def _sentence_of_json(content: Any) -> SenseSentence:
+    """Raises `KeyError`, `TypeError` or `AttributeError` if the content is malformed."""
+    words = content["tokens"]
+    if not is_list_of(words, str):
+        raise TypeError
+    targets = [_target_of_json(each) for each in content["targets"]]
+    for target in targets:
+        if target.first + target.length > len(words):
+            raise TypeError
     return SenseSentence(words, targets)
 
 
-def _target(index: Any, lemma: Any, pos: Any, senses: Any, length: Any = 1, **_: Any) -> Target:
-    is_place = type(index) is type(length) is int and index >= 0 and length >= 1
-    has_senses = is_list_of(senses, str) and senses and all(senses)
-    if not (is_place and has_senses and lemma and pos in _PARTS_OF_SPEECH.values()):
+def _target_of_json(content: Any) -> Target:
+    """Raises `KeyError`, `TypeError` or `AttributeError` if the content is malformed."""
+    index = content["index"]
+    length = content.get("length", 1)
+    lemma = content["lemma"]
+    part_of_speech = content["pos"]
+    senses = content["senses"]
+    are_integers = type(index) is int and type(length) is int
+    if not are_integers or index < 0 or length < 1:
         raise TypeError
-    return Target(index, length, lemma.lower(), pos, senses)
+    if not is_list_of(senses, str) or not senses or not all(senses):
+        raise TypeError
+    if not lemma or part_of_speech not in _PARTS_OF_SPEECH.values():
+        raise TypeError
+    return Target(index, length, lemma.lower(), part_of_speech, senses)
 
 
 def _read_keys(path: Path) -> dict[str, list[str]]:
+    """Reads the senses of each instance of a corpus in XML, by its id."""
     keys: dict[str, list[str]] = {}
     for line in read_text_lines(str(path)):
-        identifier, *senses = line.columns or [""]
-        if not identifier:
+        if not line.columns:
             continue
+        identifier = line.columns[0]
+        senses = line.columns[1:]
         if not senses:
             raise line.error("expected the id of an instance and its senses")
         if identifier in keys:
@@ -96,6 +115,7 @@ def _read_keys(path: Path) -> dict[str, list[str]]:
 
 
 def _read_xml(path: str, keys: dict[str, list[str]]) -> Iterator[SenseSentence]:
+    """Reads the sentences of a corpus in XML, given the senses of its instances."""
     try:
         for _, element in ElementTree.iterparse(path):
             if element.tag == "sentence":
@@ -108,10 +128,12 @@ def _read_xml(path: str, keys: dict[str, list[str]]) -> Iterator[SenseSentence]:
 def _parse_sentence(
     sentence: Iterable[ElementTree.Element], keys: dict[str, list[str]], path: str
 ) -> SenseSentence:
+    """Reads a sentence of XML: its elements are words, and instances, which have a sense."""
     words: list[str] = []
     targets = []
     for element in sentence:
-        parts = (element.text or "").split()
+        text = element.text or ""
+        parts = text.split()
         if element.tag == "instance":
             identifier = element.get("id", "")
             if identifier not in keys:
@@ -135,7 +157,8 @@ LemmaKey = tuple[str, str]  # a lemma and its part of speech (n, v, a or r)
 
 def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
     """
-    Reads the first sense of each lemma: lines of lemma, part of speech, rank and key, with tabs.
+    Reads the first sense of each lemma from lines of lemma, part of speech, rank and key, with tabs
+    between them. The rank of a first sense is 1.
     """
     senses = {}
     for line in read_text_lines(str(path)):
@@ -151,9 +174,9 @@ def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
 def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
     """
     Returns a function from a lemma and part of speech to its first sense in nltk's WordNet, or
-    `None`.
+    `None` if WordNet does not have it.
     """
-    from nltk.corpus import wordnet  # here: it looks for its data
+    from nltk.corpus import wordnet  # here, because the import looks for WordNet's files
 
     try:
         wordnet.ensure_loaded()
@@ -166,10 +189,11 @@ def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
     def first_sense(entry: LemmaKey) -> str | None:
         lemma, part_of_speech = entry
         synsets = wordnet.synsets(lemma, part_of_speech)
-        if synsets:
-            for sense in synsets[0].lemmas():
-                if sense.name().lower() == lemma:
-                    return str(sense.key())
+        if not synsets:
+            return None
+        for sense in synsets[0].lemmas():  # of all words with this meaning
+            if sense.name().lower() == lemma:
+                return str(sense.key())
         return None
 
     return first_sense

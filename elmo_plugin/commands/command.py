@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -34,42 +35,57 @@ class Command:
 
     @cached_property
     def module(self) -> Any:
-        file = f"{self.name}_" if iskeyword(self.name) else self.name  # such as `import_`
+        """The file's module, which is imported when it is first needed."""
+        file = self.name
+        if iskeyword(file):
+            file = f"{file}_"  # such as `import_`
         return import_module(f"elmo_plugin.commands.{file}")
 
     @property
-    def _help(self) -> tuple[str, str, str]:
-        return (self.module.__doc__ or "").partition("\n\n")  # none under `python -OO`
+    def _docstring(self) -> list[str]:
+        """The paragraphs of the file's docstring: the description, and usually examples."""
+        docstring = self.module.__doc__ or ""  # there is none under `python -OO`
+        return docstring.split("\n\n")
 
     @property
     def description(self) -> str:
         """The docstring without examples. Its first sentence is in the list of commands."""
-        return " ".join(self._help[0].split())
+        description = self._docstring[0]
+        return " ".join(description.split())
 
     @property
     def examples(self) -> list[str]:
-        return [line.strip() for line in self._help[2].strip().splitlines()]
+        """The lines of the docstring that show how the command is typed."""
+        lines = []
+        for paragraph in self._docstring[1:]:
+            lines += [line.strip() for line in paragraph.strip().splitlines()]
+        return lines
 
     @property
     def summary(self) -> str:
-        return self.description.partition(". ")[0].rstrip(".")
+        """The first sentence of the docstring, without its full stop."""
+        sentences = self.description.split(". ")
+        return sentences[0].rstrip(".")
 
     @property
     def needs_allennlp(self) -> bool:
+        """Whether the command cannot run without AllenNLP."""
         return getattr(self.module, "NEEDS", "") == "allennlp"
 
     def outputs(self, args: argparse.Namespace) -> Sequence[str | Path]:
         """Returns the files that the command writes."""
-        return getattr(self.module, "outputs", output_paths)(args)
+        if hasattr(self.module, "outputs"):
+            return self.module.outputs(args)
+        return output_paths(args)
 
     def check(self, args: argparse.Namespace) -> None:
         """Raises `BiLmError` if an input or a GPU is missing, or an output cannot be written."""
-        values = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
+        others = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
         outputs = list(self.outputs(args))
-        check_outputs(outputs, values)
+        check_outputs(outputs, others)
         if outputs.count(STANDARD_OUTPUT) > 1:
             raise BiLmError("- (standard output) can be used once: give file names for the others")
-        for value in _each(values):
+        for value in _each(others):
             if isinstance(value, InputPath):
                 value.check()
         if hasattr(self.module, "check_arguments"):
@@ -115,7 +131,7 @@ GROUPS = {
     "Look closer": ("weights", "probe", "senses", "doctor"),
 }
 """The commands, as `elmo --help` lists them."""
-COMMANDS = {name: Command(name) for names in GROUPS.values() for name in names}
+COMMANDS = {name: Command(name) for name in chain.from_iterable(GROUPS.values())}
 
 
 def _each(values: Iterable[object]) -> Iterator[object]:
@@ -130,7 +146,7 @@ def _each(values: Iterable[object]) -> Iterator[object]:
 def _check_devices(args: argparse.Namespace) -> None:
     """Raises `BiLmError` if `--device` names a GPU that this machine does not have."""
     if getattr(args, "dask", None) is not None:
-        return  # the machines of a cluster have their own
+        return  # the machines of a cluster have GPUs of their own
     for device in _each([getattr(args, "device", "cpu")]):
         if device != "cpu":
             from elmo_plugin.common.process import get_device  # here, because it imports torch

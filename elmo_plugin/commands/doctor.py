@@ -51,10 +51,9 @@ def run(args: argparse.Namespace) -> None:
         f"{names} new --data": Remedy(allennlp, INSTALL_ALLENNLP),
         "demo": Remedy(missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
-    optional = {
-        about: Remedy(missing(name), [f"pip install 'elmo_plugin[{name}]'"])
-        for name, about in OPTIONAL.items()
-    }
+    optional = {}
+    for name, about in OPTIONAL.items():
+        optional[about] = Remedy(missing(name), [f"pip install 'elmo_plugin[{name}]'"])
     for about, remedy in (needed | optional).items():
         if remedy.packages:
             show(f"\n{about}: missing {', '.join(remedy.packages)}")

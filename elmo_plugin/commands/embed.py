@@ -158,21 +158,25 @@ def devices(text: str) -> list[str]:
 
 
 def check_arguments(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` if arguments do not go together."""
     if (args.output is None) == (args.named_output is None):
         raise BiLmError("expected one file to write, as OUTPUT or with --output")
     if (args.options_file is None) != (args.weight_file is None):
         raise BiLmError("--options-file and --weight-file go together")
-    if [args.bilm, args.options_file, args.mix].count(None) < 2:
+    given = [source for source in (args.bilm, args.options_file, args.mix) if source is not None]
+    if len(given) > 1:
         raise BiLmError("give one biLM: --bilm, --options-file and --weight-file, or --mix")
 
 
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
+    """Returns the file to write. With Dask it is a folder, which may exist."""
     if args.dask is not None:
         return []
     return output_paths(args)
 
 
 def resume_path(args: argparse.Namespace) -> Path:
+    """Returns the folder that a stopped run leaves."""
     output = _output(args) or os.devnull
     if args.dask is not None:
         return Path(output)
@@ -239,7 +243,7 @@ def _output(args: argparse.Namespace) -> str:
 
 
 def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
-    """Returns the source of the biLM. At most one is given, as `check_arguments` has seen."""
+    """Returns the source of the biLM. `check_arguments` has ensured that at most one is given."""
     if args.options_file is not None:
         return {"options": args.options_file, "weights": args.weight_file}
     return args.bilm or args.mix or "base"

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
         raise BiLmError(f"ARCHIVE: expected two or more, got {args.archives[0]}")
     loaded = [load_archive(archive, trust=args.trust) for archive in args.archives]
     first = loaded[0]
-    for path, archive in zip(args.archives[1:], loaded[1:], strict=True):
+    for path, archive in zip(args.archives, loaded, strict=True):
         _check_same(args.archives[0], first, path, archive)
     members = []
     for archive in loaded:

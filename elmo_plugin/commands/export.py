@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def outputs(args: argparse.Namespace) -> list[Path]:
+    """Returns both files that are always written."""
     return [Path(args.output) / name for name in ("options.json", "weights.hdf5")]
 
 
@@ -64,7 +65,8 @@ def export(
     from elmo_plugin.bilm.io import read_checkpoint, write_card, write_files
 
     stored = read_checkpoint(source, with_softmax=with_softmax)
-    stored = stored._replace(weights=dict(stored.weights).items(), dtype=dtype or stored.dtype)
+    weights = dict(stored.weights)  # read once, as the files and the card need them
+    stored = stored._replace(weights=weights.items(), dtype=dtype or stored.dtype)
     options_file, weights_file = write_files(Path(folder), stored)
     if with_card:
         write_card(Path(folder), stored)

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
             rows.append((model.name, model.about, model.score, model.licence, size))
         show_table(rows)
         show(f"\nIn {BUNDLED}; the README.md beside each model is its card.")
-    return [
-        model._asdict() | {"path": str(model.file), "bytes": model.size}
-        for model in models.values()
-    ]
+    listed = []
+    for model in models.values():
+        listed.append(model._asdict() | {"path": str(model.file), "bytes": model.size})
+    return listed

@@ -77,11 +77,10 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     nearest = nearest_words(bilm, queries, sentences, args.k, layer)
     for query, neighbors in zip(queries, nearest, strict=True):
         show(query)
+        listed = []
         for neighbor in neighbors:
             show(f"  {neighbor.cosine:.3f}  {neighbor.occurrence}")
-        listed = [
-            neighbor.occurrence._asdict() | {"cosine": neighbor.cosine} for neighbor in neighbors
-        ]
+            listed.append(neighbor.occurrence._asdict() | {"cosine": neighbor.cosine})
         found.append(query._asdict() | {"neighbors": listed})
     return found
 
@@ -95,16 +94,22 @@ def _query(text: str, split: Callable[[str], list["Word"]]) -> "Occurrence":
 
     marks = list(re.finditer(r"\[([^\s\[\]]+)\]", text))
     sentence = text
+    # Where the chosen word is in the sentence.
     start = 0
     end = len(text)
     if marks:
         before = text[: marks[0].start()]
-        marked = marks[0][1]
-        sentence = before + marked + text[marks[0].end() :]
+        marked = marks[0][1]  # without its brackets
+        after = text[marks[0].end() :]
+        sentence = before + marked + after
         start = len(before)
         end = start + len(marked)
     words = split(sentence)
-    chosen = [number for number, word in enumerate(words) if word.end > start and word.start < end]
+    chosen = []
+    for number, word in enumerate(words):
+        overlaps = word.end > start and word.start < end
+        if overlaps:
+            chosen.append(number)
     if len(marks) > 1 or len(chosen) != 1:
         message = f"WORD: expected one word in brackets, as in 'a [play].', got {text!r}"
         if len(marks) == 1:

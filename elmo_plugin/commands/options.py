@@ -3,12 +3,15 @@
 import argparse
 import os
 from glob import iglob
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from elmo_plugin import __version__
 from elmo_plugin.common.bundled import archive_path, model_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
+
+if TYPE_CHECKING:
+    from elmo_plugin.analysis.representations import RepresentationSettings
 
 STANDARD_OUTPUT = "/dev/stdout"
 LOCAL_CLUSTER = "local"
@@ -61,9 +64,8 @@ class TextPattern(StreamPath):
         return "; name a file of text, or - and pipe the text: echo TEXT | elmo embed - OUTPUT"
 
     def _is_found(self) -> bool:
-        return super()._is_found() or any(
-            os.path.isfile(path) for path in iglob(self, recursive=True)
-        )
+        matches = iglob(self, recursive=True)
+        return super()._is_found() or any(os.path.isfile(path) for path in matches)
 
 
 class ArchivePath(InputPath):
@@ -113,8 +115,10 @@ def positive_int(text: str) -> int:
 def seeds(text: str) -> list[int]:
     """Parses `3`, the seeds 1 to 3, or `3,7`, these seeds; `7,` is one seed."""
     if "," not in text:
-        return list(range(1, positive_int(text) + 1))
-    return list(dict.fromkeys(int(number) for number in text.split(",") if number))
+        most = positive_int(text)
+        return list(range(1, most + 1))
+    numbers = [int(number) for number in text.split(",") if number]
+    return list(dict.fromkeys(numbers))  # each one once
 
 
 def cluster_address(dask: str | None) -> str | None:
@@ -122,6 +126,21 @@ def cluster_address(dask: str | None) -> str | None:
     if dask == LOCAL_CLUSTER:
         return None
     return dask
+
+
+def representation_settings(args: argparse.Namespace) -> "RepresentationSettings":
+    """Returns which vectors of words `elmo probe` and `elmo senses` compare."""
+    from elmo_plugin.analysis.representations import RepresentationSettings
+
+    return RepresentationSettings(
+        bilm=args.bilm,
+        mixes=args.mix,
+        with_controls=args.controls,
+        trust=args.trust,
+        precision=args.precision,
+        device=args.device,
+        cache=args.cache,
+    )
 
 
 class HasArguments(Protocol):

@@ -90,10 +90,17 @@ def how_to_give(action: argparse.Action) -> str:
     elif action.choices:
         choices = ",".join(str(choice) for choice in action.choices)
         value = f"{{{choices}}}"
-    by_number = {"?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}
-    words = list(action.option_strings[-1:])
-    if action.nargs != 0:
-        words.append(by_number.get(str(action.nargs), value))
+    if action.nargs == "?":
+        value = f"[{value}]"
+    elif action.nargs == "*":
+        value = f"[{value} …]"
+    elif action.nargs == "+":
+        value = f"{value} …"
+    words = []
+    if action.option_strings:
+        words.append(action.option_strings[-1])  # the long name
+    if action.nargs != 0:  # such as an option that is only switched on
+        words.append(value)
     return " ".join(words)
 
 
@@ -150,7 +157,8 @@ def _find_unknown_option(words: Sequence[str], options: Sequence[str]) -> str | 
         name = word.partition("=")[0]
         if name in options or not re.fullmatch(r"--?[A-Za-z]\S*", name):
             continue
-        is_short_with_value = name[:2] in options and f"-{name}" not in options  # such as -k20
+        # Such as -k20, but not -output, which is --output with a hyphen too few.
+        is_short_with_value = name[:2] in options and f"-{name}" not in options
         if name.startswith("--") or not is_short_with_value:
             return name
     return None
@@ -190,6 +198,7 @@ def list_commands() -> str:
 
 
 def _filled(text: str) -> str:
+    """Breaks a text into lines."""
     return textwrap.fill(text, 100, break_on_hyphens=False)
 
 

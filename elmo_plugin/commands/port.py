@@ -14,12 +14,16 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
+
+if TYPE_CHECKING:
+    from elmo_plugin.config_check.training_judge import NumberInText
+    from elmo_plugin.migration.porting import Note
 
 NEEDS = "allennlp"
 
@@ -53,32 +57,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    if args.source.endswith((".tar.gz", ".tgz")):
+        _port_archive(args)
+    else:
+        _port_config(args)
+
+
+def _port_archive(args: argparse.Namespace) -> None:
+    """Ports an archive to a new one."""
+    from elmo_plugin.migration.porting.archive import port_archive
+
+    if args.output == STANDARD_OUTPUT:
+        raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
+    port_archive(args.source, args.output, _print, args.trust)
+
+
+def _port_config(args: argparse.Namespace) -> None:
+    """Ports a configuration, writes it, and runs one batch of it if that is asked for."""
     from elmo_plugin.config_check import mistakes
     from elmo_plugin.migration.porting import port_config
     from elmo_plugin.migration.porting.source import read_config, to_json, with_values
 
-    if args.source.endswith((".tar.gz", ".tgz")):
-        from elmo_plugin.migration.porting.archive import port_archive
-
-        if args.output == STANDARD_OUTPUT:
-            raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
-        port_archive(args.source, args.output, _print, args.trust)
-        return
-    given = _variables(args.ext_var)
     if args.source == "-":
         name = "standard input"
         content = sys.stdin.buffer.read()
     else:
         name = args.source
         content = read_bytes(args.source, name)
-    config, notes = port_config(read_config(decode(content, name), name, given, args.trust))
-    found = mistakes(config)
-    notes += [_to_number(config, mistake) for mistake in found if mistake.number is not None]
-    left = [str(mistake) for mistake in found if mistake.number is None]
+    given = _variables(args.ext_var)
+    old = read_config(decode(content, name), name, given, args.trust)
+    config, notes = port_config(old)
+    left = []  # what we cannot mend
+    for mistake in mistakes(config):
+        if mistake.number is None:
+            left.append(mistake)
+        else:
+            notes.append(_replace_text(config, mistake.keys, mistake.place, mistake.number))
     for note in notes:
         _print(str(note))
-    for text in left:
-        _print(f"to be done: {text}")
+    for mistake in left:
+        _print(f"to be done: {mistake}")
     with atomic_write(args.output) as temporary:
         temporary.write_text(to_json(config), encoding="utf-8")
     if args.output != STANDARD_OUTPUT:
@@ -117,13 +135,14 @@ def _dry_run(config: dict[str, Any]) -> None:
     for file, key in _files(config).items():
         with _one_sentence(f"{file}, read by {key} ({_plain_options(config[key])}): "):
             reader = DatasetReader.from_params(Params({key: deepcopy(config[key])}).pop(key))
-            number = sum(1 for _ in reader.read(file))
-            if number == 0:
+            num_instances = sum(1 for _ in reader.read(file))
+            if num_instances == 0:
                 raise BiLmError("it finds no instances")
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _one_sentence():
         loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
-        batch = next(iter(loop.trainer.data_loader))
-        loop.trainer.batch_outputs(batch, for_training=True)
+        for batch in loop.trainer.data_loader:
+            loop.trainer.batch_outputs(batch, for_training=True)
+            break  # one is enough
 
 
 def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
@@ -139,7 +158,10 @@ def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _one_sentence(place: str = "") -> Iterator[None]:
-    """Raises `BiLmError` with one line for any error in the block: readers may raise anything."""
+    """
+    Turns any error in the block into a `BiLmError` of one line, because a reader or a model may
+    raise anything.
+    """
     from elmo_plugin.config_check import NO_SPACY_MODEL
 
     try:
@@ -152,7 +174,7 @@ def _one_sentence(place: str = "") -> Iterator[None]:
 
 
 def _describe(error: Exception) -> str:
-    """Returns the message of an error in one line, after its type if others raised it."""
+    """Returns the message of an error in one line, after its type unless it is one of ours."""
     from allennlp.common.checks import ConfigurationError
 
     message = " ".join(str(error).split())
@@ -165,7 +187,7 @@ def _describe(error: Exception) -> str:
 
 
 def _files(config: dict[str, Any]) -> dict[str, str]:
-    """Returns the key of the reader of each file."""
+    """Returns the files of data, each with the key of the reader that reads it."""
     validation = "dataset_reader"
     if config.get("validation_dataset_reader"):
         validation = "validation_dataset_reader"
@@ -193,20 +215,26 @@ def _plain_options(reader: Any) -> str:
 
 
 def _print(text: str) -> None:
+    """Prints to standard error, because the configuration may go to standard output."""
     print(text, file=sys.stderr)
 
 
-def _to_number(config: Any, mistake: Any) -> Any:
-    """Replaces text by its number, and a variable by one that is read as a number."""
+def _replace_text(
+    config: dict[str, Any], keys: Sequence[str | int], place: str, number: "NumberInText"
+) -> "Note":
+    """
+    Replaces text in a configuration by the number that it stands for. If the text is a variable, it
+    becomes one that is read as a number. Returns a note for the user.
+    """
     from elmo_plugin.migration.porting import Note
     from elmo_plugin.migration.porting.source import NUMBER_VARIABLE
 
-    *parents, last = mistake.keys
-    for key in parents:
-        config = config[key]
-    number = mistake.number.value
-    if number is None:
-        config[last] = NUMBER_VARIABLE + config[last][1:]
-        return Note(mistake.place, "text, now read as a number by std.parseJson", "changed")
-    config[last] = number
-    return Note(mistake.place, f"text, now the number {number!r}", "changed")
+    parent: Any = config
+    for key in keys[:-1]:
+        parent = parent[key]
+    last = keys[-1]
+    if number.value is None:
+        parent[last] = NUMBER_VARIABLE + parent[last][1:]
+        return Note(place, "text, now read as a number by std.parseJson", "changed")
+    parent[last] = number.value
+    return Note(place, f"text, now the number {number.value!r}", "changed")

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import (
     STANDARD_OUTPUT,
@@ -31,7 +31,14 @@ from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show
 from elmo_plugin.predictions import FORMATS
 
+if TYPE_CHECKING:
+    from allennlp.data import Instance
+    from allennlp.predictors import Predictor
+
+    from elmo_plugin.tasks.squad import SquadPredictor
+
 NEEDS = "allennlp"
+# What looks like the name of a file, and not like a text.
 _FILE = re.compile(
     r"\S+\.(txt|md|tsv|csv|jsonl?|ndjson|conllu?|html?|pdf|docx?)(\.gz|\.zst)?|\.*/\S+", re.I
 )
@@ -72,6 +79,7 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 
 
 def check_arguments(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` if arguments do not go together, or a file does not exist."""
     if args.squad and args.texts:
         raise BiLmError("expected TEXT or --squad FILE, got both")
     if not args.squad and not args.texts:
@@ -81,10 +89,10 @@ def check_arguments(args: argparse.Namespace) -> None:
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
     if args.output and not is_special(args.output):
-        is_of_predictions = args.output.endswith(FORMATS)
-        if args.squad and is_of_predictions:
+        has_format = args.output.endswith(FORMATS)
+        if args.squad and has_format:
             raise BiLmError(f"expected .json, got {args.output}")
-        if not args.squad and not is_of_predictions:
+        if not args.squad and not has_format:
             raise BiLmError(f"expected {', '.join(FORMATS)}, got {args.output}")
     for text in args.texts:
         if os.path.isdir(text):
@@ -132,13 +140,14 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _count(number: int, noun: str) -> str:
+    """Returns a number and a noun, in the plural if necessary."""
     if number == 1:
         return f"1 {noun}"
     return f"{number:,} {noun}s"
 
 
-def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
-    """Writes the answer to each question by its id."""
+def _answer_file(args: argparse.Namespace, predictor: "Predictor") -> None:
+    """Writes the answer to each question of a file, under the question's id."""
     import torch
 
     from elmo_plugin.tasks.squad import SquadPredictor
@@ -150,25 +159,24 @@ def _answer_file(args: argparse.Namespace, predictor: Any) -> None:
     with torch.inference_mode(), progress_bar(total=len(instances), unit="question") as bar:
         for start in range(0, len(instances), args.batch_size):
             batch = instances[start : start + args.batch_size]
-            answers |= {
-                each["id"]: each["answer"] for each in predictor.predict_batch_instance(batch)
-            }
+            for prediction in predictor.predict_batch_instance(batch):
+                answers[prediction["id"]] = prediction["answer"]
             bar.update(len(batch))
     output = args.output or args.json or STANDARD_OUTPUT
     write_json(output, answers)
     show(f"{output}: {_count(len(answers), 'answer')}", file=sys.stderr)
 
 
-def _read_questions(path: str, predictor: Any) -> list[Any]:
+def _read_questions(path: str, predictor: "SquadPredictor") -> "list[Instance]":
     """
-    Returns an instance for each question, without its answers. Reports the questions that it cannot
-    read.
+    Returns an instance for each question, without its answers. Prints which questions it cannot
+    read, and why. Raises `ConfigurationError` if it can read none.
     """
     from allennlp.common.checks import ConfigurationError
 
     from elmo_plugin.importers import ImportOptions, Report, read_questions
 
-    reader = predictor._dataset_reader
+    reader: Any = predictor._dataset_reader
     report = Report(path)
     instances = []
     reasons = []

@@ -12,7 +12,12 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.commands.options import TextPath, add_shared, positive_int
+from elmo_plugin.commands.options import (
+    TextPath,
+    add_shared,
+    positive_int,
+    representation_settings,
+)
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
@@ -47,40 +52,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_tagged(path: str) -> "list[TaggedSentence]":
-    """Reads the sentences of a file as `elmo import tag` does; their tags are not changed."""
+    """
+    Reads the sentences of a file as `elmo import tag` does; their tags are not changed. Raises
+    `BiLmError` if there are none.
+    """
     from elmo_plugin.analysis.probes import TaggedSentence
     from elmo_plugin.importers import IMPORTERS, ImportOptions, Report
 
-    examples = IMPORTERS["tag"].read(path, ImportOptions(), Report(path))
-    return [TaggedSentence(list(each.words), list(each.tags)) for each in examples]
+    sentences = []
+    for example in IMPORTERS["tag"].read(path, ImportOptions(), Report(path)):
+        sentences.append(TaggedSentence(list(example.words), list(example.tags)))
+    if not sentences:
+        raise BiLmError(f"{path}: no words in this file")
+    return sentences
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     from elmo_plugin.analysis.probes import guess_tags, probe_layers
     from elmo_plugin.analysis.representations import load_representations
 
-    train, test = read_tagged(args.train), read_tagged(args.test)
-    for path, sentences in {args.train: train, args.test: test}.items():
-        if not sentences:
-            raise BiLmError(f"{path}: no words in this file")
-    if len({tag for sentence in train for tag in sentence.tags}) == 1:
+    train = read_tagged(args.train)
+    test = read_tagged(args.test)
+    tags: set[str] = set()
+    for sentence in train:
+        tags.update(sentence.tags)
+    if len(tags) == 1:
         raise BiLmError(f"{args.train}: all words have the same tag")
     scores: list[ProbeScore] = []
-    for representations in load_representations(
-        args.bilm,
-        args.mix,
-        trust=args.trust,
-        with_controls=args.controls,
-        precision=args.precision,
-        device=args.device,
-        cache=args.cache,
-    ):
+    for representations in load_representations(representation_settings(args)):
         scores += probe_layers(representations, train, test, seeds=args.seeds, epochs=args.epochs)
     guesses = guess_tags(train, test)
     _show_accuracies(guesses, scores)
-    layers = {
-        score.name: {"accuracies": score.accuracies, "control": score.control} for score in scores
-    }
+    layers = {}
+    for score in scores:
+        layers[score.name] = {"accuracies": score.accuracies, "control": score.control}
     return {**guesses, "layers": layers}
 
 

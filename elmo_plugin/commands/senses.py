@@ -10,7 +10,12 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.commands.options import InputPath, TextPath, add_shared
+from elmo_plugin.commands.options import (
+    InputPath,
+    TextPath,
+    add_shared,
+    representation_settings,
+)
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
@@ -63,17 +68,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     else:
         first_sense = wordnet_first_senses()
     scores: dict[str, list[SenseScore]] = {test: [] for test in args.tests}
-    for representations in load_representations(
-        args.bilm,
-        args.mix,
-        trust=args.trust,
-        with_controls=args.controls,
-        precision=args.precision,
-        device=args.device,
-        cache=args.cache,
-    ):
+    for representations in load_representations(representation_settings(args)):
         model = NearestSense(representations)
-        if not model.fit(read_senses(args.train)):
+        num_words = model.fit(read_senses(args.train))
+        if num_words == 0:
             raise BiLmError(f"{args.train}: no word with a sense in this file")
         for test, test_scores in scores.items():
             first, *by_layer = score_senses(model, read_senses(test), first_sense)
@@ -81,14 +79,20 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 test_scores.append(first)
             test_scores += by_layer
     for test, test_scores in scores.items():
-        if not test_scores[0].total:
-            raise BiLmError(f"{test}: no word with a sense in this file")
-        show(f"{test}: {test_scores[0].total:,} words")
-        width = max(len(score.name) for score in test_scores)
-        for score in test_scores:
-            show(f"{score.name:{width}}  {100 * score.f1:6.2f}")
-        show("")
+        _show_scores(test, test_scores)
     return {test: _by_name(test_scores) for test, test_scores in scores.items()}
+
+
+def _show_scores(test: str, scores: Sequence["SenseScore"]) -> None:
+    """Prints the F1 of each method. Raises `BiLmError` if the file has no word with a sense."""
+    num_words = scores[0].total  # the same for all methods
+    if num_words == 0:
+        raise BiLmError(f"{test}: no word with a sense in this file")
+    show(f"{test}: {num_words:,} words")
+    width = max(len(score.name) for score in scores)
+    for score in scores:
+        show(f"{score.name:{width}}  {100 * score.f1:6.2f}")
+    show("")
 
 
 def _by_name(scores: Sequence["SenseScore"]) -> dict[str, dict[str, float]]:

@@ -16,7 +16,11 @@ def advice_for_command(name: str, commands: Iterable[str]) -> str:
     """Returns a sentence on the command that an unknown one means, or an empty string."""
     if " " in name:  # somebody typed a text
         return _sentence("elmo predict ner TEXT")
-    return _sentence(meant_name(name, commands, "commands", exists=bool))
+
+    def exists(target: str) -> bool:
+        return True  # every command is always there
+
+    return _sentence(meant_name(name, commands, "commands", exists))
 
 
 def advice_for_option(name: str, options: Collection[str], arguments: Collection[str]) -> str:

@@ -63,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def outputs(args: argparse.Namespace) -> list[Path | str]:
+    """Returns the files to write. The folder of the trainings may exist."""
     files: list[Path | str] = [Path(args.serialization_dir) / "table.md"]
     if args.json is not None:
         files.append(args.json)
@@ -70,6 +71,7 @@ def outputs(args: argparse.Namespace) -> list[Path | str]:
 
 
 def resume_path(args: argparse.Namespace) -> Path:
+    """Returns the folder of the trainings."""
     return Path(args.serialization_dir)
 
 
@@ -84,13 +86,13 @@ def run(args: argparse.Namespace) -> None:
     folder = Path(args.serialization_dir)
     planned = trainings.find_trainings(args.configs, folder, args.seeds, args.overrides)
     metric = scores.find_metric(planned, args.metric)
-    for name, config in {training.name: training.config for training in planned}.items():
+    configs = {training.name: training.config for training in planned}  # of one seed each
+    for name, config in configs.items():
         check(mistakes(config), f"{name}: ")
     for training in planned:
         if training.folder.exists():
-            metric.score(
-                trainings.read_metrics(training.config, training.folder), f"{training.folder}: "
-            )
+            metrics = trainings.read_metrics(training.config, training.folder)
+            metric.score(metrics, f"{training.folder}: ")
     workers = args.workers or 1
     outcomes: Iterable[trainings.Outcome]
     if workers == 1 and args.dask is None:

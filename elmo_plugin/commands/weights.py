@@ -7,13 +7,17 @@ weights for each placement of ELMo, and skips models without ELMo.
 
 import argparse
 import logging
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import OutputPath, add_shared
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.streams import show_table
+
+if TYPE_CHECKING:
+    from elmo_plugin.embedding import LayerWeights
 
 NEEDS = "torch"
 logger = logging.getLogger(__name__)
@@ -33,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     from elmo_plugin.analysis.layer_weights_figure import check_plot, draw_layer_weights
     from elmo_plugin.bilm.io import read_state
-    from elmo_plugin.embedding import layer_name, read_layer_weights
+    from elmo_plugin.embedding import read_layer_weights
 
     if args.plot is not None:
         check_plot(args.plot)
@@ -46,9 +50,26 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
             found.append((archive, mix))
     if not found:
         raise BiLmError("no archive has a model with ELMo")
-    layers = sorted({layer for _, mix in found for layer in mix.layers})
-    rows = [["archive", "placement", "gamma"]]
-    rows[0] += [layer_name(layer) for layer in layers]
+    show_table(_table(found))
+    if args.plot is not None:
+        named = [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]
+        figure = draw_layer_weights(named)
+        with atomic_write(args.plot) as temporary:
+            figure.savefig(temporary, dpi=200)
+    return [{"archive": name, **mix._asdict()} for name, mix in found]
+
+
+def _table(found: Sequence[tuple[str, "LayerWeights"]]) -> list[list[str]]:
+    """Returns a row for each mix of an archive, with a column for each layer, after a heading."""
+    from elmo_plugin.embedding import layer_name
+
+    mixed: set[int] = set()
+    for _, mix in found:
+        mixed.update(mix.layers)
+    layers = sorted(mixed)
+    heading = ["archive", "placement", "gamma"]
+    heading += [layer_name(layer) for layer in layers]
+    rows = [heading]
     for archive, mix in found:
         weights = dict(zip(mix.layers, mix.normalized_weights, strict=True))
         row = [archive, mix.placement, f"{mix.gamma:.3f}"]
@@ -58,10 +79,4 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
             else:
                 row.append("-")
         rows.append(row)
-    show_table(rows)
-    if args.plot is not None:
-        named = [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]
-        figure = draw_layer_weights(named)
-        with atomic_write(args.plot) as temporary:
-            figure.savefig(temporary, dpi=200)
-    return [{"archive": name, **mix._asdict()} for name, mix in found]
+    return rows

@@ -155,7 +155,7 @@ class SameSiteOnly:
         app = self._app
         refusal = self._refusal(Headers(scope=scope))
         if refusal:
-            app = PlainTextResponse(refusal, status_code=403)
+            app = PlainTextResponse(refusal, status_code=403)  # a response is an application, too
         await app(scope, receive, send_with_headers)
 
     def _refusal(self, headers: Headers) -> str:
@@ -169,7 +169,8 @@ class SameSiteOnly:
 
     def _is_own(self, host: str) -> bool:
         """
-        Returns whether nobody else can own a host: it is one of our names, or a numeric address.
+        Returns whether nobody else can own a host. That is true of our names, and of addresses in
+        numbers: 127.0.0.1, or [::1] for IPv6.
         """
         name = _PORT.sub("", host.lower())
         if name in self._names:

@@ -46,10 +46,10 @@ class BiLmTab(Tab):
         `neighbors` among the other words. Words are numbered from 0 in the whole text.
         """
         sentences, normalized = self._split(self.texts(query)["text"])
-        occurrences = []
+        words = []
         for sentence in sentences:
             for position in range(len(sentence)):
-                occurrences.append(Occurrence(sentence, position))
+                words.append(Occurrence(sentence, position))
         folded = [word.casefold() for sentence in normalized for word in sentence]
         chosen = _longest(folded)
         if query.get("word"):
@@ -57,10 +57,10 @@ class BiLmTab(Tab):
         with self._lock, torch.no_grad():
             embedded = self.bilm.embed(normalized)
         layers = torch.cat(embedded, dim=1)  # Shape: (num_layers, words, dim)
-        view = {"sentences": sentences, "chosen": chosen}
+        view: dict[str, Any] = {"sentences": sentences, "chosen": chosen}
         if chosen is not None:
             view |= _similar_words(sentences, folded, layers, chosen)
-        return {**view, "words": occurrences, "json": view, "python": self._python(normalized)}
+        return view | {"words": words, "json": view, "python": self._python(normalized)}
 
     def _split(self, text: str) -> tuple[list[list[str]], list[list[str]]]:
         """
@@ -94,11 +94,20 @@ def _number(chosen: str, num_words: int) -> int:
 
 
 def _longest(words: Sequence[str]) -> int | None:
-    """Returns the number of the longest word that occurs twice, or else of the longest word."""
+    """
+    Returns the number of the longest word that occurs twice, or else of the longest word. Of
+    equally long words the most frequent is taken. Returns `None` if no word begins with a letter
+    or a digit.
+    """
     counts = Counter(word for word in words if word[0].isalnum())
     if not counts:
         return None
-    longest = max(counts, key=lambda word: (counts[word] > 1, len(word), counts[word]))
+    repeated = [word for word in counts if counts[word] > 1]
+
+    def length_and_count(word: str) -> tuple[int, int]:
+        return len(word), counts[word]
+
+    longest = max(repeated or counts, key=length_and_count)
     return words.index(longest)
 
 
@@ -106,22 +115,23 @@ def _similar_words(
     sentences: list[list[str]], folded: Sequence[str], layers: Tensor, chosen: int
 ) -> dict[str, Any]:
     """
-    Compares the occurrences of a word in each layer. `layers` has the vectors of all words of the
-    text; its shape is (num_layers, words, dim).
+    Compares the occurrences of the chosen word in each layer, and finds its nearest neighbors.
+    `layers` has the vectors of all words of the text; its shape is (num_layers, words, dim).
     """
     occurrences = [number for number, word in enumerate(folded) if word == folded[chosen]]
-    # Of many occurrences, those are shown that end with the chosen one, or the first ones.
-    first = max(0, occurrences.index(chosen) + 1 - MAX_OCCURRENCES)
-    occurrences = occurrences[first : first + MAX_OCCURRENCES]
+    # At most MAX_OCCURRENCES are shown: the first ones, or those that end with the chosen one.
+    end = max(occurrences.index(chosen) + 1, MAX_OCCURRENCES)
+    occurrences = occurrences[end - MAX_OCCURRENCES : end]
     by_layer = []
     if len(occurrences) > 1:
         for number, vectors in enumerate(layers[:, occurrences]):
             by_layer.append({"name": layer_name(number), **_similarities(vectors)})
     unit = normalize(layers[-1], dim=-1)
     cosines = unit @ unit[chosen]  # Shape: (words,)
-    cosines[chosen] = math.inf  # comes first, and is skipped
+    cosines[chosen] = math.inf  # so that the word itself comes first, and can be left out
+    first = 1
     neighbors = []
-    for neighbor in islice(by_cosine(sentences, cosines), 1, 1 + NUM_NEIGHBORS):
+    for neighbor in islice(by_cosine(sentences, cosines), first, first + NUM_NEIGHBORS):
         neighbors.append({**neighbor.occurrence._asdict(), "cosine": neighbor.cosine})
     return {"occurrences": occurrences, "layers": by_layer, "neighbors": neighbors}
 

@@ -28,8 +28,8 @@ _VISIBLE = "LNPS"  # the categories of letters, numbers, punctuation and symbols
 
 class LoadedArchive:
     """
-    A trained model, perhaps still loading. `tagger` is the archive that finds its predicates,
-    if it needs one.
+    A trained model, perhaps still loading: `predictor` is a future. `tagger` is the archive that
+    finds its predicates, if it needs one.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class Tab(ABC):
         self.fields = {text.name: text.rows for text in task.texts}
         self.max_characters = max_characters
         self.about = task.tab.about
-        self.examples = [
-            example
-            for example in task.tab.examples
-            if max(len(text) for text in example.values()) <= max_characters
-        ]
+        self.examples = []
+        for example in task.tab.examples:
+            longest = max(len(text) for text in example.values())
+            if longest <= max_characters:
+                self.examples.append(example)
         self.notes = []
         for name in models:
             model = bundled_models().get(str(model_name(name)))
@@ -109,7 +109,7 @@ class Tab(ABC):
         texts = {}
         for name in self.fields:
             text = query.get(name, "").replace("\r\n", "\n")
-            if not any(category(character)[0] in _VISIBLE for character in text):
+            if not _has_visible(text):
                 raise BiLmError(f"Enter a {name}, or choose an example.")
             if len(text) > self.max_characters:
                 limit = f"at most {self.max_characters:,} are read here (--max-characters)"
@@ -123,6 +123,15 @@ class Tab(ABC):
         Returns the variables of the template, and in `json` the answer to programs. Raises
         `BiLmError` if the query cannot be used.
         """
+
+
+def _has_visible(text: str) -> bool:
+    """Returns whether a text has a character that can be seen."""
+    for character in text:
+        general_category = category(character)[0]  # such as "L" for a letter
+        if general_category in _VISIBLE:
+            return True
+    return False
 
 
 class TaskTab(Tab):
@@ -179,7 +188,7 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
     """
     Returns a tab for each task of this package's trained models, and loads them in the background.
-    Taggers, as other models need them, have none.
+    There is no tab for the taggers that other models need.
     """
     taggers = {model.predicates for model in trained_models().values()}
     tabs = []
@@ -202,7 +211,9 @@ def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) ->
         task = predictor.task
         tagger = _tagger_for(task, loaded)
         if tagger and tagger != tagger_of(path):
-            predictor = load_predictor(path, trust=trust, predicates=loaded.get(tagger, tagger))
+            # It was loaded without this tagger: load it again, now with it.
+            predicates = loaded.get(tagger, tagger)
+            predictor = load_predictor(path, trust=trust, predicates=predicates)
         ready: Future[TextPredictor] = Future()
         ready.set_result(predictor)
         by_task.setdefault(task.name, []).append(LoadedArchive(path, task, ready, tagger))

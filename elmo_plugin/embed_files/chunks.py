@@ -24,7 +24,7 @@ from elmo_plugin.common.formats.text_files import (
 )
 
 STANDARD_INPUT = "-"
-_LINE_BYTES = 8  # added to the size of each record, because blank lines also take memory
+_RECORD_BYTES = 8  # added to the size of each record, because blank lines also take memory
 
 logger = logging.getLogger(__name__)
 
@@ -73,18 +73,26 @@ def read_chunks(
     line is not UTF-8 text, a compressed file is damaged, or the text is a table without a `column`
     of words.
     """
-    is_file = source != STANDARD_INPUT
-    name = source if is_file else "standard input"
-    lines = read_lines(source) if is_file else standard_input_lines()
-    all_records = _proteins(name, lines) if has_proteins else _lines(name, lines, column)
+    if source == STANDARD_INPUT:
+        name = "standard input"
+        lines = standard_input_lines()
+    else:
+        name = source
+        lines = read_lines(source)
+    if has_proteins:
+        all_records = _proteins(name, lines)
+    else:
+        all_records = _lines(name, lines, column)
     number = 0
     size = 0
     records: list[Record] = []
     for record in all_records:
-        content = f"{record.name} {record.text}" if has_proteins else record.text
-        digest.update(f"{content}\n".encode())
+        content = f"{record.text}\n"
+        if has_proteins:
+            content = f"{record.name} {content}"
+        digest.update(content.encode())
         records.append(record)
-        size += record.size + _LINE_BYTES
+        size += record.size + _RECORD_BYTES
         if size >= chunk_size:
             yield Chunk(number, records)
             number += 1
@@ -95,12 +103,14 @@ def read_chunks(
 
 
 def _lines(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Record]:
+    """Yields a record for each line of a text."""
     for number, line in enumerate(sentence_lines(lines, name, column), 1):
         place = f"{name}, line {number}"
         yield Record(decode(line, place).strip(), place, len(line))
 
 
 def _proteins(name: str, lines: Iterable[bytes]) -> Iterator[Record]:
+    """Yields a record for each protein of FASTA."""
     for protein in read_fasta(name, lines):
         yield Record(protein.letters, protein.place, len(protein.letters), protein.name)
 
@@ -114,9 +124,9 @@ def write_chunk(
     folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vectors: np.ndarray
 ) -> None:
     """
-    Writes the sentences of a chunk, the words of each as `texts`, their numbers as `lengths`, the
-    names of proteins, and the vectors of all words, shape (words, num_layers, dim) or (words, dim).
-    Raises `OSError` if that fails.
+    Writes the file of a chunk. Its arrays are `sentences`, the lines; `texts`, the words of each
+    line; `lengths`, how many words it has; `names`, the names of proteins; and `vectors`, those of
+    all words, shape (words, num_layers, dim) or (words, dim). Raises `OSError` if that fails.
     """
     with atomic_write(chunk_path(folder, chunk.number)) as temporary, temporary.open("wb") as file:
         np.savez(
@@ -130,7 +140,7 @@ def write_chunk(
 
 
 def join_lines(lines: Sequence[str]) -> np.ndarray:
-    """Returns lines as bytes of UTF-8, with line feeds between them."""
+    """Returns lines as bytes of UTF-8, with line feeds between them, shape (bytes,)."""
     return np.frombuffer("\n".join(lines).encode(), np.uint8)
 
 
@@ -191,22 +201,28 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
 
 
 def _check_started(folder: Path, description: Mapping[str, Any]) -> None:
+    """
+    Prepares a folder for chunks of this description: it may be empty, or a stopped run's. Raises
+    `BiLmError` if its chunks have another description.
+    """
     remove_leftovers(folder, "*")
     file = folder / "description.json"
     if _has_chunks(folder) and file.exists():
         check_description(read_json_object(file, str(file)), description, folder)
         return
-    for chunk in folder.glob("*.npz"):  # a run was killed while it removed the folder
+    # If there are chunks without a description, a run was killed while it removed the folder.
+    for chunk in folder.glob("*.npz"):
         chunk.unlink()
     write_json(file, description)
 
 
 def _has_chunks(folder: Path) -> bool:
+    """Returns whether a folder has the vectors of a chunk."""
     return any(folder.glob("*.npz"))
 
 
 def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], path: Path) -> None:
-    """Raises `BiLmError` if `path` was not made as expected."""
+    """Raises `BiLmError` if the description that was found in `path` is not the expected one."""
     wrong = [name for name, value in expected.items() if found.get(name) != value]
     if wrong:
         changes = []

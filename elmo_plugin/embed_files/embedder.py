@@ -30,8 +30,9 @@ from elmo_plugin.embed_files.settings import EmbedSettings
 from elmo_plugin.embedding import LayerMix
 
 CHUNK_VECTOR_BYTES = 2**27  # about what the vectors of a chunk, all layers, take
+_FLOAT_BYTES = 4
 _BYTES_PER_WORD = 4  # a low estimate of a word's text with the space after it
-_CHUNKS_AHEAD = 2  # the chunks that are read for each worker before it needs them
+_CHUNKS_AHEAD = 2  # how many chunks are read for each worker before it needs them
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -40,15 +41,16 @@ def load_mix(archive: str, placement: str | None, trust: bool = False) -> Traine
     Loads the mix of a task model, on the CPU. Raises `BiLmError` if it has none at that placement,
     or several and `placement` is `None`.
     """
-    mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in load_mixes(archive, trust)}
-    if placement is None and len(mixes) == 1:
-        (placement,) = mixes
+    loaded = load_mixes(archive, trust)
+    if placement is None and len(loaded) == 1:
+        return loaded[0]
+    mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in loaded}
     check_choice(f"archive {archive}: --placement", placement, mixes)
     return mixes[placement]
 
 
 def _describe_mix(mix: LayerMix) -> str:
-    """Returns a text that differs if another mix would give other vectors, for the digest."""
+    """Returns a text, for the digest, that has all on which the vectors of a mix depend."""
     weights = {name: tensor.tolist() for name, tensor in mix.state_dict().items()}
     return f"{mix.layer_numbers} {mix.layer_norm} {weights}"
 
@@ -91,9 +93,10 @@ class Embedder:
         `CHUNK_VECTOR_BYTES`.
         """
         if has_proteins:
-            return max(CHUNK_VECTOR_BYTES // (4 * math.prod(self.row_shape)), 1)
-        vector_bytes = 4 * self._bilm.num_layers * self._bilm.output_dim
-        return max(CHUNK_VECTOR_BYTES * _BYTES_PER_WORD // vector_bytes, 1)
+            residue_bytes = _FLOAT_BYTES * math.prod(self.row_shape)
+            return max(CHUNK_VECTOR_BYTES // residue_bytes, 1)
+        word_bytes = _FLOAT_BYTES * self._bilm.num_layers * self._bilm.output_dim
+        return max(CHUNK_VECTOR_BYTES * _BYTES_PER_WORD // word_bytes, 1)
 
     def digest(self) -> str:
         """Returns a hash of the biLM's content, and of the mix."""
@@ -115,15 +118,17 @@ class Embedder:
         sentences = []
         for record in chunk.records:
             words = self._tokenize(record.text)
+            sentence = [word.text for word in words]
+            self._check(sentence, record.place)
+            sentences.append(sentence)
             typed.append([record.text[word.start : word.end] for word in words])
-            sentences.append([word.text for word in words])
-            self._check(sentences[-1], record.place)
         vectors = self._vectors(sentences, chunk)
         if self._settings.pooling is not None:
             typed = [[" ".join(words)] for words in typed]
         return typed, vectors
 
     def _check(self, sentence: Sequence[str], place: str) -> None:
+        """Raises `BiLmError` if a sentence contains a boundary or is too long."""
         check_no_boundaries(sentence, place)
         if len(sentence) > self._settings.max_words:
             raise BiLmError(
@@ -132,12 +137,15 @@ class Embedder:
             )
 
     def _vectors(self, sentences: Sequence[Sequence[str]], chunk: Chunk) -> np.ndarray:
-        """Embeds sentences in batches of about the same length; returns rows in their order."""
+        """
+        Embeds sentences in batches of about the same length. Returns their rows in the order of the
+        sentences.
+        """
         lengths = [len(sentence) for sentence in sentences]
         num_rows = lengths
         if self._settings.pooling is not None:
             num_rows = [1] * len(lengths)
-        ends = list(accumulate(num_rows))
+        starts = list(accumulate(num_rows, initial=0))  # of each sentence's rows
         vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
         by_length = np.argsort(lengths, kind="stable").tolist()
         for start in range(0, len(by_length), self._settings.batch_size):
@@ -147,7 +155,7 @@ class Embedder:
                 rows = self._rows(layers)
                 if not np.isfinite(rows).all():
                     raise BiLmError(self._not_finite(layers, chunk.records[number].place))
-                vectors[ends[number] - len(rows) : ends[number]] = rows
+                vectors[starts[number] : starts[number + 1]] = rows
         return vectors
 
     def _rows(self, layers: Tensor) -> np.ndarray:
@@ -167,6 +175,7 @@ class Embedder:
         return True
 
     def _not_finite(self, layers: Tensor, location: str) -> str:
+        """Returns the message for a sentence whose vectors are not finite."""
         largest = layers.abs().max().item()
         if np.isfinite(largest) and self._settings.dtype == "float16":
             return (
@@ -188,12 +197,19 @@ def embed_chunks(
 
     Raises `ChildProcessError` if a process was killed.
     """
-    if len(devices) == 1:
-        use_mmap_for_large_blocks()
-        with torch_threads(settings.threads):
-            for chunk in chunks:
-                yield chunk, embedder.write(folder, chunk)
+    if len(devices) > 1:
+        yield from _embed_in_processes(chunks, folder, settings, devices)
         return
+    use_mmap_for_large_blocks()
+    with torch_threads(settings.threads):
+        for chunk in chunks:
+            yield chunk, embedder.write(folder, chunk)
+
+
+def _embed_in_processes(
+    chunks: Iterable[Chunk], folder: Path, settings: EmbedSettings, devices: Sequence[str]
+) -> Iterator[tuple[Chunk, bool]]:
+    """Does the work of `embed_chunks` in a process for each device."""
     context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU
     free_devices = context.SimpleQueue()
     for device in devices:
@@ -219,6 +235,10 @@ def embed_chunks(
 def _in_order(
     pool: ProcessPoolExecutor, chunks: Iterable[Chunk], folder: Path, ahead: int
 ) -> Iterator[tuple[Chunk, bool]]:
+    """
+    Yields what `embed_chunks` does, while workers write the chunks. At most `ahead` chunks are read
+    before the workers need them.
+    """
     pending: deque[tuple[Chunk, Future[bool]]] = deque()
     for chunk in chunks:
         with _signals_held():
@@ -246,12 +266,13 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-# Returns the embedder of this process, if it is a worker. The first call makes it: that happens
-# within a task, because the pool passes a task's errors on to the parent.
+# In a worker, returns its embedder. The first call makes it, within a task and not at the start,
+# because the pool passes only the errors of tasks on to the parent.
 _get_embedder: Callable[[], Embedder]
 
 
 def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> None:
+    """Prepares a new process of the pool."""
     global _get_embedder
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it and kills workers
     if sys.platform != "win32":
@@ -272,4 +293,5 @@ def _end_with_parent() -> None:
 
 
 def _write_chunk(folder: Path, chunk: Chunk) -> bool:
+    """Writes a chunk in a worker, as `Embedder.write` does."""
     return _get_embedder().write(folder, chunk)

@@ -18,6 +18,7 @@ from safetensors import safe_open
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
+from elmo_plugin.common.integers import ceil_div
 from elmo_plugin.embed_files.chunks import Chunk, split_lines
 from elmo_plugin.embed_files.settings import EmbedSettings
 
@@ -28,29 +29,36 @@ _SAFETENSORS_TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8
 
 
 class Content(NamedTuple):
-    chunks: Sequence[Path]  # are read one at a time
+    """What an output has."""
+
+    chunks: Sequence[Path]  # the files of the vectors, which are read one at a time
     settings: EmbedSettings
     row_shape: tuple[int, ...]  # of a word's vectors, (num_layers, dim) or (dim,)
     description: dict[str, Any]  # how the vectors were made
 
     def lines(self) -> Iterator[tuple[str, str, np.ndarray]]:
         """
-        Yields the number of each line, or the name of a record, its words, with a space between,
-        and vectors of shape (words, ..., dim).
+        Yields for each line its number, or the name of its protein, its words with a space between
+        them, and their vectors, shape (words, ..., dim).
         """
         number = 0
         for path in self.chunks:
             chunk = _read_chunk(path)
             for place, text in enumerate(chunk.texts):
-                name = chunk.names[place] if chunk.names else str(number)
+                name = str(number)
+                if chunk.names:
+                    name = chunk.names[place]
                 yield name, text, chunk.arrays[place]
                 number += 1
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
         """
-        Returns shape (..., words, dim) of (words, ..., dim), or the only vector of a sentence.
+        Returns the vectors of a sentence, shape (words, ..., dim), in the shape of the output: with
+        pooling (..., dim), otherwise (..., words, dim).
         """
-        return array[0] if self.settings.pooling else np.moveaxis(array, 0, -2)
+        if self.settings.pooling is not None:
+            return array[0]
+        return np.moveaxis(array, 0, -2)
 
 
 class _Stored(NamedTuple):
@@ -83,16 +91,15 @@ class OutputFormat(NamedTuple):
 
 def _write_hdf5(path: Path, content: Content) -> None:
     """
-    Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the
-    key of each sentence, in UTF-8; not if sentences are left out, or are themselves the keys.
-    The datasets of proteins have their names, also in the attribute `original_id`, as in
-    bio_embeddings.
+    Writes a dataset for each sentence. If its name is the number of the line, also writes
+    `sentence_to_index`, shape (1,): a JSON object, in UTF-8, with the number of each sentence.
+    Proteins have their name in the attribute `original_id`, too, as in bio_embeddings.
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
         file.attrs[_DESCRIPTION] = json.dumps(content.description, sort_keys=True)
         settings = content.settings
         has_index = settings.keep_sentences and settings.keys == "line"
-        index = bytearray()  # takes as much memory as the sentences, six bytes a word
+        index: list[bytes] = []  # takes as much memory as the sentences, six bytes a word
         number = 0
         for chunk_path in content.chunks:
             chunk = _read_chunk(chunk_path)
@@ -106,16 +113,22 @@ def _write_hdf5(path: Path, content: Content) -> None:
                     if chunk.names:
                         dataset.attrs["original_id"] = sentence
             if has_index:
-                index += b", " + json.dumps(keys, ensure_ascii=False).encode()[1:-1]
+                index.append(_without_braces(keys))
             if target.error is not None:
-                return
+                return  # the end of the block raises it
         if has_index:
-            text = b"{" + index[2:] + b"}"
+            text = b"{" + b", ".join(index) + b"}"
             string = np.frombuffer(text, h5py.string_dtype(length=len(text)))
             file.create_dataset("sentence_to_index", data=string, track_times=False)
 
 
+def _without_braces(keys: dict[str, str]) -> bytes:
+    """Returns the members of a JSON object in UTF-8, to be joined with those of other chunks."""
+    return json.dumps(keys, ensure_ascii=False).encode()[1:-1]
+
+
 def _write_dataset(file: h5py.File, key: str, data: np.ndarray, gzip: int | None) -> h5py.Dataset:
+    """Writes the vectors of a sentence; `gzip` is the level of their compression, if any."""
     if gzip is None or data.size == 0:
         return file.create_dataset(key, data=data, track_times=False)
     return file.create_dataset(
@@ -124,18 +137,20 @@ def _write_dataset(file: h5py.File, key: str, data: np.ndarray, gzip: int | None
 
 
 def _read_chunk(chunk: Path) -> _Stored:
+    """Reads the file of a chunk, as `write_chunk` wrote it."""
     with np.load(chunk) as stored:
-        arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
-        names = split_lines(stored["names"]) if len(stored["names"]) else []
+        ends = np.cumsum(stored["lengths"])
+        names = stored["names"]
         return _Stored(
             sentences=split_lines(stored["sentences"]),
             texts=split_lines(stored["texts"]),
-            arrays=arrays,
-            names=names,
+            arrays=np.split(stored["vectors"], ends[:-1]),
+            names=split_lines(names) if len(names) > 0 else [],
         )
 
 
 def _hdf5_description(path: Path) -> str:
+    """Returns the description in a file of HDF5."""
     with h5py.File(path, "r") as file:
         return file.attrs[_DESCRIPTION]
 
@@ -153,7 +168,8 @@ def sentence_key(sentence: str) -> str:
 
 def check_keys(chunk: Chunk) -> Chunk:
     """
-    Returns the chunk. Raises `BiLmError` if a sentence is too long to be the name of its vectors.
+    Returns a chunk after a check. Raises `BiLmError` if a sentence is too long to be the name of
+    its vectors.
     """
     for record in chunk.records:
         if len(sentence_key(record.text).encode()) > _MAX_KEY_BYTES:
@@ -199,15 +215,20 @@ def _tensors(content: Content) -> dict[str, _Tensor]:
     """Returns the tensors in their order in the file: larger types first, so all are aligned."""
     lengths = np.concatenate([np.zeros(0, np.int64), *_stored(content.chunks, "lengths")])
     starts = _starts(lengths)
-    shape = (int(starts[-1]), *content.row_shape)
-    vectors = _Tensor(content.settings.dtype, shape, _stored(content.chunks, "vectors"))
-    tensors = {"starts": _Tensor.of(starts), "vectors": vectors}
+    texts: list[bytes] = []
     if content.settings.keep_sentences:
-        texts = []
         for joined in _stored(content.chunks, "texts"):
             texts += [line.encode() for line in split_lines(joined)]
-        text_starts = _starts([len(text) for text in texts])
-        tensors = {"text_starts": _Tensor.of(text_starts), **tensors}
+    tensors = {}
+    if content.settings.keep_sentences:
+        tensors["text_starts"] = _Tensor.of(_starts([len(text) for text in texts]))
+    tensors["starts"] = _Tensor.of(starts)
+    tensors["vectors"] = _Tensor(
+        dtype=content.settings.dtype,
+        shape=(int(starts[-1]), *content.row_shape),
+        pieces=_stored(content.chunks, "vectors"),
+    )
+    if content.settings.keep_sentences:
         tensors["text"] = _Tensor.of(np.frombuffer(b"".join(texts), np.uint8))
     if content.settings.keys == "name":
         names = b"\n".join(bytes(joined) for joined in _stored(content.chunks, "names"))
@@ -216,13 +237,14 @@ def _tensors(content: Content) -> dict[str, _Tensor]:
 
 
 def _safetensors_header(tensors: dict[str, _Tensor], description: dict[str, Any]) -> bytes:
-    """Returns where each tensor is in the file, as JSON with a length that is divisible by 8."""
+    """Returns the JSON that says where each tensor is in the file; its length is divisible by 8."""
     header: dict[str, Any] = {
         "__metadata__": {_DESCRIPTION: json.dumps(description, sort_keys=True)}
     }
     start = 0
     for name, tensor in tensors.items():
-        end = start + math.prod(tensor.shape) * np.dtype(tensor.dtype).itemsize
+        num_bytes = math.prod(tensor.shape) * np.dtype(tensor.dtype).itemsize
+        end = start + num_bytes
         header[name] = {
             "dtype": _SAFETENSORS_TYPES[tensor.dtype],
             "shape": tensor.shape,
@@ -230,11 +252,12 @@ def _safetensors_header(tensors: dict[str, _Tensor], description: dict[str, Any]
         }
         start = end
     encoded = json.dumps(header).encode()
-    return encoded + b" " * (-len(encoded) % 8)
+    padded_length = 8 * ceil_div(len(encoded), 8)
+    return encoded.ljust(padded_length)
 
 
 def _stored(chunks: Iterable[Path], name: str) -> Iterator[np.ndarray]:
-    """Yields an array of each chunk."""
+    """Yields the array of this name of each chunk."""
     for chunk in chunks:
         with np.load(chunk) as arrays:
             yield arrays[name]
@@ -246,6 +269,7 @@ def _starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 def _safetensors_description(path: Path) -> str:
+    """Returns the description in a file of safetensors."""
     with safe_open(path, "np") as file:
         return file.metadata()[_DESCRIPTION]
 
@@ -263,17 +287,18 @@ def _write_npz(path: Path, content: Content) -> None:
 
 
 def _npz_description(path: Path) -> bytes:
+    """Returns the description in a file of npz."""
     with zipfile.ZipFile(path) as file:
         return file.comment
 
 
 def _write_csv(path: Path, content: Content) -> None:
     """
-    Writes a row for each word: the number of its line, from 0, or the name of its record, the
-    number of the word, the word, and its values, of all layers one layer after the other; with
-    pooling a row for each line. The description has no place there.
+    Writes a row for each word, or with pooling for each line: the number of the line, from 0, or
+    the name of its protein; the number of the word; the word; and its values, one layer after the
+    other. There is no place for the description.
     """
-    names = []
+    names = []  # of the values, such as 2_511 in layer 2
     for index in np.ndindex(*content.row_shape):
         names.append("_".join(str(number) for number in index))
     with open(path, "w", encoding="utf-8", newline="") as file:

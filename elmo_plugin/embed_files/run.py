@@ -3,10 +3,11 @@
 import logging
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from glob import glob
 from hashlib import blake2b
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,26 @@ from elmo_plugin.embed_files.settings import (
     protein_settings,
 )
 
-# The version of chunks and outputs; in version 1, long words could change the vectors after them.
+# The version of chunks and outputs. Those of version 1 are not reused, because a long word could
+# change the vectors after it.
 VERSION = 2
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A text that is to be embedded, and how."""
+
+    source: str
+    chunks: Iterable[Chunk]  # are read one at a time
+    digest: blake2b  # of the chunks that have been read
+    has_proteins: bool
+    embedder: Embedder
+    settings: EmbedSettings
+    devices: Sequence[str]
+    output_format: str
+    description: dict[str, Any]  # how the vectors are made, without the digest of the text
 
 
 def embed_file(
@@ -50,27 +67,33 @@ def embed_file(
     source_format: str | None = None,
 ) -> bool:
     """
-    Embeds each line of a text, or each record of FASTA. Until the output is complete its chunks are
-    in the folder `OUTPUT.unfinished`. After a kill the same call resumes from there, to the same
-    output, byte for byte.
+    Embeds each line of a text, or each protein of FASTA. Until the output is complete, its chunks
+    are in the folder `OUTPUT.unfinished`. After a kill the same call resumes from there, and the
+    output is the same, byte for byte.
 
     The source is UTF-8 text with one sentence per line, plain, `.gz` or `.zst`, or `-` for standard
-    input; `source_format` is "text", or "fasta" for proteins. It and the output's, one of
-    `OUTPUT_FORMATS`, follow from the suffixes. The output does not depend on the number of
-    `workers`, processes that embed, by default one for each device: "cpu", "cuda" or "cuda:N".
+    input. `source_format` is "text", or "fasta" for proteins; `output_format` is one of
+    `OUTPUT_FORMATS`. By default they follow from the suffixes of the files. `workers` is the number
+    of processes that embed, by default one for each of the devices, "cpu", "cuda" or "cuda:N". The
+    output does not depend on it.
 
     Returns false if the output was complete already. Raises `BiLmError` if an argument is wrong,
     the text is not UTF-8, or the output or its chunks were made with other arguments; `OSError` if
     it cannot be written; `ChildProcessError` if a worker was killed.
     """
-    source, output = str(source), Path(output)
+    source = str(source)
+    output = Path(output)
     output_format = _format_of(output, output_format)
-    has_proteins = source_format == "fasta" or (source_format is None and is_fasta(source))
+    if source_format is None:
+        has_proteins = is_fasta(source)
+    else:
+        has_proteins = source_format == "fasta"
     if has_proteins:
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
-    # With several devices it is the workers' embedders that embed.
+    # With several devices, each worker makes an embedder of its own, and this one only tells how
+    # large a chunk is, and by what its vectors are made.
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     description = {
         "version": VERSION,
@@ -84,37 +107,60 @@ def embed_file(
     )
     if settings.keys == "sentence":
         chunks = (check_keys(chunk) for chunk in chunks)
-    show = partial(
-        progress_bar,
+    work = _Work(
+        source=source,
+        chunks=chunks,
+        digest=digest,
+        has_proteins=has_proteins,
+        embedder=embedder,
+        settings=settings,
+        devices=devices,
+        output_format=output_format,
+        description=description,
+    )
+    if is_special(output):  # such as standard output: it gets the whole file at the end
+        with atomic_write(output) as file:
+            return _write_output(file, work, show_progress)
+    return _write_output(target_of(output), work, show_progress)
+
+
+def _write_output(file: Path, work: _Work, show_progress: bool) -> bool:
+    """Embeds a text and writes the file. Returns false if it was complete already."""
+    with unfinished_chunks(file, work.description) as folder:
+        if file.exists():
+            _check_finished(file, work)
+            return False
+        paths = _write_chunks(folder, work, show_progress)
+        description = work.description | {"text": work.digest.hexdigest()}
+        content = Content(paths, work.settings, work.embedder.row_shape, description)
+        with atomic_write(folder / file.name) as temporary:
+            OUTPUT_FORMATS[work.output_format].write(temporary, content)
+        os.replace(folder / file.name, file)
+    return True
+
+
+def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
+    """Writes the vectors of each chunk that is not in the folder yet. Returns all their files."""
+    settings = work.settings
+    paths: list[Path] = []
+    with progress_bar(
         desc="embedding",
-        total=_size(source, has_proteins, settings.column),
-        unit=" residues" if has_proteins else "B",
+        total=_size(work.source, work.has_proteins, settings.column),
+        unit=" residues" if work.has_proteins else "B",
         unit_scale=True,
         smoothing=0,
         disable=not show_progress,
-    )
-    with (
-        atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
-        unfinished_chunks(file, description) as folder,
-    ):
-        if file.exists():
-            _check_finished(file, output_format, description, chunks, digest)
-            return False
-        paths: list[Path] = []
-        with show() as bar:
-            for chunk, is_new in embed_chunks(chunks, folder, embedder, settings, devices):
-                if not paths and settings.tokenizer == "whitespace" and settings.column is None:
-                    _warn_of_raw_text(chunk.sentences, source)
-                paths.append(chunk_path(folder, chunk.number))
-                if not is_new and not bar.disable:
-                    bar.initial += chunk.size  # does not count for the speed
-                bar.update(chunk.size)
-        description["text"] = digest.hexdigest()
-        with atomic_write(folder / file.name) as temporary:
-            content = Content(paths, settings, embedder.row_shape, description)
-            OUTPUT_FORMATS[output_format].write(temporary, content)
-        os.replace(folder / file.name, file)
-    return True
+    ) as bar:
+        embedded = embed_chunks(work.chunks, folder, work.embedder, settings, work.devices)
+        for chunk, is_new in embedded:
+            is_first = not paths
+            if is_first and settings.tokenizer == "whitespace" and settings.column is None:
+                _warn_of_raw_text(chunk.sentences, work.source)
+            paths.append(chunk_path(folder, chunk.number))
+            if not is_new and not bar.disable:
+                bar.initial += chunk.size  # does not count for the speed
+            bar.update(chunk.size)
+    return paths
 
 
 def _size(source: str, has_proteins: bool, column: int | None) -> int | None:
@@ -139,13 +185,18 @@ def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
 
 
 def _format_of(output: Path, output_format: str | None) -> str:
-    formats = {}
+    """
+    Returns the format of an output: the given one, or that of the suffix. Raises `BiLmError` if
+    there is none, or the output is a folder.
+    """
+    by_suffix = {}
     for name, known in OUTPUT_FORMATS.items():
-        formats.update(dict.fromkeys(known.suffixes, name))
-    output_format = output_format or formats.get(output.suffix.lower())
+        for suffix in known.suffixes:
+            by_suffix[suffix] = name
+    output_format = output_format or by_suffix.get(output.suffix.lower())
     if output_format is None:
         raise BiLmError(
-            f"{output}: unknown suffix {output.suffix!r}: use {', '.join(formats)}, or --format"
+            f"{output}: unknown suffix {output.suffix!r}: use {', '.join(by_suffix)}, or --format"
         )
     check_choice("format", output_format, OUTPUT_FORMATS)
     refuse_folder(output)
@@ -158,24 +209,18 @@ def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
         check_at_least("workers", workers, most=MAX_PROCESSES)
     names = [str(get_device(device)) for device in devices]
     num_workers = workers or len(names)
-    return [names[worker % len(names)] for worker in range(num_workers)]
+    return list(islice(cycle(names), num_workers))
 
 
-def _check_finished(
-    output: Path,
-    output_format: str,
-    description: dict[str, Any],
-    chunks: Iterable[Chunk],
-    digest: blake2b,
-) -> None:
+def _check_finished(output: Path, work: _Work) -> None:
     """Raises `BiLmError` if the output is not what would be written now."""
-    found = OUTPUT_FORMATS[output_format].read_description(output)
+    found = OUTPUT_FORMATS[work.output_format].read_description(output)
     if found is None:
         raise BiLmError(f"{output} already exists; remove it or name another file")
-    check_description(found, description, output)
-    for _ in chunks:  # updates the digest
+    check_description(found, work.description, output)
+    for _ in work.chunks:  # reading them updates the digest
         pass
-    if found["text"] != digest.hexdigest():
+    if found["text"] != work.digest.hexdigest():
         raise BiLmError(f"{output} was made from another text; remove it or name another file")
 
 
@@ -190,12 +235,14 @@ def embed_shards(
     source_format: str | None = None,
 ) -> list[Path]:
     """
-    Runs `embed_file` on each file of a pattern, as a task of Dask. Skips complete outputs, called
-    like their files, and resumes partial ones. All machines must see both. Without the address of a
-    running cluster's scheduler, one is made of `workers` processes here.
+    Runs `embed_file` on each file that matches a pattern, as a task of Dask, and returns the
+    outputs. They are in `folder`, each named after its file. Complete outputs are skipped, and
+    partial ones are resumed. All machines of the cluster must see the files and the folder.
+    `scheduler` is the address of a running cluster's scheduler; by default a cluster of `workers`
+    processes is made here.
 
-    Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed.
-    Raises an error of a single file when all other files are done.
+    Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed. An
+    error in a file is raised when all other files are done.
     """
     try:
         from dask.distributed import Client, as_completed

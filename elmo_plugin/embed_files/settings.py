@@ -17,13 +17,15 @@ MAX_PROCESSES = max(256, os.cpu_count() or 1)  # threads or workers; more would 
 @dataclass(frozen=True)
 class EmbedSettings:
     """
+    Says how a text is embedded.
+
     # Parameters
 
     bilm : `str | dict[str, str]`
         See `BiLm.from_pretrained`; for the layers "mix" the archive of a trained task model with
         ELMo.
     layers : `str`
-        "all", "mean", "sum", "top", "token", or the "mix" that a task has learned.
+        "all", "mean", "sum", "top", "token", or the "mix" that a task model has learned.
     placement : `str`, optional
         For "mix": the place in the task model, as `elmo weights` names it.
         Not needed if ELMo is at one place.
@@ -43,8 +45,8 @@ class EmbedSettings:
     gzip : `int`, optional
         The level, 1 to 9, at which HDF5 compresses vectors.
     keys : `str`
-        The names of sentences in HDF5: the number of the "line", or the "sentence" itself; the
-        "name" of a record of FASTA.
+        How sentences are named in HDF5: by the number of the "line", or by the "sentence" itself;
+        proteins by their "name".
     pooling : `str`, optional
         "mean" for one vector per sentence, the mean over its words.
     keep_sentences : `bool`

@@ -45,17 +45,23 @@ class ElmoMetadata(NamedTuple):
         metadata = json_from_tensor(content, _WHAT)
         if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
             raise BiLmError(f"{_WHAT}: expected {', '.join(cls._fields)}, got {metadata!r}")
-        layers = metadata["layers"]
-        are_lists = isinstance(layers, dict) and all(
-            _are_layer_numbers(numbers) for numbers in layers.values()
-        )
-        if not are_lists:
-            raise BiLmError(f"{_WHAT}: expected lists of layers, got {layers!r}")
+        if not _are_layers_of_placements(metadata["layers"]):
+            raise BiLmError(f"{_WHAT}: expected lists of layers, got {metadata['layers']!r}")
         return cls(**metadata)
 
 
-def _are_layer_numbers(value: Any) -> bool:
-    return isinstance(value, list) and all(type(number) is int and number >= 0 for number in value)
+def _are_layers_of_placements(value: object) -> bool:
+    """Returns whether a value of JSON is an object of lists of layer numbers."""
+    if not isinstance(value, dict):
+        return False
+    return all(_are_layer_numbers(numbers) for numbers in value.values())
+
+
+def _are_layer_numbers(value: object) -> bool:
+    """Returns whether a value of JSON is a list of layer numbers."""
+    if not isinstance(value, list):
+        return False
+    return all(type(number) is int and number >= 0 for number in value)
 
 
 def archived_bilm(
@@ -87,9 +93,9 @@ def archived_bilm(
 
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None:
     """
-    Reads the weights of a trained model; `None` if there are none, because the training only
-    begins. Raises `BiLmError` if they are damaged: a model made without them would read the files
-    that its archive names.
+    Reads the weights of a trained model from its folder. Returns `None` if there are none, because
+    the training only begins. Raises `BiLmError` if they are damaged: without weights, a model would
+    read the files that its archive names.
     """
     if folder is None:
         return None
@@ -150,12 +156,13 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
         if counts[placement] > 1:
             placement = module
         weights = torch.softmax(state[module + _WEIGHTS].double(), dim=0).tolist()
-        elmo, _, name = module.rpartition(".mixes.")
+        # Such as "elmo.mixes.input": the module of ELMo, and the name of its mix.
+        elmo, _, mix_name = module.rpartition(".mixes.")
         metadata = state.get(f"{elmo}.{EXTRA_STATE}")
         if metadata is None:
             layers = list(range(len(weights)))
         else:
-            layers = ElmoMetadata.from_tensor(metadata).layers[name]
+            layers = ElmoMetadata.from_tensor(metadata).layers[mix_name]
         gamma = float(state[f"{module}.scalar_mix.gamma"])
         mixes.append(LayerWeights(placement, layers, weights, gamma))
     return mixes

@@ -109,7 +109,9 @@ class ActivationCache:
         """
         with torch.inference_mode(False), torch.no_grad():
             keys, lengths = sentence_keys(character_ids, digest, self.dtype)
-            layers = np.zeros((num_layers, *character_ids.shape[:2], output_dim), self.dtype)
+            batch_size, max_length, _ = character_ids.shape
+            layers = np.zeros((num_layers, batch_size, max_length, output_dim), self.dtype)
+            # Views of `layers`, one for each sentence. Shape of each: (num_layers, words, dim)
             rows = [layers[:, number, :length] for number, length in enumerate(lengths)]
             missing = self.store.read(keys, rows)
             if missing:
@@ -118,7 +120,7 @@ class ActivationCache:
                 missing_keys = [keys[number] for number in missing]
                 missing_rows = [rows[number] for number in missing]
                 self.store.write(missing_keys, missing_rows)
-            is_word = np.arange(layers.shape[2]) < np.array(lengths)[:, None]
+            is_word = np.arange(max_length) < np.array(lengths)[:, None]  # Shape: (batch, time)
             device = character_ids.device
             return BiLmOutput(
                 layers=torch.from_numpy(layers).to(device, torch.float32),
@@ -189,7 +191,7 @@ def sentence_keys(
     keys = []
     lengths = []
     for sentence in ids:
-        # The stripped zeros are the padding, and bytes of the last word, which `ceil_div` counts.
+        # Padding is zeros. The last word may end in zeros as well, so its rest is counted as whole.
         content = sentence.tobytes().rstrip(b"\0")
         key = blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE)
         keys.append(key.digest())
@@ -198,6 +200,7 @@ def sentence_keys(
 
 
 def _bytes(max_gb: float) -> int:
+    """Returns a size in bytes. Raises `BiLmError` if no cache can have it."""
     if not 0 < max_gb < _MOST_GB:
         raise BiLmError(f"max_gb of a cache: expected a positive, finite number, got {max_gb}")
     return int(max_gb * GIGABYTE)

@@ -112,7 +112,11 @@ class ContextualElmo(ElmoRepresentations, FromParams):
                 loaded = BiLm.from_pretrained(bilm, precision)
             loaded.requires_grad_(requires_grad)
             super().__init__(
-                loaded, 0, stateful=stateful, cache=cache, max_batch_tokens=max_batch_tokens
+                loaded,
+                num_mixes=0,  # they are added below, by the names of their placements
+                stateful=stateful,
+                cache=cache,
+                max_batch_tokens=max_batch_tokens,
             )
             if input is not None:
                 self.mixes["input"] = LayerMix(input, loaded.num_layers)
@@ -158,10 +162,13 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         return state
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        """Adds the weights that `state_dict` has left out, and loads the state."""
+        """
+        Loads the state: torch calls this for each module. The weights that `state_dict` has left
+        out are added before. Raises `ConfigurationError` if this module's numbers are not finite.
+        """
         with as_configuration_error():
-            ours = {name: state_dict[name] for name in state_dict if name.startswith(prefix)}
-            check_all_finite(ours.items())
+            own = [(name, value) for name, value in state_dict.items() if name.startswith(prefix)]
+            check_all_finite(own)
             extra = state_dict.get(prefix + EXTRA_STATE)
             if extra is not None:
                 weights = self._bundled_weights(ElmoMetadata.from_tensor(extra))
@@ -193,4 +200,5 @@ def _digest(bilm: BiLm) -> str:
 
 @lru_cache
 def _bundled_digest(name: str) -> str:
+    """Returns the digest of a biLM of this package."""
     return _digest(BiLm.from_pretrained(name))

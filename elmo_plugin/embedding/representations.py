@@ -136,13 +136,10 @@ def weighted_sum(weights: Tensor, layers: Tensor) -> Tensor:
 
 
 class ElmoOutput(NamedTuple):
-    """
-    representations: one for each mix, of shape (batch, time, output_dim)
-    mask: (batch, time), true at the words
-    """
+    """The output of `ElmoRepresentations`."""
 
-    representations: list[Tensor]
-    mask: Tensor
+    representations: list[Tensor]  # one for each mix; shape of each: (batch, time, output_dim)
+    mask: Tensor  # Shape: (batch, time), true at the words
 
 
 class ElmoRepresentations(nn.Module):
@@ -277,5 +274,5 @@ class ElmoRepresentations(nn.Module):
         self._state = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leaves out the state: copies start from zero."""
+        """Returns the attributes that copies get. The state is left out: they start from zero."""
         return {**self.__dict__, "_state": None}

@@ -190,6 +190,7 @@ class SqliteStore:
         return type(self), (self.folder, self.max_bytes)
 
     def _warn(self, what: str) -> None:
+        """Logs a warning, which says what is wrong with this cache."""
         logger.warning("the cache %s %s", self.folder, what)
 
 
@@ -200,6 +201,7 @@ def _format_of(connection: sqlite3.Connection) -> int:
 
 
 def _row_id(key: bytes) -> int:
+    """Returns the id of a key's record: a number from -2^63 to 2^63 - 1, as SQLite has them."""
     return int.from_bytes(key[:8], "little", signed=True)
 
 

@@ -50,7 +50,7 @@ class ElmoTokenIndexer(TextIndexer):
         super().__init__(token_min_padding_length)
         self._max_characters = max_characters_per_token
         check_at_least(
-            "max_characters_per_token", self._max_characters, 3, error=ConfigurationError
+            "max_characters_per_token", self._max_characters, least=3, error=ConfigurationError
         )
         self._normalize = normalize
 
@@ -58,7 +58,11 @@ class ElmoTokenIndexer(TextIndexer):
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
         indexed = super().tokens_to_indices(tokens, vocabulary)
         if self._normalize:
-            indexed[self.key] = [normalize_text(word) or word for word in indexed[self.key]]
+            words = []
+            for word in indexed[self.key]:
+                # A word must not vanish, even if all of its characters are invisible.
+                words.append(normalize_text(word) or word)
+            indexed[self.key] = words
         return indexed
 
     @overrides
@@ -70,7 +74,7 @@ class ElmoTokenIndexer(TextIndexer):
         padding.
         """
         ids = np.zeros((padding_lengths["elmo_tokens"], self._max_characters), dtype=np.int16)
-        for row, word in zip(ids, tokens["elmo_tokens"], strict=False):
+        for row, word in zip(ids, tokens["elmo_tokens"], strict=False):  # the other rows stay zeros
             row[:] = word_to_character_ids(word, self._max_characters)
         return {"elmo_tokens": torch.from_numpy(ids)}
 

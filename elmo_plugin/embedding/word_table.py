@@ -42,8 +42,11 @@ def word_key(word: str) -> int:
     Returns a hash of a word, a number from -2^63 to 2^63 - 1. It is never 0, because that stands
     for padding.
     """
-    digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True) or 1
+    hashed = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    key = int.from_bytes(hashed, "little", signed=True)
+    if key == 0:
+        return 1
+    return key
 
 
 def read_table(source: str) -> tuple[WordTable, str]:
@@ -80,17 +83,19 @@ def read_text_table(path: str) -> WordTable:
 
 def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
     """Yields the word and the vector of each line."""
-    number = 0
+    number = 0  # of the line
+    num_words = 0
     dim = 0
     try:
         with EmbeddingsTextFile(path) as file:
-            if file.num_tokens:
-                number = 1  # AllenNLP has read the first line, with the number of words
+            expected = file.num_tokens
+            if expected:
+                number = 1  # AllenNLP has read the first line, which has this number of words
             for line in file:
                 number += 1
                 fields = line.rstrip(" \r\n").split(" ")
-                if dim == 0:  # the first word, which has no spaces
-                    dim = len(fields) - 1
+                if dim == 0:
+                    dim = len(fields) - 1  # the first word is taken to have no spaces
                 # A few words of GloVe have spaces, so a line may have more fields than numbers.
                 word = " ".join(fields[:-dim])
                 if not word:
@@ -98,14 +103,15 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
                 row = np.array(fields[-dim:], dtype=np.float32)
                 if not np.isfinite(row).all():
                     raise ValueError("expected finite numbers")
+                num_words += 1
                 yield word, row
-            expected = file.num_tokens
     except (ValueError, OSError, EOFError, StopIteration) as error:
         raise_stop(error)
-        place = f"{path}, line {number}" if number else path
+        place = path
+        if number > 0:
+            place = f"{path}, line {number}"
         message = str(error) or "expected word vectors, got an empty file"
         raise ConfigurationError(f"{place}: {message}") from None
-    num_words = number - 1  # if the first line has the number of words, it has no word itself
     if expected and num_words != expected:
         raise ConfigurationError(
             f"{path}: expected {expected} words, as its first line says, got {num_words}"
@@ -129,7 +135,7 @@ def table_from_bytes(content: bytes, keys: bytes, name: str) -> WordTable:
 
 
 def digest(content: bytes) -> bytes:
-    """Identifies a table of this package."""
+    """Returns a digest of the vectors of a table of this package."""
     return blake2b(content, digest_size=DIGEST_SIZE).digest()
 
 

@@ -121,7 +121,9 @@ class WordVectorsEmbedder(TokenEmbedder):
         else:
             self.register_buffer("vectors", table.vectors, persistent=stored)
             self.register_buffer("scales", table.scales, persistent=stored)
-        self.unknown = nn.Parameter(torch.zeros(self.get_output_dim())) if learn_unknown else None
+        self.unknown: nn.Parameter | None = None
+        if learn_unknown:
+            self.unknown = nn.Parameter(torch.zeros(self.get_output_dim()))
 
     @overrides
     def get_output_dim(self) -> int:
@@ -132,7 +134,8 @@ class WordVectorsEmbedder(TokenEmbedder):
         Returns the vectors of words, shape (batch, time, dim), for their keys, shape (batch, time,
         2); both have zeros at padding.
         """
-        # Shape: (batch, time, 2), for the word itself and for its lower-case form
+        # Where the keys of the word itself and of its lower-case form are in the table, if they are
+        # in it. Shape: (batch, time, 2)
         candidate_rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
         is_found = self.keys[candidate_rows] == word_keys
         word_rows, lower_case_rows = candidate_rows.unbind(dim=-1)
@@ -175,7 +178,7 @@ def _keys(word: str) -> tuple[int, int]:
 
 
 def _dequantized(vectors: Tensor, scales: Tensor) -> Tensor:
-    """Multiplies vectors of integers by their scales; without scales, the vectors are floats."""
+    """Multiplies vectors of integers by their scales. Without scales the vectors are floats."""
     if len(scales) == 0:
         return vectors
     return vectors * scales[..., None]
@@ -206,6 +209,7 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTabl
 
 
 def _metadata(state: Any) -> dict[str, str]:
+    """Reads what `get_extra_state` returned. Raises `ConfigurationError` if it is not that."""
     metadata = json_from_tensor(state, _WHAT)
     if not isinstance(metadata, dict) or set(metadata) != {"vectors", "digest", "version"}:
         raise ConfigurationError(f"{_WHAT}: expected vectors, digest, version, got {metadata!r}")

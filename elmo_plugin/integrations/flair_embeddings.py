@@ -60,14 +60,17 @@ class ElmoEmbeddings(TokenEmbeddings):
         """Restores the embeddings from what `to_params` returned, without the biLM's source."""
         options = BiLmOptions.from_dict(params["options"])
         precision = params["precision"]
+        # The first argument is a source, which is never read, because the biLM is there already.
         word_vectors = WordVectors(params["name"], params["layers"], precision)
         word_vectors.bilm = BiLm(options, precision=precision, weights=params["weights"].items())
+        # Our own constructor would load a biLM.
         embeddings = cls.__new__(cls)
         TokenEmbeddings.__init__(embeddings)
         embeddings._use(word_vectors)
         return embeddings
 
     def _use(self, word_vectors: WordVectors) -> None:
+        """Sets the vectors, and what flair needs to know of them."""
         word_vectors.bilm.to(flair.device)
         self.word_vectors = word_vectors
         self.name = f"elmo-{word_vectors.digest()}"
@@ -79,5 +82,6 @@ class ElmoEmbeddings(TokenEmbeddings):
             rows = torch.from_numpy(vectors).to(flair.device)
             if rows.dim() == 3:
                 rows = rows.movedim(0, 1).flatten(1)  # Shape: (words, num_layers * dim)
+            # Shape of rows: (words, embedding_length)
             for token, vector in zip(sentence, rows, strict=True):
                 token.set_embedding(self.name, vector)

@@ -74,12 +74,13 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         self._check()
-        if isinstance(getattr(X, "text", X), str):
+        is_document = isinstance(getattr(X, "text", None), str)  # such as spaCy's
+        if isinstance(X, str) or is_document:
             raise BiLmError("expected several texts, got one: put it in a list")
-        if getattr(X, "ndim", 1) == 2:
-            table = np.asarray(X)
-            if table.shape[1] == 1:
-                X = table[:, 0]
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        is_column = len(shape) == 2 and shape[1] == 1
+        if is_column:
+            X = np.asarray(X)[:, 0]
         vectors = self.word_vectors_.bilm.encode(
             X,
             layers=self.word_vectors_.layers,
@@ -91,6 +92,9 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return vectors.reshape(len(vectors), self._n_features_out)
 
     def _check(self) -> None:
+        """
+        Raises `BiLmError` if a parameter is wrong. `set_params` may change them without a check.
+        """
         check_choice("pooling", self.pooling, POOLINGS)
         check_encoding(self.pooling, "numpy", self.tokenizer, self.batch_size)
         self.word_vectors_.to(self.device)  # the biLM of a pickle is on the CPU

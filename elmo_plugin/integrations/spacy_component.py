@@ -79,19 +79,22 @@ class ElmoComponent:
         return self.from_bytes(Path(path).read_bytes())
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
+        """Embeds documents together, and stores the vectors in them."""
         sentences = [_sentences(doc) for doc in docs]
         for doc, array in zip(docs, embed_sentences(self.word_vectors, sentences), strict=True):
             doc.user_data[_key(doc)] = (doc.to_array([IDX]), array)
             if self.vectors:
                 doc.tensor = array  # spaCy takes its rows along to other documents and processes
                 for hooks in (doc.user_token_hooks, doc.user_span_hooks, doc.user_hooks):
-                    hooks.update(vector=_vector, has_vector=_has_vector, similarity=_similarity)
+                    hooks["vector"] = _vector
+                    hooks["has_vector"] = _has_vector
+                    hooks["similarity"] = _similarity
 
 
 def _key(doc: Doc) -> Any:
     """
-    Returns the key in a document's user data for its vectors, and for where its tokens began when
-    they were made. It has the form of spaCy's own keys.
+    Returns the key, in a document's user data, of a pair: where its tokens began when their vectors
+    were made, and the vectors. The key has the form of spaCy's own keys, which are tuples.
     """
     return "._.", "elmo", 0, len(doc.text)
 
@@ -102,8 +105,10 @@ def get_vectors(item: Doc | Span | Token) -> np.ndarray | None:
     no `ElmoComponent` has made them, or if tokens were merged or split since.
     """
     doc = item if isinstance(item, Doc) else item.doc
-    starts, vectors = doc.user_data.get(_key(doc), (None, None))
-    if vectors is None or not np.array_equal(starts, doc.to_array([IDX])):
+    if _key(doc) not in doc.user_data:
+        return None
+    starts, vectors = doc.user_data[_key(doc)]
+    if not np.array_equal(starts, doc.to_array([IDX])):  # tokens were merged or split
         return None
     if isinstance(item, Token):
         return vectors[..., item.i, :]
@@ -132,10 +137,11 @@ def _vector(item: Doc | Span | Token) -> np.ndarray:
 
 
 def _has_vector(item: Doc | Span | Token) -> bool:
+    """Returns whether the vector of a token, span or document is not zero."""
     return bool(_vector(item).any())
 
 
-def _similarity(one: Doc | Span | Token, other: Any) -> float:
+def _similarity(one: Doc | Span | Token, other: Doc | Span | Token) -> float:
     """Returns the cosine of two vectors, 0 if one of them is zero."""
     a = np.asarray(one.vector)
     b = np.asarray(other.vector)
@@ -146,7 +152,7 @@ def _similarity(one: Doc | Span | Token, other: Any) -> float:
 
 
 def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:
-    """Stores the biLM in msgpack, as spaCy stores all else."""
+    """Returns the biLM in msgpack, in which spaCy stores everything else, too."""
     from safetensors.torch import save
 
     bilm = word_vectors.bilm
@@ -180,13 +186,17 @@ def embed_sentences(
     on the GPU after `spacy.require_gpu()`.
     """
     word_vectors.to(str(get_torch_default_device()))
-    tokens = []  # of all sentences; white space is empty
+    # All sentences of all documents: their tokens, where white space is empty, and their words.
+    tokens = []
+    words = []
     for document in sentences:
         for sentence in document:
-            tokens.append([normalize_text(token).strip() for token in sentence])
-    words = [[token for token in sentence if token] for sentence in tokens]
-    embedded = word_vectors.embed(words)
-    vectors = [_with_zeros(array, row) for array, row in zip(embedded, tokens, strict=True)]
+            normalized = [normalize_text(token).strip() for token in sentence]
+            tokens.append(normalized)
+            words.append([token for token in normalized if token])
+    vectors = []
+    for embedded, sentence_tokens in zip(word_vectors.embed(words), tokens, strict=True):
+        vectors.append(_with_zeros(embedded, sentence_tokens))
     documents = []
     start = 0
     for document in sentences:
@@ -197,7 +207,9 @@ def embed_sentences(
 
 
 def _with_zeros(vectors: np.ndarray, tokens: Sequence[str]) -> np.ndarray:
-    """Returns the vectors of words, and rows of zeros for empty tokens."""
+    """
+    Returns a row for each token: the vectors of words in their order, and zeros for empty tokens.
+    """
     rows = np.zeros((*vectors.shape[:-2], len(tokens), vectors.shape[-1]), vectors.dtype)
     positions = [position for position, token in enumerate(tokens) if token]
     rows[..., positions, :] = vectors
@@ -205,7 +217,9 @@ def _with_zeros(vectors: np.ndarray, tokens: Sequence[str]) -> np.ndarray:
 
 
 def _sentences(doc: Doc) -> list[list[str]]:
-    """Returns the words of each sentence; a document without any is one sentence."""
+    """
+    Returns the words of each sentence; a document without sentence boundaries is one sentence.
+    """
     spans: Iterable[Doc | Span] = [doc]
     if len(doc) > 0 and doc.has_annotation("SENT_START"):
         spans = doc.sents

@@ -51,11 +51,19 @@ def bilm_layers(word_vectors: WordVectors) -> Model[list[Doc], Layers]:
         model: Model, docs: list[Doc], is_train: bool
     ) -> tuple[Layers, Callable[[Layers], list]]:
         ops: Any = model.ops
-        sentences = [[[token.text for token in doc]] for doc in docs]  # one in each document
-        embedded = embed_sentences(word_vectors, sentences)
-        return [ops.asarray(layers) for layers in embedded], lambda _: []
+        documents = []
+        for doc in docs:
+            sentence = [token.text for token in doc]
+            documents.append([sentence])
+        embedded = embed_sentences(word_vectors, documents)
+        return [ops.asarray(layers) for layers in embedded], _no_gradient
 
     return Model("elmo_bilm", forward, shims=[BiLmShim(word_vectors)])
+
+
+def _no_gradient(d_layers: Layers) -> list:
+    """Returns no gradient for the documents, because the biLM is frozen."""
+    return []
 
 
 class BiLmShim(Shim):
@@ -85,6 +93,7 @@ def scalar_mix() -> Model[Layers, list[Floats2d]]:
 
 
 def _mix_init(model: Model, X: Layers | None = None, Y: list[Floats2d] | None = None) -> None:
+    """Makes the parameters for inputs of this size; spaCy calls it with an example."""
     if X is None:
         return
     num_layers, _, dim = X[0].shape
@@ -96,23 +105,26 @@ def _mix_init(model: Model, X: Layers | None = None, Y: list[Floats2d] | None = 
 def _mix_forward(
     model: Model, X: Layers, is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], Layers]]:
+    """Returns the mix of each document, and the function that takes the gradients of the mixes."""
     ops: Any = model.ops
-    xp = ops.xp
+    xp = ops.xp  # numpy, or cupy on a GPU
     gamma = model.get_param("gamma")
-    weights = ops.softmax(ops.asarray([model.get_param("weights")]))[0]
+    one_row = ops.asarray([model.get_param("weights")])  # Shape: (1, num_layers)
+    weights = ops.softmax(one_row)[0]
     if not xp.isfinite(weights * gamma).all():
         raise BiLmError("the learned mix of ELMo's layers contains NaN or an infinite number")
-    sums = [xp.tensordot(weights, layers, axes=1) for layers in X]
+    sums = [xp.tensordot(weights, layers, axes=1) for layers in X]  # Shape of each: (words, dim)
 
     def backprop(dY: list[Floats2d]) -> Layers:
         d_gamma = 0.0
-        d_weights: Any = 0
-        for layers, document, d in zip(X, sums, dY, strict=True):
-            d_gamma += float((document * d).sum())
-            d_weights += xp.tensordot(layers, d, axes=2)
+        d_weights: Any = 0  # Shape: (num_layers,)
+        for layers, weighted_sum, d_mix in zip(X, sums, dY, strict=True):
+            d_gamma += float((weighted_sum * d_mix).sum())
+            d_weights += xp.tensordot(layers, d_mix, axes=2)
         d_weights = gamma * d_weights
         model.inc_grad("gamma", ops.asarray1f([d_gamma]))
+        # The gradient of the softmax.
         model.inc_grad("weights", weights * (d_weights - (weights * d_weights).sum()))
         return []  # the biLM is frozen
 
-    return [gamma * document for document in sums], backprop
+    return [gamma * weighted_sum for weighted_sum in sums], backprop

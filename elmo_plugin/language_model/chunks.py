@@ -28,30 +28,31 @@ class CorpusChunk(NamedTuple):
 
     words: list[str]  # the distinct ones, in the order of their first appearance
     tokens: np.ndarray  # Shape: (tokens,), uint32, the place in `words` of each word of the text
-    starts: np.ndarray  # Shape: (sentences + 1,), int64, the sentences' begins; the end of the last
+    starts: np.ndarray  # Shape: (sentences + 1,), int64, where sentences begin; the last one's end
 
 
 class IndexedChunk(NamedTuple):
     """Sentences as types of an `IndexedCorpus`."""
 
     types: np.ndarray  # Shape: (tokens,), int32, the type of each word of the text
-    starts: np.ndarray  # Shape: (sentences + 1,), int64, the sentences' begins; the end of the last
+    starts: np.ndarray  # Shape: (sentences + 1,), int64, where sentences begin; the last one's end
 
 
 @dataclass(frozen=True)
 class ChunkFiles:
-    """The place of a chunk, and its size, known without opening it."""
+    """The file of a chunk, and the chunk's size, so that the file need not be opened for it."""
 
     path: Path
-    tokens: int  # words, without sentence boundaries
+    tokens: int  # the number of words, without sentence boundaries
     sentences: int
 
     def read(self, *names: str) -> list[np.ndarray]:
         """
-        Reads arrays of the file into memory: if a mapped file were truncated, the process would
-        crash.
+        Reads arrays of the file, by their names. The file is not mapped into memory: if a mapped
+        file were truncated, the process would crash.
 
-        Raises `BiLmError` if the file is missing from the cache or damaged: zip has checksums.
+        Raises `BiLmError` if the file is missing from the cache or damaged. Damage is noticed
+        because the file is a zip archive, which has checksums.
         """
         try:
             with np.load(self.path) as arrays:
@@ -66,16 +67,28 @@ class ChunkFiles:
     def open(self) -> CorpusChunk:
         """Reads the chunk."""
         text, tokens, starts = self.read("text", "tokens", "starts")
-        return CorpusChunk(text.tobytes().decode("utf-8").split("\n"), tokens, starts)
+        words = text.tobytes().decode("utf-8").split("\n")
+        return CorpusChunk(words, tokens, starts)
 
 
 def write_corpus_chunk(
     path: Path, words: Sequence[str], tokens: Sequence[int], lengths: Sequence[int]
 ) -> None:
-    """Writes the file of a chunk; `lengths` are the numbers of words in its sentences."""
-    text = np.frombuffer("\n".join(words).encode("utf-8"), dtype=np.uint8)
-    starts = np.append(0, np.cumsum(lengths, dtype=np.int64))
-    np.savez(path, text=text, tokens=np.asarray(tokens, dtype=np.uint32), starts=starts)
+    """
+    Writes the file of a chunk: its distinct words, the place among them of each word of the text,
+    and where its sentences begin. `lengths` are the numbers of words in the sentences.
+    """
+    np.savez(
+        path,
+        text=_lines_as_bytes(words),
+        tokens=np.asarray(tokens, dtype=np.uint32),
+        starts=np.append(0, np.cumsum(lengths, dtype=np.int64)),
+    )
+
+
+def _lines_as_bytes(words: Sequence[str]) -> np.ndarray:
+    """Returns the words in UTF-8 with line feeds between them, shape (bytes,)."""
+    return np.frombuffer("\n".join(words).encode("utf-8"), dtype=np.uint8)
 
 
 class IndexedCorpus:
@@ -98,14 +111,21 @@ class IndexedCorpus:
         for chunk in chunks:
             for word in chunk.open().words:
                 self._types.setdefault(word, len(self._types))
-        # From here on, everything has an entry for each type.
+        # The list and the arrays below have an entry for each type.
         self.words = list(self._types)
         self.character_ids = _character_ids(self.words, max_characters)  # zeros for type 0
         self.hashes = _hashes(self.words, self.character_ids)  # they order a batch's words
-        # Only type 0 has the number 0: a word that looks like the vocabulary's padding is unknown.
-        number_of_type = [numbers.get(word) or unknown for word in self.words]
-        number_of_type[0] = 0
-        self.numbers = np.array(number_of_type)
+        self.numbers = self._vocabulary_numbers(numbers)
+
+    def _vocabulary_numbers(self, numbers: Mapping[str, int]) -> np.ndarray:
+        """Returns the vocabulary's number of each type, shape (types,). Only type 0 gets 0."""
+        number_of_type = [0]
+        for word in self.words[1:]:
+            number = numbers.get(word, self.unknown)
+            if number == 0:  # the word is spelled like the vocabulary's padding
+                number = self.unknown
+            number_of_type.append(number)
+        return np.array(number_of_type)
 
     def open(self, index: int) -> IndexedChunk:
         """Reads a chunk."""
@@ -116,35 +136,41 @@ class IndexedCorpus:
 
 def _hashes(words: Sequence[str], character_ids: np.ndarray) -> np.ndarray:
     """
-    Returns a number for each type, shape (words,), int64, 0 for type 0. Words with the same
-    character ids are one word to the biLM, and have the same number.
+    Returns a hash of each word, shape (words,), int64; that of the empty word, type 0, is 0. Words
+    with the same character ids are one word to the biLM, and have the same hash.
     """
-    digests = [blake2b(word.encode(), digest_size=8).digest() for word in words[1:]]
-    hashes = np.frombuffer(bytes(8) + b"".join(digests), dtype="<i8").copy()
-    bytes_that_are_read = character_ids.shape[1] - 2
-    first_type: dict[bytes, int] = {}
-    for number, word in enumerate(words):
-        if len(word.encode()) >= bytes_that_are_read:  # shorter words differ in their ids
-            same = first_type.setdefault(character_ids[number].tobytes(), number)
-            hashes[number] = hashes[same]
+    digests = [bytes(8)]  # of type 0
+    for word in words[1:]:
+        digests.append(blake2b(word.encode(), digest_size=8).digest())
+    hashes = np.frombuffer(b"".join(digests), dtype="<i8").copy()  # without a copy it is read-only
+    # A word's ids are its bytes between two marks. Only words that may be cut can have equal ids.
+    max_bytes = character_ids.shape[1] - 2
+    first_with_ids: dict[bytes, int] = {}
+    for type_, word in enumerate(words):
+        if len(word.encode()) >= max_bytes:
+            first = first_with_ids.setdefault(character_ids[type_].tobytes(), type_)
+            hashes[type_] = hashes[first]
     return hashes
 
 
 def _character_ids(words: Sequence[str], max_characters: int) -> np.ndarray:
     """
     Returns `word_to_character_ids` of reserved and other words, shape (words, max_characters),
-    int16.
+    int16. All words are converted at once, because a text may have a million distinct ones.
     """
-    text = np.frombuffer("\n".join(words).encode("utf-8"), dtype=np.uint8)
+    text = _lines_as_bytes(words)
+    # Where each word begins and ends in `text`, and how many of its bytes are read. Shape: (words,)
     ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
     begins = np.append(0, ends[:-1] + 1)
     lengths = np.minimum(ends - begins, max_characters - 2)
-    ids = np.full((len(ends), max_characters), PADDING, dtype=np.int16)
-    rows = np.repeat(np.arange(len(ends)), lengths)
-    places = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    # The word of each byte that is read, and the place of the byte in its word. Shape: (bytes,)
+    rows = np.repeat(np.arange(len(words)), lengths)
+    bytes_before = np.cumsum(lengths) - lengths
+    places = np.arange(len(rows)) - bytes_before[rows]
+    ids = np.full((len(words), max_characters), PADDING, dtype=np.int16)
     ids[:, 0] = BEGIN_WORD
     ids[rows, 1 + places] = text[begins[rows] + places].astype(np.int16) + 1
-    ids[np.arange(len(ends)), 1 + lengths] = END_WORD
+    ids[np.arange(len(words)), 1 + lengths] = END_WORD
     ids[0] = 0
     for boundary in (BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE):
         ids[boundary] = word_to_character_ids(RESERVED_WORDS[boundary], max_characters)

@@ -11,11 +11,12 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -27,11 +28,11 @@ from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines, sentence_lines
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.language_model.chunks import ChunkFiles, write_corpus_chunk
+from elmo_plugin.language_model.chunks import ChunkFiles, CorpusChunk, write_corpus_chunk
 
 CHUNK_TOKENS = 2**22
-_FORMAT = 4  # of prepared shards; another layout needs another number
-_LIST = "pieces.json"  # has the numbers of tokens and sentences of each chunk
+_FORMAT = 4  # the version of the folder of a prepared shard, which is part of its name
+_LIST = "pieces.json"  # the file that has the numbers of tokens and sentences of each chunk
 
 
 @dataclass(frozen=True)
@@ -55,18 +56,24 @@ class Corpus:
         The count of each word, sentence boundaries included, in the order of first appearance.
         """
         counts: Counter[str] = Counter()
-        for chunk in self.chunks:
-            words, tokens, starts = chunk.open()
+        for files in self.chunks:
+            chunk = files.open()
             if not counts:
-                first_sentence = words[: tokens[: starts[1]].max() + 1]
-                counts.update(
-                    dict.fromkeys([BEGIN_SENTENCE_TOKEN, *first_sentence, END_SENTENCE_TOKEN], 0)
-                )
-            counts.update(dict(zip(words, np.bincount(tokens).tolist(), strict=True)))
-            counts.update(
-                {BEGIN_SENTENCE_TOKEN: chunk.sentences, END_SENTENCE_TOKEN: chunk.sentences}
-            )
+                # `</S>` first appears after the first sentence: enter this much in its order.
+                for word in [BEGIN_SENTENCE_TOKEN, *_first_sentence(chunk), END_SENTENCE_TOKEN]:
+                    counts[word] = 0
+            occurrences = np.bincount(chunk.tokens).tolist()
+            for word, count in zip(chunk.words, occurrences, strict=True):
+                counts[word] += count
+            counts[BEGIN_SENTENCE_TOKEN] += files.sentences
+            counts[END_SENTENCE_TOKEN] += files.sentences
         return counts
+
+
+def _first_sentence(chunk: CorpusChunk) -> list[str]:
+    """Returns the words of the first sentence."""
+    begin, end = chunk.starts[:2]
+    return [chunk.words[number] for number in chunk.tokens[begin:end]]
 
 
 def prepare_corpus(
@@ -78,7 +85,7 @@ def prepare_corpus(
     """
     Tokenizes each shard once into the folder `corpora` of the cache, by default
     `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub folder; `num_processes` shards at a time.
-    From then on it is known by its content and only opened.
+    A shard that was tokenized before, under whatever name, is only opened.
 
     Raises `BiLmError` as `prepare` does; then nothing of that shard is left.
     """
@@ -88,19 +95,27 @@ def prepare_corpus(
         or f"{torch.hub.get_dir()}/elmo_plugin"
     )
     directory = Path(cache) / "corpora"
-    distinct = list(dict.fromkeys(shards))
     prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
-    show = partial(progress_bar, total=len(distinct), desc="preparing text")
-    if num_processes > 1:
-        with ProcessPoolExecutor(num_processes) as pool:
-            prepared = list(show(iterable=pool.map(prepare_one, distinct)))
-    else:
-        prepared = [prepare_one(shard) for shard in show(iterable=distinct)]
-    chunks_of = dict(zip(distinct, prepared, strict=True))
-    in_order = [chunks_of[shard] for shard in shards]
-    contents = " ".join(chunks[0].path.parent.name for chunks in in_order)
-    fingerprint = blake2b(contents.encode(), digest_size=16).hexdigest()
-    return Corpus([chunk for chunks in in_order for chunk in chunks], fingerprint)
+    distinct = list(dict.fromkeys(shards))
+    chunks_of: dict[str, list[ChunkFiles]] = {}
+    with progress_bar(total=len(distinct), desc="preparing text") as bar, ExitStack() as stack:
+        prepared: Iterable[list[ChunkFiles]]
+        if num_processes > 1:
+            pool = stack.enter_context(ProcessPoolExecutor(num_processes))
+            prepared = pool.map(prepare_one, distinct)
+        else:
+            prepared = (prepare_one(shard) for shard in distinct)
+        for shard, chunks in zip(distinct, prepared, strict=True):
+            chunks_of[shard] = chunks
+            bar.update()
+    all_chunks: list[ChunkFiles] = []
+    contents: list[str] = []
+    for shard in shards:
+        chunks = chunks_of[shard]
+        all_chunks += chunks
+        contents.append(chunks[0].path.parent.name)  # the folder's name has the content's digest
+    fingerprint = blake2b(" ".join(contents).encode(), digest_size=16).hexdigest()
+    return Corpus(all_chunks, fingerprint)
 
 
 def find_shards(*paths: str) -> list[str]:
@@ -108,21 +123,28 @@ def find_shards(*paths: str) -> list[str]:
     Returns for each path the file itself, or the files that it matches, sorted; each file once.
     Raises `BiLmError` if there is none.
     """
-    shards: dict[str, None] = {}
+    shards: dict[str, None] = {}  # a set that keeps the order
     for path in paths:
         if os.path.isfile(path):
             files = [path]
         else:
             files = sorted(match for match in glob.glob(path) if os.path.isfile(match))
         if not files:
-            hint = ""
-            if os.path.isdir(path):
-                hint = "; it is a folder: name its files"
-            elif os.path.exists(path) or path == "-":
-                hint = "; it is no file that can be read twice"
-            raise BiLmError(f"expected text files, or a pattern of some, got {path}{hint}")
-        shards |= dict.fromkeys(files)
+            raise BiLmError(
+                f"expected text files, or a pattern of some, got {path}{_hint_for(path)}"
+            )
+        for file in files:
+            shards[file] = None
     return list(shards)
+
+
+def _hint_for(path: str) -> str:
+    """Says why a path is not a text file, if it exists."""
+    if os.path.isdir(path):
+        return "; it is a folder: name its files"
+    if os.path.exists(path) or path == "-":
+        return "; it is no file that can be read twice"
+    return ""
 
 
 def read_sentences(shard: str) -> Iterator[list[str]]:
@@ -168,21 +190,28 @@ def _open(folder: Path) -> list[ChunkFiles] | None:
     """Returns the chunks in a folder, `None` if it is missing or incomplete."""
     try:
         sizes = read_json(folder / _LIST, str(folder / _LIST))
-        numbers = list(chain.from_iterable(sizes))
-    except (BiLmError, TypeError):
+    except BiLmError:
         return None
-    are_counts = all(type(number) is int and number >= 0 for number in numbers)
-    if not sizes or not are_counts or any(len(size) != 2 for size in sizes):
+    if not isinstance(sizes, list) or not sizes:
+        return None
+    if not all(_is_size(size) for size in sizes):
         return None
     return _chunks(folder, sizes)
 
 
+def _is_size(value: object) -> bool:
+    """Returns whether a value of JSON is the size of a chunk: two counts."""
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    return all(type(count) is int and count >= 0 for count in value)
+
+
 def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
     """Returns the chunks in a folder, given the tokens and the sentences of each."""
-    return [
-        ChunkFiles(_chunk_path(folder, number), tokens, sentences)
-        for number, (tokens, sentences) in enumerate(sizes)
-    ]
+    chunks = []
+    for number, (tokens, sentences) in enumerate(sizes):
+        chunks.append(ChunkFiles(_chunk_path(folder, number), tokens, sentences))
+    return chunks
 
 
 def _chunk_path(folder: Path, number: int) -> Path:
@@ -190,43 +219,48 @@ def _chunk_path(folder: Path, number: int) -> Path:
 
 
 def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
-    """Writes the folder; it appears when it is complete. Only one process at a time may be here."""
-    shutil.rmtree(folder, ignore_errors=True)  # it is damaged
+    """
+    Writes the folder of a shard, which appears when it is complete. The caller has locked it.
+    """
+    shutil.rmtree(folder, ignore_errors=True)  # if there is one, it is damaged
     with atomic_write(folder) as part:
         part.mkdir()
         sizes: list[tuple[int, int]] = []
-        for words, tokens, lengths in _tokenized(read_sentences(shard), chunk_tokens):
-            write_corpus_chunk(_chunk_path(part, len(sizes)), words, tokens, lengths)
-            sizes.append((len(tokens), len(lengths)))
+        for chunk in _tokenized(read_sentences(shard), chunk_tokens):
+            path = _chunk_path(part, len(sizes))
+            write_corpus_chunk(path, chunk.words, chunk.tokens, chunk.lengths)
+            sizes.append((len(chunk.tokens), len(chunk.lengths)))
         (part / _LIST).write_text(json.dumps(sizes))
         if _content(shard) != digest:
             raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
     return _chunks(folder, sizes)
 
 
-def _tokenized(
-    sentences: Iterable[list[str]], chunk_tokens: int
-) -> Iterator[tuple[list[str], array, array]]:
-    """
-    Yields for each chunk its distinct words, each token's place among them, and the sentences'
-    lengths.
-    """
-    places: dict[str, int] = defaultdict(lambda: len(places))  # a new word gets the next place
+class _TokenizedChunk(NamedTuple):
+    words: list[str]  # the distinct ones, in the order of their first appearance
+    tokens: array  # the place in `words` of each word of the text
+    lengths: array  # the number of words in each sentence
+
+
+def _tokenized(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[_TokenizedChunk]:
+    """Divides sentences into chunks of at most `chunk_tokens` words, or a longer sentence."""
+    places: defaultdict[str, int] = defaultdict()
+    places.default_factory = places.__len__  # a new word gets the next place
     tokens = array("I")
     lengths = array("q")
     for sentence in sentences:
         if lengths and len(tokens) + len(sentence) > chunk_tokens:
-            yield list(places), tokens, lengths
+            yield _TokenizedChunk(list(places), tokens, lengths)
             places.clear()
             tokens = array("I")
             lengths = array("q")
         tokens.extend([places[word] for word in sentence])
         lengths.append(len(sentence))
-    yield list(places), tokens, lengths
+    yield _TokenizedChunk(list(places), tokens, lengths)
 
 
 def _content(shard: str) -> str:
-    """Digests the content of the file, and how it is compressed."""
+    """Returns a digest of the content of a file, and of how it is compressed."""
     digest = blake2b(compression(shard).encode(), digest_size=16)
     with open(shard, "rb") as file:
         while part := file.read(1 << 20):

@@ -28,7 +28,7 @@ class Text(NamedTuple):
 
     types: np.ndarray
     starts: np.ndarray
-    first: int  # the number of the first sentence in the whole text
+    first: int  # the number of these sentences' first one in the whole text
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def evaluation_windows(
 
 
 def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_words: int) -> int:
-    """Returns the number of windows."""
+    """Returns the number of windows that `evaluation_windows` yields."""
     count = 0
     for text, blocks in block_groups(corpus, layout.rows, block_words):
         count += _windows_needed(text, blocks, layout)
@@ -66,22 +66,27 @@ def block_groups(
     parallel, followed by the end of the last block. There are `num_rows` blocks, except in the last
     group.
     """
+    # The sentences that have been read from chunks, but not yet yielded.
     types = np.zeros(0, np.int32)
     starts = np.zeros(1, np.int64)
     first = 0
+    last_chunk = len(corpus.chunks) - 1
     for index in range(len(corpus.chunks)):
         more_types, more_starts = corpus.open(index)
         types = np.concatenate([types, more_types])
         starts = np.concatenate([starts, more_starts[1:] + starts[-1]])
-        blocks = block_boundaries(starts, block_words)
-        whole = (len(blocks) - 1) // num_rows * num_rows
-        if index == len(corpus.chunks) - 1:
-            blocks = np.unique([*blocks, len(starts) - 1])
-            whole = len(blocks) - 1
-        for group in range(0, whole, num_rows):
-            yield Text(types, starts, first), blocks[group : group + num_rows + 1]
+        boundaries = block_boundaries(starts, block_words)
+        if index == last_chunk:
+            num_sentences = len(starts) - 1
+            boundaries = np.unique([*boundaries, num_sentences])  # the last block may be shorter
+            num_blocks = len(boundaries) - 1
+        else:
+            num_groups = (len(boundaries) - 1) // num_rows
+            num_blocks = num_groups * num_rows
+        for block in range(0, num_blocks, num_rows):
+            yield Text(types, starts, first), boundaries[block : block + num_rows + 1]
         # The rest is read with the next chunk.
-        done = blocks[whole]
+        done = boundaries[num_blocks]
         types = types[starts[done] :]
         starts = starts[done:] - starts[done]
         first += done
@@ -92,10 +97,14 @@ def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
     Returns the numbers of the sentences with which blocks begin, and the end of the last whole
     block.
     """
-    following = np.searchsorted(starts, starts[:-1] + block_words).tolist()
+    num_sentences = len(starts) - 1
+    # For each sentence: with which one the next block begins, if a block begins with this one.
+    next_begins = np.searchsorted(starts, starts[:-1] + block_words).tolist()
     boundaries = [0]
-    while boundaries[-1] < len(following) and following[boundaries[-1]] < len(starts):
-        boundaries.append(following[boundaries[-1]])
+    begin = 0
+    while begin < num_sentences and next_begins[begin] <= num_sentences:
+        begin = next_begins[begin]
+        boundaries.append(begin)
     return np.array(boundaries)
 
 
@@ -145,12 +154,15 @@ def _block_rows(
     text: Text, blocks: np.ndarray, num_rows: int, width: int, reverse: bool
 ) -> BlockRows:
     """Returns what one direction reads and predicts in blocks, each in a row of this width."""
-    runs = [np.arange(begin, end) for begin, end in pairwise(blocks)]
-    if reverse:
-        runs = [run[::-1] for run in runs]
-    sentences = np.concatenate([np.arange(0), *runs])  # a process may have no block at all
+    runs = []
+    for begin, end in pairwise(blocks):
+        run = np.arange(begin, end)
+        runs.append(run[::-1] if reverse else run)
+    no_sentences = np.arange(0)
+    sentences = np.concatenate([no_sentences, *runs])  # a process may have no block at all
     items = flatten_sentences(text.types, text.starts, sentences, reverse=reverse)
-    numbers = np.repeat(text.first + sentences, np.diff(text.starts)[sentences] + 1)
+    targets_in_sentences = np.diff(text.starts)[sentences] + 1
+    numbers = np.repeat(text.first + sentences, targets_in_sentences)
     lengths = np.zeros(num_rows, dtype=np.int64)
     lengths[: len(runs)] = count_targets(text.starts, blocks)
     empty = np.zeros((num_rows, width), dtype=np.int32)
@@ -207,25 +219,25 @@ def score_sentences(
     block_words: int,
 ) -> Iterator[SentenceScores]:
     """
-    Scores each sentence of a text with the full softmax, without its row 0, in the order of the
-    text. Only the blocks that are read in parallel are in memory. The biLM is in evaluation mode,
-    faster if frozen.
+    Yields the scores of each sentence of a text, in the order of the text. They are by the full
+    softmax, in which row 0, the padding, has no probability. Only the blocks that are read in
+    parallel are in memory. The biLM must be in evaluation mode; if it is frozen, this is faster.
     """
     state: LstmState | None = None
-    read: list[ReadWindow] = []  # of the blocks that are read now
+    scored: list[ScoredWindow] = []  # the windows of the blocks that are read now
     for window in evaluation_windows(corpus, layout, block_words):
         if window.starts_at_zero:
-            yield from _in_order(read)
+            yield from _in_order(scored)
             state = None
-            read = []
-        has_target = window.sentences[0] >= 0  # Shape: (batch, time)
+            scored = []
+        forward_sentences = window.sentences[0]
         batch = batch_arrays(corpus, window)
-        losses, state = _read(bilm, softmax, batch, has_target, state)
-        read.append(ReadWindow(losses, window.sentences[0]))
-    yield from _in_order(read)
+        losses, state = _score(bilm, softmax, batch, forward_sentences >= 0, state)
+        scored.append(ScoredWindow(losses, forward_sentences))
+    yield from _in_order(scored)
 
 
-class ReadWindow(NamedTuple):
+class ScoredWindow(NamedTuple):
     """The losses of a window, and the sentences that they belong to."""
 
     losses: np.ndarray  # Shape: (directions, batch, time), 0 without a target
@@ -233,7 +245,7 @@ class ReadWindow(NamedTuple):
 
 
 @torch.no_grad()
-def _read(
+def _score(
     bilm: BiLm,
     softmax: VocabularySoftmax,
     batch: dict[str, np.ndarray],
@@ -241,7 +253,8 @@ def _read(
     state: LstmState | None,
 ) -> tuple[np.ndarray, LstmState | None]:
     """
-    Returns the losses, shape (2, batch, time), 0 without a target, and the state after the window.
+    Runs a batch from a state on. Returns the losses, shape (2, batch, time), 0 without a target,
+    and the state after the batch. `has_target` has shape (batch, time).
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)
@@ -253,28 +266,29 @@ def _read(
         [batch["forward_targets"][rows, times], batch["backward_targets"][rows, times]]
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
-    types_read = torch.from_numpy(types).to(device).unbind()
+    types_of_directions = torch.from_numpy(types).to(device).unbind()
     settings = bilm.settings(keep_state=True)._replace(dropout=False)
-    output = bilm.forward_packed(character_ids, types_read, packing, settings, state)
+    output = bilm.forward_packed(character_ids, types_of_directions, packing, settings, state)
     hidden = torch.cat(output.layers[-1])  # Shape: (2 * packed, dim)
-    targets_read = torch.from_numpy(targets).flatten().to(device)
-    _, target_losses = softmax(hidden, targets_read, without_padding=True)
+    flat_targets = torch.from_numpy(targets).flatten().to(device)
+    _, target_losses = softmax(hidden, flat_targets, without_padding=True)
     losses = np.zeros((2, *has_target.shape))
     losses[:, rows, times] = target_losses.view(2, -1).cpu().numpy()
     return losses, output.state
 
 
-def _in_order(read: list[ReadWindow]) -> Iterator[SentenceScores]:
-    """Yields the sentences of some blocks from all of their windows."""
-    if not read:
+def _in_order(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
+    """Yields the scores of the sentences of some blocks, given all of their windows."""
+    if not scored:
         return
     # Shape: (batch, time)
-    forward_losses, backward_losses = np.concatenate([window.losses for window in read], axis=2)
-    sentences = np.concatenate([window.sentences for window in read], axis=1)
+    forward_losses, backward_losses = np.concatenate([window.losses for window in scored], axis=2)
+    sentences = np.concatenate([window.sentences for window in scored], axis=1)
     has_target = sentences >= 0
     # Shape: (targets,), in the order of the text
     forward = forward_losses[has_target]
     backward = _forward_order(backward_losses, has_target.sum(axis=1))
+    # A sentence begins where the number of the sentence changes.
     begins = np.flatnonzero(np.diff(sentences[has_target], prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(forward)]):
         # In the order of the text `<S>` comes before the words of its sentence.
@@ -283,7 +297,7 @@ def _in_order(read: list[ReadWindow]) -> Iterator[SentenceScores]:
 
 
 def _forward_order(rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Returns the values of rows of these lengths, each row from its end to its beginning."""
+    """Returns the values of rows of these lengths, each row reversed, as one array."""
     reversed_rows = []
     for row, length in zip(rows, lengths, strict=True):
         reversed_rows.append(row[:length][::-1])

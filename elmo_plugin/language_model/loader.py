@@ -49,6 +49,7 @@ class BiLmTextReader(DatasetReader):
 
 
 def _check(option: str, value: int, least: int = 1) -> None:
+    """Raises `ConfigurationError`, naming the option, if its value is too small."""
     check_at_least(f"bilm_stream: {option}", value, least, error=ConfigurationError)
 
 
@@ -119,8 +120,10 @@ class BiLmStreamLoader(DataLoader):
         self._vocab: Vocabulary | None = None
         self._device: torch.device | None = None
         self._lengths: dict[int, int] = {}  # the number of batches of each epoch
-        self._finished_epochs: list[int] = []
-        self._done_before: list[int] = []
+        self._finished_epochs: list[int] = []  # the number of batches of each one
+        # What another loader did before this one resumed.
+        self._epochs_before: list[int] = []  # the number of batches of each finished epoch
+        self._batches_before = 0  # the number of batches of the epoch after these
 
     @cached_property
     def _corpus(self) -> Corpus:
@@ -139,10 +142,12 @@ class BiLmStreamLoader(DataLoader):
     @property
     def fingerprint(self) -> dict[str, str]:
         """What must be the same for `resume`: text, vocabulary, layout and order."""
-        vocabulary = None if self._vocab is None else vocabulary_fingerprint(self._vocab)
+        vocabulary = "None"
+        if self._vocab is not None:
+            vocabulary = vocabulary_fingerprint(self._vocab)
         return {
             "text": self._corpus.fingerprint,
-            "vocabulary": str(vocabulary),
+            "vocabulary": vocabulary,
             "batch_size": str(self._batch_size),
             "unroll_steps": str(self._unroll_steps),
             "seed": str(self._seed),
@@ -152,22 +157,22 @@ class BiLmStreamLoader(DataLoader):
     @overrides
     def __len__(self) -> int:
         """
-        Returns the number of batches in the next epoch. Before a trainer takes the loader, when it
-        asks for the length of a learning rate's schedule, batches that only some streams reach do
-        not count.
+        Returns the number of batches in the next epoch. AllenNLP also asks for it before a trainer
+        takes the loader, for the schedule of a learning rate. Batches at the end of an epoch that
+        only some streams reach do not count then.
         """
         layout = self._layout
         if not self._shuffle:
             return count_evaluation_windows(self._indexed_corpus, layout, self._block_words)
-        if self._device is not None:
-            epoch = len(self._finished_epochs)
-            if epoch not in self._lengths:
-                self._lengths[epoch] = count_training_windows(
-                    self._corpus, layout, self._seed, epoch
-                )
-            return self._lengths[epoch]
-        targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
-        return math.ceil(targets / (layout.rows * layout.unroll_steps))
+        has_trainer = self._device is not None
+        if not has_trainer:
+            targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
+            return math.ceil(targets / (layout.rows * layout.unroll_steps))
+        epoch = len(self._finished_epochs)
+        if epoch not in self._lengths:
+            length = count_training_windows(self._corpus, layout, self._seed, epoch)
+            self._lengths[epoch] = length
+        return self._lengths[epoch]
 
     @overrides
     def iter_instances(self) -> Iterator[Instance]:
@@ -178,6 +183,7 @@ class BiLmStreamLoader(DataLoader):
     def index_with(self, vocab: Vocabulary) -> None:
         check_vocabulary(vocab)
         self._vocab = vocab
+        # The next access makes it anew, with this vocabulary.
         vars(self).pop("_indexed_corpus", None)
 
     @overrides
@@ -200,16 +206,22 @@ class BiLmStreamLoader(DataLoader):
         `progress()` and this number of batches of the next epoch. In place of each batch that the
         other loader has yielded, this one yields an empty dictionary.
         """
-        self._done_before = [*finished_epochs, batches]
+        self._epochs_before = list(finished_epochs)
+        self._batches_before = batches
 
     @overrides
     def __iter__(self) -> Iterator[TensorDict]:
         epoch = len(self._finished_epochs)
-        batches = self._done_before[epoch] if epoch < len(self._done_before) else 0
+        was_finished_before = epoch < len(self._epochs_before)
+        if was_finished_before:
+            batches = self._epochs_before[epoch]
+        elif epoch == len(self._epochs_before):
+            batches = self._batches_before
+        else:
+            batches = 0
         for _ in range(batches):
             yield {}
-        is_finished = epoch + 1 < len(self._done_before)
-        if not is_finished:
+        if not was_finished_before:
             for batch in _in_workers(self._batches(epoch, first=batches), self._num_workers):
                 batches += 1
                 if self._device is not None:
@@ -218,6 +230,7 @@ class BiLmStreamLoader(DataLoader):
         self._finished_epochs.append(batches)
 
     def _batches(self, epoch: int, first: int) -> "_EpochBatches":
+        """Returns the batches of an epoch from the one with index `first` on."""
         corpus = self._indexed_corpus
         layout = self._layout
         windows: Callable[[], Iterable[Window]]
@@ -255,14 +268,14 @@ class _EpochBatches(data.IterableDataset):
     """
 
     corpus: IndexedCorpus
-    windows: Callable[[], Iterable[Window]]  # of each batch
+    windows: Callable[[], Iterable[Window]]  # returns the window of each batch
     skipped: int = 0  # how many batches to leave out at the beginning
 
     def __iter__(self) -> Iterator[dict[str, Any] | BiLmError]:
-        worker = data.get_worker_info()
         first = self.skipped
         step = 1
-        if worker is not None:
+        worker = data.get_worker_info()
+        if worker is not None:  # the workers take turns
             first += worker.id
             step = worker.num_workers
         try:
@@ -291,6 +304,7 @@ def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict
 
 def _unchanged(batch: Any) -> Any:
     """
-    Leaves the arrays unchanged: they come through a pipe, while each tensor would keep a file open.
+    Returns the arrays of a batch. torch would turn them into tensors here, in the worker, and each
+    tensor that comes from a worker keeps a file open; arrays come through a pipe.
     """
     return batch

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -84,23 +84,18 @@ class BiLmLanguageModel(Model):
     ) -> None:
         super().__init__(vocab, **kwargs)
         num_words = vocab.get_vocab_size(WORDS)
-        if num_negatives is not None and not 0 < num_negatives <= num_words // 3:
-            raise ConfigurationError(
-                f"model.num_negatives: expected 1 to {num_words // 3}, a third of the "
-                "vocabulary's words, or null (the full softmax, best for a small vocabulary), got "
-                f"{num_negatives}"
-            )
+        _check_negatives(num_negatives, num_words)
         check_choice("model.precision", precision, TRAINING_PRECISIONS, ConfigurationError)
-        if (options is None) == (initial is None):
-            raise ConfigurationError("model `bilm`: expected either options or initial")
-        stored = None
-        if initial is not None:
+        if options is not None and initial is None:
+            with as_configuration_error():
+                sizes = BiLmOptions.from_dict(options, "model.options")
+            stored = None
+        elif initial is not None and options is None:
             with as_configuration_error("model.initial"):
                 stored = read_checkpoint(initial)
             sizes = stored.options
         else:
-            with as_configuration_error():
-                sizes = BiLmOptions.from_dict(options or {}, "model.options")
+            raise ConfigurationError("model `bilm`: expected either options or initial")
         self.bilm = BiLm(sizes, dropout=dropout)
         self.softmax = VocabularySoftmax(num_words, sizes.lstm.projection_dim)
         if stored is not None:
@@ -116,7 +111,7 @@ class BiLmLanguageModel(Model):
         self._precision = precision
         self._warm_up_batches = warm_up_batches
         self._trained_batches = 0
-        self._state: LstmState | None = None
+        self._state: LstmState | None = None  # after the last batch
         self._reset_losses()
         # Seeds are the same in all processes when the model is made, and so are the negatives.
         self._sampler_seed = torch.initial_seed()
@@ -153,13 +148,19 @@ class BiLmLanguageModel(Model):
             )
         if stream_starts:
             self._state = None
-        warms_up = self.training and self._trained_batches < self._warm_up_batches
+        # Shape: (directions, batch, time)
+        types = torch.stack([forward_types, backward_types])
+        targets = torch.stack([forward_targets, backward_targets])
         is_rounded = self.training and self._precision == "bfloat16"
-        with bfloat16_autocast(character_ids.device.type) if is_rounded else nullcontext():
-            with torch.no_grad() if warms_up else nullcontext():
-                hidden = self._read(character_ids, torch.stack([forward_types, backward_types]))
-            loss = self._loss(hidden, torch.stack([forward_targets, backward_targets]))
-        self._trained_batches += self.training
+        warms_up = self.training and self._trained_batches < self._warm_up_batches
+        with ExitStack() as rounding:
+            if is_rounded:
+                rounding.enter_context(bfloat16_autocast(character_ids.device.type))
+            with torch.set_grad_enabled(torch.is_grad_enabled() and not warms_up):
+                hidden = self._read(character_ids, types)
+            loss = self._loss(hidden, targets)
+        if self.training:
+            self._trained_batches += 1
         return {"loss": loss}
 
     def _read(self, character_ids: Tensor, types: Tensor) -> Tensor:
@@ -168,39 +169,60 @@ class BiLmLanguageModel(Model):
         (directions, time * batch, projection_dim). Carries the state on.
         """
         _, batch_size, steps = types.shape
-        rows = types.transpose(1, 2).flatten(1).unbind()
+        types_of_directions = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps), types.device)
         settings = self.bilm.settings(keep_state=True)._replace(dropout=self.training)
-        output = self.bilm.forward_packed(character_ids, rows, packing, settings, self._state)
+        output = self.bilm.forward_packed(
+            character_ids, types_of_directions, packing, settings, self._state
+        )
         self._state = None if output.state is None else output.state.detach()
         return torch.stack(output.layers[-1])
 
     def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        """
+        Returns the loss of a batch, and counts it for the metrics, given `hidden` as `_read`
+        returns it and `targets`, shape (directions, batch, time).
+        """
         targets = targets.transpose(1, 2).flatten(1)  # Shape: (directions, time * batch)
-        is_target = targets > 0
-        counts = is_target.sum(dim=1, keepdim=True).double()
-        if is_distributed():  # the mean over processes, as gradients are averaged over them
-            counts = dist_reduce_sum(counts) / distributed.get_world_size()
-        # In training the few words of an epoch's last batches weigh no more than they would in half
-        # a batch.
-        least = targets.size(1) / 2 if self.training else 1
-        token_weights = (0.5 * is_target / counts.clamp(min=least)).flatten()
-        arguments = (hidden.flatten(0, 1), targets.flatten())
+        flat_hidden = hidden.flatten(0, 1)  # Shape: (directions * time * batch, projection_dim)
+        flat_targets = targets.flatten()
+        weights = self._target_weights(targets).flatten()
         if not self.training:
-            loss, losses = self.softmax(*arguments, token_weights, without_padding=True)
+            loss, losses = self.softmax(flat_hidden, flat_targets, weights, without_padding=True)
         elif self.num_negatives is None:
-            loss, losses = self.softmax(*arguments, token_weights)
+            loss, losses = self.softmax(flat_hidden, flat_targets, weights)
         else:
             if self._sampler is None:
                 self._sampler = torch.Generator(hidden.device).manual_seed(self._sampler_seed)
             loss, losses = self.softmax.sampled(
-                *arguments, self.num_negatives, token_weights, self._sampler
+                flat_hidden, flat_targets, self.num_negatives, weights, self._sampler
             )
-        counted = torch.where(is_target, losses.view_as(targets).detach(), 0.0)
-        sums = [each.sum(dim=1, dtype=torch.float64) for each in (counted, is_target)]
-        # They are not read here, so that nothing waits for a GPU.
-        self._losses = self._losses.to(hidden.device) + torch.stack(sums, dim=1)
+        self._count(losses.view_as(targets).detach(), targets)
         return self._loss_scale * loss
+
+    def _target_weights(self, targets: Tensor) -> Tensor:
+        """
+        Returns the weight of each target's loss, of the shape of `targets`, with which the sum of
+        all losses is the mean of the two directions' means; 0 where there is no target.
+        """
+        is_target = targets > 0
+        counts = is_target.sum(dim=1, keepdim=True).double()
+        if is_distributed():  # the mean over processes, as gradients are averaged over them
+            counts = dist_reduce_sum(counts) / distributed.get_world_size()
+        least = 1.0
+        if self.training:
+            # The last batches of an epoch have few targets. These weigh no more than they would if
+            # half of the batch were full.
+            least = targets.size(1) / 2
+        return 0.5 * is_target / counts.clamp(min=least)
+
+    def _count(self, losses: Tensor, targets: Tensor) -> None:
+        """Adds the losses of a batch, and the number of its targets, to those since the reset."""
+        is_target = targets > 0
+        loss_sums = torch.where(is_target, losses, 0.0).sum(dim=1, dtype=torch.float64)
+        counts = is_target.sum(dim=1, dtype=torch.float64)
+        # Nothing here needs the numbers themselves, so nothing waits for a GPU.
+        self._losses = self._losses.to(losses.device) + torch.stack([loss_sums, counts], dim=1)
 
     def _reset_losses(self) -> None:
         self._losses = torch.zeros(2, 2, dtype=torch.float64)
@@ -211,10 +233,11 @@ class BiLmLanguageModel(Model):
         Returns the perplexities of the tokens since the last reset, or, in training with a sampled
         softmax, `sampled_loss`, from which no perplexity follows.
         """
-        losses, tokens = dist_reduce_sum(self._losses).unbind(dim=1)
+        losses, tokens = dist_reduce_sum(self._losses).unbind(dim=1)  # Shape: (directions,)
         if reset:
             self._reset_losses()
-            if self.training and 0 < self._trained_batches <= self._warm_up_batches:
+            only_warmed_up = 0 < self._trained_batches <= self._warm_up_batches
+            if self.training and only_warmed_up:
                 logger.warning(
                     "only the softmax has learned: warm_up_batches is %d, and there were %d "
                     "batches",
@@ -245,12 +268,13 @@ class BiLmLanguageModel(Model):
         """Restores what `stream_state` returned."""
         self._trained_batches = state["trained_batches"]
         self._losses = torch.tensor(state["losses"], dtype=torch.float64)
-        self._state = self._sampler = None
+        self._state = None
+        if "hidden" in state:
+            self._state = LstmState(state["hidden"], state["cell"])
+        self._sampler = None
         if "sampler" in state:
             self._sampler = torch.Generator(self.softmax.weight.device)
             self._sampler.set_state(state["sampler"].cpu())
-        if "hidden" in state:
-            self._state = LstmState(state["hidden"], state["cell"])
 
     @overrides
     def get_extra_state(self) -> Tensor:
@@ -270,3 +294,13 @@ class BiLmLanguageModel(Model):
         weights_file = weights_file or Path(serialization_dir) / "best.th"
         take_options_from_weights(config["model"], weights_file)
         return super()._load(config, serialization_dir, weights_file, cuda_device)
+
+
+def _check_negatives(num_negatives: int | None, num_words: int) -> None:
+    """Raises `ConfigurationError` if a vocabulary has too few words for so many negatives."""
+    most = num_words // 3
+    if num_negatives is not None and not 0 < num_negatives <= most:
+        raise ConfigurationError(
+            f"model.num_negatives: expected 1 to {most}, a third of the vocabulary's words, or "
+            f"null (the full softmax, best for a small vocabulary), got {num_negatives}"
+        )

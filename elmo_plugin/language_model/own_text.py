@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from elmo_plugin.bilm import check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
@@ -55,10 +55,11 @@ RECIPES = (
 class TextFigures:
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    looks_raw: int = 0  # sentences that end in a word with its full stop
-    have_raw_inside: int = 0  # sentences that have such a word before their end
-    are_cut: int = 0  # sentences that end without a mark
-    repeated: int = 0  # sentences of dev.txt that are also in train.txt
+    # How many sentences ...
+    looks_raw: int = 0  # end in a word with its full stop
+    have_raw_inside: int = 0  # have such a word before their end
+    are_cut: int = 0  # end in a word or a comma
+    repeated: int = 0  # of dev.txt are also in train.txt
 
     @property
     def words(self) -> int:
@@ -74,19 +75,27 @@ class TextFigures:
         """Counts a sentence."""
         self.sentences += 1
         self.counts.update(words)
-        self.looks_raw += looks_raw(words[-1])
-        self.have_raw_inside += any(_ends_raw_sentence(word) for word in words[:-1])
-        self.are_cut += words[-1][-1].isalnum() or words[-1].endswith(",")
+        last = words[-1]
+        if looks_raw(last):
+            self.looks_raw += 1
+        if any(_ends_raw_sentence(word) for word in words[:-1]):
+            self.have_raw_inside += 1
+        if last[-1].isalnum() or last[-1] == ",":
+            self.are_cut += 1
 
     @property
     def looks_wrapped(self) -> bool:
-        """Whether lines end anywhere in a sentence, as in a book: others end within the lines."""
-        is_often_cut = self.are_cut > self.sentences / 2
-        return is_often_cut and self.have_raw_inside > self.sentences / 5
+        """Whether the lines break in the middle of sentences, as those of a book do."""
+        lines_end_within_sentences = self.are_cut > self.sentences / 2
+        sentences_end_within_lines = self.have_raw_inside > self.sentences / 5
+        return lines_end_within_sentences and sentences_end_within_lines
 
 
 def _ends_raw_sentence(word: str) -> bool:
-    """Returns whether a word has the full stop of its sentence, and is no short abbreviation."""
+    """
+    Returns whether a word seems to end a sentence of raw text: it has a full stop, and is too long
+    for an abbreviation.
+    """
     return len(word) > len("Mrs.") and looks_raw(word)
 
 
@@ -103,7 +112,7 @@ def write_text(
     # Parameters
 
     files : `Mapping[str, Sequence[Path]]`
-        The files of each role, or all of one text as "", which is split.
+        The files of each role. The files under "" are one text, which is split among the roles.
     folder : `Path`
         Gets the files.
     language : `str`, optional
@@ -116,25 +125,28 @@ def write_text(
     Raises `BiLmError`, naming file and line, if a text cannot be read, and if it is too short to be
     split.
     """
-    rules = None if language is None else SpacyRules(language, "sentencizer")
-    figures = {role: TextFigures() for role in ROLES if role in files or "" in files}
+    rules = None
+    if language is not None:
+        rules = SpacyRules(language, "sentencizer")
+    roles = [role for role in ROLES if role in files or "" in files]
+    figures = {role: TextFigures() for role in roles}
     with ExitStack() as stack:
-        outputs = {
-            role: stack.enter_context((folder / f"{role}.txt").open("w", encoding="utf-8"))
-            for role in figures
-        }
+        outputs: dict[str, TextIO] = {}
+        for role in roles:
+            file = (folder / f"{role}.txt").open("w", encoding="utf-8")
+            outputs[role] = stack.enter_context(file)
         for role, words in _assigned_sentences(files, rules, column):
             figures[role].add(words)
             outputs[role].write(" ".join(words) + "\n")
-    for role, found in figures.items():
-        if not found.sentences:
+    for role in roles:
+        if figures[role].sentences == 0:
             hint = ""
             if column is not None:
                 hint = "; a blank line ends a sentence"
             elif language is None:
                 hint = "; --language CODE finds the sentences in raw text"
             raise BiLmError(f"{_what_is_needed(files)}; {role} got no sentence{hint}")
-    figures["dev"].repeated = _repeated(folder)
+    figures["dev"].repeated = _count_repeated(folder)
     train = figures["train"]
     if not train.frequent and train.sentences >= MIN_COUNT:
         raise BiLmError(
@@ -155,14 +167,16 @@ def _what_is_needed(files: Mapping[str, Sequence[Path]]) -> str:
     return f"{listed}: expected {needed}"
 
 
-def _repeated(folder: Path) -> int:
+def _count_repeated(folder: Path) -> int:
     """Returns the number of sentences of dev.txt that are also in train.txt."""
-    with (folder / "dev.txt").open("rb") as dev, (folder / "train.txt").open("rb") as train:
-        left = Counter(dev)
-        count = 0
+    with (folder / "dev.txt").open("rb") as dev:
+        dev_lines = Counter(dev)
+    repeated: set[bytes] = set()
+    with (folder / "train.txt").open("rb") as train:
         for line in train:
-            count += left.pop(line, 0)
-        return count
+            if line in dev_lines:
+                repeated.add(line)
+    return sum(dev_lines[line] for line in repeated)
 
 
 def _assigned_sentences(
@@ -182,27 +196,31 @@ def _split_sentences(
     paths: Sequence[Path], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
     """
-    Divides a text among the roles, in blocks of lines; a text with few lines in blocks of
-    sentences.
+    Divides a text among the roles, in blocks of lines; if it has too few lines, in blocks of
+    sentences. Yields the role of each sentence, and its words.
     """
     num_lines = sum(1 for _ in _lines(paths, column))
-    stride = max(BLOCKS, num_lines // BLOCK_LINES // _MAX_BLOCKS)
-    by_line = num_lines > BLOCK_LINES * (BLOCKS - 1)
-    count = 0  # of lines, or of sentences
+    # Of every `period` blocks one is for dev and one for test.
+    period = max(BLOCKS, num_lines // BLOCK_LINES // _MAX_BLOCKS)
+    counts_lines = num_lines > BLOCK_LINES * (BLOCKS - 1)
+    count = 0  # of lines or of sentences
     for line, place in _lines(paths, column):
         for words in _sentences(line, place, rules):
-            yield _role_of(count // BLOCK_LINES % stride, stride), words
-            if not by_line:
+            block = count // BLOCK_LINES
+            yield _role_of(block % period, period), words
+            if not counts_lines:
                 count += 1
-        if by_line:
+        if counts_lines:
             count += 1
 
 
-def _role_of(block: int, stride: int) -> str:
-    """Returns the role of a block, one of `stride` blocks: one in the middle, and the last."""
-    if block == stride // 2 - 1:
+def _role_of(block: int, period: int) -> str:
+    """Returns the role of a block: dev in the middle of each period, test at its end."""
+    if block == period // 2 - 1:
         return "dev"
-    return "test" if block == stride - 1 else "train"
+    if block == period - 1:
+        return "test"
+    return "train"
 
 
 def _lines(paths: Sequence[Path], column: int | None) -> Iterator[tuple[str, str]]:
@@ -215,13 +233,15 @@ def _lines(paths: Sequence[Path], column: int | None) -> Iterator[tuple[str, str
 
 
 def _proteins(file: str) -> Iterator[tuple[str, str]]:
-    """Yields the letters of each record of FASTA, as words, with the record's place."""
+    """Yields the letters of each record of FASTA with spaces between them, and its place."""
     for protein in read_fasta(file):
         if protein.letters:
-            yield " ".join(letter.text for letter in residues(protein.letters)), protein.place
+            letters = [residue.text for residue in residues(protein.letters)]
+            yield " ".join(letters), protein.place
 
 
 def _text_lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
+    """Yields the lines of a text that are not blank, each with its place."""
     for number, line in enumerate(sentence_lines(read_lines(file), file, column), start=1):
         if not line.isspace():
             place = f"{file}, line {number}"
@@ -247,34 +267,42 @@ def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list
 
 
 def text_recipe(train: TextFigures) -> dict[str, str]:
-    """Returns the arguments of `bilm.train` and `bilm.adamw` that suit a text, as in Jsonnet."""
-    row = _recipe(train)
-    least = min(MIN_COUNT, train.sentences)  # the ends of sentences occur so often
-    limits = f"min_count: {{ words: {least} }}, max_vocab_size: {{ words: {row.vocabulary} }}"
+    """
+    Returns the arguments of `bilm.train` and `bilm.adamw` that suit a text, each as an expression
+    of Jsonnet.
+    """
+    recipe = _recipe(train)
+    # The end of a sentence is a word of the vocabulary, and occurs as often as there are sentences.
+    min_count = min(MIN_COUNT, train.sentences)
+    limits = (
+        f"min_count: {{ words: {min_count} }}, max_vocab_size: {{ words: {recipe.vocabulary} }}"
+    )
     return {
-        "sizes": f"bilm.sizes.{row.size}",
+        "sizes": f"bilm.sizes.{recipe.size}",
         "vocabulary": f"{{ {limits} }}",
-        "epochs": str(row.epochs),
-        "negatives": str(row.negatives or "null"),
-        "dropout": str(row.dropout),
-        "batch_size": str(min(row.batch_size, train.sentences)),
-        "rate": str(row.rate),
+        "epochs": str(recipe.epochs),
+        "negatives": "null" if recipe.negatives is None else str(recipe.negatives),
+        "dropout": str(recipe.dropout),
+        "batch_size": str(min(recipe.batch_size, train.sentences)),
+        "rate": str(recipe.rate),
     }
 
 
 def _recipe(train: TextFigures) -> Recipe:
     """
-    Returns the first recipe for so many words, with the full softmax if the vocabulary is too
-    small.
+    Returns the recipe for a text of this size. It has the full softmax if the vocabulary is too
+    small for a sample.
     """
-    row = next(row for row in RECIPES if train.words <= row.words)
-    if row.negatives is not None and 3 * row.negatives >= len(train.frequent):
-        return row._replace(negatives=None)
-    return row
+    for recipe in RECIPES:  # the last one is for any size
+        if train.words <= recipe.words:
+            break
+    if recipe.negatives is not None and 3 * recipe.negatives >= len(train.frequent):
+        return recipe._replace(negatives=None)
+    return recipe
 
 
 def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
-    """Yields lines on the files, on their likely mistakes, and on the training."""
+    """Yields lines that tell a user what the files have, what seems wrong, and the recipe."""
     for role, found in figures.items():
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
     train = figures["train"]
@@ -300,7 +328,11 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
             "most lines end in the middle of a sentence: if the text is wrapped, write each "
             "paragraph in one line, and split it with --language CODE"
         )
-    row = _recipe(train)
-    softmax = f"{row.negatives:,} negatives" if row.negatives else "the full softmax"
-    time = describe_seconds(train.words * row.epochs / row.speed)
-    yield f"chosen: size {row.size}, {row.epochs} epochs, {softmax}; about {time} of a CPU core"
+    recipe = _recipe(train)
+    softmax = "the full softmax"
+    if recipe.negatives is not None:
+        softmax = f"{recipe.negatives:,} negatives"
+    time = describe_seconds(train.words * recipe.epochs / recipe.speed)
+    yield (
+        f"chosen: size {recipe.size}, {recipe.epochs} epochs, {softmax}; about {time} of a CPU core"
+    )

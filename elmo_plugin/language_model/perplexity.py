@@ -32,8 +32,8 @@ from elmo_plugin.language_model.evaluation import (
 from elmo_plugin.language_model.windows import StreamLayout
 
 STATES = ("carry", "reset")
-UNROLL_STEPS = 64  # the words of each block that are read at a time; changes no score
-DECIMALS = 6  # the scores of single words are rounded to
+UNROLL_STEPS = 64  # how many words of each block are read at a time; changes no score
+DECIMALS = 6  # to which the scores of single words are rounded
 
 
 def measure_perplexity(
@@ -73,7 +73,8 @@ def measure_perplexity(
     indexed = IndexedCorpus(corpus.chunks, model.numbers, model.unknown, max_characters)
     layout = StreamLayout(batch_size, UNROLL_STEPS)
     if state == "reset":
-        block_words = 1  # so each block is one sentence
+        block_words = 1  # so that each block is one sentence
+    # The sums of `-log p` of each direction.
     forward = 0.0
     backward = 0.0
     num_unknown = 0
@@ -120,15 +121,21 @@ class ScoringModel(NamedTuple):
 
 
 def _load(source: str | Mapping[str, str], precision: str, device: str) -> ScoringModel:
-    # No published model has a softmax, so none is downloaded.
-    is_published = isinstance(source, str) and source in MODELS
-    stored = None if is_published else read_checkpoint(source)
-    if stored is None or stored.softmax is None:
-        raise BiLmError(
-            f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "
-            "export made of one"
-        )
-    weight, bias, _ = stored.softmax
+    """
+    Loads a biLM and its softmax. Raises `BiLmError` if the source has no softmax, or the vocabulary
+    has no special words.
+    """
+    no_softmax = BiLmError(
+        f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "
+        "export made of one"
+    )
+    if isinstance(source, str) and source in MODELS:
+        raise no_softmax  # a published model, which is not even downloaded
+    stored = read_checkpoint(source)
+    if stored.softmax is None:
+        raise no_softmax
+    weight = stored.softmax.weight
+    bias = stored.softmax.bias
     vocabulary = stored.softmax.vocabulary()
     if vocabulary is None:
         raise BiLmError(
@@ -137,7 +144,8 @@ def _load(source: str | Mapping[str, str], precision: str, device: str) -> Scori
         )
     numbers, unknown = vocabulary
     if not stored.softmax.has_padding:
-        # Number 0 means that there is no word to predict, so a row that is no word becomes row 0.
+        # The target 0 means that there is no word to predict, so a row of zeros becomes row 0, and
+        # all words move up.
         weight = F.pad(weight, (0, 0, 1, 0))
         bias = F.pad(bias, (1, 0))
         numbers = {word: number + 1 for word, number in numbers.items()}
@@ -159,7 +167,9 @@ def sentence_as_json(
     `backward_nats`, the `-log p` of each word and, last, of the boundary: `</S>` forward, `<S>`
     backward.
     """
-    forward, backward = float(scores.forward.sum()), float(scores.backward.sum())
+    forward = float(scores.forward.sum())
+    backward = float(scores.backward.sum())
+    targets = len(scores.forward)
     return {
         "sentence": number,
         "words": words,
@@ -167,7 +177,7 @@ def sentence_as_json(
         "unknown": np.flatnonzero(is_unknown).tolist(),
         "forward": forward,
         "backward": backward,
-        "perplexity": perplexity((forward + backward) / (2 * len(scores.forward))),
+        "perplexity": perplexity((forward + backward) / (2 * targets)),
         "forward_nats": scores.forward.round(DECIMALS).tolist(),
         "backward_nats": scores.backward.round(DECIMALS).tolist(),
     }

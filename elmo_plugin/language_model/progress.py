@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
+from allennlp.data import TensorDict
 from allennlp.training import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
@@ -19,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class _Start(NamedTuple):
-    """When this process began to train: after its first step, as that takes longer."""
+    """The time and the step from which speed is measured: the first step is slower than others."""
 
     time: float
     step: int
@@ -29,9 +30,9 @@ class _Start(NamedTuple):
 class BiLmProgress(TrainerCallback):
     """
     Logs a line after each epoch, such as "epoch 3 of 6: perplexity 14.2 (best so far), 3 min left",
-    and at intervals within long epochs, on the primary process. These have the tokens per second of
-    one direction over all processes (which read shares of the same size) since the last line. The
-    time left is by the average speed since this process began to train.
+    and lines at intervals within long epochs, on the primary process. The latter have the tokens
+    per second since the last line, of one direction, over all processes (which read shares of the
+    same size). The time left is by the average speed since this process began to train.
 
     # Parameters
 
@@ -50,14 +51,26 @@ class BiLmProgress(TrainerCallback):
         self._begin_line()
 
     def _begin_line(self) -> None:
+        """Begins to measure time and tokens for the next line."""
         self._line_started = time.monotonic()
         # The numbers of tokens in each batch. They are read late, or a GPU would have to wait.
         self._tokens: list[Tensor] = []
 
     @overrides
-    def on_batch(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
-        batch_inputs, _, batch_metrics, epoch, *_ = args
-        if not kwargs["is_training"] or not kwargs["is_primary"]:
+    def on_batch(
+        self,
+        trainer: GradientDescentTrainer,
+        batch_inputs: list[TensorDict],
+        batch_outputs: list[dict[str, Any]],
+        batch_metrics: dict[str, Any],
+        epoch: int,
+        batch_number: int,
+        is_training: bool,
+        is_primary: bool = True,
+        batch_grad_norm: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if not is_training or not is_primary:
             return
         now = time.monotonic()
         step = trainer._total_batches_completed
@@ -70,8 +83,8 @@ class BiLmProgress(TrainerCallback):
         seconds = now - self._line_started
         if seconds < self._seconds or seconds == 0:
             return
-        before = step - trainer._batches_in_epoch_completed  # the steps of earlier epochs
-        num_steps = before + _steps_per_epoch(trainer) * (trainer._num_epochs - epoch)
+        steps_before = step - trainer._batches_in_epoch_completed  # those of earlier epochs
+        num_steps = steps_before + _steps_per_epoch(trainer) * (trainer._num_epochs - epoch)
         tokens = sum(int(count) for count in self._tokens) * trainer._world_size
         parts = [
             f"epoch {epoch + 1}/{trainer._num_epochs}",
@@ -89,18 +102,25 @@ class BiLmProgress(TrainerCallback):
 
     @overrides
     def on_epoch(
-        self, trainer: Any, metrics: Any, epoch: int, is_primary: bool = True, **kwargs: Any
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
     ) -> None:
         self._begin_line()  # the time of the validation is not the training's
         if not is_primary:
             return
-        perplexity = metrics.get(
-            "validation_perplexity", metrics.get("training_perplexity", math.nan)
-        )
-        best = " (best so far)" if metrics["best_epoch"] == epoch else ""
-        line = f"epoch {epoch + 1} of {trainer._num_epochs}: perplexity {perplexity:.1f}{best}"
+        if "validation_perplexity" in metrics:
+            perplexity = metrics["validation_perplexity"]
+        else:
+            perplexity = metrics.get("training_perplexity", math.nan)
+        line = f"epoch {epoch + 1} of {trainer._num_epochs}: perplexity {perplexity:.1f}"
+        if metrics["best_epoch"] == epoch:
+            line += " (best so far)"
         epochs_left = trainer._num_epochs - epoch - 1
-        if epochs_left:
+        if epochs_left > 0:
             steps_left = epochs_left * _steps_per_epoch(trainer)
             num_steps = trainer._total_batches_completed + steps_left
             line += f", {self._time_left(trainer, num_steps)} left"
@@ -109,19 +129,21 @@ class BiLmProgress(TrainerCallback):
     def _time_left(self, trainer: GradientDescentTrainer, num_steps: int) -> str:
         """Describes the time that the rest of `num_steps` takes, validations included."""
         step = trainer._total_batches_completed
-        now = time.monotonic()
-        start = self._started or _Start(now, step)
-        per_step = (now - start.time) / max(step - start.step, 1)
-        return describe_seconds(max(num_steps - step, 0) * per_step)
+        seconds_per_step = 0.0
+        if self._started is not None:
+            seconds = time.monotonic() - self._started.time
+            seconds_per_step = seconds / max(step - self._started.step, 1)
+        return describe_seconds(max(num_steps - step, 0) * seconds_per_step)
 
 
 def _steps_per_epoch(trainer: GradientDescentTrainer) -> int:
+    """Returns how often the optimizer steps in an epoch."""
     return math.ceil(len(trainer.data_loader) / trainer._num_gradient_accumulation_steps)
 
 
 def log_above_bars(line: str) -> None:
     """Logs a line above the progress bars of the terminal."""
-    # `external_write_mode` does not know AllenNLP's bars among them.
+    # tqdm's own `external_write_mode` would miss the bars that AllenNLP makes.
     bars = list(getattr(tqdm, "_instances", ()))
     for bar in bars:
         bar.clear()

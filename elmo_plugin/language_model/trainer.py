@@ -36,14 +36,12 @@ class BiLmTrainer(ResumableTrainer):
     def __init__(
         self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **kwargs: Any
     ) -> None:
-        for part, method in ((model, "stream_state"), (data_loader, "progress")):
-            if not hasattr(part, method):
-                raise ConfigurationError(
-                    "trainer `bilm` is for model `bilm` with data loader `bilm_stream`, "
-                    f"but got {type(part).__name__}; `resumable` is for any"
-                )
+        if not hasattr(model, "stream_state"):
+            raise _not_for(model)
+        if not hasattr(data_loader, "progress"):
+            raise _not_for(data_loader)
         super().__init__(model, optimizer, data_loader, **kwargs)
-        # Otherwise Linux fills each page with zeros again, in a tenth of the time.
+        # Otherwise Linux would fill each page with zeros again, which takes a tenth of the time.
         keep_freed_memory()
         if self.model.num_negatives is not None:
             self.data_loader.check_order(self.model.vocab)
@@ -58,16 +56,19 @@ class BiLmTrainer(ResumableTrainer):
         }
 
     def _validation_text(self) -> str | None:
-        """Returns the fingerprint of the text by which the best epoch is chosen."""
-        return getattr(self._validation_data_loader, "fingerprint", {}).get("text")
+        """Returns the fingerprint of the text by which the best epoch is chosen, if it has one."""
+        fingerprint = getattr(self._validation_data_loader, "fingerprint", {})
+        return fingerprint.get("text")
 
     @overrides
     def _check_resume(self, own: dict[str, Any]) -> None:
-        parts = self.data_loader.fingerprint
-        changed = [name for name, part in parts.items() if own["fingerprint"][name] != part]
-        validation_text = own["validation_text"]
-        had_validation = validation_text is not None
-        if not changed and had_validation and validation_text != self._validation_text():
+        changed = []
+        for name, now in self.data_loader.fingerprint.items():
+            if own["fingerprint"][name] != now:
+                changed.append(name)
+        had_validation = own["validation_text"] is not None
+        same_validation = own["validation_text"] == self._validation_text()
+        if not changed and had_validation and not same_validation:
             changed = ["validation text"]
         if changed:
             names = " and the ".join(changed)
@@ -79,7 +80,7 @@ class BiLmTrainer(ResumableTrainer):
 
     @overrides
     def _repeat_validation(self, see: Any) -> None:
-        """Does nothing: the order of this text never changes."""
+        """Does nothing: the validation text is always read in the same order."""
 
     @overrides
     def _maybe_restore_checkpoint(self) -> None:
@@ -94,5 +95,14 @@ class BiLmTrainer(ResumableTrainer):
         self._check_agreement("text and options of the data loader", self.data_loader.fingerprint)
         super()._maybe_restore_checkpoint()
         if self._resumed is not None:
-            # Batches without data stand for those that AllenNLP only skips.
+            # AllenNLP skips the batches that were done before the stop. The loader yields empty
+            # ones in their place, so that no time is lost.
             self.data_loader.resume(self._resumed["finished_passes"], self._epoch.totals["batches"])
+
+
+def _not_for(part: Model | DataLoader) -> ConfigurationError:
+    """Returns the error for a model or a data loader that this trainer cannot use."""
+    return ConfigurationError(
+        "trainer `bilm` is for model `bilm` with data loader `bilm_stream`, "
+        f"but got {type(part).__name__}; `resumable` is for any"
+    )

@@ -24,7 +24,7 @@ from elmo_plugin.language_model.corpus import Corpus
 
 WORDS = "words"  # the namespace of the vocabulary
 _MAKE = "make one with `allennlp build-vocab`"
-_MIN_DIFFERENCE = 0.1  # nats; a few words, or equally frequent ones, may be in any order
+_MIN_DIFFERENCE = 0.1  # nats; smaller ones arise if a few words or equally frequent ones change
 _PADDING_HANDICAP = 20.0  # nats by which padding is less probable than the unknown word
 _LAST_WORD = "!!!MAXTERMID"  # ends the 1 Billion Word Benchmark's vocabulary; it is no word
 
@@ -76,12 +76,14 @@ class BilmTfVocabulary(Vocabulary):
         with as_configuration_error("vocabulary"):
             for number, line in enumerate(read_lines(file), start=1):
                 place = f"{file}, line {number}"
-                columns = decode(line, place).split()
-                if len(columns) != 1 or columns[0] in known:
-                    raise BiLmError(f"{place}: expected a new word, got {' '.join(columns)!r:.60}")
-                known.update(columns)
-                if columns[0] not in (*UNKNOWN_WORDS, _LAST_WORD):
-                    vocabulary.add_token_to_namespace(columns[0], WORDS)
+                text = decode(line, place)
+                words = text.split()
+                if len(words) != 1 or words[0] in known:
+                    raise BiLmError(f"{place}: expected a new word, got {' '.join(words)!r:.60}")
+                word = words[0]
+                known.add(word)
+                if word not in UNKNOWN_WORDS and word != _LAST_WORD:
+                    vocabulary.add_token_to_namespace(word, WORDS)
         return vocabulary
 
 
@@ -110,9 +112,9 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     descending frequency in the text, on which the sampled softmax relies: it draws words as often
     as Zipf's law expects.
 
-    Compares the cross-entropy of that law in three orders: by frequency, the vocabulary's, and by
-    chance (the mean). The vocabulary's must be nearer to the first; in the order of another text it
-    is, by far.
+    The order is measured by the cross-entropy of the words under that law. It is the lowest in the
+    order of frequency, and the vocabulary's must be nearer to it than to that of a random order.
+    The vocabulary of another text is by far.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     unknown = numbers[vocabulary._oov_token]
@@ -126,12 +128,13 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
             f"the text has no word of the vocabulary's namespace {WORDS}; {_MAKE}"
         )
     shares = counts / counts.sum()
-    # The cost of each word, by its number.
-    costs = -np.log(np.log1p(1 / np.arange(1, len(counts) + 1)))
-    best = np.sort(shares)[::-1] @ costs
-    found = shares @ costs
-    chance = costs.mean()
-    if found - best > max(0.5 * (chance - best), _MIN_DIFFERENCE):
+    ranks = np.arange(1, len(counts) + 1)
+    costs = -np.log(np.log1p(1 / ranks))  # `-log p` of the word of each rank, but for a constant
+    in_order_of_frequency = np.sort(shares)[::-1] @ costs
+    in_this_order = shares @ costs
+    in_random_order = costs.mean()
+    half_way = 0.5 * (in_random_order - in_order_of_frequency)
+    if in_this_order - in_order_of_frequency > max(half_way, _MIN_DIFFERENCE):
         raise ConfigurationError(
             f"the words in the vocabulary's namespace {WORDS} are not in the order of descending "
             f"frequency, on which num_negatives relies; {_MAKE}, or leave num_negatives out"
@@ -140,14 +143,14 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
 
 def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Tensor, int]:
     """
-    Adapts a softmax to another vocabulary. Known words keep their row and bias. All others were the
-    unknown word until now, so the new words and the unknown word share its row, and its probability
-    in equal parts: their bias is lower by `log(number of new words + 1)`. If all known words are in
-    the new vocabulary, they are as probable as before. If the source lacks padding, this gets the
-    row of the unknown word, too, but next to no probability.
+    Adapts a softmax to another vocabulary. Known words keep their row and bias. New words were
+    unknown until now. So they get the row of the unknown word, and share its probability with it in
+    equal parts: the bias of all of them is lower by `log(number of new words + 1)`. If all known
+    words are in the new vocabulary, they are as probable as before. If the source has no padding,
+    padding gets the row of the unknown word, too, but next to no probability.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
-    Raises `ConfigurationError` if the source lacks an unknown word.
+    Raises `ConfigurationError` if the source has no unknown word.
     """
     names = (vocab._oov_token, *UNKNOWN_WORDS)
     unknown = known.unknown_number(names)
@@ -158,8 +161,10 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
         )
     known_numbers = known.numbers()
     del known_numbers[known.words[unknown]]
-    words = [vocab.get_token_from_index(i, WORDS) for i in range(vocab.get_vocab_size(WORDS))]
-    rows: list[int] = []
+    words = []
+    for number in range(vocab.get_vocab_size(WORDS)):
+        words.append(vocab.get_token_from_index(number, WORDS))
+    rows: list[int] = []  # the row in the source of each word
     new_words = 0
     for word in words:
         if word == vocab._padding_token:
@@ -182,8 +187,8 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
     """
     Replaces `initial`, in the section `model` of an archive's configuration, by the options that
-    are stored with its weights: the model can then be constructed without the biLM that its
-    training started from.
+    are stored with its weights, so that the model can be constructed without the biLM from which
+    its training started.
 
     Raises `ConfigurationError` if no options are stored with them.
     """

@@ -71,11 +71,13 @@ def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]
     numbers of the words that follow, all of shape (batch, time).
     """
     inputs = window.inputs
+    # `examples` is a place of each unique word, `types` the unique word at each place.
     _, examples, types = np.unique(corpus.hashes[inputs], return_index=True, return_inverse=True)
     forward_types, backward_types = types.reshape(inputs.shape)
     forward_targets, backward_targets = corpus.numbers[window.targets]
+    unique_inputs = inputs.ravel()[examples]
     return {
-        "character_ids": corpus.character_ids[inputs.ravel()[examples]],
+        "character_ids": corpus.character_ids[unique_inputs],
         "forward_types": forward_types,
         "forward_targets": forward_targets,
         "backward_types": backward_types,
@@ -99,9 +101,9 @@ def training_windows(
     windows_per_block = max(1, block_words // layout.unroll_steps)
     forward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=0), first)
     backward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=1), first)
-    nothing = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
-    run_out = Items(nothing, nothing)
-    pairs = zip_longest(forward, backward, fillvalue=run_out)
+    # If one direction has more windows than the other, the other one's are empty at the end.
+    empty = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
+    pairs = zip_longest(forward, backward, fillvalue=Items(empty, empty))
     for index, directions in enumerate(pairs, start=first):
         yield Window(
             inputs=np.stack([items.inputs for items in directions]),
@@ -112,7 +114,7 @@ def training_windows(
 
 def count_training_windows(corpus: Corpus, layout: StreamLayout, seed: int, epoch: int) -> int:
     """Returns the number of windows in an epoch, until all rows of both directions have run out."""
-    longest = 0
+    longest = 0  # the number of targets in the longest row
     for reverse in (0, 1):
         for chunk in _assigned_chunks(corpus.chunks, layout.rows, StreamKey(seed, epoch, reverse)):
             longest = max(longest, chunk.ends.max())
@@ -133,37 +135,48 @@ def stream_windows(
     Yields windows of shape (batch, time). Skips the windows before `first` (quickly).
     """
     steps = layout.unroll_steps
-    own = layout.own
     done = first * steps  # the number of targets of each row that have been yielded or skipped
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
-    rest = Items(nothing, nothing)  # of each row, not yet yielded
-    ends = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
+    waiting = Items(nothing, nothing)  # what this process' rows have read, but not yet yielded
+    row_ends = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
     for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
-        ends = chunk.ends
-        if ends[own].max() <= done:
-            continue
-        types, starts = corpus.open(chunk.number)
-        sentences = np.concatenate(chunk.sentences[own])
-        items = flatten_sentences(types, starts, sentences, reverse=bool(key.reverse))
-        positions = chunk.begins[own] - done
-        rest = Items(
-            append_to_rows(rest.inputs, positions, items.inputs, chunk.lengths[own]),
-            append_to_rows(rest.targets, positions, items.targets, chunk.lengths[own]),
-        )
-        num_whole = max(0, (ends[own].min() - done) // steps)  # windows that all rows fill
-        for start in range(0, num_whole * steps, steps):
-            yield _columns(rest, start, steps)
-        done += num_whole * steps
-        rest = Items(
-            rest.inputs[:, num_whole * steps :].copy(),
-            rest.targets[:, num_whole * steps :].copy(),
-        )
-    for start in range(0, ends.max() - done, steps):
-        yield _columns(rest, start, steps)
+        row_ends = chunk.ends
+        own_ends = row_ends[layout.own]
+        if own_ends.max() <= done:
+            continue  # all of the chunk is skipped
+        waiting = _append_chunk(waiting, done, corpus, chunk, layout.own, bool(key.reverse))
+        # Only the columns that all rows reach can be yielded now, in whole windows.
+        ready = max(0, own_ends.min() - done) // steps * steps
+        for start in range(0, ready, steps):
+            yield _columns(waiting, start, steps)
+        done += ready
+        waiting = Items(waiting.inputs[:, ready:].copy(), waiting.targets[:, ready:].copy())
+    for start in range(0, row_ends.max() - done, steps):
+        yield _columns(waiting, start, steps)
+
+
+def _append_chunk(
+    waiting: Items,
+    done: int,
+    corpus: IndexedCorpus,
+    chunk: "AssignedChunk",
+    own: slice,
+    reverse: bool,
+) -> Items:
+    """Reads the sentences of a process' own rows, and appends them to what they have `waiting`."""
+    types, starts = corpus.open(chunk.number)
+    sentences = np.concatenate(chunk.sentences[own])
+    items = flatten_sentences(types, starts, sentences, reverse)
+    positions = chunk.begins[own] - done
+    lengths = chunk.lengths[own]
+    return Items(
+        append_to_rows(waiting.inputs, positions, items.inputs, lengths),
+        append_to_rows(waiting.targets, positions, items.targets, lengths),
+    )
 
 
 def _columns(items: Items, start: int, steps: int) -> Items:
-    """Returns `steps` columns of rows from `start` on, zeros after the ends of the rows."""
+    """Returns `steps` columns of rows from `start` on, with zeros after the end of the rows."""
     inputs = items.inputs[:, start : start + steps]
     targets = items.targets[:, start : start + steps]
     missing = ((0, 0), (0, steps - inputs.shape[1]))
@@ -216,14 +229,17 @@ def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
     """
     num_rows = len(assigned)
     ends = np.concatenate([[0], np.cumsum(lengths)])  # of no, one, two, ... sentences
-    # The deficit of each row, in total the sum of `lengths`; times the number of rows, to be whole.
+    # How many targets each row needs to have as many as the others. These numbers and the places
+    # below are multiplied by the number of rows, so that they are integers.
     deficits = assigned.sum() + ends[-1] - num_rows * assigned
+    # The row with the largest deficit gets the first sentences, and so on. If every row could get
+    # exactly its deficit, the text would be cut at these places:
     rows_by_deficit = np.argsort(-deficits, kind="stable")
     wanted = np.maximum.accumulate(np.cumsum(deficits[rows_by_deficit]))
-    # The sentence's end nearest to the place at which the deficits of the first row, two rows, ...
-    # end.
-    middles = num_rows * (ends[:-1] + ends[1:])
-    cuts = np.concatenate([[0], np.searchsorted(middles, 2 * wanted, side="right")])
+    # It is cut between sentences instead, before the first one whose middle is after the place.
+    twice_the_middles = num_rows * (ends[:-1] + ends[1:])
+    sentences_before = np.searchsorted(twice_the_middles, 2 * wanted, side="right")
+    cuts = np.concatenate([[0], sentences_before])
     cuts[-1] = len(lengths)
     run_begins = np.empty(num_rows, dtype=np.int64)
     run_ends = np.empty(num_rows, dtype=np.int64)
@@ -241,23 +257,27 @@ def flatten_sentences(
     ... w_1 <S>`. The shape is (words + sentences,), int32. `types` and `starts` are as
     `IndexedCorpus.open` returns them.
     """
-    first = END_SENTENCE_TYPE if reverse else BEGIN_SENTENCE_TYPE
-    last = BEGIN_SENTENCE_TYPE if reverse else END_SENTENCE_TYPE
-    begins = starts[sentences]
-    ends = starts[sentences + 1]
-    lengths = ends - begins + 1
-    after = np.cumsum(lengths)  # where, in the inputs, the next sentence begins
-    places = np.arange(lengths.sum())  # in the inputs, and from here on in `types`
+    first_type = END_SENTENCE_TYPE if reverse else BEGIN_SENTENCE_TYPE
+    last_type = BEGIN_SENTENCE_TYPE if reverse else END_SENTENCE_TYPE
+    text_begins = starts[sentences]
+    text_ends = starts[sentences + 1]
+    lengths = text_ends - text_begins + 1  # the words and a boundary
+    # Where the items of each sentence begin and end.
+    item_ends = np.cumsum(lengths)
+    item_begins = item_ends - lengths
+    # The place of each item in its sentence: 0 is the boundary, the words are 1, 2, ...
+    places = np.arange(lengths.sum()) - np.repeat(item_begins, lengths)
+    # The place of each item in the text, whose sentences have no boundaries.
     if reverse:
-        places = np.repeat(ends + after - lengths, lengths) - places
+        text_places = np.repeat(text_ends, lengths) - places
     else:
-        places -= np.repeat(after - ends, lengths)
-    places[after - lengths] = 0  # any place in the text: here is the sentence's boundary
-    inputs = types[places].astype(np.int32)
-    inputs[after - lengths] = first
+        text_places = np.repeat(text_begins, lengths) + places - 1
+    text_places[item_begins] = 0  # any place that exists: the boundary is written below
+    inputs = types[text_places].astype(np.int32)
+    inputs[item_begins] = first_type
     targets = np.empty_like(inputs)
     targets[:-1] = inputs[1:]
-    targets[after - 1] = last
+    targets[item_ends - 1] = last_type
     return Items(inputs, targets)
 
 
@@ -272,10 +292,10 @@ def append_to_rows(
     width = max(rows.shape[1], (positions + lengths).max())
     longer = np.zeros((len(rows), width), dtype=np.int32)
     longer[:, : rows.shape[1]] = rows
-    begins = np.cumsum(lengths) - lengths
-    for row, (position, begin, length) in enumerate(zip(positions, begins, lengths, strict=True)):
+    begin = 0  # in `items`, of the row's own
+    for row, (position, length) in enumerate(zip(positions, lengths, strict=True)):
+        end = begin + length
         skipped = min(length, max(0, -position))
-        start = position + skipped
-        end = position + length
-        longer[row, start:end] = items[begin + skipped : begin + length]
+        longer[row, position + skipped : position + length] = items[begin + skipped : end]
+        begin = end
     return longer

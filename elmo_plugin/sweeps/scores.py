@@ -29,7 +29,7 @@ class Metric(NamedTuple):
     higher_is_better: bool
 
     @classmethod
-    def parse(cls, text: Any) -> "Metric":
+    def parse(cls, text: object) -> "Metric":
         """Reads the form of a trainer's `validation_metric`, such as `"+accuracy"` or `"-loss"`."""
         if not isinstance(text, str) or text[:1] not in ("+", "-") or len(text) < 2:
             raise ConfigurationError(
@@ -79,7 +79,7 @@ def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metri
     return metric
 
 
-def _validation_metric(trainings: Sequence[Training]) -> Any:
+def _validation_metric(trainings: Sequence[Training]) -> object:
     """
     Returns the value of `validation_metric` in the configurations. Raises `ConfigurationError` if
     they differ.
@@ -110,7 +110,10 @@ def _check_evaluated_on_test(training: Training) -> None:
 def judge(
     trainings: Sequence[Training], outcomes: Iterable[Outcome], metric: Metric
 ) -> tuple[Scores, list[str]]:
-    """Returns the scores of each configuration, and a sentence for each training that failed."""
+    """
+    Returns the scores of each configuration, and a sentence for each training that failed. A score
+    that is not finite is a failure, too.
+    """
     scores: Scores = {training.name: [] for training in trainings}
     failures = []
     for training, outcome in zip(trainings, outcomes, strict=True):
@@ -134,7 +137,8 @@ def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict
     entries = {}
     for name, values in scores.items():
         folders = [training.folder for training in trainings if training.name == name]
-        if len(values) == len(folders):
+        all_succeeded = len(values) == len(folders)
+        if all_succeeded:
             entries[name] = {"scores": values, "command": command, **_joined_provenance(folders)}
     return entries
 

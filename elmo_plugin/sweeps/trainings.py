@@ -39,18 +39,12 @@ SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
 class Training(NamedTuple):
-    """
-    One training of a sweep.
+    """One training of a sweep."""
 
-    name: the name of the configuration
-    config: the configuration, with the seed in it
-    folder: where the finished training is
-    """
-
-    name: str
+    name: str  # of the configuration
     seed: int
-    config: dict[str, Any]
-    folder: Path
+    config: dict[str, Any]  # with the seed in it
+    folder: Path  # of the finished training
 
     def __str__(self) -> str:
         return f"{self.name} with seed {self.seed}"
@@ -70,7 +64,8 @@ class Outcome(NamedTuple):
     def of(cls, training: Training, file_friendly_logging: bool) -> "Outcome":
         """Runs a training, see `train`, and returns its outcome."""
         try:
-            return cls(train(training.config, training.folder, file_friendly_logging))
+            metrics = train(training.config, training.folder, file_friendly_logging)
+            return cls(metrics)
         except Exception as error:
             raise_stop(error)
             return cls.of_error(error)
@@ -86,12 +81,14 @@ class Outcome(NamedTuple):
 
 def train_in_turn(trainings: Sequence[Training]) -> Iterator[Outcome]:
     """Runs the trainings one after another, and yields the outcome of each."""
+    is_terminal = sys.stderr.isatty()
     for number, training in enumerate(trainings, start=1):
         show(f"\n{training}: training {number} of {len(trainings)}")
-        yield Outcome.of(training, not sys.stderr.isatty())
+        yield Outcome.of(training, file_friendly_logging=not is_terminal)
 
 
-# Trainings in threads of one process would share its random numbers, logs and output.
+# A worker of Dask runs tasks in threads, but trainings in threads would share random numbers, logs
+# and output.
 _ONE_AT_A_TIME = Lock()
 
 
@@ -104,8 +101,8 @@ def train_in_processes(
     """
     Trains several at a time, each in a process with its share of the cores, or on the Dask cluster
     at the address `scheduler`, whose machines must see all files at the same paths. A training
-    whose process dies four times has failed. `packages` register classes. Raises `BiLmError` if
-    Dask is not installed.
+    whose process dies four times has failed. `packages` are imported in each process, because they
+    register classes. Raises `BiLmError` if Dask is not installed.
     """
     try:
         from dask.distributed import Client, as_completed
@@ -129,7 +126,7 @@ def train_in_processes(
 
 
 def _train_in_worker(training: Training, threads: int | None, packages: Sequence[str]) -> Outcome:
-    """Runs in a worker, without output: the folder of the training has its log."""
+    """Runs a training in a worker, without output: the folder of the training has its log."""
     if threads is not None:
         torch.set_num_threads(threads)
     with (
@@ -149,7 +146,7 @@ def _outcome(task: Any) -> Outcome:
     error = task.exception()
     if error is None:
         return task.result()
-    if type(error).__name__ == "KilledWorker":  # Dask's message is about keys and addresses
+    if type(error).__name__ == "KilledWorker":  # its own message has keys and addresses of Dask
         return Outcome(failure="its process died too often (KilledWorker)")
     return Outcome.of_error(error)
 
@@ -163,18 +160,20 @@ def train(
     config: dict[str, Any], folder: Path, file_friendly_logging: bool = False
 ) -> dict[str, Any]:
     """
-    Trains in `FOLDER.unfinished/training`, if that is not done, and returns the metrics. Safe to
-    kill: trainers `resumable` and `bilm` resume from their last checkpoint; the rest start again.
+    Trains in `FOLDER.unfinished/training`, renames that to the folder, and returns the metrics. If
+    the folder exists already, only reads them. If the process is killed, the trainers `resumable`
+    and `bilm` resume from their last checkpoint; others start again.
 
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
     if not folder.exists():
         with _locked(folder.with_name(f"{folder.name}.unfinished")) as unfinished:
-            if not folder.exists():  # another sweep may have finished it
-                measured = provenance()
-                _train(config, unfinished / "training", file_friendly_logging)
-                write_json(unfinished / "training" / PROVENANCE_NAME, measured)
-                (unfinished / "training").rename(folder)
+            if not folder.exists():  # another sweep may have finished it meanwhile
+                made_by = provenance()
+                training = unfinished / "training"
+                _train(config, training, file_friendly_logging)
+                write_json(training / PROVENANCE_NAME, made_by)
+                training.rename(folder)
     return read_metrics(config, folder)
 
 
@@ -191,7 +190,7 @@ def _locked(unfinished: Path) -> Iterator[Path]:
     except Timeout:
         raise ConfigurationError(f"another process is training in {unfinished}") from None
     finally:
-        with suppress(OSError):  # a folder is not empty
+        with suppress(OSError):  # it is raised by the first folder that is not empty
             for folder in (unfinished, *unfinished.parents[:2]):
                 folder.rmdir()
 
@@ -201,10 +200,12 @@ def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) ->
     Trains in a folder, and resumes a training that an earlier process has begun there if the
     trainer can. Raises `ConfigurationError` if that has another configuration.
     """
-    resumes = config.get("trainer", {}).get("type") in ("bilm", "resumable")
-    recover = resumes and (folder / CONFIG_NAME).is_file()
+    config_file = folder / CONFIG_NAME
+    can_resume = config.get("trainer", {}).get("type") in ("bilm", "resumable")
+    recover = can_resume and config_file.is_file()
     if recover:
-        changed = _changed(json.loads((folder / CONFIG_NAME).read_text("utf-8")), config)
+        begun = json.loads(config_file.read_text(encoding="utf-8"))
+        changed = _changed(begun, config)
         if changed:
             raise ConfigurationError(
                 f"{folder} has another training, unfinished: different {changed}; remove it to "
@@ -242,7 +243,7 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _changed(trained: dict[str, Any], config: dict[str, Any]) -> str:
-    """Returns the keys whose values differ, in one text for a message."""
+    """Returns the keys whose values differ, for a message, or an empty string."""
     old = Params(trained).as_flat_dict()
     new = Params(config).as_flat_dict()
     differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
@@ -254,8 +255,8 @@ def find_trainings(
 ) -> list[Training]:
     """
     Lists each configuration of the `sources` with each seed; `ner` with seed 2 is in
-    `folder/ner/2`. Raises `ConfigurationError` if two have the same name, or one is not a folder's
-    name.
+    `folder/ner/2`. Raises `ConfigurationError` if two configurations have the same name, or a name
+    cannot be that of a folder.
     """
     configs: dict[str, dict[str, Any]] = {}
     for source in sources:
@@ -288,7 +289,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     try:
         changes = parse_overrides(overrides)
         configs = _read_variants(source)
-    except RuntimeError as error:  # Jsonnet's
+    except RuntimeError as error:  # Jsonnet raises it for all mistakes
         raise ConfigurationError(" ".join(str(error).split())) from None
     _check_object(changes, "the overrides")
     changed = {}

@@ -11,6 +11,7 @@ from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.callbacks.log_writer import LogWriterCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
+from torch.utils.hooks import RemovableHandle
 
 from elmo_plugin.bilm import precision_on
 from elmo_plugin.common.errors import check_choice
@@ -46,14 +47,15 @@ class BFloat16Training(TrainerCallback):
 
     def __init__(self, serialization_dir: str) -> None:
         super().__init__(serialization_dir)
-        self._hooks: list[Any] = []
+        self._hooks: list[RemovableHandle] = []
 
     @overrides
     def on_start(
         self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
     ) -> None:
         model = trainer.model
-        autocast = bfloat16_autocast(next(model.parameters()).device.type)
+        first_parameter = next(model.parameters())
+        autocast = bfloat16_autocast(first_parameter.device.type)
 
         def enter(model: Model, _inputs: Any) -> None:
             if model.training:
@@ -63,8 +65,10 @@ class BFloat16Training(TrainerCallback):
             if model.training:
                 autocast.__exit__(None, None, None)
 
-        before = model.register_forward_pre_hook(enter)
-        self._hooks = [before, model.register_forward_hook(leave, always_call=True)]
+        self._hooks = [
+            model.register_forward_pre_hook(enter),
+            model.register_forward_hook(leave, always_call=True),
+        ]
 
     @overrides
     def on_end(self, *args: Any, **kwargs: Any) -> None:
@@ -115,23 +119,29 @@ class ElmoWeightsCallback(TrainerCallback):
 
     @overrides
     def on_epoch(
-        self, trainer: Any, metrics: Any, epoch: int, is_primary: bool = True, **kwargs: Any
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
     ) -> None:
         if not is_primary:
             return
         for mix in _read_layer_weights(trainer):
-            scalars = {"gamma": mix.gamma}
+            values = {"gamma": mix.gamma}
             for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):
-                scalars[layer_name(layer)] = weight
-            line = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
-            logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {line}")
-            named = {}
-            for name, value in scalars.items():
-                named[f"elmo_{mix.placement}_{name.replace(' ', '_')}"] = value
-            metrics.update(named)
+                values[layer_name(layer)] = weight
+            listed = ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+            logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {listed}")
+            scalars = {}
+            for name, value in values.items():
+                metric = f"elmo_{mix.placement}_{name}".replace(" ", "_")
+                scalars[metric] = value
+            metrics.update(scalars)
             for callback in trainer._callbacks:
                 if isinstance(callback, LogWriterCallback):
-                    callback.log_scalars(named, log_prefix="train", epoch=epoch)
+                    callback.log_scalars(scalars, log_prefix="train", epoch=epoch)
 
 
 def _read_layer_weights(trainer: GradientDescentTrainer) -> list[LayerWeights]:

@@ -92,18 +92,21 @@ class AtomicCheckpointer(Checkpointer):
             self._remove_leftovers()
         damaged: dict[Point, BiLmError] = {}
         checkpoint = None
-        for point in sorted(super()._find_all_checkpoints(), reverse=True):
+        # AllenNLP's method finds all models, also those without a training state.
+        newest_first = sorted(super()._find_all_checkpoints(), reverse=True)
+        for point in newest_first:
             try:
                 checkpoint = self._read(point)
                 break
             except BiLmError as error:
                 damaged[point] = error
         if checkpoint is None and len(damaged) > 1:
-            files = [f"{self._model_state_path(*point)} ({damaged[point]})" for point in damaged]
-            newest = max(damaged)
+            files = []
+            for point, damage in damaged.items():
+                files.append(f"{self._model_state_path(*point)} ({damage})")
             raise ConfigurationError(
                 f"none of the checkpoints can be read: {', '.join(files)}"
-            ) from damaged[newest]
+            ) from damaged[newest_first[0]]
         for point, damage in damaged.items():
             self._set_aside(point, damage, has_earlier=checkpoint is not None)
         return checkpoint
@@ -119,12 +122,15 @@ class AtomicCheckpointer(Checkpointer):
 
     def _set_aside(self, point: Point, damage: BiLmError, has_earlier: bool) -> None:
         """Renames the files of a checkpoint that cannot be read, and logs a warning."""
+        consequence = "starts again"
+        if has_earlier:
+            consequence = "resumes from the checkpoint before"
         logger.warning(
             "the checkpoint %s is incomplete or damaged (%s): its files are renamed to "
             "damaged_*, and training %s",
             self._model_state_path(*point),
             damage,
-            "resumes from the checkpoint before" if has_earlier else "starts again",
+            consequence,
         )
         if self._is_primary:
             for path in self._files(*point):
@@ -144,7 +150,7 @@ class AtomicCheckpointer(Checkpointer):
                 path.unlink()
 
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
-        """Returns the files that all processes wrote for a checkpoint, the models first."""
+        """Returns the files that all processes wrote for a checkpoint, those of the model first."""
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
         folder = Path(self._serialization_dir)
         files: list[Path] = []

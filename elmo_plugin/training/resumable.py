@@ -19,6 +19,7 @@ from allennlp.training import TrainerCallback, util
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
+from torch import Tensor
 
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.embedding import ElmoRepresentations
@@ -34,11 +35,12 @@ def random_states(device: torch.device) -> dict[str, Any]:
     Returns the states of the global random number generators, as plain values and tensors that
     `load_plain` can read.
     """
-    # `load_plain` reads no numpy arrays, so numpy's numbers are stored as a list.
-    name, numbers, *rest = cast(tuple[Any, ...], np.random.get_state())
+    numpy_state = cast(tuple[Any, ...], np.random.get_state())
+    algorithm, numbers, position, has_gauss, cached_gaussian = numpy_state
     states = {
         "python": random.getstate(),
-        "numpy": (name, numbers.tolist(), *rest),
+        # A list in place of an array, which `load_plain` cannot read.
+        "numpy": (algorithm, numbers.tolist(), position, has_gauss, cached_gaussian),
         "torch": torch.get_rng_state(),
         "cuda": None,
     }
@@ -57,7 +59,7 @@ def set_random_states(states: dict[str, Any], device: torch.device) -> None:
 
 
 class EpochProgress(TrainerCallback):
-    """Counts the batches taken in this epoch, and sums their losses, in `totals`."""
+    """Counts the batches of this epoch that were trained on, and sums their losses, in `totals`."""
 
     def __init__(self, serialization_dir: str) -> None:
         super().__init__(serialization_dir)
@@ -66,9 +68,9 @@ class EpochProgress(TrainerCallback):
     @overrides
     def on_batch(
         self,
-        trainer: Any,
+        trainer: GradientDescentTrainer,
         batch_inputs: list[TensorDict],
-        batch_outputs: Any,
+        batch_outputs: list[dict[str, Any]],
         batch_metrics: dict[str, Any],
         epoch: int,
         batch_number: int,
@@ -78,8 +80,9 @@ class EpochProgress(TrainerCallback):
     ) -> None:
         if not is_training:
             return
-        # With gradient accumulation, AllenNLP calls this once for several batches. It has summed
-        # their losses, but not the penalty of regularization. It is the same for each of them.
+        # With gradient accumulation, AllenNLP calls this once for several batches. `batch_loss` is
+        # then the sum of their losses, but `batch_reg_loss` is the penalty of one, which is the
+        # same for each of them.
         num_batches = len(batch_inputs)
         self.totals["batches"] += num_batches
         self.totals["loss"] += batch_metrics["batch_loss"]
@@ -108,20 +111,15 @@ class _CheckpointerOf:
 @dataclass
 class _ContinuedLoader:
     """
-    Yields the batches of an epoch in which, or after which, a checkpoint was made. AllenNLP skips
-    the batches before the checkpoint, because they have been trained on; after them everything is
-    restored from the checkpoint.
-
-    loader: reads the batches
-    num_seen: the number of batches before the checkpoint; `None` if it was made in a later epoch
-    see: called with each batch before the checkpoint
-    restore: called when the checkpoint is reached
+    Yields the batches of an epoch that had begun before a checkpoint was made. AllenNLP trains only
+    on those after the checkpoint.
     """
 
     loader: DataLoader
+    # How many batches come before the checkpoint. `None`: all, as it was made in a later epoch.
     num_seen: int | None
-    see: Callable[[TensorDict], None]
-    restore: Callable[[], None]
+    see: Callable[[TensorDict], None]  # is called with each batch before the checkpoint
+    reach_checkpoint: Callable[[], None]  # is called between these and the others
 
     def __len__(self) -> int:
         return len(self.loader)
@@ -131,9 +129,10 @@ class _ContinuedLoader:
         for batch in islice(batches, self.num_seen):
             self.see(batch)
             yield batch
-        if self.num_seen is not None:
-            self.restore()
-            yield from batches
+        if self.num_seen is None:
+            return
+        self.reach_checkpoint()
+        yield from batches
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.loader, name)
@@ -168,7 +167,8 @@ class ResumableTrainer(GradientDescentTrainer):
         self._callbacks.append(self._epoch)
         # The random states at the start of each epoch so far.
         self._epoch_starts: list[dict[str, Any]] = []
-        # This process's part of the checkpoint, until the data loader has reached its place.
+        # This process's part of the checkpoint from which the training resumes, until the data
+        # loader has reached its place.
         self._resumed: dict[str, Any] | None = None
 
     def _own_state(self) -> dict[str, Any]:
@@ -199,7 +199,9 @@ class ResumableTrainer(GradientDescentTrainer):
                 self._batches_in_epoch_completed
             )
             return None
-        scaler = None if self._scaler is None else self._scaler.state_dict()
+        scaler = None
+        if self._scaler is not None:
+            scaler = self._scaler.state_dict()
         state.trainer_state[KEY] = {"processes": processes, "scaler": scaler}
         return state
 
@@ -225,13 +227,15 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._checkpointer is None:
             return
         checkpoint = self._checkpointer.load_checkpoint()
-        progress = {} if checkpoint is None else checkpoint.trainer_state
-        epochs = progress.get("epochs_completed", 0)
-        steps = progress.get("batches_in_epoch_completed", 0)
+        training_state: dict[str, Any] = {}
+        if checkpoint is not None:
+            training_state = checkpoint.trainer_state
+        epochs = training_state.get("epochs_completed", 0)
+        steps = training_state.get("batches_in_epoch_completed", 0)
         self._check_agreement(
             "latest checkpoint (finished epochs, steps of the next)", [epochs, steps]
         )
-        own = self._own_part(progress)
+        own = self._own_part(training_state)
         self._restore_as_allennlp(checkpoint)
         if checkpoint is None:
             return
@@ -242,7 +246,7 @@ class ResumableTrainer(GradientDescentTrainer):
                 self._serialization_dir,
             )
         else:
-            scaler_state = progress[KEY]["scaler"]
+            scaler_state = training_state[KEY]["scaler"]
             if self._scaler is not None and scaler_state is not None:
                 self._scaler.load_state_dict(scaler_state)
             self._epoch.totals = dict(own["pass"])
@@ -278,10 +282,11 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _restore_as_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
         """Lets AllenNLP restore its part, from a checkpoint that is loaded already."""
-        checkpointer = self._checkpointer
         average = self._moving_average
+        averaged_parameters: list[tuple[str, Tensor]] = []
         if average is not None:
-            parameters = average._parameters
+            averaged_parameters = average._parameters
+        checkpointer = self._checkpointer
         self._checkpointer = _CheckpointerOf(checkpoint)
         try:
             super()._maybe_restore_checkpoint()
@@ -290,7 +295,7 @@ class ResumableTrainer(GradientDescentTrainer):
         if average is not None:
             # AllenNLP's `exponential` has replaced the parameters that it averages by the
             # checkpoint's copies, and its averages by tensors on the CPU.
-            average._parameters = parameters
+            average._parameters = averaged_parameters
             average._shadows = move_to_device(average._shadows, self.cuda_device)
             average._backups = move_to_device(average._backups, self.cuda_device)
 
@@ -326,28 +331,44 @@ class ResumableTrainer(GradientDescentTrainer):
     @overrides
     def _train_epoch(self, epoch: int) -> dict[str, float]:
         if self._resumed is not None:
-            # A checkpoint between two epochs was made where the next one starts.
-            starts = [*self._resumed["epoch_starts"], self._resumed["random"]]
-            set_random_states(starts[epoch], self.cuda_device)
+            return self._continue_epoch(epoch, self._resumed)
         self._epoch_starts.append(random_states(self.cuda_device))
-        is_before_checkpoint = epoch < self._start_after_epochs_completed
-        # Only in the first epoch may a frozen ELMo fill its caches.
-        see = self._fill_caches if epoch == 0 else _ignore
+        metrics = super()._train_epoch(epoch)
+        # If another trainer made the checkpoint, AllenNLP skips the epochs before it.
+        is_skipped = epoch < self._start_after_epochs_completed
+        if not is_skipped:
+            self._complete_metrics(metrics)
+        return metrics
+
+    def _continue_epoch(self, epoch: int, checkpoint: dict[str, Any]) -> dict[str, float]:
+        """
+        Trains on the rest of the epoch in which the checkpoint was made. Epochs before it are only
+        read again, so that the data loader and the caches of a frozen ELMo get into the same state.
+        """
+        starts = checkpoint["epoch_starts"]
+        if epoch < len(starts):
+            set_random_states(starts[epoch], self.cuda_device)
+        else:  # the checkpoint was made between two epochs, and this is the next one
+            set_random_states(checkpoint["random"], self.cuda_device)
+        self._epoch_starts.append(random_states(self.cuda_device))
+        was_finished = epoch < self._start_after_epochs_completed
+        num_seen = None
+        if not was_finished:
+            num_seen = self._epoch.totals["batches"]
+        see = _ignore
+        if epoch == 0:  # the vectors that a frozen ELMo stores are of the first epoch
+            see = self._fill_caches
         loader = self.data_loader
-        if self._resumed is not None:
-            num_seen = None
-            if not is_before_checkpoint:
-                num_seen = self._epoch.totals["batches"]
-            continued = _ContinuedLoader(loader, num_seen, see, self._reach_checkpoint)
-            self.data_loader = cast(DataLoader, continued)
+        continued = _ContinuedLoader(loader, num_seen, see, self._reach_checkpoint)
+        self.data_loader = cast(DataLoader, continued)
         try:
             metrics = super()._train_epoch(epoch)
         finally:
             self.data_loader = loader
-        if not is_before_checkpoint:
-            self._complete_metrics(metrics)
-        elif self._resumed is not None:
+        if was_finished:
             self._repeat_validation(see)
+        else:
+            self._complete_metrics(metrics)
         return metrics
 
     def _complete_metrics(self, metrics: dict[str, Any]) -> None:
@@ -356,9 +377,18 @@ class ResumableTrainer(GradientDescentTrainer):
         """
         if "loss" not in metrics:
             # The checkpoint was made after the last batch, so AllenNLP trained on none.
-            metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
+            trained_on_none = util.get_metrics(
+                self.model,
+                total_loss=0.0,
+                total_reg_loss=None,
+                batch_loss=None,
+                batch_reg_loss=None,
+                num_batches=0,
+                reset=True,
+            )
+            metrics.update(trained_on_none)
         steps = dist_reduce_sum(self._batches_in_epoch_completed)
-        if not steps:
+        if steps == 0:
             raise ConfigurationError("the training data have no instances")
         metrics["loss"] = dist_reduce_sum(self._epoch.totals["loss"]) / steps
         if self.model.get_regularization_penalty() is not None:
@@ -366,16 +396,17 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _repeat_validation(self, see: Callable[[TensorDict], None]) -> None:
         """
-        Reads the batches of a validation again: a loader may shuffle the order of its last pass, so
-        the next order depends on it.
+        Reads the batches of an epoch's validation again. A loader may shuffle them, starting from
+        the order of the time before, so each order depends on how often they were read.
         """
         self._pytorch_model.eval()
-        for batch in self._validation_data_loader or ():
-            see(batch)
+        if self._validation_data_loader is not None:
+            for batch in self._validation_data_loader:
+                see(batch)
 
     def _fill_caches(self, batch: TensorDict) -> None:
         """
-        Runs the model on a batch, as the first epoch did, if it has a frozen ELMo that stores
+        Runs the model on a batch, as the first epoch did, if it has a frozen ELMo, which may store
         vectors. Neither the metrics nor the random states change.
         """
         if not self._has_frozen_elmo():
@@ -403,14 +434,15 @@ class ResumableTrainer(GradientDescentTrainer):
     @overrides
     def _try_train(self) -> tuple[dict[str, Any], int]:
         metrics, epoch = super()._try_train()
+        # If all epochs were finished when the checkpoint was made, AllenNLP has trained no epoch.
+        # Then the checkpoint is not reached yet, and the metrics of the last epoch are missing.
         if self._resumed is not None:
-            # All epochs were over when the checkpoint was made, so none of them has reached it.
             self._reach_checkpoint()
         path = os.path.join(self._serialization_dir, f"metrics_epoch_{epoch}.json")
         if "epoch" not in metrics and os.path.exists(path):
-            # AllenNLP trained no epoch, so the last one's metrics are missing.
             with open(path, encoding="utf-8") as file:
-                metrics = {**json.load(file), **metrics}
+                metrics_of_epoch = json.load(file)
+            metrics = {**metrics_of_epoch, **metrics}
         return metrics, epoch
 
 

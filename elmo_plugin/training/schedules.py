@@ -55,7 +55,10 @@ class DecayInSteps(LearningRateScheduler):
         Sets the learning rate of update `batch_num_total`, from 1; AllenNLP calls it before the
         update.
         """
-        self.update = self.update + 1 if batch_num_total is None else batch_num_total
+        if batch_num_total is None:
+            self.update += 1
+        else:
+            self.update = batch_num_total
         for group, value in zip(self.optimizer.param_groups, self.get_values(), strict=True):
             group[self.param_group_field] = value
 
@@ -78,7 +81,7 @@ class ResumableMovingAverage(ExponentialMovingAverage):
 
     @overrides
     def apply(self, num_updates: int | None = None) -> None:
-        """Reads and writes each average once, not three times as AllenNLP does."""
+        """Updates the averages. Each is read and written once, not three times as in AllenNLP."""
         decay = self._decay
         if num_updates is not None:
             decay = min(decay, (self._numerator + num_updates) / (self._denominator + num_updates))
