@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def check_plot(path: str) -> None:
     """
-    Raises `BiLmError` if the file has no suffix of a picture, or matplotlib is not installed.
+    Raises `BiLmError` if the suffix is not a picture's, or matplotlib is not installed.
     """
     formats = (".svg", ".png", ".pdf")
     if not path.endswith(formats):

@@ -59,7 +59,7 @@ class RepresentationSettings:
     bilm : `str`
         A source of `BiLm.from_pretrained`.
     mixes : `Sequence[str]`
-        Archives of models whose mixes of the biLM's layers are compared, too.
+        Archives of models. Their mixes of the biLM's layers are compared as well.
     with_controls : `bool`
         Whether `controls` are added.
     trust : `bool`
@@ -109,7 +109,7 @@ def layer_representations(
 
 def controls(bilm: BiLm, representations: Representations) -> list[Representations]:
     """
-    Returns what representations are compared with: the same combinations of a random biLM of the
+    Returns controls to compare representations with: the same combinations of a random biLM of the
     same sizes, and a bag of characters.
     """
     combinations = {

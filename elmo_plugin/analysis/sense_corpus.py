@@ -128,7 +128,7 @@ def _read_xml(path: str, keys: dict[str, list[str]]) -> Iterator[SenseSentence]:
 def _parse_sentence(
     sentence: Iterable[ElementTree.Element], keys: dict[str, list[str]], path: str
 ) -> SenseSentence:
-    """Reads a sentence of XML: its elements are words, and instances, which have a sense."""
+    """Reads a sentence of XML: its elements are words without a sense, and instances with one."""
     words: list[str] = []
     targets = []
     for element in sentence:

@@ -34,7 +34,7 @@ from elmo_plugin.embed_files.settings import (
     protein_settings,
 )
 
-# The version of chunks and outputs. Those of version 1 are not reused, because a long word could
+# The version of chunks and outputs. Files of version 1 are not reused, because a long word could
 # change the vectors after it.
 VERSION = 2
 
@@ -92,8 +92,7 @@ def embed_file(
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
-    # With several devices, each worker makes an embedder of its own, and this one only tells how
-    # large a chunk is, and by what its vectors are made.
+    # With several devices, each worker makes another embedder, and this one embeds nothing.
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     description = {
         "version": VERSION,
@@ -186,7 +185,7 @@ def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
 
 def _format_of(output: Path, output_format: str | None) -> str:
     """
-    Returns the format of an output: the given one, or that of the suffix. Raises `BiLmError` if
+    Returns the format of an output: the given one, or else the suffix's. Raises `BiLmError` if
     there is none, or the output is a folder.
     """
     by_suffix = {}

@@ -70,13 +70,16 @@ class BiLmShim(Shim):
     """Lets thinc store the biLM, and move it to a GPU."""
 
     def to_bytes(self) -> bytes:
+        """Returns the biLM, to be stored with the model."""
         return bilm_to_bytes(self._model)
 
     def from_bytes(self, data: bytes) -> "BiLmShim":
+        """Restores the biLM that `to_bytes` returned."""
         bilm_from_bytes(self._model, data)
         return self
 
     def to_device(self, device_type: str, device_id: int) -> None:
+        """Moves the biLM to the CPU, or to the GPU with this number."""
         self._model.bilm.to(f"cuda:{device_id}" if device_type == "gpu" else "cpu")
 
     def finish_update(self, optimizer: Any) -> None:
@@ -116,6 +119,7 @@ def _mix_forward(
     sums = [xp.tensordot(weights, layers, axes=1) for layers in X]  # Shape of each: (words, dim)
 
     def backprop(dY: list[Floats2d]) -> Layers:
+        """Adds the gradients of the parameters, given the gradients of the mixes."""
         d_gamma = 0.0
         d_weights: Any = 0  # Shape: (num_layers,)
         for layers, weighted_sum, d_mix in zip(X, sums, dY, strict=True):

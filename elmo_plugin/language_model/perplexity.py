@@ -130,7 +130,7 @@ def _load(source: str | Mapping[str, str], precision: str, device: str) -> Scori
         "export made of one"
     )
     if isinstance(source, str) and source in MODELS:
-        raise no_softmax  # a published model, which is not even downloaded
+        raise no_softmax  # no published model has one, so it is not even downloaded
     stored = read_checkpoint(source)
     if stored.softmax is None:
         raise no_softmax

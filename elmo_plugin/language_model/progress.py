@@ -83,7 +83,7 @@ class BiLmProgress(TrainerCallback):
         seconds = now - self._line_started
         if seconds < self._seconds or seconds == 0:
             return
-        steps_before = step - trainer._batches_in_epoch_completed  # those of earlier epochs
+        steps_before = step - trainer._batches_in_epoch_completed  # in earlier epochs
         num_steps = steps_before + _steps_per_epoch(trainer) * (trainer._num_epochs - epoch)
         tokens = sum(int(count) for count in self._tokens) * trainer._world_size
         parts = [

@@ -71,6 +71,7 @@ class BilmTfVocabulary(Vocabulary):
 
     @classmethod
     def from_file(cls, file: str) -> "BilmTfVocabulary":
+        """Reads the file."""
         vocabulary = cls()
         known: set[str] = set()
         with as_configuration_error("vocabulary"):
@@ -112,9 +113,9 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     descending frequency in the text, on which the sampled softmax relies: it draws words as often
     as Zipf's law expects.
 
-    The order is measured by the cross-entropy of the words under that law. It is the lowest in the
-    order of frequency, and the vocabulary's must be nearer to it than to that of a random order.
-    The vocabulary of another text is by far.
+    The order is measured by the cross-entropy of the words under that law. The order of frequency
+    has the lowest one. The vocabulary's must be nearer to it than to a random order's. If the
+    vocabulary is another text's, it still is, by far.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     unknown = numbers[vocabulary._oov_token]
@@ -147,7 +148,7 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
     unknown until now. So they get the row of the unknown word, and share its probability with it in
     equal parts: the bias of all of them is lower by `log(number of new words + 1)`. If all known
     words are in the new vocabulary, they are as probable as before. If the source has no padding,
-    padding gets the row of the unknown word, too, but next to no probability.
+    padding also gets the row of the unknown word, but next to no probability.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
     Raises `ConfigurationError` if the source has no unknown word.

@@ -150,7 +150,7 @@ class AtomicCheckpointer(Checkpointer):
                 path.unlink()
 
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
-        """Returns the files that all processes wrote for a checkpoint, those of the model first."""
+        """Returns the files that all processes wrote for a checkpoint, the model's first."""
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
         folder = Path(self._serialization_dir)
         files: list[Path] = []
