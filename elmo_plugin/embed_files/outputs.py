@@ -112,9 +112,9 @@ def _write_hdf5(path: Path, content: Content) -> None:
                 keys[sentence] = key
                 number += 1
                 if key and key not in file:
-                    _write_dataset(file, key, content, array)
+                    dataset = _write_dataset(file, key, content, array)
                     if chunk.names:
-                        file[key].attrs["original_id"] = sentence
+                        dataset.attrs["original_id"] = sentence
             if has_index:
                 index.append(_without_braces(keys))
             if target.error is not None:
@@ -130,16 +130,15 @@ def _without_braces(keys: dict[str, str]) -> bytes:
     return json.dumps(keys, ensure_ascii=False).encode()[1:-1]
 
 
-def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarray) -> None:
+def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarray) -> h5py.Dataset:
     """Writes the vectors of a sentence, compressed if the settings ask for it."""
     data = content.shaped(array)
     gzip = content.settings.gzip
     if gzip is None or data.size == 0:
-        file.create_dataset(key, data=data, track_times=False)
-    else:
-        file.create_dataset(
-            key, data=data, track_times=False, chunks=data.shape, shuffle=True, compression=gzip
-        )
+        return file.create_dataset(key, data=data, track_times=False)
+    return file.create_dataset(
+        key, data=data, track_times=False, chunks=data.shape, shuffle=True, compression=gzip
+    )
 
 
 def _read_chunk(chunk: Path) -> _Stored:

@@ -35,8 +35,11 @@ def build_tok2vec_elmo(
     mixed: Model = chain(
         bilm_layers(WordVectors(bilm, "all", precision)), scalar_mix(), Dropout(dropout)
     )
-    words = mixed if embed is None else concatenate(mixed, embed)
-    model: Model = chain(words, with_array(Maxout(nO=width, nP=3, dropout=0.0, normalize=True)))
+    words = mixed
+    if embed is not None:
+        words = concatenate(mixed, embed)
+    maxout: Model = Maxout(nO=width, nP=3, dropout=0.0, normalize=True)
+    model: Model = chain(words, with_array(maxout))
     model.set_dim("nO", width)
     return model
 

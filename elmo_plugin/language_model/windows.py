@@ -71,7 +71,7 @@ def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]
     numbers of the words that follow, all of shape (batch, time).
     """
     inputs = window.inputs
-    # `examples` is a place of each unique word, `types` the unique word at each place.
+    # For each unique word, `examples` has one of its places; `types` has the word at each place.
     _, examples, types = np.unique(corpus.hashes[inputs], return_index=True, return_inverse=True)
     forward_types, backward_types = types.reshape(inputs.shape)
     forward_targets, backward_targets = corpus.numbers[window.targets]
