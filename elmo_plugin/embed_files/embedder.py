@@ -144,7 +144,7 @@ class Embedder:
         lengths = [len(sentence) for sentence in sentences]
         num_rows = lengths
         if self._settings.pooling is not None:
-            num_rows = [1] * len(lengths)
+            num_rows = [1 for _ in sentences]
         starts = list(accumulate(num_rows, initial=0))  # of each sentence's rows
         vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
         by_length = np.argsort(lengths, kind="stable").tolist()

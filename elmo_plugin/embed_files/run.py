@@ -81,9 +81,24 @@ def embed_file(
     the text is not UTF-8, or the output or its chunks were made with other arguments; `OSError` if
     it cannot be written; `ChildProcessError` if a worker was killed.
     """
-    source = str(source)
     output = Path(output)
     output_format = _format_of(output, output_format)
+    work = _prepare(str(source), settings, output_format, workers, devices, source_format)
+    if is_special(output):  # such as standard output: it gets the whole file at the end
+        with atomic_write(output) as file:
+            return _write_output(file, work, show_progress)
+    return _write_output(target_of(output), work, show_progress)
+
+
+def _prepare(
+    source: str,
+    settings: EmbedSettings,
+    output_format: str,
+    workers: int | None,
+    devices: Sequence[str],
+    source_format: str | None,
+) -> _Work:
+    """Checks the arguments of `embed_file`, and loads the biLM."""
     if source_format is None:
         has_proteins = is_fasta(source)
     else:
@@ -106,7 +121,7 @@ def embed_file(
     )
     if settings.keys == "sentence":
         chunks = (check_keys(chunk) for chunk in chunks)
-    work = _Work(
+    return _Work(
         source=source,
         chunks=chunks,
         digest=digest,
@@ -117,10 +132,6 @@ def embed_file(
         output_format=output_format,
         description=description,
     )
-    if is_special(output):  # such as standard output: it gets the whole file at the end
-        with atomic_write(output) as file:
-            return _write_output(file, work, show_progress)
-    return _write_output(target_of(output), work, show_progress)
 
 
 def _write_output(file: Path, work: _Work, show_progress: bool) -> bool:

@@ -161,7 +161,7 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
             f"({' or '.join(dict.fromkeys(names))})"
         )
     known_numbers = known.numbers()
-    del known_numbers[known.words[unknown]]
+    del known_numbers[known.words[unknown]]  # the two vocabularies may spell it differently
     words = []
     for number in range(vocab.get_vocab_size(WORDS)):
         words.append(vocab.get_token_from_index(number, WORDS))
@@ -179,7 +179,8 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
             new_words += 1
     weight = known.weight[rows]
     bias = known.bias[rows]
-    bias[torch.tensor(rows) == unknown] -= math.log(new_words + 1)
+    is_unknown = torch.tensor(rows) == unknown
+    bias[is_unknown] -= math.log(new_words + 1)
     if not known.has_padding and words[0] == vocab._padding_token:
         bias[0] -= _PADDING_HANDICAP
     return weight, bias, new_words
