@@ -130,7 +130,7 @@ def _add_file(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_work(group: argparse._ArgumentGroup) -> None:
-    """Adds the options for how the work is divided and where it is done."""
+    """Adds the options for the machine: batches, workers, threads and devices."""
     add_shared(group, "--batch-size", default=64)
     group.add_argument(
         "--max-batch-tokens",

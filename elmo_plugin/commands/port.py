@@ -134,7 +134,8 @@ def _dry_run(config: dict[str, Any]) -> None:
     config = _for_one_batch(config)
     for file, key in _files(config).items():
         with _one_sentence(f"{file}, read by {key} ({_plain_options(config[key])}): "):
-            reader = DatasetReader.from_params(Params({key: deepcopy(config[key])}).pop(key))
+            params = Params({key: deepcopy(config[key])}).pop(key)  # its errors name the key
+            reader = DatasetReader.from_params(params)
             num_instances = sum(1 for _ in reader.read(file))
             if num_instances == 0:
                 raise BiLmError("it finds no instances")

@@ -301,7 +301,7 @@ def _write_csv(path: Path, content: Content) -> None:
     """
     Writes a row for each word, or with pooling for each line: the number of the line, from 0, or
     the name of its protein; the number of the word; the word; and its values, one layer after the
-    other. There is no place for the description.
+    other. The description is not written.
     """
     names = []  # of the values, such as 2_511 in layer 2
     for index in np.ndindex(*content.row_shape):

@@ -290,7 +290,7 @@ def _in_order(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
     # Shape: (targets,), in the order of the text
     forward = forward_losses[has_target]
     backward = _forward_order(backward_losses, has_target.sum(axis=1))
-    # A sentence begins where the number of the sentence changes.
+    # A sentence begins with the first target of another number.
     begins = np.flatnonzero(np.diff(sentences[has_target], prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(forward)]):
         # In the order of the text `<S>` comes before the words of its sentence.

@@ -122,8 +122,8 @@ class ScoringModel(NamedTuple):
 
 def _load(source: str | Mapping[str, str], precision: str, device: str) -> ScoringModel:
     """
-    Loads a biLM and its softmax. Raises `BiLmError` if the source has no softmax, or the vocabulary
-    has no special words.
+    Loads a biLM and its softmax. Raises `BiLmError` if the source has none, or if a special word is
+    missing from its vocabulary.
     """
     no_softmax = BiLmError(
         f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "

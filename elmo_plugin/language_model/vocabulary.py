@@ -147,11 +147,11 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
     Adapts a softmax to another vocabulary. Known words keep their row and bias. New words were
     unknown until now. So they get the row of the unknown word, and share its probability with it in
     equal parts: the bias of all of them is lower by `log(number of new words + 1)`. If all known
-    words are in the new vocabulary, they are as probable as before. If the source has no padding,
+    words are in the new vocabulary, they are as probable as before. If the source lacks padding,
     padding also gets the row of the unknown word, but next to no probability.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
-    Raises `ConfigurationError` if the source has no unknown word.
+    Raises `ConfigurationError` if the source lacks an unknown word.
     """
     names = (vocab._oov_token, *UNKNOWN_WORDS)
     unknown = known.unknown_number(names)

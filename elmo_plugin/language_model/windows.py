@@ -265,7 +265,7 @@ def flatten_sentences(
     text_begins = starts[sentences]
     text_ends = starts[sentences + 1]
     lengths = text_ends - text_begins + 1  # the words and a boundary
-    # Where the items of each sentence begin and end.
+    # The places of the first item of each sentence, and after its last one.
     item_ends = np.cumsum(lengths)
     item_begins = item_ends - lengths
     # The place of each item in its sentence: 0 is the boundary, the words are 1, 2, ...
