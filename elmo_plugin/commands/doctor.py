@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Raises `SystemExit` with status 1 if a command cannot run."""
+    """Prints the report. Raises `SystemExit` with status 1 if a command cannot run."""
     from elmo_plugin.commands.command import COMMANDS
 
     show(f"Python {platform.python_version()}, {platform.platform()}")

@@ -193,7 +193,7 @@ def _count_repeated(folder: Path) -> int:
 def _assigned_sentences(
     files: Mapping[str, Sequence[Path]], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yields the words of each sentence and its role."""
+    """Yields the role of each sentence, and its words."""
     for role, paths in files.items():
         if role == "":
             yield from _split_sentences(paths, rules, column)
