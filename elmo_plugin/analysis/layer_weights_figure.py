@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def check_plot(path: str) -> None:
     """
-    Raises `BiLmError` if the file has no suffix of a picture, or matplotlib is not installed.
+    Raises `BiLmError` if the suffix is not a picture's, or matplotlib is not installed.
     """
     formats = (".svg", ".png", ".pdf")
     if not path.endswith(formats):
@@ -34,7 +34,7 @@ def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
 
     highest = max(layer for _, mix in models for layer in mix.layers)
     num_layers = highest + 1
-    weights = np.full((num_layers, len(models)), np.nan)  # empty where a layer is not mixed
+    weights = np.full((num_layers, len(models)), np.nan)  # layers that are not mixed stay empty
     for column, (_, mix) in enumerate(models):
         weights[list(mix.layers), column] = mix.normalized_weights
     figure = Figure(figsize=(2.5 + 0.7 * len(models), 2 + 0.5 * num_layers), layout="constrained")

@@ -58,7 +58,7 @@ class NearestSense:
             # Shape: (senses, combinations)
             similarity = torch.cosine_similarity(means, vectors, dim=2)
             is_nearest = similarity > similarity.amax(dim=0) - ROUNDING
-            # `argmax` finds the first of the nearest senses, which is the most frequent of them.
+            # `argmax` finds the first of the nearest senses: the most frequent of them.
             chosen = is_nearest.int().argmax(dim=0)  # Shape: (combinations,)
             yield target, [senses[number] for number in chosen.tolist()]
 

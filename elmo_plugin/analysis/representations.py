@@ -59,7 +59,7 @@ class RepresentationSettings:
     bilm : `str`
         A source of `BiLm.from_pretrained`.
     mixes : `Sequence[str]`
-        Archives of models whose mixes of the biLM's layers are compared, too.
+        Archives of models. Their mixes of the biLM's layers are compared as well.
     with_controls : `bool`
         Whether `controls` are added.
     trust : `bool`
@@ -86,7 +86,7 @@ def layer_representations(
     Returns each layer of a biLM, their mean, and the mixes that the models in `archives` have
     learned, without their `gamma`. `trust` is `load_archive`'s.
 
-    Raises `BiLmError` if a model has no ELMo, or ELMo with another biLM.
+    Raises `BiLmError` if a model does not use ELMo, or has another biLM.
     """
     combinations = {layer_name(number): Combination(number) for number in range(bilm.num_layers)}
     combinations["mean"] = Combination("mean")
@@ -109,7 +109,7 @@ def layer_representations(
 
 def controls(bilm: BiLm, representations: Representations) -> list[Representations]:
     """
-    Returns what representations are compared with: the same combinations of a random biLM of the
+    Returns controls to compare representations with: the same combinations of a random biLM of the
     same sizes, and a bag of characters.
     """
     combinations = {
@@ -137,7 +137,10 @@ def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:
     """Returns a frozen biLM of the same sizes with initial weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return BiLm(bilm.options).to(bilm.boundaries.device).eval().requires_grad_(False)
+        random = BiLm(bilm.options)
+    random.to(bilm.boundaries.device)
+    random.eval()
+    return random.requires_grad_(False)
 
 
 def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:

@@ -70,7 +70,10 @@ def _parse_line(line: Line) -> SenseSentence:
 
 
 def _sentence_of_json(content: Any) -> SenseSentence:
-    """Raises `KeyError`, `TypeError` or `AttributeError` if the content is malformed."""
+    """
+    Returns the sentence that a value of JSON describes. Raises `KeyError`, `TypeError` or
+    `AttributeError` if it does not describe one.
+    """
     words = content["tokens"]
     if not is_list_of(words, str):
         raise TypeError
@@ -82,7 +85,10 @@ def _sentence_of_json(content: Any) -> SenseSentence:
 
 
 def _target_of_json(content: Any) -> Target:
-    """Raises `KeyError`, `TypeError` or `AttributeError` if the content is malformed."""
+    """
+    Returns the target that a value of JSON describes. Raises `KeyError`, `TypeError` or
+    `AttributeError` if it does not describe one.
+    """
     index = content["index"]
     length = content.get("length", 1)
     lemma = content["lemma"]
@@ -128,7 +134,7 @@ def _read_xml(path: str, keys: dict[str, list[str]]) -> Iterator[SenseSentence]:
 def _parse_sentence(
     sentence: Iterable[ElementTree.Element], keys: dict[str, list[str]], path: str
 ) -> SenseSentence:
-    """Reads a sentence of XML: its elements are words, and instances, which have a sense."""
+    """Reads a sentence of XML: its elements are words without a sense, and instances with one."""
     words: list[str] = []
     targets = []
     for element in sentence:

@@ -113,7 +113,9 @@ class DerivingModule(nn.Module):
         """
         parameters = list(self.parameters())
         derived = self._derived
-        if any(weight.requires_grad for weight in parameters):
+        # A list, because this runs at every call, and a generator would be resumed for each weight.
+        requires_grad = [weight.requires_grad for weight in parameters]
+        if any(requires_grad):
             derived = None
         elif derived is None or not derived.match(parameters):
             derived = DerivedValues(parameters)

@@ -35,7 +35,7 @@ class Command:
 
     @cached_property
     def module(self) -> Any:
-        """The file's module, which is imported when it is first needed."""
+        """The module of the file. The first access imports it."""
         file = self.name
         if iskeyword(file):
             file = f"{file}_"  # such as `import_`

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Raises `SystemExit` with status 1 if a command cannot run."""
+    """Prints the report. Raises `SystemExit` with status 1 if a command cannot run."""
     from elmo_plugin.commands.command import COMMANDS
 
     show(f"Python {platform.python_version()}, {platform.platform()}")
@@ -51,17 +51,22 @@ def run(args: argparse.Namespace) -> None:
         f"{names} new --data": Remedy(allennlp, INSTALL_ALLENNLP),
         "demo": Remedy(missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
-    optional = {}
-    for name, about in OPTIONAL.items():
-        optional[about] = Remedy(missing(name), [f"pip install 'elmo_plugin[{name}]'"])
-    for about, remedy in (needed | optional).items():
-        if remedy.packages:
-            show(f"\n{about}: missing {', '.join(remedy.packages)}")
-            for line in remedy.lines:
-                show(f"    {line}")
+    for about, remedy in needed.items():
+        _show_remedy(about, remedy)
+    for extra, about in OPTIONAL.items():
+        _show_remedy(about, Remedy(missing(extra), [f"pip install 'elmo_plugin[{extra}]'"]))
     if any(remedy.packages for remedy in needed.values()):
         sys.exit(1)
     show("\nevery command can run")
+
+
+def _show_remedy(about: str, remedy: Remedy) -> None:
+    """Prints the packages that are missing for some commands or options, and their installation."""
+    if not remedy.packages:
+        return
+    show(f"\n{about}: missing {', '.join(remedy.packages)}")
+    for line in remedy.lines:
+        show(f"    {line}")
 
 
 def installed(package: str) -> str:

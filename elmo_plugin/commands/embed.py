@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_layers(group: argparse._ArgumentGroup) -> None:
+    """Adds the options that choose layers, and the form of a sentence's vectors."""
     layers = group.add_mutually_exclusive_group()
     for name, about in LAYERS.items():
         layers.add_argument(
@@ -80,12 +81,14 @@ def _add_layers(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_bilm(group: argparse._ArgumentGroup) -> None:
+    """Adds the options for the biLM."""
     add_shared(group, "--bilm", "--precision", "--trust")
     group.add_argument("--options-file", metavar="FILE", help="options.json, with --weight-file")
     group.add_argument("--weight-file", metavar="FILE", help="weights.hdf5, with --options-file")
 
 
 def _add_text(group: argparse._ArgumentGroup) -> None:
+    """Adds the options for how the text is read."""
     group.add_argument(
         "--input-format",
         choices=("text", "fasta"),
@@ -102,6 +105,7 @@ def _add_text(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_file(group: argparse._ArgumentGroup) -> None:
+    """Adds the options of the output file."""
     add_shared(group, "--dtype", default="float32")
     group.add_argument(
         "--format",
@@ -126,6 +130,7 @@ def _add_file(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_work(group: argparse._ArgumentGroup) -> None:
+    """Adds the options for the machine: batches, workers, threads and devices."""
     add_shared(group, "--batch-size", default=64)
     group.add_argument(
         "--max-batch-tokens",
@@ -169,7 +174,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 
 
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
-    """Returns the file to write. With Dask it is a folder, which may exist."""
+    """Returns the file to write. With Dask there is none to check: the folder may exist."""
     if args.dask is not None:
         return []
     return output_paths(args)
@@ -250,6 +255,7 @@ def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
 
 
 def _layers(args: argparse.Namespace) -> str:
+    """Returns the layers that are written: those of an option, or a learned mix."""
     if args.mix is not None:
         return "mix"
     return args.layers

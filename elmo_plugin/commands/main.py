@@ -41,6 +41,7 @@ class Stop:
                 signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        """Handles a signal, in this process or in a forked one."""
         if os.getpid() == self._process:
             if self._raises:
                 self.number = number
@@ -88,7 +89,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _end(command: "Command", error: BaseException, signal_number: int, hint: str) -> NoReturn:
     """Ends the process with a sentence and its status, or raises an error that is our own fault."""
     from elmo_plugin.commands.parser import fail
-    from elmo_plugin.common.errors import BiLmError
 
     name = f"elmo {command.name}"
     # Some libraries replace the interrupt with another error, so the signal counts as well.
@@ -102,12 +102,19 @@ def _end(command: "Command", error: BaseException, signal_number: int, hint: str
         if hint:
             fail(f"{name}: {error}; {hint}", 1)
         fail(f"{name}: {error}", 1)
-    mistakes: list[type[BaseException]] = [BiLmError]
-    allennlp_checks = sys.modules.get("allennlp.common.checks")
-    if allennlp_checks is not None:
-        mistakes.append(allennlp_checks.ConfigurationError)
-    if not isinstance(error, tuple(mistakes)):
+    if not _is_mistake(error):
         raise error
     if isinstance(error.__context__, ImportError):
         fail(f"{name}: {error}", 1)  # a package is missing
     fail(f"{name}: {error}", 2)
+
+
+def _is_mistake(error: BaseException) -> bool:
+    """Returns whether an error stands for a mistake of the user."""
+    from elmo_plugin.common.errors import BiLmError
+
+    if isinstance(error, BiLmError):
+        return True
+    # If AllenNLP was not imported, it has raised nothing.
+    allennlp_checks = sys.modules.get("allennlp.common.checks")
+    return allennlp_checks is not None and isinstance(error, allennlp_checks.ConfigurationError)

@@ -94,7 +94,7 @@ def _query(text: str, split: Callable[[str], list["Word"]]) -> "Occurrence":
 
     marks = list(re.finditer(r"\[([^\s\[\]]+)\]", text))
     sentence = text
-    # Where the chosen word is in the sentence.
+    # The place of the chosen word in the sentence.
     start = 0
     end = len(text)
     if marks:

@@ -79,6 +79,7 @@ class ArchivePath(InputPath):
         return super().__new__(cls, str(model_name(path)))  # type: ignore[return-value]
 
     def check(self) -> None:
+        """Raises `BiLmError` if the model does not exist."""
         if is_url(self):
             return
         if " " in self and not os.path.exists(self):  # somebody typed a text

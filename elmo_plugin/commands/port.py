@@ -22,7 +22,6 @@ from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
 
 if TYPE_CHECKING:
-    from elmo_plugin.config_check.training_judge import NumberInText
     from elmo_plugin.migration.porting import Note
 
 NEEDS = "allennlp"
@@ -73,7 +72,7 @@ def _port_archive(args: argparse.Namespace) -> None:
 
 
 def _port_config(args: argparse.Namespace) -> None:
-    """Ports a configuration, writes it, and runs one batch of it if that is asked for."""
+    """Ports a configuration, writes it, and after `--dry-run` runs one batch of it."""
     from elmo_plugin.config_check import mistakes
     from elmo_plugin.migration.porting import port_config
     from elmo_plugin.migration.porting.source import read_config, to_json, with_values
@@ -87,12 +86,13 @@ def _port_config(args: argparse.Namespace) -> None:
     given = _variables(args.ext_var)
     old = read_config(decode(content, name), name, given, args.trust)
     config, notes = port_config(old)
-    left = []  # what we cannot mend
+    left = []  # the mistakes that we cannot mend
     for mistake in mistakes(config):
         if mistake.number is None:
             left.append(mistake)
         else:
-            notes.append(_replace_text(config, mistake.keys, mistake.place, mistake.number))
+            note = _replace_text(config, mistake.keys, mistake.place, mistake.number.value)
+            notes.append(note)
     for note in notes:
         _print(str(note))
     for mistake in left:
@@ -134,7 +134,8 @@ def _dry_run(config: dict[str, Any]) -> None:
     config = _for_one_batch(config)
     for file, key in _files(config).items():
         with _one_sentence(f"{file}, read by {key} ({_plain_options(config[key])}): "):
-            reader = DatasetReader.from_params(Params({key: deepcopy(config[key])}).pop(key))
+            params = Params({key: deepcopy(config[key])}).pop(key)  # its errors name the key
+            reader = DatasetReader.from_params(params)
             num_instances = sum(1 for _ in reader.read(file))
             if num_instances == 0:
                 raise BiLmError("it finds no instances")
@@ -220,11 +221,12 @@ def _print(text: str) -> None:
 
 
 def _replace_text(
-    config: dict[str, Any], keys: Sequence[str | int], place: str, number: "NumberInText"
+    config: dict[str, Any], keys: Sequence[str | int], place: str, number: float | None
 ) -> "Note":
     """
-    Replaces text in a configuration by the number that it stands for. If the text is a variable, it
-    becomes one that is read as a number. Returns a note for the user.
+    Replaces text in a configuration by its number. A number of `None` means that the text is a
+    variable: then it is replaced by a variable that is read as a number. Returns a note for the
+    user.
     """
     from elmo_plugin.migration.porting import Note
     from elmo_plugin.migration.porting.source import NUMBER_VARIABLE
@@ -233,8 +235,8 @@ def _replace_text(
     for key in keys[:-1]:
         parent = parent[key]
     last = keys[-1]
-    if number.value is None:
+    if number is None:
         parent[last] = NUMBER_VARIABLE + parent[last][1:]
         return Note(place, "text, now read as a number by std.parseJson", "changed")
-    parent[last] = number.value
-    return Note(place, f"text, now the number {number.value!r}", "changed")
+    parent[last] = number
+    return Note(place, f"text, now the number {number!r}", "changed")

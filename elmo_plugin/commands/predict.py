@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from elmo_plugin.tasks.squad import SquadPredictor
 
 NEEDS = "allennlp"
-# What looks like the name of a file, and not like a text.
+# Looks like the name of a file, and not like a text.
 _FILE = re.compile(
     r"\S+\.(txt|md|tsv|csv|jsonl?|ndjson|conllu?|html?|pdf|docx?)(\.gz|\.zst)?|\.*/\S+", re.I
 )
@@ -89,16 +89,21 @@ def check_arguments(args: argparse.Namespace) -> None:
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
     if args.output and not is_special(args.output):
-        has_format = args.output.endswith(FORMATS)
-        if args.squad and has_format:
-            raise BiLmError(f"expected .json, got {args.output}")
-        if not args.squad and not has_format:
-            raise BiLmError(f"expected {', '.join(FORMATS)}, got {args.output}")
+        _check_suffix(args.output, has_answers=bool(args.squad))
     for text in args.texts:
         if os.path.isdir(text):
             raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
         if _FILE.fullmatch(text) and not os.path.exists(text):
             raise BiLmError(f"TEXT: file not found: {text}")
+
+
+def _check_suffix(output: str, has_answers: bool) -> None:
+    """Raises `BiLmError` if the suffix of an output does not fit its content."""
+    is_of_predictions = output.endswith(FORMATS)
+    if has_answers and is_of_predictions:
+        raise BiLmError(f"expected .json, got {output}")
+    if not has_answers and not is_of_predictions:
+        raise BiLmError(f"expected {', '.join(FORMATS)}, got {output}")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -27,6 +27,7 @@ class ConfigPath(InputPath):
     kind = "configuration"
 
     def _is_found(self) -> bool:
+        """Returns whether the part before the last colon is a file."""
         return os.path.isfile(self.rpartition(":")[0])
 
 
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def outputs(args: argparse.Namespace) -> list[Path | str]:
-    """Returns the files to write. The folder of the trainings may exist."""
+    """Returns the files to write. The folder of the trainings is not one: it may exist."""
     files: list[Path | str] = [Path(args.serialization_dir) / "table.md"]
     if args.json is not None:
         files.append(args.json)

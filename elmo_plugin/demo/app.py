@@ -155,7 +155,9 @@ class SameSiteOnly:
         app = self._app
         refusal = self._refusal(Headers(scope=scope))
         if refusal:
-            app = PlainTextResponse(refusal, status_code=403)  # a response is an application, too
+            app = PlainTextResponse(
+                refusal, status_code=403
+            )  # a response can be called like an app
         await app(scope, receive, send_with_headers)
 
     def _refusal(self, headers: Headers) -> str:

@@ -73,7 +73,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         family, _, _, _, address = addresses[0]
-        # The port follows the name; an address of IPv6 has two more numbers after it.
+        # An address is a name and a port, here an empty one; IPv6 adds two numbers.
         name, _, *rest = address
         return socket.create_server((name, port, *rest), family=family)
     except (OSError, OverflowError) as error:

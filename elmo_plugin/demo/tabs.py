@@ -188,7 +188,7 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
     """
     Returns a tab for each task of this package's trained models, and loads them in the background.
-    There is no tab for the taggers that other models need.
+    The taggers that other models need get none.
     """
     taggers = {model.predicates for model in trained_models().values()}
     tabs = []

@@ -125,8 +125,8 @@ def write_chunk(
 ) -> None:
     """
     Writes the file of a chunk. Its arrays are `sentences`, the lines; `texts`, the words of each
-    line; `lengths`, how many words it has; `names`, the names of proteins; and `vectors`, those of
-    all words, shape (words, num_layers, dim) or (words, dim). Raises `OSError` if that fails.
+    line; `lengths`, how many words it has; `names`, the names of proteins; and the `vectors` of all
+    words, shape (words, num_layers, dim) or (words, dim). Raises `OSError` if that fails.
     """
     with atomic_write(chunk_path(folder, chunk.number)) as temporary, temporary.open("wb") as file:
         np.savez(

@@ -144,7 +144,7 @@ class Embedder:
         lengths = [len(sentence) for sentence in sentences]
         num_rows = lengths
         if self._settings.pooling is not None:
-            num_rows = [1] * len(lengths)
+            num_rows = [1 for _ in sentences]
         starts = list(accumulate(num_rows, initial=0))  # of each sentence's rows
         vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
         by_length = np.argsort(lengths, kind="stable").tolist()
@@ -215,10 +215,11 @@ def _embed_in_processes(
     for device in devices:
         free_devices.put(device)
     pool = ProcessPoolExecutor(len(devices), context, _start_worker, (settings, free_devices))
-    workers = pool._processes  # kept here, because a broken pool forgets them
+    workers = pool._processes  # kept here to kill them, because a broken pool forgets them
     try:
         with _signals_held():
-            # Starts all workers: the pool watches only those that the next `submit` finds.
+            # A pool starts one worker for each task, and notices the death only of workers that
+            # existed at the last `submit`. So all of them are started first, by small tasks.
             for _ in devices:
                 pool.submit(os.getpid)
         yield from _in_order(pool, chunks, folder, _CHUNKS_AHEAD * len(devices))

@@ -29,9 +29,9 @@ _SAFETENSORS_TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8
 
 
 class Content(NamedTuple):
-    """What an output has."""
+    """The content of an output."""
 
-    chunks: Sequence[Path]  # the files of the vectors, which are read one at a time
+    chunks: Sequence[Path]  # the files of the vectors; they are read one at a time
     settings: EmbedSettings
     row_shape: tuple[int, ...]  # of a word's vectors, (num_layers, dim) or (dim,)
     description: dict[str, Any]  # how the vectors were made
@@ -93,23 +93,26 @@ def _write_hdf5(path: Path, content: Content) -> None:
     """
     Writes a dataset for each sentence. If its name is the number of the line, also writes
     `sentence_to_index`, shape (1,): a JSON object, in UTF-8, with the number of each sentence.
-    Proteins have their name in the attribute `original_id`, too, as in bio_embeddings.
+    Proteins also have their name in the attribute `original_id`, as in bio_embeddings.
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
         file.attrs[_DESCRIPTION] = json.dumps(content.description, sort_keys=True)
-        settings = content.settings
-        has_index = settings.keep_sentences and settings.keys == "line"
+        has_line_numbers = content.settings.keys == "line"
+        has_index = has_line_numbers and content.settings.keep_sentences
         index: list[bytes] = []  # takes as much memory as the sentences, six bytes a word
-        number = 0
+        number = 0  # of the line
         for chunk_path in content.chunks:
             chunk = _read_chunk(chunk_path)
             keys = {}
             for sentence, array in zip(chunk.names or chunk.sentences, chunk.arrays, strict=True):
-                key = str(number) if settings.keys == "line" else sentence_key(sentence)
+                if has_line_numbers:
+                    key = str(number)
+                else:
+                    key = sentence_key(sentence)
                 keys[sentence] = key
                 number += 1
                 if key and key not in file:
-                    dataset = _write_dataset(file, key, content.shaped(array), settings.gzip)
+                    dataset = _write_dataset(file, key, content, array)
                     if chunk.names:
                         dataset.attrs["original_id"] = sentence
             if has_index:
@@ -123,12 +126,14 @@ def _write_hdf5(path: Path, content: Content) -> None:
 
 
 def _without_braces(keys: dict[str, str]) -> bytes:
-    """Returns the members of a JSON object in UTF-8, to be joined with those of other chunks."""
+    """Returns the members of a JSON object in UTF-8, to be joined with the members of others."""
     return json.dumps(keys, ensure_ascii=False).encode()[1:-1]
 
 
-def _write_dataset(file: h5py.File, key: str, data: np.ndarray, gzip: int | None) -> h5py.Dataset:
-    """Writes the vectors of a sentence; `gzip` is the level of their compression, if any."""
+def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarray) -> h5py.Dataset:
+    """Writes the vectors of a sentence, compressed if the settings ask for it."""
+    data = content.shaped(array)
+    gzip = content.settings.gzip
     if gzip is None or data.size == 0:
         return file.create_dataset(key, data=data, track_times=False)
     return file.create_dataset(
@@ -296,7 +301,7 @@ def _write_csv(path: Path, content: Content) -> None:
     """
     Writes a row for each word, or with pooling for each line: the number of the line, from 0, or
     the name of its protein; the number of the word; the word; and its values, one layer after the
-    other. There is no place for the description.
+    other. The description is not written.
     """
     names = []  # of the values, such as 2_511 in layer 2
     for index in np.ndindex(*content.row_shape):

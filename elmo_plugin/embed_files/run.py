@@ -34,7 +34,7 @@ from elmo_plugin.embed_files.settings import (
     protein_settings,
 )
 
-# The version of chunks and outputs. Those of version 1 are not reused, because a long word could
+# The version of chunks and outputs. Files of version 1 are not reused, because a long word could
 # change the vectors after it.
 VERSION = 2
 
@@ -81,9 +81,24 @@ def embed_file(
     the text is not UTF-8, or the output or its chunks were made with other arguments; `OSError` if
     it cannot be written; `ChildProcessError` if a worker was killed.
     """
-    source = str(source)
     output = Path(output)
     output_format = _format_of(output, output_format)
+    work = _prepare(str(source), settings, output_format, workers, devices, source_format)
+    if is_special(output):  # such as standard output: it gets the whole file at the end
+        with atomic_write(output) as file:
+            return _write_output(file, work, show_progress)
+    return _write_output(target_of(output), work, show_progress)
+
+
+def _prepare(
+    source: str,
+    settings: EmbedSettings,
+    output_format: str,
+    workers: int | None,
+    devices: Sequence[str],
+    source_format: str | None,
+) -> _Work:
+    """Checks the arguments of `embed_file`, and loads the biLM."""
     if source_format is None:
         has_proteins = is_fasta(source)
     else:
@@ -92,8 +107,7 @@ def embed_file(
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
-    # With several devices, each worker makes an embedder of its own, and this one only tells how
-    # large a chunk is, and by what its vectors are made.
+    # With several devices, each worker makes another embedder, and this one embeds nothing.
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     description = {
         "version": VERSION,
@@ -107,7 +121,7 @@ def embed_file(
     )
     if settings.keys == "sentence":
         chunks = (check_keys(chunk) for chunk in chunks)
-    work = _Work(
+    return _Work(
         source=source,
         chunks=chunks,
         digest=digest,
@@ -118,10 +132,6 @@ def embed_file(
         output_format=output_format,
         description=description,
     )
-    if is_special(output):  # such as standard output: it gets the whole file at the end
-        with atomic_write(output) as file:
-            return _write_output(file, work, show_progress)
-    return _write_output(target_of(output), work, show_progress)
 
 
 def _write_output(file: Path, work: _Work, show_progress: bool) -> bool:
@@ -186,7 +196,7 @@ def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
 
 def _format_of(output: Path, output_format: str | None) -> str:
     """
-    Returns the format of an output: the given one, or that of the suffix. Raises `BiLmError` if
+    Returns the format of an output: the given one, or else the suffix's. Raises `BiLmError` if
     there is none, or the output is a folder.
     """
     by_suffix = {}

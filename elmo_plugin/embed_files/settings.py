@@ -45,8 +45,8 @@ class EmbedSettings:
     gzip : `int`, optional
         The level, 1 to 9, at which HDF5 compresses vectors.
     keys : `str`
-        How sentences are named in HDF5: by the number of the "line", or by the "sentence" itself;
-        proteins by their "name".
+        The names of HDF5's datasets: the number of the "line", or the "sentence" itself; for
+        proteins their "name".
     pooling : `str`, optional
         "mean" for one vector per sentence, the mean over its words.
     keep_sentences : `bool`

@@ -37,6 +37,7 @@ class ElmoMetadata(NamedTuple):
     version: str
 
     def to_tensor(self) -> Tensor:
+        """Returns the description in a form that is stored with weights."""
         return json_to_tensor(self._asdict())
 
     @classmethod

@@ -113,7 +113,7 @@ class ActivationCache:
             layers = np.zeros((num_layers, batch_size, max_length, output_dim), self.dtype)
             # Views of `layers`, one for each sentence. Shape of each: (num_layers, words, dim)
             rows = [layers[:, number, :length] for number, length in enumerate(lengths)]
-            missing = self.store.read(keys, rows)
+            missing = self.store.read(keys, rows)  # the other rows are filled now
             if missing:
                 output = compute(character_ids[missing])
                 layers[:, missing] = self._rounded(output.layers)

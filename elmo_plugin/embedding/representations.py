@@ -210,6 +210,7 @@ class ElmoRepresentations(nn.Module):
         if not isinstance(bilm, BiLm):
             bilm = BiLm.from_pretrained(bilm)
         if requires_grad is not None and requires_grad != bilm.is_trainable:
+            # A copy, so that the caller's biLM does not change.
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
         check_at_least("num_mixes", num_mixes, least=0)
         check_cache(cache)
@@ -231,6 +232,7 @@ class ElmoRepresentations(nn.Module):
 
     @property
     def output_dim(self) -> int:
+        """The size of a representation."""
         return self.bilm.output_dim
 
     def forward(self, character_ids: Tensor) -> ElmoOutput:

@@ -190,7 +190,7 @@ class SqliteStore:
         return type(self), (self.folder, self.max_bytes)
 
     def _warn(self, what: str) -> None:
-        """Logs a warning, which says what is wrong with this cache."""
+        """Logs a warning about this cache."""
         logger.warning("the cache %s %s", self.folder, what)
 
 

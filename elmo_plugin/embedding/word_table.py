@@ -90,7 +90,7 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
         with EmbeddingsTextFile(path) as file:
             expected = file.num_tokens
             if expected:
-                number = 1  # AllenNLP has read the first line, which has this number of words
+                number = 1  # AllenNLP has read the first line, with this number of words
             for line in file:
                 number += 1
                 fields = line.rstrip(" \r\n").split(" ")

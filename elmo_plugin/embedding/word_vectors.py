@@ -134,8 +134,8 @@ class WordVectorsEmbedder(TokenEmbedder):
         Returns the vectors of words, shape (batch, time, dim), for their keys, shape (batch, time,
         2); both have zeros at padding.
         """
-        # Where the keys of the word itself and of its lower-case form are in the table, if they are
-        # in it. Shape: (batch, time, 2)
+        # The rows of the word itself and of its lower-case form, if they are in the table at all.
+        # Shape: (batch, time, 2)
         candidate_rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
         is_found = self.keys[candidate_rows] == word_keys
         word_rows, lower_case_rows = candidate_rows.unbind(dim=-1)

@@ -41,6 +41,7 @@ class ElmoEmbeddings(TokenEmbeddings):
 
     @property
     def embedding_length(self) -> int:
+        """The size of a word's vector."""
         return self.word_vectors.num_features
 
     def to_params(self) -> dict[str, Any]:
@@ -60,7 +61,7 @@ class ElmoEmbeddings(TokenEmbeddings):
         """Restores the embeddings from what `to_params` returned, without the biLM's source."""
         options = BiLmOptions.from_dict(params["options"])
         precision = params["precision"]
-        # The first argument is a source, which is never read, because the biLM is there already.
+        # The name stands for a source. It is never read, because the biLM is there already.
         word_vectors = WordVectors(params["name"], params["layers"], precision)
         word_vectors.bilm = BiLm(options, precision=precision, weights=params["weights"].items())
         # Our own constructor would load a biLM.
@@ -77,6 +78,7 @@ class ElmoEmbeddings(TokenEmbeddings):
         self.static_embeddings = True
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
+        """Sets the vector of each token. flair calls this."""
         words = [[token.text for token in sentence] for sentence in sentences]
         for sentence, vectors in zip(sentences, self.word_vectors.embed(words), strict=True):
             rows = torch.from_numpy(vectors).to(flair.device)

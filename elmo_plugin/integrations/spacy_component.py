@@ -66,16 +66,20 @@ class ElmoComponent:
             yield from docs
 
     def to_bytes(self, *, exclude: Sequence[str] = ()) -> bytes:
+        """Returns the biLM, to be stored with the pipeline."""
         return bilm_to_bytes(self.word_vectors)
 
     def from_bytes(self, content: bytes, *, exclude: Sequence[str] = ()) -> "ElmoComponent":
+        """Restores the biLM that `to_bytes` returned."""
         bilm_from_bytes(self.word_vectors, content)
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> None:
+        """Writes the biLM to a file of the pipeline."""
         Path(path).write_bytes(self.to_bytes())
 
     def from_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> "ElmoComponent":
+        """Reads the biLM that `to_disk` wrote."""
         return self.from_bytes(Path(path).read_bytes())
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
@@ -94,7 +98,7 @@ class ElmoComponent:
 def _key(doc: Doc) -> Any:
     """
     Returns the key, in a document's user data, of a pair: where its tokens began when their vectors
-    were made, and the vectors. The key has the form of spaCy's own keys, which are tuples.
+    were made, and the vectors. The key is a tuple, as spaCy's own keys are.
     """
     return "._.", "elmo", 0, len(doc.text)
 
@@ -152,7 +156,7 @@ def _similarity(one: Doc | Span | Token, other: Doc | Span | Token) -> float:
 
 
 def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:
-    """Returns the biLM in msgpack, in which spaCy stores everything else, too."""
+    """Returns the biLM in msgpack: spaCy stores everything else in this format."""
     from safetensors.torch import save
 
     bilm = word_vectors.bilm

@@ -35,8 +35,11 @@ def build_tok2vec_elmo(
     mixed: Model = chain(
         bilm_layers(WordVectors(bilm, "all", precision)), scalar_mix(), Dropout(dropout)
     )
-    words = mixed if embed is None else concatenate(mixed, embed)
-    model: Model = chain(words, with_array(Maxout(nO=width, nP=3, dropout=0.0, normalize=True)))
+    words = mixed
+    if embed is not None:
+        words = concatenate(mixed, embed)
+    maxout: Model = Maxout(nO=width, nP=3, dropout=0.0, normalize=True)
+    model: Model = chain(words, with_array(maxout))
     model.set_dim("nO", width)
     return model
 
@@ -70,13 +73,16 @@ class BiLmShim(Shim):
     """Lets thinc store the biLM, and move it to a GPU."""
 
     def to_bytes(self) -> bytes:
+        """Returns the biLM, to be stored with the model."""
         return bilm_to_bytes(self._model)
 
     def from_bytes(self, data: bytes) -> "BiLmShim":
+        """Restores the biLM that `to_bytes` returned."""
         bilm_from_bytes(self._model, data)
         return self
 
     def to_device(self, device_type: str, device_id: int) -> None:
+        """Moves the biLM to the CPU, or to the GPU with this number."""
         self._model.bilm.to(f"cuda:{device_id}" if device_type == "gpu" else "cpu")
 
     def finish_update(self, optimizer: Any) -> None:
@@ -116,6 +122,7 @@ def _mix_forward(
     sums = [xp.tensordot(weights, layers, axes=1) for layers in X]  # Shape of each: (words, dim)
 
     def backprop(dY: list[Floats2d]) -> Layers:
+        """Adds the gradients of the parameters, given the gradients of the mixes."""
         d_gamma = 0.0
         d_weights: Any = 0  # Shape: (num_layers,)
         for layers, weighted_sum, d_mix in zip(X, sums, dY, strict=True):

@@ -18,9 +18,9 @@ class WordVectors:
     Embeds words with a frozen biLM. It is loaded on first use, because a stored pipeline contains
     it and does not need the source that its configuration names.
 
-    See `BiLm.from_pretrained` for `source` and `precision`. `layers` says what the vector of a word
-    is: the "mean" of all layers, the "top" one, the "token" layer, the layer with this number, the
-    sum of the layers with these weights, or "all", each layer separately. Raises `BiLmError` if
+    See `BiLm.from_pretrained` for `source` and `precision`. `layers` chooses the vector of a word:
+    the "mean" of all layers, the "top" one, the "token" layer, the layer with this number, the sum
+    of the layers with these weights, or "all", each layer separately. Raises `BiLmError` if
     a parameter is wrong; whether the layers fit the biLM is checked when it is loaded.
     """
 

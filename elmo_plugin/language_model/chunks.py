@@ -52,7 +52,7 @@ class ChunkFiles:
         file were truncated, the process would crash.
 
         Raises `BiLmError` if the file is missing from the cache or damaged. Damage is noticed
-        because the file is a zip archive, which has checksums.
+        because the file is a zip archive, with checksums.
         """
         try:
             with np.load(self.path) as arrays:
@@ -136,8 +136,8 @@ class IndexedCorpus:
 
 def _hashes(words: Sequence[str], character_ids: np.ndarray) -> np.ndarray:
     """
-    Returns a hash of each word, shape (words,), int64; that of the empty word, type 0, is 0. Words
-    with the same character ids are one word to the biLM, and have the same hash.
+    Returns a hash of each word, shape (words,), int64. Type 0, the empty word, has the hash 0.
+    Words with the same character ids are one word to the biLM, and have the same hash.
     """
     digests = [bytes(8)]  # of type 0
     for word in words[1:]:
@@ -146,10 +146,10 @@ def _hashes(words: Sequence[str], character_ids: np.ndarray) -> np.ndarray:
     # A word's ids are its bytes between two marks. Only words that may be cut can have equal ids.
     max_bytes = character_ids.shape[1] - 2
     first_with_ids: dict[bytes, int] = {}
-    for type_, word in enumerate(words):
+    for number, word in enumerate(words):
         if len(word.encode()) >= max_bytes:
-            first = first_with_ids.setdefault(character_ids[type_].tobytes(), type_)
-            hashes[type_] = hashes[first]
+            first = first_with_ids.setdefault(character_ids[number].tobytes(), number)
+            hashes[number] = hashes[first]
     return hashes
 
 
@@ -171,6 +171,7 @@ def _character_ids(words: Sequence[str], max_characters: int) -> np.ndarray:
     ids[:, 0] = BEGIN_WORD
     ids[rows, 1 + places] = text[begins[rows] + places].astype(np.int16) + 1
     ids[np.arange(len(words)), 1 + lengths] = END_WORD
+    # The first types are no words with characters: none, and the boundaries of a sentence.
     ids[0] = 0
     for boundary in (BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE):
         ids[boundary] = word_to_character_ids(RESERVED_WORDS[boundary], max_characters)

@@ -9,9 +9,8 @@ import os
 import shutil
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
@@ -31,7 +30,7 @@ from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.chunks import ChunkFiles, CorpusChunk, write_corpus_chunk
 
 CHUNK_TOKENS = 2**22
-_FORMAT = 4  # the version of the folder of a prepared shard, which is part of its name
+_FORMAT = 4  # the version of the folder of a prepared shard; a part of its name
 _LIST = "pieces.json"  # the file that has the numbers of tokens and sentences of each chunk
 
 
@@ -59,7 +58,7 @@ class Corpus:
         for files in self.chunks:
             chunk = files.open()
             if not counts:
-                # `</S>` first appears after the first sentence: enter this much in its order.
+                # The first sentence brings `<S>`, its words and `</S>`, in this order.
                 for word in [BEGIN_SENTENCE_TOKEN, *_first_sentence(chunk), END_SENTENCE_TOKEN]:
                     counts[word] = 0
             occurrences = np.bincount(chunk.tokens).tolist()
@@ -98,13 +97,8 @@ def prepare_corpus(
     prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
     distinct = list(dict.fromkeys(shards))
     chunks_of: dict[str, list[ChunkFiles]] = {}
-    with progress_bar(total=len(distinct), desc="preparing text") as bar, ExitStack() as stack:
-        prepared: Iterable[list[ChunkFiles]]
-        if num_processes > 1:
-            pool = stack.enter_context(ProcessPoolExecutor(num_processes))
-            prepared = pool.map(prepare_one, distinct)
-        else:
-            prepared = (prepare_one(shard) for shard in distinct)
+    with progress_bar(total=len(distinct), desc="preparing text") as bar:
+        prepared = _run_on_each(prepare_one, distinct, num_processes)
         for shard, chunks in zip(distinct, prepared, strict=True):
             chunks_of[shard] = chunks
             bar.update()
@@ -116,6 +110,18 @@ def prepare_corpus(
         contents.append(chunks[0].path.parent.name)  # the folder's name has the content's digest
     fingerprint = blake2b(" ".join(contents).encode(), digest_size=16).hexdigest()
     return Corpus(all_chunks, fingerprint)
+
+
+def _run_on_each(
+    prepare_one: Callable[[str], list[ChunkFiles]], shards: Sequence[str], num_processes: int
+) -> Iterator[list[ChunkFiles]]:
+    """Prepares each shard, and yields its chunks, in the order of the shards."""
+    if num_processes > 1:
+        with ProcessPoolExecutor(num_processes) as pool:
+            yield from pool.map(prepare_one, shards)
+    else:
+        for shard in shards:
+            yield prepare_one(shard)
 
 
 def find_shards(*paths: str) -> list[str]:
@@ -215,13 +221,12 @@ def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
 
 
 def _chunk_path(folder: Path, number: int) -> Path:
+    """Returns the file of a chunk in a folder."""
     return folder / f"{number:06d}.npz"
 
 
 def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
-    """
-    Writes the folder of a shard, which appears when it is complete. The caller has locked it.
-    """
+    """Writes the folder of a shard. It appears when it is complete. The caller has locked it."""
     shutil.rmtree(folder, ignore_errors=True)  # if there is one, it is damaged
     with atomic_write(folder) as part:
         part.mkdir()

@@ -62,11 +62,12 @@ def block_groups(
     corpus: IndexedCorpus, num_rows: int, block_words: int
 ) -> Iterator[tuple[Text, np.ndarray]]:
     """
-    Yields a part of the text, and the numbers of its sentences that begin the blocks to be read in
-    parallel, followed by the end of the last block. There are `num_rows` blocks, except in the last
-    group.
+    Groups the blocks of a text that are read in parallel: `num_rows` of them, except in the last
+    group. Yields for each group a part of the text, and the numbers of its sentences with which the
+    blocks begin, followed by the end of the last block.
     """
-    # The sentences that have been read from chunks, but not yet yielded.
+    # The sentences that have been read from chunks, but are in no group yet. `first` is the number
+    # of the first of them in the whole text.
     types = np.zeros(0, np.int32)
     starts = np.zeros(1, np.int64)
     first = 0
@@ -208,7 +209,8 @@ def read_words(corpus: IndexedCorpus) -> Iterator[tuple[list[str], np.ndarray]]:
         types, starts = corpus.open(number)
         is_unknown = corpus.numbers[types] == corpus.unknown
         for begin, end in pairwise(starts.tolist()):
-            yield [corpus.words[word] for word in types[begin:end].tolist()], is_unknown[begin:end]
+            words = [corpus.words[word_type] for word_type in types[begin:end].tolist()]
+            yield words, is_unknown[begin:end]
 
 
 def score_sentences(
@@ -219,9 +221,9 @@ def score_sentences(
     block_words: int,
 ) -> Iterator[SentenceScores]:
     """
-    Yields the scores of each sentence of a text, in the order of the text. They are by the full
-    softmax, in which row 0, the padding, has no probability. Only the blocks that are read in
-    parallel are in memory. The biLM must be in evaluation mode; if it is frozen, this is faster.
+    Yields the scores of each sentence of a text, in the order of the text. They are computed by the
+    full softmax, without its row 0, the padding. Only the blocks that are read in parallel are in
+    memory. The biLM must be in evaluation mode; if it is frozen, this is faster.
     """
     state: LstmState | None = None
     scored: list[ScoredWindow] = []  # the windows of the blocks that are read now
@@ -288,7 +290,7 @@ def _in_order(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
     # Shape: (targets,), in the order of the text
     forward = forward_losses[has_target]
     backward = _forward_order(backward_losses, has_target.sum(axis=1))
-    # A sentence begins where the number of the sentence changes.
+    # A sentence begins with the first target of another number.
     begins = np.flatnonzero(np.diff(sentences[has_target], prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(forward)]):
         # In the order of the text `<S>` comes before the words of its sentence.

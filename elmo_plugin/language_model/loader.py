@@ -127,11 +127,13 @@ class BiLmStreamLoader(DataLoader):
 
     @cached_property
     def _corpus(self) -> Corpus:
+        """The text. The first access tokenizes it."""
         with as_configuration_error():
             return prepare_corpus(self._shards, num_processes=max(1, self._num_workers))
 
     @property
     def _layout(self) -> StreamLayout:
+        """How text is divided into rows, and the rows of this process."""
         layout = StreamLayout(self._batch_size, self._unroll_steps)
         if not is_distributed():
             return layout
@@ -183,7 +185,7 @@ class BiLmStreamLoader(DataLoader):
     def index_with(self, vocab: Vocabulary) -> None:
         check_vocabulary(vocab)
         self._vocab = vocab
-        # The next access makes it anew, with this vocabulary.
+        # The next access makes it again, with this vocabulary.
         vars(self).pop("_indexed_corpus", None)
 
     @overrides
@@ -250,6 +252,7 @@ class BiLmStreamLoader(DataLoader):
 
     @cached_property
     def _indexed_corpus(self) -> IndexedCorpus:
+        """The text in the types of the vocabulary."""
         if self._vocab is None:
             raise ConfigurationError(
                 "bilm_stream: index_with(vocab) must come before the first batch"

@@ -203,7 +203,7 @@ class BiLmLanguageModel(Model):
     def _target_weights(self, targets: Tensor) -> Tensor:
         """
         Returns the weight of each target's loss, of the shape of `targets`, with which the sum of
-        all losses is the mean of the two directions' means; 0 where there is no target.
+        all losses is the mean of the two directions' means; 0 without a target.
         """
         is_target = targets > 0
         counts = is_target.sum(dim=1, keepdim=True).double()
@@ -225,6 +225,7 @@ class BiLmLanguageModel(Model):
         self._losses = self._losses.to(losses.device) + torch.stack([loss_sums, counts], dim=1)
 
     def _reset_losses(self) -> None:
+        """Forgets the losses that were counted for the metrics."""
         self._losses = torch.zeros(2, 2, dtype=torch.float64)
 
     @overrides

@@ -85,7 +85,7 @@ class TextFigures:
 
     @property
     def looks_wrapped(self) -> bool:
-        """Whether the lines break in the middle of sentences, as those of a book do."""
+        """Whether the lines break in the middle of sentences, as in a book."""
         lines_end_within_sentences = self.are_cut > self.sentences / 2
         sentences_end_within_lines = self.have_raw_inside > self.sentences / 5
         return lines_end_within_sentences and sentences_end_within_lines
@@ -112,7 +112,7 @@ def write_text(
     # Parameters
 
     files : `Mapping[str, Sequence[Path]]`
-        The files of each role. The files under "" are one text, which is split among the roles.
+        The files of each role. The files under "" are one text, to be split among the roles.
     folder : `Path`
         Gets the files.
     language : `str`, optional
@@ -128,18 +128,9 @@ def write_text(
     rules = None
     if language is not None:
         rules = SpacyRules(language, "sentencizer")
-    roles = [role for role in ROLES if role in files or "" in files]
-    figures = {role: TextFigures() for role in roles}
-    with ExitStack() as stack:
-        outputs: dict[str, TextIO] = {}
-        for role in roles:
-            file = (folder / f"{role}.txt").open("w", encoding="utf-8")
-            outputs[role] = stack.enter_context(file)
-        for role, words in _assigned_sentences(files, rules, column):
-            figures[role].add(words)
-            outputs[role].write(" ".join(words) + "\n")
-    for role in roles:
-        if figures[role].sentences == 0:
+    figures = _write_sentences(files, folder, rules, column)
+    for role, found in figures.items():
+        if found.sentences == 0:
             hint = ""
             if column is not None:
                 hint = "; a blank line ends a sentence"
@@ -153,6 +144,26 @@ def write_text(
             f"none of {len(train.counts):,} words occurs {MIN_COUNT} times, so there is nothing "
             "to learn: is the text split into words? --language CODE does it"
         )
+    return figures
+
+
+def _write_sentences(
+    files: Mapping[str, Sequence[Path]],
+    folder: Path,
+    rules: SpacyRules | None,
+    column: int | None,
+) -> dict[str, TextFigures]:
+    """Writes the sentences of each role into its file, and returns the figures of each role."""
+    roles = [role for role in ROLES if role in files or "" in files]
+    figures = {role: TextFigures() for role in roles}
+    with ExitStack() as stack:
+        outputs: dict[str, TextIO] = {}
+        for role in roles:
+            file = (folder / f"{role}.txt").open("w", encoding="utf-8")
+            outputs[role] = stack.enter_context(file)
+        for role, words in _assigned_sentences(files, rules, column):
+            figures[role].add(words)
+            outputs[role].write(" ".join(words) + "\n")
     return figures
 
 
@@ -182,7 +193,7 @@ def _count_repeated(folder: Path) -> int:
 def _assigned_sentences(
     files: Mapping[str, Sequence[Path]], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yields the words of each sentence and its role."""
+    """Yields the role of each sentence, and its words."""
     for role, paths in files.items():
         if role == "":
             yield from _split_sentences(paths, rules, column)
@@ -302,7 +313,7 @@ def _recipe(train: TextFigures) -> Recipe:
 
 
 def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
-    """Yields lines that tell a user what the files have, what seems wrong, and the recipe."""
+    """Yields lines about the files, their likely mistakes, and the recipe, for the user."""
     for role, found in figures.items():
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
     train = figures["train"]

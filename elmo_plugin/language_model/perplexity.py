@@ -122,15 +122,15 @@ class ScoringModel(NamedTuple):
 
 def _load(source: str | Mapping[str, str], precision: str, device: str) -> ScoringModel:
     """
-    Loads a biLM and its softmax. Raises `BiLmError` if the source has no softmax, or the vocabulary
-    has no special words.
+    Loads a biLM and its softmax. Raises `BiLmError` if the source has none, or if a special word is
+    missing from its vocabulary.
     """
     no_softmax = BiLmError(
         f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "
         "export made of one"
     )
     if isinstance(source, str) and source in MODELS:
-        raise no_softmax  # a published model, which is not even downloaded
+        raise no_softmax  # no published model has one, so it is not even downloaded
     stored = read_checkpoint(source)
     if stored.softmax is None:
         raise no_softmax

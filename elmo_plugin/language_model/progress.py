@@ -83,8 +83,21 @@ class BiLmProgress(TrainerCallback):
         seconds = now - self._line_started
         if seconds < self._seconds or seconds == 0:
             return
-        steps_before = step - trainer._batches_in_epoch_completed  # those of earlier epochs
-        num_steps = steps_before + _steps_per_epoch(trainer) * (trainer._num_epochs - epoch)
+        log_above_bars(self._line(trainer, epoch, seconds, batch_metrics))
+        self._begin_line()
+
+    def _line(
+        self,
+        trainer: GradientDescentTrainer,
+        epoch: int,
+        seconds: float,
+        batch_metrics: dict[str, Any],
+    ) -> str:
+        """Returns a line within an epoch, this many seconds after the line before."""
+        step = trainer._total_batches_completed
+        steps_before = step - trainer._batches_in_epoch_completed  # in earlier epochs
+        epochs_left = trainer._num_epochs - epoch  # with this one
+        num_steps = steps_before + _steps_per_epoch(trainer) * epochs_left
         tokens = sum(int(count) for count in self._tokens) * trainer._world_size
         parts = [
             f"epoch {epoch + 1}/{trainer._num_epochs}",
@@ -97,8 +110,7 @@ class BiLmProgress(TrainerCallback):
         if "sampled_loss" in batch_metrics:
             parts.append(f"sampled loss {batch_metrics['sampled_loss']:.4f}")
         parts.append(f"learning rate {trainer.optimizer.param_groups[0]['lr']:.3g}")
-        log_above_bars(", ".join(parts))
-        self._begin_line()
+        return ", ".join(parts)
 
     @overrides
     def on_epoch(

@@ -71,6 +71,7 @@ class BilmTfVocabulary(Vocabulary):
 
     @classmethod
     def from_file(cls, file: str) -> "BilmTfVocabulary":
+        """Reads the file."""
         vocabulary = cls()
         known: set[str] = set()
         with as_configuration_error("vocabulary"):
@@ -112,9 +113,9 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     descending frequency in the text, on which the sampled softmax relies: it draws words as often
     as Zipf's law expects.
 
-    The order is measured by the cross-entropy of the words under that law. It is the lowest in the
-    order of frequency, and the vocabulary's must be nearer to it than to that of a random order.
-    The vocabulary of another text is by far.
+    The order is measured by the cross-entropy of the words under that law. The order of frequency
+    has the lowest one. The vocabulary's must be nearer to it than to a random order's. If the
+    vocabulary is another text's, it still is, by far.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     unknown = numbers[vocabulary._oov_token]
@@ -146,11 +147,11 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
     Adapts a softmax to another vocabulary. Known words keep their row and bias. New words were
     unknown until now. So they get the row of the unknown word, and share its probability with it in
     equal parts: the bias of all of them is lower by `log(number of new words + 1)`. If all known
-    words are in the new vocabulary, they are as probable as before. If the source has no padding,
-    padding gets the row of the unknown word, too, but next to no probability.
+    words are in the new vocabulary, they are as probable as before. If the source lacks padding,
+    padding also gets the row of the unknown word, but next to no probability.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
-    Raises `ConfigurationError` if the source has no unknown word.
+    Raises `ConfigurationError` if the source lacks an unknown word.
     """
     names = (vocab._oov_token, *UNKNOWN_WORDS)
     unknown = known.unknown_number(names)
@@ -160,7 +161,7 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
             f"({' or '.join(dict.fromkeys(names))})"
         )
     known_numbers = known.numbers()
-    del known_numbers[known.words[unknown]]
+    del known_numbers[known.words[unknown]]  # the two vocabularies may spell it differently
     words = []
     for number in range(vocab.get_vocab_size(WORDS)):
         words.append(vocab.get_token_from_index(number, WORDS))
@@ -178,7 +179,8 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
             new_words += 1
     weight = known.weight[rows]
     bias = known.bias[rows]
-    bias[torch.tensor(rows) == unknown] -= math.log(new_words + 1)
+    is_unknown = torch.tensor(rows) == unknown
+    bias[is_unknown] -= math.log(new_words + 1)
     if not known.has_padding and words[0] == vocab._padding_token:
         bias[0] -= _PADDING_HANDICAP
     return weight, bias, new_words

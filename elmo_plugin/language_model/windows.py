@@ -71,7 +71,7 @@ def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]
     numbers of the words that follow, all of shape (batch, time).
     """
     inputs = window.inputs
-    # `examples` is a place of each unique word, `types` the unique word at each place.
+    # For each unique word, `examples` has one of its places; `types` has the word at each place.
     _, examples, types = np.unique(corpus.hashes[inputs], return_index=True, return_inverse=True)
     forward_types, backward_types = types.reshape(inputs.shape)
     forward_targets, backward_targets = corpus.numbers[window.targets]
@@ -137,7 +137,7 @@ def stream_windows(
     steps = layout.unroll_steps
     done = first * steps  # the number of targets of each row that have been yielded or skipped
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
-    waiting = Items(nothing, nothing)  # what this process' rows have read, but not yet yielded
+    waiting = Items(nothing, nothing)  # read by this process' rows, but not yet yielded
     row_ends = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
     for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
         row_ends = chunk.ends
@@ -163,7 +163,7 @@ def _append_chunk(
     own: slice,
     reverse: bool,
 ) -> Items:
-    """Reads the sentences of a process' own rows, and appends them to what they have `waiting`."""
+    """Reads the sentences of a process' own rows, and appends them to the items `waiting` there."""
     types, starts = corpus.open(chunk.number)
     sentences = np.concatenate(chunk.sentences[own])
     items = flatten_sentences(types, starts, sentences, reverse)
@@ -204,9 +204,11 @@ def _assigned_chunks(
     assigned = np.zeros(num_rows, dtype=np.int64)
     for index in np.random.default_rng(key).permutation(len(chunks)):
         (starts,) = chunks[index].read("starts")
-        # One more than the index: a key with a 0 at its end is the same as the key without it.
-        order = np.random.default_rng((*key, index + 1)).permutation(len(starts) - 1)
-        runs = assign_sentences(np.diff(starts)[order] + 1, assigned)
+        # Not the index itself, because to numpy a key is the same with and without a 0 at its end.
+        own_key = (*key, index + 1)
+        order = np.random.default_rng(own_key).permutation(len(starts) - 1)
+        num_targets = np.diff(starts) + 1  # of each sentence: its words and a boundary
+        runs = assign_sentences(num_targets[order], assigned)
         sentences = [order[begin:end] for begin, end in zip(runs.begins, runs.ends, strict=True)]
         chunk = AssignedChunk(index, sentences, assigned, runs.lengths)
         yield chunk
@@ -232,8 +234,8 @@ def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
     # How many targets each row needs to have as many as the others. These numbers and the places
     # below are multiplied by the number of rows, so that they are integers.
     deficits = assigned.sum() + ends[-1] - num_rows * assigned
-    # The row with the largest deficit gets the first sentences, and so on. If every row could get
-    # exactly its deficit, the text would be cut at these places:
+    # If every row could get exactly its deficit, the row with the largest one first, the text would
+    # be cut at these places:
     rows_by_deficit = np.argsort(-deficits, kind="stable")
     wanted = np.maximum.accumulate(np.cumsum(deficits[rows_by_deficit]))
     # It is cut between sentences instead, before the first one whose middle is after the place.
@@ -241,6 +243,7 @@ def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
     sentences_before = np.searchsorted(twice_the_middles, 2 * wanted, side="right")
     cuts = np.concatenate([[0], sentences_before])
     cuts[-1] = len(lengths)
+    # The row with the largest deficit gets the sentences between the first two cuts, and so on.
     run_begins = np.empty(num_rows, dtype=np.int64)
     run_ends = np.empty(num_rows, dtype=np.int64)
     run_begins[rows_by_deficit] = cuts[:-1]
@@ -262,12 +265,12 @@ def flatten_sentences(
     text_begins = starts[sentences]
     text_ends = starts[sentences + 1]
     lengths = text_ends - text_begins + 1  # the words and a boundary
-    # Where the items of each sentence begin and end.
+    # The places of the first item of each sentence, and after its last one.
     item_ends = np.cumsum(lengths)
     item_begins = item_ends - lengths
     # The place of each item in its sentence: 0 is the boundary, the words are 1, 2, ...
     places = np.arange(lengths.sum()) - np.repeat(item_begins, lengths)
-    # The place of each item in the text, whose sentences have no boundaries.
+    # The place of each item in the text. There, sentences have no boundaries.
     if reverse:
         text_places = np.repeat(text_ends, lengths) - places
     else:

@@ -112,7 +112,7 @@ def judge(
 ) -> tuple[Scores, list[str]]:
     """
     Returns the scores of each configuration, and a sentence for each training that failed. A score
-    that is not finite is a failure, too.
+    that is not finite also counts as a failure.
     """
     scores: Scores = {training.name: [] for training in trainings}
     failures = []

@@ -256,7 +256,7 @@ def find_trainings(
     """
     Lists each configuration of the `sources` with each seed; `ner` with seed 2 is in
     `folder/ner/2`. Raises `ConfigurationError` if two configurations have the same name, or a name
-    cannot be that of a folder.
+    cannot be a folder's.
     """
     configs: dict[str, dict[str, Any]] = {}
     for source in sources:

@@ -60,9 +60,12 @@ class AtomicCheckpointer(Checkpointer):
 
     @overrides
     def save_checkpoint(self, trainer: Trainer) -> None:
-        """Raises `OSError`, naming the last good checkpoint, if this one cannot be written."""
+        """
+        Writes a checkpoint. Raises `OSError`, naming the last good checkpoint, if it cannot be
+        written.
+        """
         state = trainer.get_checkpoint_state()
-        if state is None:  # not the process that writes
+        if state is None:  # another process writes it
             return
         point = (
             state.trainer_state["epochs_completed"],
@@ -86,7 +89,8 @@ class AtomicCheckpointer(Checkpointer):
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
         """
-        Raises `ConfigurationError` if there are several checkpoints, but none of them can be read.
+        Reads the newest checkpoint that can be read, and sets newer ones aside. Raises
+        `ConfigurationError` if there are several, but none of them can be read.
         """
         if self._is_primary:
             self._remove_leftovers()
@@ -150,7 +154,7 @@ class AtomicCheckpointer(Checkpointer):
                 path.unlink()
 
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
-        """Returns the files that all processes wrote for a checkpoint, those of the model first."""
+        """Returns the files that all processes wrote for a checkpoint, the model's first."""
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
         folder = Path(self._serialization_dir)
         files: list[Path] = []

@@ -39,7 +39,7 @@ def random_states(device: torch.device) -> dict[str, Any]:
     algorithm, numbers, position, has_gauss, cached_gaussian = numpy_state
     states = {
         "python": random.getstate(),
-        # A list in place of an array, which `load_plain` cannot read.
+        # A list, because `load_plain` cannot read arrays.
         "numpy": (algorithm, numbers.tolist(), position, has_gauss, cached_gaussian),
         "torch": torch.get_rng_state(),
         "cuda": None,
@@ -81,8 +81,8 @@ class EpochProgress(TrainerCallback):
         if not is_training:
             return
         # With gradient accumulation, AllenNLP calls this once for several batches. `batch_loss` is
-        # then the sum of their losses, but `batch_reg_loss` is the penalty of one, which is the
-        # same for each of them.
+        # then the sum of their losses, but `batch_reg_loss` is the penalty of only one of them; the
+        # others have the same.
         num_batches = len(batch_inputs)
         self.totals["batches"] += num_batches
         self.totals["loss"] += batch_metrics["batch_loss"]
@@ -253,6 +253,7 @@ class ResumableTrainer(GradientDescentTrainer):
             self._resumed = own
         self._repair_best_model()
         if self._metric_tracker.should_stop_early():
+            # The training had stopped before the checkpoint was read, and does not go on.
             self._num_epochs = self._start_after_epochs_completed
 
     def _own_part(self, training_state: dict[str, Any]) -> dict[str, Any] | None:
@@ -345,12 +346,7 @@ class ResumableTrainer(GradientDescentTrainer):
         Trains on the rest of the epoch in which the checkpoint was made. Epochs before it are only
         read again, so that the data loader and the caches of a frozen ELMo get into the same state.
         """
-        starts = checkpoint["epoch_starts"]
-        if epoch < len(starts):
-            set_random_states(starts[epoch], self.cuda_device)
-        else:  # the checkpoint was made between two epochs, and this is the next one
-            set_random_states(checkpoint["random"], self.cuda_device)
-        self._epoch_starts.append(random_states(self.cuda_device))
+        self._restore_start(epoch, checkpoint)
         was_finished = epoch < self._start_after_epochs_completed
         num_seen = None
         if not was_finished:
@@ -370,6 +366,14 @@ class ResumableTrainer(GradientDescentTrainer):
         else:
             self._complete_metrics(metrics)
         return metrics
+
+    def _restore_start(self, epoch: int, checkpoint: dict[str, Any]) -> None:
+        """Sets the random states with which an epoch began, so that its batches are the same."""
+        states = checkpoint["random"]  # if the checkpoint was made just before this epoch
+        if epoch < len(checkpoint["epoch_starts"]):
+            states = checkpoint["epoch_starts"][epoch]
+        set_random_states(states, self.cuda_device)
+        self._epoch_starts.append(random_states(self.cuda_device))
 
     def _complete_metrics(self, metrics: dict[str, Any]) -> None:
         """
@@ -406,8 +410,8 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _fill_caches(self, batch: TensorDict) -> None:
         """
-        Runs the model on a batch, as the first epoch did, if it has a frozen ELMo, which may store
-        vectors. Neither the metrics nor the random states change.
+        Runs the model on a batch, as the first epoch did, if it has a frozen ELMo. Its cache, if it
+        has one, then stores the vectors. Neither the metrics nor the random states change.
         """
         if not self._has_frozen_elmo():
             return
