@@ -107,6 +107,7 @@ class SequentialRecurrence(FrozenRecurrence):
     """Runs one direction after the other, each on all cores: best for large products."""
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
+        """Packs the weights of each direction for itself."""
         packed = []
         for number, layer in enumerate(layers):
             weights = layer.fused_weights()
@@ -129,6 +130,7 @@ class BatchedRecurrence(FrozenRecurrence):
     """
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
+        """Packs the weights of all directions together."""
         input_linears = []
         recurrent_weights = []
         projection_weights = []

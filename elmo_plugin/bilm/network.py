@@ -218,8 +218,9 @@ class BiLmNetwork(DerivingModule):
             chunks = split_by_tokens(lengths.tolist(), max_tokens)
             if not chunks:  # an empty batch also has an output
                 chunks = [slice(0, 0)]
-        # Sentences that have no state yet start from zero.
-        before = None if state is None else state.padded(len(lengths))
+        before = None
+        if state is not None:
+            before = state.padded(len(lengths))  # sentences without a state start from zero
         outputs = []
         with mode:
             for chunk in chunks:

@@ -197,6 +197,7 @@ def write_weights(
     with new_hdf5(path) as (file, target):
 
         def write(name: str, tensor: Tensor) -> None:
+            """Writes a dataset, in the type that the file has for it."""
             if target.error is not None:
                 raise target.error
             tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()

@@ -108,9 +108,14 @@ def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
 
 
 def _read_state(file: AnyPath) -> dict[str, Any]:
+    """Reads a `state_dict`. Raises `BiLmError` if the file is missing or has something else."""
     if not file.is_file():
         raise BiLmError(f"weight file not found: {file}")
-    source = file if isinstance(file, Path) else file.read_bytes()
+    source: Path | bytes
+    if isinstance(file, Path):
+        source = file
+    else:  # in a zip archive
+        source = file.read_bytes()
     state = load_plain(source, name=f"weight file {file}")
     if not isinstance(state, dict):
         raise BiLmError(f"weight file {file}: expected a dictionary of tensors")
