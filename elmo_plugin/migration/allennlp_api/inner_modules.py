@@ -82,7 +82,7 @@ def _refuse_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """
     if not getattr(hook, "__module__", "").startswith("allennlp."):
         raise not_supported("a hook on a module inside the biLM")
-    return RemovableHandle(OrderedDict())  # of no module
+    return RemovableHandle(OrderedDict())  # There is nothing to remove.
 
 
 def modules_of_parameters(bilm: BiLm) -> dict[str, ParameterNames]:

@@ -94,7 +94,9 @@ def _fix_slopes(porting: Porting) -> None:
         elif isinstance(activations, list) and "prelu" in activations:
             fixed = []
             for activation in activations:
-                fixed.append(_FIXED_PRELU if activation == "prelu" else activation)
+                if activation == "prelu":
+                    activation = _FIXED_PRELU
+                fixed.append(activation)
             part["activations"] = fixed
         else:
             continue

@@ -16,17 +16,26 @@ def port_token_embedders(porting: Porting) -> None:
             is_embedder = key.endswith("_embedder") or key == "word_embeddings"
             if not is_embedder or not isinstance(embedder, dict) or "token_embedders" in embedder:
                 continue
-            options: Config = {}
-            token_embedders: Config = {}
-            for name, value in embedder.items():
-                if name in _EMBEDDER_OPTIONS:
-                    options[name] = value
-                else:
-                    token_embedders[name] = value
-            are_objects = all(isinstance(value, dict) for value in token_embedders.values())
-            if token_embedders and are_objects:
-                part[key] = {**options, "token_embedders": token_embedders}
+            new = _with_token_embedders(embedder)
+            if new is not None:
+                part[key] = new
                 porting.note(f"{place}.{key}", "its embedders are now in `token_embedders`")
+
+
+def _with_token_embedders(embedder: Config) -> Config | None:
+    """Returns an embedder in the new form; `None` if there is anything but embedders in it."""
+    options: Config = {}
+    token_embedders: Config = {}
+    for name, value in embedder.items():
+        if name in _EMBEDDER_OPTIONS:
+            options[name] = value
+        elif isinstance(value, dict):
+            token_embedders[name] = value
+        else:
+            return None
+    if not token_embedders:
+        return None
+    return {**options, "token_embedders": token_embedders}
 
 
 def port_unmatched_embedders(porting: Porting) -> None:
@@ -74,6 +83,7 @@ def _token_indexers(porting: Porting) -> list[Config]:
 
 
 def _names_in(indexers: list[Config]) -> set[str]:
+    """Returns the names of all indexers, whichever reader has them."""
     names: set[str] = set()
     for of_reader in indexers:
         names.update(of_reader)

@@ -35,7 +35,7 @@ def evaluate(
         try:
             found = _jsonnet.evaluate_snippet(name, text, ext_vars=variables, import_callback=read)
         except RuntimeError as mistake:
-            first_line = str(mistake).splitlines()[0]
+            first_line, *_ = str(mistake).splitlines()
             error = " ".join(first_line.split())
         else:
             if len(found) > MOST:

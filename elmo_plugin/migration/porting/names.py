@@ -70,6 +70,7 @@ def port_keys(porting: Porting) -> None:
 
 
 def _port_coding_scheme(porting: Porting, place: str, reader: Config) -> None:
+    """Ports the encoding into which a reader converts the tags of its files."""
     scheme = reader["coding_scheme"]
     if scheme == _ENCODING_OF_FILES[type_of(reader)]:
         del reader["coding_scheme"]
@@ -82,25 +83,34 @@ def _port_coding_scheme(porting: Porting, place: str, reader: Config) -> None:
 def port_attention(porting: Porting) -> None:
     """Ports the functions of attention, and the names of their sizes."""
     for place, part in porting.objects():
-        function = part.get("similarity_function", "dot_product")
-        if type_of(part) == "legacy" and isinstance(function, str | dict):
-            if isinstance(function, str):
-                function = {"type": function}
-            part.clear()
-            part.update(function)
-            porting.note(place, "the similarity function stands for itself, without `legacy`")
         is_matrix = "matrix" in place
+        if type_of(part) == "legacy":
+            _port_legacy_attention(porting, place, part)
         if type_of(part) == "dot_product" and "scale_output" in part and is_matrix:
             if part.pop("scale_output"):
                 part["type"] = "old_scaled_dot_product"
             porting.note(f"{place}.scale_output", f"now the type {part['type']!r}")
         if type_of(part) == "bilinear" and "tensor_1_dim" in part:
-            first, second = ("vector_dim", "matrix_dim")
+            first = "vector_dim"
+            second = "matrix_dim"
             if is_matrix:
-                first, second = ("matrix_1_dim", "matrix_2_dim")
+                first = "matrix_1_dim"
+                second = "matrix_2_dim"
             replace(part, "tensor_1_dim", {first: part["tensor_1_dim"]})
             replace(part, "tensor_2_dim", {second: part["tensor_2_dim"]})
             porting.note(place, f"its sizes are now `{first}` and `{second}`")
+
+
+def _port_legacy_attention(porting: Porting, place: str, attention: Config) -> None:
+    """Puts the similarity function of an attention in the place of the attention."""
+    function = attention.get("similarity_function", "dot_product")
+    if isinstance(function, str):
+        function = {"type": function}
+    if not isinstance(function, dict):
+        return
+    attention.clear()
+    attention.update(function)
+    porting.note(place, "the similarity function stands for itself, without `legacy`")
 
 
 def port_types(porting: Porting) -> None:

@@ -200,6 +200,7 @@ def _with_functions(literal: re.Match[str]) -> str:
         return f'" + {function} + "'
 
     expression = VARIABLE.sub(call, text)
-    # Empty texts around the calls would turn numbers into texts.
+    # A mark at an end of the text, or next to another mark, leaves an empty text there. It goes,
+    # because adding it would turn a number into a text.
     expression = expression.removeprefix('"" + ').removesuffix(' + ""')
     return expression.replace(' + "" + ', " + ")
