@@ -76,7 +76,8 @@ class TaskPredictor(Predictor):
 
     @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:
-        return self.predict_batch_instance([instance])[0]
+        (prediction,) = self.predict_batch_instance([instance])
+        return prediction
 
     @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
@@ -148,6 +149,7 @@ class SentencePredictor(TaskPredictor):
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
+        """The tokenizer of plain sentences: the reader's, or the default one."""
         tokenizer = getattr(self._dataset_reader, "tokenizer", None)
         if tokenizer is None:
             return self.default_tokenizer()
@@ -251,6 +253,7 @@ def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
 
 
 def _first_key(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
+    """Returns the first key that the input has. Raises `ConfigurationError` if it has none."""
     for key in keys:
         if key in json_dict:
             return key

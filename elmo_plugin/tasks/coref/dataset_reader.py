@@ -109,7 +109,10 @@ class CorefReader(TaskDatasetReader):
         `CorefDocument`) and, if the clusters of the document are the correct ones, `clusters`
         (metadata).
         """
-        sentences = [TextField([Token(word) for word in words]) for words in document.sentences]
+        sentences = []
+        for words in document.sentences:
+            tokens = [Token(word) for word in words]
+            sentences.append(TextField(tokens))
         fields = {
             "sentences": ListField(sentences),
             "genre": GenreField(document.genre, label_namespace=GENRES),
