@@ -118,9 +118,11 @@ def port_types(porting: Porting) -> None:
     for place, part in porting.objects():
         kind = type_of(part)
         if kind in TABLES["types"]:
-            new_options = TABLES["types"][kind]
-            part |= {**new_options, **part, "type": new_options["type"]}
-            porting.note(f"{place}.type", f"{kind!r} is now {new_options['type']!r}")
+            new = TABLES["types"][kind]
+            for option, value in new.items():
+                part.setdefault(option, value)
+            part["type"] = new["type"]
+            porting.note(f"{place}.type", f"{kind!r} is now {new['type']!r}")
         if kind == "bert_adam":
             text = (
                 "`bert_adam` clipped the gradient of each parameter to the norm 1, this one does "
@@ -129,10 +131,10 @@ def port_types(porting: Porting) -> None:
             porting.note(place, text, "advice")
         predictor = part.get("predictor")
         if isinstance(predictor, str):
-            new = TABLES["predictors"].get(predictor, predictor.replace("-", "_"))
-            if new != predictor:
-                part["predictor"] = new
-                porting.note(f"{place}.predictor", f"now {new!r}")
+            new_predictor = TABLES["predictors"].get(predictor, predictor.replace("-", "_"))
+            if new_predictor != predictor:
+                part["predictor"] = new_predictor
+                porting.note(f"{place}.predictor", f"now {new_predictor!r}")
 
 
 def port_addresses(porting: Porting) -> None:
