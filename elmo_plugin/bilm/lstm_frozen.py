@@ -189,7 +189,7 @@ def _run_steps(
 
 def update_cell_(gates: Sequence[Tensor], cell: Tensor, cell_clip: float, out: Tensor) -> Tensor:
     """
-    Updates the cell in place, and writes the projection's input to `out`, which it also returns:
+    Updates the cell in place, and writes the projection's input to `out`, and returns that:
 
         c = clip(sigmoid(f) * c + sigmoid(i) * tanh(j))
         out = sigmoid(o) * tanh(c)

@@ -300,7 +300,7 @@ class BiLmNetwork(DerivingModule):
         Encodes the distinct words of a batch, and runs both directions over packed rows of them,
         with gradients if they are needed. The training of a biLM calls this directly.
 
-        `character_ids` are those of the distinct words, shape (words, characters). `word_ids` has
+        `character_ids` has the distinct words, shape (words, characters). `word_ids` has
         two tensors, for the forward and the backward direction: the word of each row, shape
         (rows,). `state` is the one before the first token of each sentence, in the order of the
         batch.

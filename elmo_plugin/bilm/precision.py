@@ -31,7 +31,7 @@ PackedLinear = Callable[..., Any]
 
 class Precision:
     """
-    Packs weights for products in one precision: here in the type of the parameters, which is
+    Packs weights for products in one precision: here in the type of the parameters. It is
     float32 unless a user has converted them. Parameters and activations keep their type in every
     precision. Weights have the shape (outputs, inputs); weights and biases are copied.
     """

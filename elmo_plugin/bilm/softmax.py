@@ -24,8 +24,8 @@ class Candidates(NamedTuple):
     """
     The words that the target of each token is compared with.
 
-    weight, bias: those of the candidates, shapes (candidates, dim) and (candidates,)
-    target_weight, target_bias: those of each token's target, shapes (tokens, dim) and (tokens,)
+    weight, bias: the candidates' rows, shapes (candidates, dim) and (candidates,)
+    target_weight, target_bias: the row of each token's target, shapes (tokens, dim) and (tokens,)
     columns: the number of each target among the candidates, or -1, shape (tokens,)
     """
 

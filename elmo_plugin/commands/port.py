@@ -22,7 +22,7 @@ from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
 
 if TYPE_CHECKING:
-    from elmo_plugin.config_check.training_judge import NumberInText
+    from elmo_plugin.config_check import NumberInText
     from elmo_plugin.migration.porting import Note
 
 NEEDS = "allennlp"

@@ -119,8 +119,8 @@ def _options_beside_a_sampler(config: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _gone_types(config: Value, keys: Keys) -> Iterator[Mistake]:
     """
-    Yields the types that AllenNLP 2 no longer has. They may be within a type that is not
-    registered, where the walk does not go.
+    Yields the types that AllenNLP 2 no longer has. The walk misses them within a type that is not
+    registered.
     """
     items: Iterable[tuple[str | int, Value]] = enumerate(config)
     if isinstance(config, Mapping):

@@ -122,7 +122,7 @@ class PackedRows(NamedTuple):
 def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows:
     """
     Packs the words of sentences, shape (batch, time, input_size). The rows have the type of the
-    module's parameters, even if autocast has changed that of the inputs.
+    module's parameters, even if autocast has changed the inputs' type.
     """
     lengths = mask.sum(dim=1)
     packing = pack(lengths)

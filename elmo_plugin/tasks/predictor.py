@@ -217,7 +217,7 @@ def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
         if text is None or token.idx is None or token.idx_end is None:
             return join_words([as_typed(token) for token in tokens])
         places.append((token.idx, token.idx_end))
-    if text is None:  # and there are no words
+    if text is None:  # and the instance is without words
         return join_words([])
     return text, places
 

@@ -83,7 +83,7 @@ class RawTextTokenizer(Tokenizer):
             end = place.stop
             word = normalized.word(place.start, end)
             typed = text[word.start : word.end]
-            # A token whose text is not as typed also keeps what was typed.
+            # A token with another text than the typed one keeps both.
             if isinstance(token, Token) and token.ensure_text() == typed:
                 token.idx = word.start
                 token.idx_end = word.end

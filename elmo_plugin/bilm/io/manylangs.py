@@ -156,7 +156,7 @@ def read_options(folder: AnyPath) -> BiLmOptions:
 def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     """
     Reads lines `token<TAB>row`. White space around a line is ignored. A line that has only a row is
-    that of the ideographic space U+3000, which is white space itself. Raises `BiLmError` if the
+    for the ideographic space U+3000: it is white space itself. Raises `BiLmError` if the
     file is missing, has other lines, or does not contain a token of `needed`.
     """
     rows: dict[str, int] = {}

@@ -100,8 +100,8 @@ def parameter_names(options: BiLmOptions) -> dict[str, str]:
 
 def with_parameters(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
-    Returns the weights of a model that have AllenNLP's names. Those of its biLMs are there a second
-    time, under the `parameter_names` of ours.
+    Returns the weights of a model that have AllenNLP's names. The weights of its biLMs are there a
+    second time, under the `parameter_names` of ours.
     """
     extended = dict(state)
     for path, weights in find_bilms(state, CHARACTERS, ""):

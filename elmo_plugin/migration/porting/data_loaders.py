@@ -32,7 +32,7 @@ def port_data_loaders(porting: Porting) -> None:
 
 
 def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
-    """Makes the data loader that reads as an iterator did, and notes what it cannot do."""
+    """Makes the data loader that reads as an iterator did, and notes the options that it lacks."""
     rest = _innermost_iterator(porting, place, iterator)  # the options that are yet to be ported
     kind = rest.pop("type", "bucket")
     if kind not in _PORTED_ITERATORS:

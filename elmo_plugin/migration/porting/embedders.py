@@ -10,7 +10,7 @@ _EMBEDDER_OPTIONS = ("type", "allow_unmatched_keys", "embedder_to_indexer_map")
 
 
 def port_token_embedders(porting: Porting) -> None:
-    """Puts the embedders of a text field, which stood beside its options, in `token_embedders`."""
+    """Moves the embedders of a text field from beside its options to `token_embedders`."""
     for place, part in porting.objects("model"):
         for key, embedder in part.items():
             is_embedder = key.endswith("_embedder") or key == "word_embeddings"
@@ -54,7 +54,7 @@ def port_unmatched_embedders(porting: Porting) -> None:
         for name, arrays in arrays_of.items():
             read = _names_of_arrays(arrays)
             if type_of(embedders.get(name)) == "elmo_token_embedder":
-                del read[1:]  # the numbers of cached words, which AllenNLP 2 does not have
+                del read[1:]  # AllenNLP 2 does not have the numbers of cached words
             old_name = _indexer_of_arrays(read, old_names)
             here = f"{place}.embedder_to_indexer_map.{name}"
             if old_name is None:
@@ -102,7 +102,7 @@ def _names_of_arrays(arrays: Any) -> list[str]:
 def _indexer_of_arrays(arrays: list[str], indexer_names: Collection[str]) -> str | None:
     """
     Returns the name of the indexer that makes all these arrays: an array has the indexer's name,
-    maybe followed by a hyphen and a word. Returns `None` if it cannot be told.
+    maybe followed by a hyphen and a word. Returns `None` if that is not clear.
     """
     found: set[str] = set()
     for array in arrays:

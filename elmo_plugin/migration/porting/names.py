@@ -19,7 +19,7 @@ def port_applicators(porting: Porting) -> None:
 
 
 def _applicator(pairs: list[list[Config]]) -> Config:
-    """Returns the object for pairs of a regular expression and what is done by it."""
+    """Returns the object for pairs of a regular expression and an initializer or regularizer."""
     prevented = [regex for regex, kind in pairs if type_of(kind) == "prevent"]
     regexes: list[list[Config]] = []
     for regex, kind in pairs:

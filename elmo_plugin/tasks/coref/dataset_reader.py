@@ -124,7 +124,7 @@ class CorefReader(TaskDatasetReader):
 
 
 def _compile_genre_pattern(pattern: str) -> re.Pattern[str]:
-    """Raises `ConfigurationError` if the pattern is no regex, or has no group for the genre."""
+    """Raises `ConfigurationError` if the pattern is no regex, or lacks a group for the genre."""
     try:
         compiled = re.compile(pattern)
     except re.error as error:

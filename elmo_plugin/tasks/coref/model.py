@@ -289,7 +289,7 @@ def _add_mention_scores(pairs: Tensor, scores: Tensor) -> Tensor:
     Adds to the score of each pair, shape (spans, antecedents), the scores of both spans as
     mentions, shape (spans,). A pair without an antecedent keeps its score of minus infinity.
     """
-    antecedents = antecedent_indices(pairs).clamp(min=0)  # any span where there is no antecedent
+    antecedents = antecedent_indices(pairs).clamp(min=0)  # any span, if an antecedent is missing
     return pairs + scores.unsqueeze(1) + scores[antecedents]
 
 
@@ -344,7 +344,7 @@ class CorefPredictor(TaskPredictor):
         return reader.text_to_instance(self._read(json_dict), has_answers=False)
 
     def _read(self, json_dict: JsonDict) -> CorefDocument:
-        """Returns the document of an input, whose sentences may be given or not."""
+        """Returns the document of an input. Its sentences are given, or spaCy's rules find them."""
         genre = json_dict.get("genre", "")
         if not isinstance(genre, str):
             raise ConfigurationError(f'elmo_coref: "genre": expected text, got {genre!r}')

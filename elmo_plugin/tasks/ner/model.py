@@ -218,7 +218,7 @@ class NerBiLstmCrf(TaskModel):
             if span.label:
                 inner = indices.get(f"I-{span.label}")
             if inner is not None and span.end < len(tags):
-                # In BIO, this tag would go on with the entity, which would be another one.
+                # In BIO, this tag would make the entity longer, and so another one.
                 allowed[row, span.end, inner] = -torch.inf
         transitions = transitions.double()
         sums = first_tag.double() + allowed[:, 0]  # Shape: (rows, tags)
@@ -261,7 +261,7 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
             "on tags of any kind (tag_encoding: 'plain')"
         )
     letters = {tag.letter for tag in tags.values()}
-    if letters <= {"O"}:  # there are no entities
+    if letters <= {"O"}:  # without any entities
         return tag_encoding or "plain"
     encoding = "BIO"
     if "L" in letters or "U" in letters:  # in BIOUL every entity has one of them
