@@ -79,7 +79,7 @@ class TrainedMix(NamedTuple):
 
 def import_all_plugins(subject: str) -> None:
     """
-    Registers this package's classes, then those of the user's plugins. Raises `BiLmError`,
+    Registers this package's classes, then the classes of the user's plugins. Raises `BiLmError`,
     beginning with `subject`, if AllenNLP is not installed.
     """
     try:

@@ -62,7 +62,7 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     """
     if not hasattr(torch.serialization, "add_safe_globals"):
         return
-    # The private function by which pickle makes a numpy number again.
+    # `__reduce__` begins with the private function by which pickle makes a numpy number again.
     rebuild_scalar: Any = np.float64(0).__reduce__()[0]
     numbers = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
     dtype_classes = {type(np.dtype(code)) for code in numbers}

@@ -254,7 +254,9 @@ def check_layers(layers: Layers, num_layers: int | None = None) -> None:
         return
     is_number = is_layer(layers, num_layers or float("inf"))
     if not is_number and not (isinstance(layers, str) and layers in LAYER_NAMES):
-        last = "" if num_layers is None else f" from 0 to {num_layers - 1}"
+        last = ""
+        if num_layers is not None:
+            last = f" from 0 to {num_layers - 1}"
         raise BiLmError(
             f"layers: expected {', '.join(LAYER_NAMES)}, a layer's number{last} or a weight for "
             f"each layer, got {layers!r}"
@@ -302,7 +304,9 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
     are_weights = all(isinstance(weight, Real) and weight >= 0 for weight in weights)
     is_one_per_layer = num_layers is None or len(weights) == num_layers
     if not are_weights or not is_one_per_layer or abs(sum(weights) - 1) > _ROUNDING:
-        number = "" if num_layers is None else f"{num_layers} "
+        number = ""
+        if num_layers is not None:
+            number = f"{num_layers} "
         raise BiLmError(
             f"mixing weights: expected {number}numbers, one for each layer, not negative and of "
             f"sum 1, got {list(weights)}"

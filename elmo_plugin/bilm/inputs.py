@@ -69,7 +69,7 @@ def fits(target: str, names: Collection[str]) -> bool:
     Returns whether the advice `target` can be given for a method with the arguments `names`: it
     begins with one of them, as in "layers=...", or it is not about an argument at all.
     """
-    name = target.replace(",", "=").partition("=")[0]
+    name, _, _ = target.replace(",", "=").partition("=")
     return name in names or not name.isidentifier()
 
 

@@ -64,6 +64,7 @@ class Int8Directions:
         self._scales = torch.stack(steps_of_directions).transpose(1, 2)
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        """Returns the products, shape (directions, rows, outputs), plus `added` of that shape."""
         integers, steps = to_integers(inputs.float())
         sums = integers.new_empty(*integers.shape[:2], self._scales.size(2), dtype=torch.int32)
         for rows, weight, products in zip(
@@ -115,5 +116,6 @@ def int8_is_exact() -> bool:
         expected = inputs @ weight.t()
         products = [Int8Linear(weight, None)(inputs)]
         if has_int8_row():
-            products.append(Int8Directions([weight])(inputs[None, :1])[0])
+            one_direction = Int8Directions([weight])
+            products += one_direction(inputs[None, :1])  # Shape of the inputs: (directions, 1, 64)
     return all(torch.allclose(product, expected[: len(product)]) for product in products)

@@ -140,6 +140,7 @@ def _choose_recurrence(
 def _needs_gradients(
     directions: Sequence[DirectionalLstm], inputs: Sequence[Tensor], state: LstmState
 ) -> bool:
+    """Returns whether the parameters, the inputs or the state require gradients."""
     tensors = [*inputs, *state]
     for lstm in directions:
         tensors += lstm.parameters()

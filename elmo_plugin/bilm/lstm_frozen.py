@@ -107,6 +107,7 @@ class SequentialRecurrence(FrozenRecurrence):
     """Runs one direction after the other, each on all cores: best for large products."""
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
+        """Packs the weights of each direction for itself."""
         packed = []
         for number, layer in enumerate(layers):
             weights = layer.fused_weights()
@@ -129,6 +130,7 @@ class BatchedRecurrence(FrozenRecurrence):
     """
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
+        """Packs the weights of all directions together."""
         input_linears = []
         recurrent_weights = []
         projection_weights = []
@@ -187,7 +189,7 @@ def _run_steps(
 
 def update_cell_(gates: Sequence[Tensor], cell: Tensor, cell_clip: float, out: Tensor) -> Tensor:
     """
-    Updates the cell in place, and writes the projection's input to `out`, which it also returns:
+    Updates the cell in place, and writes the projection's input to `out`, and returns that:
 
         c = clip(sigmoid(f) * c + sigmoid(i) * tanh(j))
         out = sigmoid(o) * tanh(c)

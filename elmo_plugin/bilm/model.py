@@ -103,7 +103,7 @@ class BiLm(BiLmNetwork):
         checkpoint = read_checkpoint(source, with_softmax=False)
         bilm = cls(checkpoint.options, precision=precision, weights=checkpoint.weights)
         bilm.card = checkpoint.card
-        if target.type == "cpu":
+        if target.type == "cpu":  # it was loaded there
             return bilm
         return bilm.to(target)
 

@@ -218,8 +218,9 @@ class BiLmNetwork(DerivingModule):
             chunks = split_by_tokens(lengths.tolist(), max_tokens)
             if not chunks:  # an empty batch also has an output
                 chunks = [slice(0, 0)]
-        # Sentences that have no state yet start from zero.
-        before = None if state is None else state.padded(len(lengths))
+        before = None
+        if state is not None:
+            before = state.padded(len(lengths))  # sentences without a state start from zero
         outputs = []
         with mode:
             for chunk in chunks:
@@ -299,7 +300,7 @@ class BiLmNetwork(DerivingModule):
         Encodes the distinct words of a batch, and runs both directions over packed rows of them,
         with gradients if they are needed. The training of a biLM calls this directly.
 
-        `character_ids` are those of the distinct words, shape (words, characters). `word_ids` has
+        `character_ids` has the distinct words, shape (words, characters). `word_ids` has
         two tensors, for the forward and the backward direction: the word of each row, shape
         (rows,). `state` is the one before the first token of each sentence, in the order of the
         batch.

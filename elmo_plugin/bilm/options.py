@@ -230,6 +230,7 @@ class BiLmOptions:
 
 
 def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
+    """Reads the section `char_cnn`."""
     n_characters = options.get("n_characters", NUM_CHARACTERS)
     _check_section("char_cnn.embedding", options["embedding"], ("dim",))
     # While training, bilm-tf writes the number without the padding.
@@ -248,6 +249,7 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
 
 
 def _lstm(options: dict[str, Any]) -> LstmOptions:
+    """Reads the section `lstm`."""
     use_skip_connections = options.get("use_skip_connections")
     if use_skip_connections is None:
         use_skip_connections = False
@@ -262,6 +264,7 @@ def _lstm(options: dict[str, Any]) -> LstmOptions:
 
 
 def _lexicon_cnn(options: dict[str, Any]) -> LexiconCnnOptions:
+    """Reads the section `lexicon_cnn`. JSON's lists become tuples."""
     values = dict(options)
     for key in ("characters", "words", "filters"):
         values[key] = tuple((first, second) for first, second in options[key])

@@ -31,7 +31,7 @@ PackedLinear = Callable[..., Any]
 
 class Precision:
     """
-    Packs weights for products in one precision: here in the type of the parameters, which is
+    Packs weights for products in one precision: here in the type of the parameters. It is
     float32 unless a user has converted them. Parameters and activations keep their type in every
     precision. Weights have the shape (outputs, inputs); weights and biases are copied.
     """
@@ -53,6 +53,7 @@ class Precision:
         return weight.dtype
 
     def pack(self, weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
+        """Packs a weight, and the bias that is added to its products."""
         dtype = self.activation_dtype(weight)
         if bias is not None:
             bias = bias.detach().to(dtype, copy=True)
@@ -190,7 +191,9 @@ def torch_linear(transposed: Tensor, bias: Tensor | None = None) -> PackedLinear
     Returns torch's own product with a weight, shape (inputs, outputs), or one batched product with
     those of all directions, shape (directions, inputs, outputs).
     """
-    add_product = torch.addmm if transposed.dim() == 2 else torch.baddbmm
+    add_product: Callable[..., Tensor] = torch.baddbmm
+    if transposed.dim() == 2:
+        add_product = torch.addmm
 
     def products(inputs: Tensor, added: Tensor | None = None) -> Tensor:
         inputs = inputs.to(transposed.dtype)
@@ -266,6 +269,7 @@ def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
 
 
 def _is_fast_with_onednn(weight: Tensor) -> bool:
+    """Returns whether products with this weight are faster in oneDNN's layout."""
     if weight.device.type != "cpu":
         return False
     if weight.dtype == torch.bfloat16:

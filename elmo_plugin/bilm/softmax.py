@@ -3,7 +3,6 @@ on.
 """
 
 import math
-from collections import defaultdict
 from typing import Any, NamedTuple
 
 import torch
@@ -14,18 +13,19 @@ from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
-# For each type of device: how many logits are in memory at a time, and how many of them are
-# exponentiated at a time. On a CPU, the latter fit into the cache of a core.
-LOGITS_AT_A_TIME = defaultdict(lambda: 1 << 26, cpu=1 << 21)
-LOGITS_IN_CACHE = defaultdict(lambda: 1 << 26, cpu=1 << 18)
+# How many logits are in memory at a time; and, on a CPU, how many of them are exponentiated at a
+# time, because these fit into the cache of a core.
+LOGITS_AT_A_TIME = 1 << 26
+LOGITS_AT_A_TIME_ON_CPU = 1 << 21
+LOGITS_IN_CACHE = 1 << 18
 
 
 class Candidates(NamedTuple):
     """
     The words that the target of each token is compared with.
 
-    weight, bias: those of the candidates, shapes (candidates, dim) and (candidates,)
-    target_weight, target_bias: those of each token's target, shapes (tokens, dim) and (tokens,)
+    weight, bias: the candidates' rows, shapes (candidates, dim) and (candidates,)
+    target_weight, target_bias: the row of each token's target, shapes (tokens, dim) and (tokens,)
     columns: the number of each target among the candidates, or -1, shape (tokens,)
     """
 
@@ -169,7 +169,9 @@ class _Loss(Function):
             ctx.scale = max(len(hidden), 1)
             scaled_weights = token_weights * ctx.scale
             product = pack_for_training(weight, dtype)
-            at_a_time = LOGITS_AT_A_TIME[weight.device.type]
+            at_a_time = LOGITS_AT_A_TIME
+            if weight.device.type == "cpu":
+                at_a_time = LOGITS_AT_A_TIME_ON_CPU
             for tokens in _row_slices(len(hidden), len(weight), at_a_time):
                 logits = product(hidden[tokens])
                 _mask_(logits, columns[tokens, None])
@@ -223,7 +225,10 @@ def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     tokens, candidates = logits.shape
     greatest = bias.new_empty(tokens)
     total = bias.new_empty(tokens)
-    for rows in _row_slices(tokens, candidates, LOGITS_IN_CACHE[logits.device.type]):
+    at_a_time = LOGITS_AT_A_TIME
+    if logits.device.type == "cpu":
+        at_a_time = LOGITS_IN_CACHE
+    for rows in _row_slices(tokens, candidates, at_a_time):
         exp_logits = logits[rows].to(bias.dtype).add_(bias)
         torch.amax(exp_logits, dim=1, out=greatest[rows])
         torch.sum(exp_logits.sub_(greatest[rows, None]).exp_(), dim=1, out=total[rows])

@@ -311,6 +311,7 @@ def convolve_by_length(
     is_grad_enabled = torch.is_grad_enabled()
 
     def convolve(ids: Tensor) -> Tensor:
+        """Returns the maxima of all filters over a few words."""
         characters = embed(ids)  # Shape: (words, slots, channels)
         has_left_out_slots = ids.size(1) < character_ids.size(1)
         if has_left_out_slots:  # so there is enough padding after each word

@@ -28,7 +28,8 @@ def check_choice(
 ) -> None:
     """Raises `error` if `value` is not one of the choices."""
     if value not in choices:
-        raise error(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r:.60}")
+        listed = ", ".join(str(choice) for choice in choices)
+        raise error(f"{name}: expected one of {listed}, got {value!r:.60}")
 
 
 def check_at_least(

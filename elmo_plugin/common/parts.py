@@ -13,7 +13,7 @@ PART_IN_NAME = re.compile(
     r"|(?P<dev>dev(?:el(?:opment)?)?|val(?:id(?:ation)?)?|testa)"
     r"|(?P<test>testb?))(?:set|data)?(?![a-z])"
 )
-_MOST_NAMES = 6  # in a message
+_MOST_NAMES = 6  # A message shows no more names of files.
 
 
 def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:

@@ -32,7 +32,8 @@ class ForkSafeLock:
     """
 
     def __init__(self) -> None:
-        self._locks: dict[int, threading.Lock] = {}  # by the number of the process
+        # Each process has a lock of its own, found by its number.
+        self._locks: dict[int, threading.Lock] = {}
 
     def __enter__(self) -> None:
         self._locks.setdefault(os.getpid(), threading.Lock()).acquire()

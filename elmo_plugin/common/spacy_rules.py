@@ -1,6 +1,7 @@
 """spaCy's rules that split text into words, in bounded memory."""
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
@@ -44,7 +45,7 @@ class SpacyRules:
 
     def words(self, text: str) -> list[Word]:
         """Returns the words of a text, without white space."""
-        return [word for sentence in self.sentences(text) for word in sentence]
+        return list(chain.from_iterable(self.sentences(text)))
 
     def sentences(self, text: str) -> list[list[Word]]:
         """Returns the words of each sentence; the text is one sentence if no pipe splits it."""

@@ -101,7 +101,18 @@ _REPLACEMENTS = {
     "ffl": "\ufb04",
     "st": "\ufb05\ufb06",
 }
-_TWINS = {character: twin for twin, characters in _REPLACEMENTS.items() for character in characters}
+
+
+def _twins() -> dict[str, str]:
+    """Returns the ASCII twin of each typographic character."""
+    twins = {}
+    for twin, characters in _REPLACEMENTS.items():
+        for character in characters:
+            twins[character] = twin
+    return twins
+
+
+_TWINS = _twins()
 # Zero-width joiners are part of the spelling in many scripts, and join emoji, so they are removed
 # from Latin text only.
 _ALL = re.escape("".join(_TWINS))

@@ -113,8 +113,15 @@ def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
 
 @dataclass(frozen=True)
 class _ArchiveJudge(Judge[Refusal]):
-    folder: Path  # with the files of the archive
-    in_class_of_user: bool = False  # whether the values are arguments of a class of the user's
+    """
+    Refuses values in the configuration of an archive.
+
+    folder: has the files of the archive
+    in_class_of_user: whether the values are arguments of a class of the user's
+    """
+
+    folder: Path
+    in_class_of_user: bool = False
 
     @overrides
     def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Refusal]:
@@ -155,16 +162,17 @@ class _ArchiveJudge(Judge[Refusal]):
         self, constructor: Constructor, made: Any, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """Judges the arguments of an object; the class `made` is the one that takes them."""
-        is_users = made.__module__.partition(".")[0] not in _REVIEWED
+        package, _, _ = made.__module__.partition(".")
+        is_users = package not in _REVIEWED
         judge = replace(self, in_class_of_user=is_users)
         options = constructor.options()
         if is_users and not has_default_from_params(made):
             options = {}  # it reads its arguments itself
         for key, item in value.items():
             place = (*keys, key)
-            is_passed = key in PASSED and key in options
-            names_file = key in _FILES and item is not None
-            if not is_users and (is_passed or names_file):
+            # AllenNLP passes this argument itself, or it names a file.
+            is_outside = (key in PASSED and key in options) or (key in _FILES and item is not None)
+            if is_outside and not is_users:
                 yield _outside(item, place)
             elif key in options:
                 yield from judge.judge(options[key].annotation, item, place)
@@ -230,7 +238,7 @@ def _may_be_named(kind: str) -> bool:
 
 def _leads_outside(text: str) -> bool:
     """Returns whether a text, taken for a path or a URL, leads out of the archive's folder."""
-    path = PureWindowsPath(text)  # its parts are between / or \\
+    path = PureWindowsPath(text)  # Both / and \\ separate its parts.
     return bool(path.anchor) or text.startswith("~") or ".." in path.parts or "://" in text
 
 

@@ -119,8 +119,8 @@ def _options_beside_a_sampler(config: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _gone_types(config: Value, keys: Keys) -> Iterator[Mistake]:
     """
-    Yields the types that AllenNLP 2 no longer has. They may be within a type that is not
-    registered, where the walk does not go.
+    Yields the types that AllenNLP 2 no longer has. The walk misses them within a type that is not
+    registered.
     """
     items: Iterable[tuple[str | int, Value]] = enumerate(config)
     if isinstance(config, Mapping):
@@ -138,6 +138,8 @@ def _is_any_type(name: str) -> bool:
 
 
 class _TrainingJudge(Judge[Mistake]):
+    """Finds mistakes in a configuration that is about to be trained."""
+
     @overrides
     def judge_lazy(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Mistake]:
         """
@@ -224,9 +226,11 @@ def _takes_other_keys(cls: Any, options: Mapping[str, Parameter]) -> bool:
     """Returns whether a class may do something with keys that are none of its options."""
     if all(option.kind is not Parameter.VAR_KEYWORD for option in options.values()):
         return False
-    is_known = cls.__module__.split(".")[0] in _KNOWN_PACKAGES
+    package, _, _ = cls.__module__.partition(".")
+    if package not in _KNOWN_PACKAGES:
+        return True
     bases = {base.__name__ for base in cls.__mro__}
-    return not is_known or bases.isdisjoint(_BASES_THAT_TAKE_NO_OTHERS)
+    return bases.isdisjoint(_BASES_THAT_TAKE_NO_OTHERS)
 
 
 def _missing(

@@ -120,12 +120,8 @@ class ContextualEncoder(nn.Module, Registrable):
         embedding_dim), and the mask.
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
-        if num_wrapping_dims:
-            # From here on all tensors have the shape (sentences, time, ...).
-            def flatten(tensor: Tensor) -> Tensor:
-                return tensor.flatten(0, num_wrapping_dims)
-
-            tokens = map_text_fields(flatten, tokens)
+        # From here on all tensors have the shape (sentences, time, ...).
+        tokens = _flatten_wrapping_dims(tokens, num_wrapping_dims)
         vectors = []
         if self.elmo is not None:
             layers, _ = self.elmo.run_bilm(_character_ids(tokens))
@@ -209,6 +205,17 @@ def _character_ids(tokens: TextFieldTensors) -> Tensor:
     return tokens[ELMO]["elmo_tokens"]
 
 
+def _flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> TextFieldTensors:
+    """Makes one dimension of the batch and the dimensions between it and time."""
+    if num_wrapping_dims == 0:
+        return text
+
+    def flatten(tensor: Tensor) -> Tensor:
+        return tensor.flatten(0, num_wrapping_dims)
+
+    return map_text_fields(flatten, text)
+
+
 def map_text_fields(
     function: Callable[..., Tensor], first: TextFieldTensors, *others: TextFieldTensors
 ) -> TextFieldTensors:
@@ -236,6 +243,7 @@ def slice_wrapping_dim(
     """
 
     def windows(tensor: Tensor) -> Tensor:
+        """Returns the windows of one tensor."""
         parts = []
         for row, start in zip(tensor, starts, strict=True):
             parts.append(row[start : start + length])

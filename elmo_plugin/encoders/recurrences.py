@@ -122,7 +122,7 @@ class PackedRows(NamedTuple):
 def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows:
     """
     Packs the words of sentences, shape (batch, time, input_size). The rows have the type of the
-    module's parameters, even if autocast has changed that of the inputs.
+    module's parameters, even if autocast has changed the inputs' type.
     """
     lengths = mask.sum(dim=1)
     packing = pack(lengths)
@@ -373,9 +373,13 @@ class GruRecurrence(Function):
                 d_before = d_h[t - 1][:, :size]
                 d_before.addcmul_(d_h[t], keep[t])
                 add_product(d_before, d_rows[t], step_weight)
-        d_projected = torch.cat([d_recurrent[..., : 2 * dim], by_n.mul_(d_hidden)], dim=2)
+        # V x_t + b is added to W h + c within r and z, so both have the same gradient there.
+        d_r_and_z = d_recurrent[..., : 2 * dim]
+        d_n = by_n.mul_(d_hidden)
+        d_projected = torch.cat([d_r_and_z, d_n], dim=2)
         d_weight = product(d_recurrent.transpose(1, 2), previous, ctx.dtype)
-        return d_projected, d_weight, d_recurrent.sum(dim=1), None
+        d_bias = d_recurrent.sum(dim=1)
+        return d_projected, d_weight, d_bias, None
 
 
 def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:

@@ -13,7 +13,7 @@
 // dropout:             variational, on the embedded words and on the inputs of GRUs; and on characters.
 // self_attention:      whether there is the residual block with self-attention.
 // max_answer_words:    of a predicted answer; null for any number.
-// word_in_question:    whether the network is told which words of a paragraph the question has. The paper's is not.
+// word_in_question:    whether the network knows which words of a paragraph the question has. The paper's does not.
 // train_on:            'all' right answers of a question together, or the 'first'.
 // moving_average:      the decay of the average of the weights, which validation and the archive have; null for none.
 // optimizer:           part of the trainer, with the clipping of gradients that belongs to it.

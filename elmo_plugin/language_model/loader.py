@@ -185,7 +185,7 @@ class BiLmStreamLoader(DataLoader):
     def index_with(self, vocab: Vocabulary) -> None:
         check_vocabulary(vocab)
         self._vocab = vocab
-        # The next access makes it again, with this vocabulary.
+        # The next access makes another one, with this vocabulary.
         vars(self).pop("_indexed_corpus", None)
 
     @overrides

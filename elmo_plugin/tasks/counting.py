@@ -178,6 +178,7 @@ def figures_table(figures: Mapping[str, Any]) -> list[str]:
 def _table_row(
     name: str, row: Mapping[str, Any], columns: Sequence[str], width_of_names: int
 ) -> str:
+    """Returns the name of a group and its figures, below the names of the columns."""
     cells = [name.ljust(width_of_names)]
     for column in columns:
         width = max(len(column), 8)

@@ -13,7 +13,7 @@ from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
-_MOST_CHARACTERS = 500  # of a message with all labels
+_MOST_CHARACTERS = 500  # A message that lists all labels is cut here.
 
 
 class LabeledTextsReader(TaskDatasetReader):

@@ -76,7 +76,8 @@ class TaskPredictor(Predictor):
 
     @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:
-        return self.predict_batch_instance([instance])[0]
+        (prediction,) = self.predict_batch_instance([instance])
+        return prediction
 
     @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
@@ -148,6 +149,7 @@ class SentencePredictor(TaskPredictor):
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
+        """The tokenizer of plain sentences: the reader's, or the default one."""
         tokenizer = getattr(self._dataset_reader, "tokenizer", None)
         if tokenizer is None:
             return self.default_tokenizer()
@@ -215,7 +217,7 @@ def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
         if text is None or token.idx is None or token.idx_end is None:
             return join_words([as_typed(token) for token in tokens])
         places.append((token.idx, token.idx_end))
-    if text is None:  # and there are no words
+    if text is None:  # and the instance is without words
         return join_words([])
     return text, places
 
@@ -251,6 +253,7 @@ def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
 
 
 def _first_key(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
+    """Returns the first key that the input has. Raises `ConfigurationError` if it has none."""
     for key in keys:
         if key in json_dict:
             return key

@@ -31,7 +31,7 @@ _LETTERS = {
     "BIOES": _Letters("B", "I", "E", "S"),
     "BMES": _Letters("B", "M", "E", "S"),
 }
-_BIO = _Letters("B", "I", "I", "B")  # of all other encodings
+_BIO = _Letters("B", "I", "I", "B")  # All other encodings have these letters.
 _BIOUL = {"S": "U", "E": "L", "M": "I"}  # the letters of other encodings in BIOUL
 _LETTER = "BIESULM"
 # The letter of an encoding, before or after the label of its span.

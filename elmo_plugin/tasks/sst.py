@@ -51,25 +51,33 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     try:
         root = Tree.fromstring(tree, node_pattern=_WORD, leaf_pattern=_WORD)
     except ValueError as error:
-        problem = str(error).split("\n")[0].removeprefix("Tree.read(): ")
+        first_line, *_ = str(error).split("\n")
+        problem = first_line.removeprefix("Tree.read(): ")
         raise ConfigurationError(f"{location}: brackets are not balanced: {problem}") from None
-    phrases = []
-    for part in root.subtrees():
-        words = [child for child in part if isinstance(child, str)]
-        if not part:
-            raise ConfigurationError(f"{location}: brackets without a word in them")
-        if words and len(words) < len(part):
-            raise ConfigurationError(f"{location}: expected brackets around the word {words[0]!r}")
-        leaves = [unescape_word(leaf) for leaf in part.leaves()]
-        phrases.append(Phrase(part.label() or "", leaves))
+    phrases = [_read_phrase(part, location) for part in root.subtrees()]
     for phrase in phrases:
-        is_number = phrase.label in ("0", "1", "2", "3", "4")
-        is_name = len(phrases) == 1 and phrase.label[:1].isalpha()  # of a text without phrases
-        if not is_number and not is_name:
-            raise ConfigurationError(
-                f"{location}: a label is a number from 0 to 4, not {phrase.label!r}"
-            )
+        _check_label(phrase.label, len(phrases), location)
     return phrases
+
+
+def _read_phrase(part: Tree, location: str) -> Phrase:
+    """Returns the label and the words of a subtree, in which there are words or subtrees."""
+    if not part:
+        raise ConfigurationError(f"{location}: brackets without a word in them")
+    words = [child for child in part if isinstance(child, str)]
+    if words and len(words) < len(part):
+        raise ConfigurationError(f"{location}: expected brackets around the word {words[0]!r}")
+    leaves = [unescape_word(leaf) for leaf in part.leaves()]
+    return Phrase(part.label() or "", leaves)
+
+
+def _check_label(label: str, num_phrases: int, location: str) -> None:
+    """Raises `ConfigurationError` for a label that is no number; a text without phrases has any."""
+    if label in ("0", "1", "2", "3", "4"):
+        return
+    is_name = num_phrases == 1 and label[:1].isalpha()
+    if not is_name:
+        raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")
 
 
 def _depth(tree: str) -> int:
@@ -182,13 +190,15 @@ class SstTreesReader(LabeledTextsReader):
                     "expected a tree, such as (3 (2 Not) (1 bad)), got "
                     f"{line.text.strip()!r:.60}; `elmo import classify` reads other files"
                 )
+            # Without phrases, the brackets have a text as people type it.
             sentence, *parts = read_phrases(line.text.strip(), line.location)
             if parts:
                 tokens = [Token(word) for word in sentence.words]
             else:
                 tokens = self._words_of(sentence, line)
             is_number = sentence.label.isdecimal()
-            if has_numbers is None:  # the labels of all other lines are like the first one
+            if has_numbers is None:
+                # All labels are numbers, or words, as the first one is. `binary` needs numbers.
                 has_numbers = is_number or self._labels is BINARY_LABELS
             if is_number != has_numbers:
                 raise line.error(f"a label is a number from 0 to 4, not {sentence.label!r}")

@@ -83,6 +83,7 @@ class RawTextTokenizer(Tokenizer):
             end = place.stop
             word = normalized.word(place.start, end)
             typed = text[word.start : word.end]
+            # A token with another text than the typed one keeps both.
             if isinstance(token, Token) and token.ensure_text() == typed:
                 token.idx = word.start
                 token.idx_end = word.end
@@ -140,17 +141,19 @@ class PennTreebankTokenizer(RawTextTokenizer):
 
     @overrides
     def split(self, text: str) -> Iterable[Token]:
+        """Yields NLTK's words with their places. Its form of a quotation mark becomes `"`."""
         end = 0
         for word in self._words(text):
             start = _end_of_space(text, end)
             end = start + len(word)
-            if word in ("``", "''"):  # NLTK's form of a quotation mark, which the text may have too
+            if word in ("``", "''"):
                 word = '"'
-                if text[start] == '"':
+                if text[start] == '"':  # otherwise the text has NLTK's form, of two characters
                     end = start + 1
             yield Token(word, start, end)
 
     def _words(self, text: str) -> Iterator[str]:
+        """Yields NLTK's words, split further at marks that NLTK does not know."""
         for chunk in self._tokenizer.tokenize(text):
             for part in _split_marks(chunk):
                 yield from _split_stop(part)

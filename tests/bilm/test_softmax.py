@@ -123,7 +123,7 @@ def test_losses_and_gradients_equal_the_formulas(
     token_weights = torch.rand(len(targets)).double() if with_weights else None
     sample = None if words is None else (words, draws)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(softmax_module.LOGITS_AT_A_TIME, "cpu", logits_at_a_time)
+        patch.setattr(softmax_module, "LOGITS_AT_A_TIME_ON_CPU", logits_at_a_time)
         _check(
             _softmax(num_words=12), torch.tensor(targets, dtype=torch.long), token_weights, sample
         )
@@ -143,7 +143,7 @@ def test_excluded_padding_takes_no_probability_from_words(
     softmax.bias.data[0] = padding_bias
     token_weights = torch.rand(len(targets)).double() if with_weights else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(softmax_module.LOGITS_AT_A_TIME, "cpu", logits_at_a_time)
+        patch.setattr(softmax_module, "LOGITS_AT_A_TIME_ON_CPU", logits_at_a_time)
         as_tensor = torch.tensor(targets, dtype=torch.long)
         _check(softmax, as_tensor, token_weights, sample=None, without_padding=True)
 

@@ -197,6 +197,7 @@ def write_weights(
     with new_hdf5(path) as (file, target):
 
         def write(name: str, tensor: Tensor) -> None:
+            """Writes a dataset, in the type that the file has for it."""
             if target.error is not None:
                 raise target.error
             tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()
@@ -262,25 +263,28 @@ def _find_dataset(
     if dataset is None and options.lstm.n_layers == 1:
         dataset = find_numbers(file, only_layer_name(name))
     if dataset is None:
-        if name == "char_embed" and "embedding" in file:
-            raise BiLmError(
-                "its biLM reads whole words (dataset embedding), but only biLMs that read "
-                "characters can be used"
-            )
         default = default_projection(name, options)
-        if default is not None:
-            return default
-        because = "but required by the options"
-        if name.endswith("W_P_0"):
-            because += (
-                ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
-            )
-        if name.startswith("RNN_1"):
-            because += ", as a biLM has two directions"
-        raise BiLmError(f"the dataset {name} is missing, {because}")
+        if default is None:
+            raise _missing_dataset(file, name)
+        return default
     if dataset.shape != mapping.shape:
         raise BiLmError(
             f"the dataset {name} has the shape {dataset.shape}, but the options ask for "
             f"{mapping.shape}"
         )
     return dataset
+
+
+def _missing_dataset(file: h5py.File, name: str) -> BiLmError:
+    """Returns the error of a dataset that is missing, with the probable reason."""
+    if name == "char_embed" and "embedding" in file:
+        return BiLmError(
+            "its biLM reads whole words (dataset embedding), but only biLMs that read characters "
+            "can be used"
+        )
+    because = "but required by the options"
+    if name.endswith("W_P_0"):
+        because += ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
+    if name.startswith("RNN_1"):
+        because += ", as a biLM has two directions"
+    return BiLmError(f"the dataset {name} is missing, {because}")

@@ -108,9 +108,14 @@ def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
 
 
 def _read_state(file: AnyPath) -> dict[str, Any]:
+    """Reads a `state_dict`. Raises `BiLmError` if the file is missing or has something else."""
     if not file.is_file():
         raise BiLmError(f"weight file not found: {file}")
-    source = file if isinstance(file, Path) else file.read_bytes()
+    source: Path | bytes
+    if isinstance(file, Path):
+        source = file
+    else:  # in a zip archive
+        source = file.read_bytes()
     state = load_plain(source, name=f"weight file {file}")
     if not isinstance(state, dict):
         raise BiLmError(f"weight file {file}: expected a dictionary of tensors")
@@ -151,7 +156,7 @@ def read_options(folder: AnyPath) -> BiLmOptions:
 def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     """
     Reads lines `token<TAB>row`. White space around a line is ignored. A line that has only a row is
-    that of the ideographic space U+3000, which is white space itself. Raises `BiLmError` if the
+    for the ideographic space U+3000: it is white space itself. Raises `BiLmError` if the
     file is missing, has other lines, or does not contain a token of `needed`.
     """
     rows: dict[str, int] = {}

@@ -205,17 +205,24 @@ def _model_in(folder: AnyPath) -> AnyPath | ModelFiles | None:
     """
     if is_model_folder(folder):
         return folder
-    files = [file for file in folder.iterdir() if file.is_file()]
-    files = [file for file in files if not file.name.startswith(".")]
     # Published files often have the model's name before the names here; NLPL's weights are
     # model.hdf5.
-    options = [file for file in files if file.name.endswith(OPTIONS_NAME)]
-    weights = [file for file in files if file.name.endswith(WEIGHTS_NAME)]
+    options = _files_ending_in(folder, OPTIONS_NAME)
+    weights = _files_ending_in(folder, WEIGHTS_NAME)
     if not weights:
-        weights = [file for file in files if file.name.endswith(".hdf5")]
+        weights = _files_ending_in(folder, ".hdf5")
     if len(options) != 1 or len(weights) != 1:
         return None
     return ModelFiles(options[0], weights[0])
+
+
+def _files_ending_in(folder: AnyPath, ending: str) -> list[AnyPath]:
+    """Returns the files in a folder whose names end so, without hidden ones."""
+    files = []
+    for file in folder.iterdir():
+        if file.name.endswith(ending) and not file.name.startswith(".") and file.is_file():
+            files.append(file)
+    return files
 
 
 def _find_on_hub(source: str | Path, path: Path) -> Path:

@@ -69,7 +69,7 @@ def read_state(archive: str | Path) -> dict[str, Any]:
     path = archive_path(archive)
 
     def is_wanted(file: str) -> bool:
-        return False  # no file but the weights, which `_read` always reads
+        return False  # `_read` always reads the weights, and nothing else is needed
 
     files = _read(path, is_wanted)
     return _state(files, _name(path))

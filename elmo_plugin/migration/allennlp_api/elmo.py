@@ -154,7 +154,7 @@ class Elmo(nn.Module):
                 f'stateful: expected true, false or "{WITHIN_A_CALL}", got {stateful!r}'
             )
         has_files = options_file is not None and weight_file is not None
-        has_one_file = (options_file is not None) != (weight_file is not None)
+        has_one_file = not has_files and (options_file is not None or weight_file is not None)
         sources = [has_files, bilm is not None, module is not None]
         if has_one_file or sources.count(True) != 1:
             raise BiLmError("Elmo needs either options_file and weight_file, or bilm, or module")

@@ -75,8 +75,8 @@ class ElmoBiLm(nn.Module):
             if bilm.is_trainable:
                 raise BiLmError(_NO_TRAINED_WORDS)
             characters = bilm.options.char_cnn.max_characters_per_token
-            ids = torch.from_numpy(sentences_to_character_ids([vocab_to_cache], characters)[0])
-            self._vocabulary = ids.to(bilm.boundaries)
+            (ids,) = sentences_to_character_ids([vocab_to_cache], characters)  # as one sentence
+            self._vocabulary = torch.from_numpy(ids).to(bilm.boundaries)
         self._loaded_words: Tensor | None = None
         self._register_state_dict_hook(_convert_saved)
         self._register_load_state_dict_pre_hook(_convert_loaded, with_module=True)

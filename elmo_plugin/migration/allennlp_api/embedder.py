@@ -102,7 +102,8 @@ class ElmoEmbedder:
         Returns the vectors of the words in all layers, shape (num_layers, words, output_dim),
         float32.
         """
-        return self.embed_batch([sentence])[0]
+        (vectors,) = self.embed_batch([sentence])
+        return vectors
 
     def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
         """

@@ -2,8 +2,8 @@
 
 `ElmoLstm` and `TokenEmbedder` stand for its two modules, and `ParameterNames` for all modules that
 contain parameters. The biLM runs as a whole without them, so a change of one would have no effect:
-whatever they do not support ends in an error that says what to use instead. The idioms of
-`tests/dropin` decide what they support.
+whatever they do not support ends in an error that says what to use instead. They support the idioms
+of `tests/dropin`.
 """
 
 from collections import OrderedDict, defaultdict
@@ -82,7 +82,7 @@ def _refuse_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """
     if not getattr(hook, "__module__", "").startswith("allennlp."):
         raise not_supported("a hook on a module inside the biLM")
-    return RemovableHandle(OrderedDict())  # of no module
+    return RemovableHandle(OrderedDict())  # There is nothing to remove.
 
 
 def modules_of_parameters(bilm: BiLm) -> dict[str, ParameterNames]:

@@ -52,7 +52,8 @@ def mappings(options: BiLmOptions) -> list[TensorMapping]:
 def _layer_number(mapping: TensorMapping) -> int:
     """Returns 1 for `_elmo_lstm.forward_layer_1.….`: AllenNLP has a layer's directions together."""
     _, layer, _ = mapping.theirs.split(".", maxsplit=2)
-    return int(layer.rpartition("_")[2])
+    _, _, number = layer.rpartition("_")
+    return int(number)
 
 
 def to_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
@@ -99,7 +100,8 @@ def parameter_names(options: BiLmOptions) -> dict[str, str]:
 
 def with_parameters(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
-    Adds to the weights of a model with AllenNLP's names its biLMs' weights by `parameter_names`.
+    Returns the weights of a model that have AllenNLP's names. The weights of its biLMs are there a
+    second time, under the `parameter_names` of ours.
     """
     extended = dict(state)
     for path, weights in find_bilms(state, CHARACTERS, ""):

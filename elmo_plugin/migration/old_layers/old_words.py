@@ -81,6 +81,7 @@ def _simple_words(text: str) -> Iterator[str]:
         end = len(word)
         while end and word[end - 1] in _CLOSING and word[:end].lower() not in _ABBREVIATIONS:
             end -= 1
+        # The rest is a stem and its contractions, such as "'ll" and "n't".
         stem, suffixes = _WITH_SUFFIXES.fullmatch(word, 0, end).groups()  # type: ignore[union-attr]
         if stem:
             yield stem

@@ -93,8 +93,8 @@ def _port_folder(folder: Path) -> Porting:
 
 def _is_of_dropin(tensors: Any) -> bool:
     """
-    Returns whether a model was trained with the drop-in's ELMo, whose state it then has. The
-    drop-in describes its weights in torch's metadata.
+    Returns whether a model was trained with the drop-in's ELMo, and so with its state. The drop-in
+    describes its weights in torch's metadata.
     """
     descriptions = getattr(tensors, "_metadata", {})
     return any("elmo" in description for description in descriptions.values())
@@ -122,7 +122,7 @@ def _use_stored_files(config: Config, folder: Path) -> dict[str, str]:
 def _object_at(config: Config, keys: list[str]) -> Config:
     """
     Returns the object at the keys of an old configuration, or an empty one. The keys do not have
-    `token_embedders` where the old configuration had none.
+    `token_embedders` if the old configuration did not.
     """
     part: Any = config
     for key in keys:

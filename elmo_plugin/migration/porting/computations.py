@@ -73,7 +73,7 @@ def _note_spacy(porting: Porting) -> None:
 
 
 def _take_old_layers(porting: Porting) -> None:
-    """Replaces layers that AllenNLP 2 computes in another way by ours, which compute as before."""
+    """Replaces layers that AllenNLP 2 computes in another way by ours. They compute as before."""
     for place, part in porting.objects("model"):
         kind = type_of(part)
         if kind in _TABLES["old_layers"]:
@@ -94,7 +94,9 @@ def _fix_slopes(porting: Porting) -> None:
         elif isinstance(activations, list) and "prelu" in activations:
             fixed = []
             for activation in activations:
-                fixed.append(_FIXED_PRELU if activation == "prelu" else activation)
+                if activation == "prelu":
+                    activation = _FIXED_PRELU
+                fixed.append(activation)
             part["activations"] = fixed
         else:
             continue
@@ -104,7 +106,7 @@ def _fix_slopes(porting: Porting) -> None:
 
 def _index_cached_words(porting: Porting) -> None:
     """
-    Gives ELMo the characters of a vocabulary's words where it read vectors that were computed once
+    Gives ELMo the characters of a vocabulary's words if it read vectors that were computed once
     for each word. The old configuration says where: the ported one no longer has these options.
     """
     for place, part in Porting(porting.old).objects("model"):

@@ -13,7 +13,7 @@ from elmo_plugin.migration.porting.config import (
 )
 
 _NEW_KEYS = {"iterator": "data_loader", "validation_iterator": "validation_data_loader"}
-_DEFAULT_BATCH_SIZE = 32  # of AllenNLP 0.x
+_DEFAULT_BATCH_SIZE = 32  # AllenNLP 0.x took it if none was given.
 _LAZY_INSTANCES = 1000
 _PROCESSES = "alone: `data_loader.num_workers` needs a reader with `apply_token_indexers`"
 _PORTED_ITERATORS = ("basic", "bucket", "epoch_tracking_bucket")
@@ -32,7 +32,7 @@ def port_data_loaders(porting: Porting) -> None:
 
 
 def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
-    """Makes the data loader that reads as an iterator did, and notes what it cannot do."""
+    """Makes the data loader that reads as an iterator did, and notes the options that it lacks."""
     rest = _innermost_iterator(porting, place, iterator)  # the options that are yet to be ported
     kind = rest.pop("type", "bucket")
     if kind not in _PORTED_ITERATORS:
@@ -87,6 +87,7 @@ def _note_lost_iterator(porting: Porting, place: str, kind: str) -> None:
 
 
 def _note_removed_option(porting: Porting, place: str, option: str) -> None:
+    """Notes an option of an iterator that a data loader does not have."""
     text = "removed"
     if option == "track_epoch":
         text = "removed: take the callback `track_epoch_callback`"
@@ -126,6 +127,7 @@ def _port_loader(porting: Porting, key: str) -> None:
 
 
 def _port_batch_sampler(porting: Porting, key: str, loader: Config, batch_sampler: Config) -> None:
+    """Ports the sampler that makes the batches of a data loader."""
     if type_of(batch_sampler) == "basic":
         replace(loader, "batch_sampler", without_type(batch_sampler))
         porting.note(f"{key}.batch_sampler", "`basic` is now `batch_size` of the loader")

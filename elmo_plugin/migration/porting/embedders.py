@@ -10,23 +10,32 @@ _EMBEDDER_OPTIONS = ("type", "allow_unmatched_keys", "embedder_to_indexer_map")
 
 
 def port_token_embedders(porting: Porting) -> None:
-    """Puts the embedders of a text field, which stood beside its options, in `token_embedders`."""
+    """Moves the embedders of a text field from beside its options to `token_embedders`."""
     for place, part in porting.objects("model"):
         for key, embedder in part.items():
             is_embedder = key.endswith("_embedder") or key == "word_embeddings"
             if not is_embedder or not isinstance(embedder, dict) or "token_embedders" in embedder:
                 continue
-            options: Config = {}
-            token_embedders: Config = {}
-            for name, value in embedder.items():
-                if name in _EMBEDDER_OPTIONS:
-                    options[name] = value
-                else:
-                    token_embedders[name] = value
-            are_objects = all(isinstance(value, dict) for value in token_embedders.values())
-            if token_embedders and are_objects:
-                part[key] = {**options, "token_embedders": token_embedders}
+            new = _with_token_embedders(embedder)
+            if new is not None:
+                part[key] = new
                 porting.note(f"{place}.{key}", "its embedders are now in `token_embedders`")
+
+
+def _with_token_embedders(embedder: Config) -> Config | None:
+    """Returns an embedder in the new form; `None` if there is anything but embedders in it."""
+    options: Config = {}
+    token_embedders: Config = {}
+    for name, value in embedder.items():
+        if name in _EMBEDDER_OPTIONS:
+            options[name] = value
+        elif isinstance(value, dict):
+            token_embedders[name] = value
+        else:
+            return None
+    if not token_embedders:
+        return None
+    return {**options, "token_embedders": token_embedders}
 
 
 def port_unmatched_embedders(porting: Porting) -> None:
@@ -45,7 +54,7 @@ def port_unmatched_embedders(porting: Porting) -> None:
         for name, arrays in arrays_of.items():
             read = _names_of_arrays(arrays)
             if type_of(embedders.get(name)) == "elmo_token_embedder":
-                del read[1:]  # the numbers of cached words, which AllenNLP 2 does not have
+                del read[1:]  # AllenNLP 2 does not have the numbers of cached words
             old_name = _indexer_of_arrays(read, old_names)
             here = f"{place}.embedder_to_indexer_map.{name}"
             if old_name is None:
@@ -74,6 +83,7 @@ def _token_indexers(porting: Porting) -> list[Config]:
 
 
 def _names_in(indexers: list[Config]) -> set[str]:
+    """Returns the names of all indexers, whichever reader has them."""
     names: set[str] = set()
     for of_reader in indexers:
         names.update(of_reader)
@@ -92,7 +102,7 @@ def _names_of_arrays(arrays: Any) -> list[str]:
 def _indexer_of_arrays(arrays: list[str], indexer_names: Collection[str]) -> str | None:
     """
     Returns the name of the indexer that makes all these arrays: an array has the indexer's name,
-    maybe followed by a hyphen and a word. Returns `None` if it cannot be told.
+    maybe followed by a hyphen and a word. Returns `None` if that is not clear.
     """
     found: set[str] = set()
     for array in arrays:

@@ -17,8 +17,8 @@ def evaluate(
     name: str, text: str, variables: dict[str, str], trust: bool, any_value: str
 ) -> tuple[str, str]:
     """
-    Returns the JSON and no error, or no JSON and the error. Each variable that is asked for and
-    missing is added to `variables`, with any value.
+    Returns the JSON and no error, or no JSON and the error. Adds each variable that the
+    configuration needs, and that is missing, to `variables`, with any value.
     """
     folder = Path(name).parent.resolve()
 
@@ -35,7 +35,7 @@ def evaluate(
         try:
             found = _jsonnet.evaluate_snippet(name, text, ext_vars=variables, import_callback=read)
         except RuntimeError as mistake:
-            first_line = str(mistake).splitlines()[0]
+            first_line, *_ = str(mistake).splitlines()
             error = " ".join(first_line.split())
         else:
             if len(found) > MOST:

@@ -19,7 +19,7 @@ def port_applicators(porting: Porting) -> None:
 
 
 def _applicator(pairs: list[list[Config]]) -> Config:
-    """Returns the object for pairs of a regular expression and what is done by it."""
+    """Returns the object for pairs of a regular expression and an initializer or regularizer."""
     prevented = [regex for regex, kind in pairs if type_of(kind) == "prevent"]
     regexes: list[list[Config]] = []
     for regex, kind in pairs:
@@ -70,6 +70,7 @@ def port_keys(porting: Porting) -> None:
 
 
 def _port_coding_scheme(porting: Porting, place: str, reader: Config) -> None:
+    """Ports the encoding into which a reader converts the tags of its files."""
     scheme = reader["coding_scheme"]
     if scheme == _ENCODING_OF_FILES[type_of(reader)]:
         del reader["coding_scheme"]
@@ -82,25 +83,34 @@ def _port_coding_scheme(porting: Porting, place: str, reader: Config) -> None:
 def port_attention(porting: Porting) -> None:
     """Ports the functions of attention, and the names of their sizes."""
     for place, part in porting.objects():
-        function = part.get("similarity_function", "dot_product")
-        if type_of(part) == "legacy" and isinstance(function, str | dict):
-            if isinstance(function, str):
-                function = {"type": function}
-            part.clear()
-            part.update(function)
-            porting.note(place, "the similarity function stands for itself, without `legacy`")
         is_matrix = "matrix" in place
+        if type_of(part) == "legacy":
+            _port_legacy_attention(porting, place, part)
         if type_of(part) == "dot_product" and "scale_output" in part and is_matrix:
             if part.pop("scale_output"):
                 part["type"] = "old_scaled_dot_product"
             porting.note(f"{place}.scale_output", f"now the type {part['type']!r}")
         if type_of(part) == "bilinear" and "tensor_1_dim" in part:
-            first, second = ("vector_dim", "matrix_dim")
+            first = "vector_dim"
+            second = "matrix_dim"
             if is_matrix:
-                first, second = ("matrix_1_dim", "matrix_2_dim")
+                first = "matrix_1_dim"
+                second = "matrix_2_dim"
             replace(part, "tensor_1_dim", {first: part["tensor_1_dim"]})
             replace(part, "tensor_2_dim", {second: part["tensor_2_dim"]})
             porting.note(place, f"its sizes are now `{first}` and `{second}`")
+
+
+def _port_legacy_attention(porting: Porting, place: str, attention: Config) -> None:
+    """Puts the similarity function of an attention in the place of the attention."""
+    function = attention.get("similarity_function", "dot_product")
+    if isinstance(function, str):
+        function = {"type": function}
+    if not isinstance(function, dict):
+        return
+    attention.clear()
+    attention.update(function)
+    porting.note(place, "the similarity function stands for itself, without `legacy`")
 
 
 def port_types(porting: Porting) -> None:
@@ -108,9 +118,11 @@ def port_types(porting: Porting) -> None:
     for place, part in porting.objects():
         kind = type_of(part)
         if kind in TABLES["types"]:
-            new_options = TABLES["types"][kind]
-            part |= {**new_options, **part, "type": new_options["type"]}
-            porting.note(f"{place}.type", f"{kind!r} is now {new_options['type']!r}")
+            new = TABLES["types"][kind]
+            for option, value in new.items():
+                part.setdefault(option, value)
+            part["type"] = new["type"]
+            porting.note(f"{place}.type", f"{kind!r} is now {new['type']!r}")
         if kind == "bert_adam":
             text = (
                 "`bert_adam` clipped the gradient of each parameter to the norm 1, this one does "
@@ -119,10 +131,10 @@ def port_types(porting: Porting) -> None:
             porting.note(place, text, "advice")
         predictor = part.get("predictor")
         if isinstance(predictor, str):
-            new = TABLES["predictors"].get(predictor, predictor.replace("-", "_"))
-            if new != predictor:
-                part["predictor"] = new
-                porting.note(f"{place}.predictor", f"now {new!r}")
+            new_predictor = TABLES["predictors"].get(predictor, predictor.replace("-", "_"))
+            if new_predictor != predictor:
+                part["predictor"] = new_predictor
+                porting.note(f"{place}.predictor", f"now {new_predictor!r}")
 
 
 def port_addresses(porting: Porting) -> None:

@@ -34,7 +34,7 @@ from elmo_plugin.migration.porting.trainer import (
     port_trainer_key,
 )
 
-# What a rule raises at a value of a form that it does not expect.
+# A rule raises one of these at a value of a form that it does not expect.
 _UNEXPECTED_VALUE = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 

@@ -128,8 +128,8 @@ def _find_mark(
     real: Any,
 ) -> _Marked | None:
     """
-    Tries the mark of a text for a variable, then that of a number. A mark is right if it shows up
-    in the configuration, which is `real` again with the values in the place of all marks.
+    Tries the mark of a text for a variable, then the mark of a number. A mark is right if it shows
+    up in the configuration, and if this is `real` again with the values in the place of all marks.
     """
     for kind in (TEXT_VARIABLE, NUMBER_VARIABLE):
         mark = f"{kind}{variable}{_END}"
@@ -147,7 +147,7 @@ def _find_mark(
 
 
 def _hint_of_tried(asked: Mapping[str, str], known: Mapping[str, str]) -> str:
-    """Returns which variables had a value that nobody gave, for an error, and how to give one."""
+    """Returns a hint at the variables that had any value, for an error, and how to give one."""
     tried = [variable for variable in asked if variable not in known]
     if not tried:
         return ""
@@ -200,6 +200,7 @@ def _with_functions(literal: re.Match[str]) -> str:
         return f'" + {function} + "'
 
     expression = VARIABLE.sub(call, text)
-    # Empty texts around the calls would turn numbers into texts.
+    # A mark at an end of the text, or next to another mark, leaves an empty text there. It goes,
+    # because adding it would turn a number into a text.
     expression = expression.removeprefix('"" + ').removesuffix(' + ""')
     return expression.replace(' + "" + ', " + ")

@@ -1,4 +1,4 @@
-"""The rule for tokenizers: AllenNLP 2 has no word splitters, filters or stemmers within them."""
+"""The rule for tokenizers: AllenNLP 2 does not have word splitters, filters or stemmers."""
 
 from typing import Any
 

@@ -45,7 +45,7 @@ def port_trainer_key(key: str, porting: Porting) -> None:
 
 
 def _new_items(new: str, value: Any, in_checkpointer: bool) -> Config:
-    """Returns what stands in the place of an old key, in the trainer or in its checkpointer."""
+    """Returns the items that replace an old key, in the trainer or in its checkpointer."""
     first, _, last = new.partition(".")
     if not new or first == "data_loader":
         return {}
@@ -73,7 +73,7 @@ def _new_value(key: str, value: Any, porting: Porting) -> Any:
 
 
 def port_callbacks(porting: Porting) -> None:
-    """Joins the callbacks of 1.x; makes those of 0.9's trainer `callback` keys of the trainer."""
+    """Joins the callbacks of 1.x; makes keys of the trainer of the callbacks of 0.9."""
     trainer = porting.get("trainer")
     for key in _CALLBACK_KEYS:
         if key in trainer:
@@ -110,7 +110,7 @@ def _join_callbacks(porting: Porting, trainer: Config, key: str) -> None:
 
 
 def _trainer_options(callback: Any) -> Config:
-    """Returns the keys of the trainer that do what a callback of AllenNLP 0.9 did."""
+    """Returns the keys of the trainer that replace a callback of AllenNLP 0.9."""
     options = _options_of(callback)
     is_average = type_of(callback).endswith("moving_average")
     if is_average and "moving_average" not in options:

@@ -4,7 +4,8 @@ import re
 from collections.abc import MutableMapping
 from typing import Any
 
-_LAYER = r"(?:forward_|backward_)?layer_\d+\."  # of a stacked LSTM
+# The part of a name that says which layer of a stacked LSTM is meant.
+_LAYER = r"(?:forward_|backward_)?layer_\d+\."
 _LINEAR = r"(?:input|state)_linearity\."
 # Parts of names: a regular expression for the old one, and its replacement. The LSTMs
 # inside ELMo have no `_module`, and keep their names.

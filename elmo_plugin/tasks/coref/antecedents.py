@@ -151,20 +151,23 @@ class ProductLayer(torch.autograd.Function):
 
     @staticmethod
     @first_derivative_only
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, d_products: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         left, right, weight = ctx.saved_tensors
-        gradient = gradient.reshape(len(left), -1)  # Shape: (left, right * hidden_dim)
-        of_scaled = (gradient.T @ left).view(len(right), *weight.shape)
-        of_left = gradient @ _scaled(right, weight)
-        of_right = (of_scaled * weight).sum(dim=1)
-        of_weight = of_scaled.mul_(right.unsqueeze(1)).sum(dim=0)  # in place: it is large
-        return of_left, of_right, of_weight
+        d_products = d_products.reshape(len(left), -1)  # Shape: (left, right * hidden_dim)
+        d_left = d_products @ _scaled(right, weight)
+        # The gradient of the weight as scaled by each vector, shape (right, hidden_dim, dim).
+        d_scaled = (d_products.T @ left).view(len(right), *weight.shape)
+        d_right = (d_scaled * weight).sum(dim=1)
+        # In place, because it is large.
+        d_weight = d_scaled.mul_(right.unsqueeze(1)).sum(dim=0)
+        return d_left, d_right, d_weight
 
 
 def product_layer(left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
     """
-    Returns `ProductLayer` of vectors of shape (left, dim) and (right, dim), of shape (left, right,
-    hidden_dim); under autocast, of its type. The weight has the shape (hidden_dim, dim).
+    Applies a `ProductLayer` to all pairs of vectors, shapes (left, dim) and (right, dim), with a
+    weight of shape (hidden_dim, dim). Returns shape (left, right, hidden_dim); under autocast, the
+    layer is computed in autocast's type.
     """
     dtype = autocast_dtype(left)
     return ProductLayer.apply(left.to(dtype), right.to(dtype), weight.to(dtype))

@@ -4,7 +4,6 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from elmo_plugin.tasks.conll2012 import (
@@ -56,24 +55,26 @@ def _parse_document(document: DocumentLines) -> CorefDocument:
     name, part = parse_title(document.begin)
     if not document.sentences:
         raise document.begin.error("the document that begins here is empty")
-    sentences = [parse_sentence(lines) for lines in document.sentences]
-    words = list(chain.from_iterable(sentences))
-    labels = [word.mention for word in words]
-    lines_of_words = [word.line for word in words]
+    sentences = []
+    speakers = []
+    labels = []
+    lines = []
+    for lines_of_sentence in document.sentences:
+        words = parse_sentence(lines_of_sentence)
+        sentences.append([word.plain for word in words])
+        speakers.append([word.speaker or NO_SPEAKER for word in words])
+        labels += [word.mention for word in words]
+        lines += lines_of_sentence
     return CorefDocument(
         name,
         part,
-        sentences=[[word.plain for word in sentence] for sentence in sentences],
-        speakers=[[_speaker(word) for word in sentence] for sentence in sentences],
+        sentences=sentences,
+        speakers=speakers,
         genre=genre_in(name),
-        clusters=located_clusters(labels, lines_of_words),
+        clusters=located_clusters(labels, lines),
         file=document.begin.file,
         first_line=document.begin.number,
     )
-
-
-def _speaker(word: ConllWord) -> str:
-    return word.speaker or NO_SPEAKER
 
 
 def parse_title(begin: Line) -> tuple[str, str]:

@@ -109,7 +109,10 @@ class CorefReader(TaskDatasetReader):
         `CorefDocument`) and, if the clusters of the document are the correct ones, `clusters`
         (metadata).
         """
-        sentences = [TextField([Token(word) for word in words]) for words in document.sentences]
+        sentences = []
+        for words in document.sentences:
+            tokens = [Token(word) for word in words]
+            sentences.append(TextField(tokens))
         fields = {
             "sentences": ListField(sentences),
             "genre": GenreField(document.genre, label_namespace=GENRES),
@@ -121,7 +124,7 @@ class CorefReader(TaskDatasetReader):
 
 
 def _compile_genre_pattern(pattern: str) -> re.Pattern[str]:
-    """Raises `ConfigurationError` if the pattern is no regex, or has no group for the genre."""
+    """Raises `ConfigurationError` if the pattern is no regex, or lacks a group for the genre."""
     try:
         compiled = re.compile(pattern)
     except re.error as error:

@@ -1,6 +1,6 @@
 """Documents of words with their clusters of mentions."""
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import is_list_of
@@ -8,6 +8,7 @@ from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.spans import Span
 
 NO_SPEAKER = "-"
+_EXPECTED_SPEAKERS = '"speakers": expected one name for each word of each of the "sentences"'
 
 
 class CorefDocument(NamedTuple):
@@ -79,12 +80,15 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
     """Returns the speakers of the words, or "-". Raises `BiLmError` otherwise."""
     if speakers is None:
         return [[NO_SPEAKER] * len(words) for words in sentences]
-    if is_list_of(speakers, list):
-        speakers = [[name or NO_SPEAKER for name in names] for names in speakers]
-    lengths = [len(words) for words in sentences]
-    if not _are_texts(speakers) or [len(names) for names in speakers] != lengths:
-        raise BiLmError('"speakers": expected one name for each word of each of the "sentences"')
-    return cast(list[list[str]], speakers)
+    if not is_list_of(speakers, list) or len(speakers) != len(sentences):
+        raise BiLmError(_EXPECTED_SPEAKERS)
+    checked = []
+    for names, words in zip(speakers, sentences, strict=True):
+        names = [name or NO_SPEAKER for name in names]
+        if not _are_texts([names]) or len(names) != len(words):
+            raise BiLmError(_EXPECTED_SPEAKERS)
+        checked.append(names)
+    return checked
 
 
 def _are_texts(lists: Any) -> bool:

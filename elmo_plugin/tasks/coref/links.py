@@ -96,7 +96,10 @@ def average_antecedent_logits(members: Sequence[AntecedentLogits]) -> Antecedent
     Returns logits of the mean of the members' probabilities, for the union of their spans. If one
     model does not have a span, that model gives it no antecedent, and it is nobody's antecedent.
     """
-    union = sorted({span for member in members for span in member.spans})
+    all_spans: set[Span] = set()
+    for member in members:
+        all_spans.update(member.spans)
+    union = sorted(all_spans)
     mean = members[0].logits.new_zeros(len(union), len(union) + 1)
     for member in members:
         mean += _aligned_probabilities(member, union) / len(members)
@@ -142,6 +145,7 @@ def describe(
         text, places = join_words(words)
 
     def describe_mention(mention: Span) -> dict[str, Any]:
+        """Returns a mention as JSON has it."""
         first_character, _ = places[mention.start]
         _, after_last = places[mention.end - 1]
         return {

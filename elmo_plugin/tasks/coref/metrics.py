@@ -20,7 +20,8 @@ logger = logging.getLogger(__name__)
 
 METRICS = ("muc", "bcub", "ceafe")  # the score of CoNLL-2012 is their mean
 MAX_REPEATED = 10
-Cluster = list[Hashable]  # its mentions, maybe repeated
+# The mentions of a cluster; a mention may be repeated.
+Cluster = list[Hashable]
 
 
 class CorefCounts(NamedTuple):

@@ -137,6 +137,9 @@ class CorefSpanRanking(TaskModel):
             width_dim=feature_dim,
             dropout=dropout,
         )
+        num_genres = 0  # without the genre as a feature
+        if use_genre:
+            num_genres = vocab.get_vocab_size(GENRES)
         span_dim = self.span_encoder.get_output_dim()
         self.mention_first_layer = nn.Linear(span_dim, hidden_dim)
         self.mention_further_layers = further_layers(hidden_dim, dropout)
@@ -145,7 +148,7 @@ class CorefSpanRanking(TaskModel):
             hidden_dim=hidden_dim,
             max_antecedents=max_antecedents,
             feature_dim=feature_dim,
-            num_genres=vocab.get_vocab_size(GENRES) if use_genre else 0,
+            num_genres=num_genres,
             use_speakers=use_speakers,
             dropout=dropout,
         )
@@ -286,7 +289,7 @@ def _add_mention_scores(pairs: Tensor, scores: Tensor) -> Tensor:
     Adds to the score of each pair, shape (spans, antecedents), the scores of both spans as
     mentions, shape (spans,). A pair without an antecedent keeps its score of minus infinity.
     """
-    antecedents = antecedent_indices(pairs).clamp(min=0)  # any span where there is no antecedent
+    antecedents = antecedent_indices(pairs).clamp(min=0)  # any span, if an antecedent is missing
     return pairs + scores.unsqueeze(1) + scores[antecedents]
 
 
@@ -296,7 +299,9 @@ def _speaker_ids(document: CorefDocument, first_sentence: int, length: int) -> T
     ids_of_words = []
     for speakers in document.speakers[first_sentence : first_sentence + length]:
         for speaker in speakers:
-            ids_of_words.append(ids.setdefault(speaker, len(ids)))
+            if speaker not in ids:
+                ids[speaker] = len(ids)
+            ids_of_words.append(ids[speaker])
     return torch.tensor(ids_of_words)
 
 
@@ -339,7 +344,7 @@ class CorefPredictor(TaskPredictor):
         return reader.text_to_instance(self._read(json_dict), has_answers=False)
 
     def _read(self, json_dict: JsonDict) -> CorefDocument:
-        """Returns the document of an input, whose sentences may be given or not."""
+        """Returns the document of an input. Its sentences are given, or spaCy's rules find them."""
         genre = json_dict.get("genre", "")
         if not isinstance(genre, str):
             raise ConfigurationError(f'elmo_coref: "genre": expected text, got {genre!r}')

@@ -179,8 +179,10 @@ class _LongestSpans:
     """
 
     def __init__(self) -> None:
-        self._last_words: dict[int, int] = {}  # by the first word
-        self._first_words: dict[int, int] = {}  # by the last word
+        # The last word of the longest span that begins at a word.
+        self._last_words: dict[int, int] = {}
+        # The first word of the longest span that ends at a word.
+        self._first_words: dict[int, int] = {}
 
     def add(self, start: int, end: int) -> None:
         """Adds a span by its first and its last word."""

@@ -176,7 +176,7 @@ def sentence_rows(
 
 
 def _fields(line: Line) -> list[str]:
-    """Returns the parts of a line between its tabs, or between spaces if it has no tab."""
+    """Returns the parts of a line between its tabs, or between spaces in a line without tabs."""
     if "\t" in line.text:
         return [field.strip(" ") for field in line.text.rstrip("\r\n").split("\t")]
     return line.columns

@@ -32,7 +32,7 @@ class _Tag(NamedTuple):
     kind: str
 
 
-_NO_TAG = _Tag("O", "")  # as before the first word and after the last one
+_NO_TAG = _Tag("O", "")  # This counts as the tag before the first word.
 
 
 def _split(tag: str) -> _Tag:
@@ -172,7 +172,7 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
             if first is None:
                 first = line
                 width = len(fields)
-                if fields[-2:] == _HEADER:
+                if fields[-2:] == _HEADER:  # the line has the names of the columns
                     continue
             if len(fields) != width:
                 raise line.error(

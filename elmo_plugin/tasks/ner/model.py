@@ -154,10 +154,10 @@ class NerBiLstmCrf(TaskModel):
         output: dict[str, Any] = {"words": words}
         if not self.training:
             labels = self.vocab.get_index_to_token_vocabulary("labels")
-            transitions = _constrained_transitions(crf)
-            paths = viterbi(emissions, mask, *transitions)
+            transitions, first_tag, last_tag = _constrained_transitions(crf)
+            paths = viterbi(emissions, mask, transitions, first_tag, last_tag)
             output["tags"] = [[labels[index] for index in path] for path in paths]
-            output["logits"] = [emissions, *transitions]
+            output["logits"] = [emissions, transitions, first_tag, last_tag]
         if tags is not None:
             is_known = self.known_tags(tags, gold_tags).all(dim=1)  # Shape: (batch,)
             known = is_known.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
@@ -218,7 +218,7 @@ class NerBiLstmCrf(TaskModel):
             if span.label:
                 inner = indices.get(f"I-{span.label}")
             if inner is not None and span.end < len(tags):
-                # In BIO, this tag would go on with the entity, which would be another one.
+                # In BIO, this tag would make the entity longer, and so another one.
                 allowed[row, span.end, inner] = -torch.inf
         transitions = transitions.double()
         sums = first_tag.double() + allowed[:, 0]  # Shape: (rows, tags)
@@ -260,8 +260,8 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
             f"ner_bilstm_crf: expected tags of entities, got {plain!r}; metric='+accuracy' trains "
             "on tags of any kind (tag_encoding: 'plain')"
         )
-    letters = {tag.letter for tag in tags.values()} - {"O"}
-    if not letters:
+    letters = {tag.letter for tag in tags.values()}
+    if letters <= {"O"}:  # without any entities
         return tag_encoding or "plain"
     encoding = "BIO"
     if "L" in letters or "U" in letters:  # in BIOUL every entity has one of them
@@ -387,5 +387,9 @@ def _add_characters(entities: Iterable[JsonDict], instance: Instance) -> None:
 
 def _in_bio(tags: Sequence[str]) -> list[str]:
     """Returns the tags of entities in BIO, from any encoding; in IO, a tag is only a type."""
-    with_letters = [tag if parse_tag(tag) else f"I-{tag}" for tag in tags]
+    with_letters = []
+    for tag in tags:
+        if parse_tag(tag) is None:
+            tag = f"I-{tag}"
+        with_letters.append(tag)
     return spans_to_tags(tags_to_spans(with_letters), len(tags), "BIO")

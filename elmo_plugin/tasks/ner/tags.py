@@ -20,8 +20,9 @@ def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
         if tag is None:
             return None
         tags[value] = tag
-    has_type = {tag.kind != "" for tag in tags.values() if tag != OUTSIDE}
-    if len(has_type) > 1:
+    of_entities = [tag for tag in tags.values() if tag != OUTSIDE]
+    with_type = [tag for tag in of_entities if tag.kind]
+    if with_type and len(with_type) < len(of_entities):
         return None
     return tags
 

@@ -100,7 +100,7 @@ def _parse_paragraph(paragraph: Any, place: str, ids: set[str]) -> Paragraph:
 
 
 def _parse_question(item: Any, paragraph: str, place: str) -> Question:
-    """Parses a question about a paragraph, whose text its answers are compared with."""
+    """Parses a question, and compares its answers with the text of the paragraph."""
     identifier = _get(item, "id", str | int, place)
     place = f"{place}, question {identifier}"
     if item.get("is_impossible"):

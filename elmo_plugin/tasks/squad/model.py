@@ -136,7 +136,7 @@ class SquadBidafSelfAttention(TaskModel):
         Returns the logits of the first and of the last word, for text fields of shape (batch,
         time).
         """
-        # `p` is for the words of the paragraph, and `q` for those of the question.
+        # `p` is for the words of the paragraph, and `q` for the words of the question.
         distinct = _distinct([item["paragraph"].text for item in metadata])
         paragraphs = take_rows(paragraph, distinct.first_rows)
         (p, p_mask), (q, q_mask) = self.contextual_encoder.encode_together([paragraphs, question])

@@ -235,7 +235,8 @@ class SrlPredicates(TaskModel):
         predicates = []
         probabilities = []
         for row, mask in zip(output_dict["probabilities"], output_dict.pop("mask"), strict=True):
-            predicates.append(torch.where((row > 0.5) & mask)[0].tolist())
+            is_predicate = (row > 0.5) & mask  # Shape: (time,)
+            predicates.append(is_predicate.nonzero().flatten().tolist())
             probabilities.append(row[mask].tolist())
         output_dict["predicates"] = predicates
         output_dict["probabilities"] = probabilities
@@ -300,7 +301,8 @@ class SrlPredictor(SentencePredictor):
 
     @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:
-        return self.predict_batch_json([inputs])[0]
+        (prediction,) = self.predict_batch_json([inputs])
+        return prediction
 
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:

@@ -125,8 +125,9 @@ def parse_labels(labels: Sequence[str]) -> list[Span]:
     Raises `LabelError` if brackets are malformed, nested, or without their other half.
     """
     arguments = []
-    role = ""  # of the open argument, if there is one
-    start = 0  # its first word
+    # The role and the first word of the open argument; the role is empty if none is open.
+    role = ""
+    start = 0
     for row, label in enumerate(labels):
         match = _LABEL.fullmatch(label)
         if match is None:
