@@ -1,0 +1,161 @@
+"""Columns that tell sentences apart, by their names or by what they contain."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from elmo_plugin.importers.column_names import SENTENCE_NAMES, is_numbered
+from elmo_plugin.importers.tables import Row
+
+_SENTENCE_AND_WORD = re.compile(r"(\d+)[-.](\d+)")  # as "3-1"
+
+Block = list[Row]
+"""Rows between two blank ones."""
+
+
+def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict[int, list[str]]:
+    """
+    Returns the columns that change where a sentence begins, and for each a mark for every row, the
+    same within a sentence: the column of the sentence, and those of its document.
+    """
+    rows = [row for block in blocks for row in block]
+    if not rows:
+        return {}
+    columns = list(zip(*(row.fields for row in rows), strict=True))
+    for number, name in enumerate(names):
+        if name.lower() in SENTENCE_NAMES:
+            marks = _fill_down(columns[number])
+            return {number: marks} | _documents(columns[:number])
+    begins = [number == 0 for block in blocks for number in range(len(block))]
+    found: dict[int, list[str]] = {}
+    for number, values in enumerate(columns):
+        if len(columns) > 2 or (number == 0 and len(columns) == 2):
+            marks = _numbers_of_sentences(values, begins, len(blocks) > 1)
+            if marks:
+                found[number] = marks
+    if found:
+        finest = max(found, key=lambda number: _count_changes(found[number]))
+        return found | _documents(columns[:finest])
+    for number, values in enumerate(columns):
+        marks = _sentences_of_places(values)
+        if not marks and len(columns) > 2:
+            marks = _texts_of_sentences(values, columns) or _numbers_that_begin_again(values)
+        if marks:
+            return {number: marks}
+    return {}
+
+
+def split_at_changes(blocks: Sequence[Block], marks: Sequence[Sequence[str]]) -> Iterator[Block]:
+    """Yields the sentences: the rows of each block between two changes of any of the marks."""
+    number = 0
+    for block in blocks:
+        sentence: Block = []
+        for row in block:
+            if sentence and any(column[number] != column[number - 1] for column in marks):
+                yield sentence
+                sentence = []
+            sentence.append(row)
+            number += 1
+        yield sentence
+
+
+def _fill_down(values: Sequence[str]) -> list[str]:
+    """Returns the values with those that are blank filled from above."""
+    filled = []
+    last = ""
+    for value in values:
+        last = value or last
+        filled.append(last)
+    return filled
+
+
+def _count_changes(marks: Sequence[str]) -> int:
+    return sum(before != after for before, after in pairwise(marks))
+
+
+def _documents(columns: Sequence[Sequence[str]]) -> dict[int, list[str]]:
+    """Returns the columns with names of documents: each stands in several rows, all together."""
+    found = {}
+    for number, values in enumerate(columns):
+        parts = _count_changes(values) + 1
+        if parts == len(set(values)) and 2 * parts <= len(values) and "" not in values:
+            found[number] = list(values)
+    return found
+
+
+def _numbers_of_sentences(
+    values: Sequence[str], begins: Sequence[bool], has_blank_rows: bool
+) -> list[str]:
+    """
+    Returns the number of the sentence of each row, or nothing if these are others. A number stands
+    in the first row of its sentence or in all, and does not fall, unless to the first again, as in
+    the next document. Next to blank rows, which end sentences too, it never skips one.
+    """
+    filled = _fill_down(values)
+    if not all(is_numbered(value) for value in filled):
+        return []
+    numbers = [int(re.sub(r"\D", "", value.split(".")[0]) or -1) for value in filled]
+    is_repeated = False
+    for row in range(1, len(numbers)):
+        step = numbers[row] - numbers[row - 1]
+        falls = step < 0 and numbers[row] > numbers[0]
+        skips = has_blank_rows and step not in (0, 1) and not begins[row]
+        if falls or skips:
+            return []
+        if step == 0:
+            is_repeated = True
+    return filled if is_repeated else []
+
+
+def _sentences_of_places(values: Sequence[str]) -> list[str]:
+    """
+    Returns the numbers of sentences if these are a sentence and a word each, such as 1-1, 1-2, 2-1.
+    """
+    places = [_SENTENCE_AND_WORD.fullmatch(value) for value in values]
+    first = places[0]
+    if first is None:
+        return []
+    marks = []
+    last = ""
+    expected = 0
+    for place in places:
+        if place is None:
+            return []
+        sentence, word = place.groups()
+        if sentence != last:
+            expected = int(first[2])
+        if int(word) != expected:
+            return []
+        expected += 1
+        last = sentence
+        marks.append(sentence)
+    return marks
+
+
+def _texts_of_sentences(values: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
+    """Returns the text of each row's sentence if the fields of another column are in it."""
+    texts = _fill_down(values)
+    if not any(" " in text for text in texts):
+        return []
+    for words in columns:
+        are_words = words != values and all(word for word in words)
+        if are_words and all(word in text for word, text in zip(words, texts, strict=True)):
+            return texts
+    return []
+
+
+def _numbers_that_begin_again(values: Sequence[str]) -> list[str]:
+    """Returns a mark for each sentence if these are the numbers of words in their sentences."""
+    if not all(value.isdecimal() for value in values):
+        return []
+    numbers = [int(value) for value in values]
+    sentence = 0
+    marks = ["0"]
+    for before, number in pairwise(numbers):
+        if number == numbers[0]:
+            sentence += 1
+        elif number != before + 1:
+            return []
+        marks.append(str(sentence))
+    is_constant = len(set(numbers)) == 1
+    return [] if is_constant or sentence == 0 else marks
