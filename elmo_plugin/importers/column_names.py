@@ -94,13 +94,19 @@ def is_header(titles: Sequence[str], rows: Sequence[Row]) -> bool:
         if title == "":
             if not all(is_number(value) or not value for value in values):
                 return False
-        elif title in values or is_number(title) or parse_tag(title) is not None:
+        elif title in values or is_number(title) or _is_tag(title):
             return False
     are_capitals = all(is_word_class(title) for title in titles)
     for title, values in zip(titles, columns, strict=True):
         if _is_title(title, values, are_capitals):
             return True
     return False
+
+
+def _is_tag(field: str) -> bool:
+    """Returns whether a field is a tag such as B-PER; a letter alone may be a title."""
+    tag = parse_tag(field)
+    return field in OUTSIDE_MARKS or (tag is not None and tag.kind != "")
 
 
 def _is_title(title: str, values: Sequence[str], are_capitals: bool) -> bool:
