@@ -122,9 +122,10 @@ def _is_title(title: str, values: Sequence[str], are_capitals: bool) -> bool:
         return not is_numbered(title)
     if is_word_class(title) and not are_capitals:
         return False
-    if all(parse_tag(value) for value in filled):
+    tags = [parse_tag(value) for value in filled]
+    if None not in tags and any(tag.kind for tag in tags if tag is not None):
         return True
-    most_usual, _ = Counter(values).most_common(1)[0]
-    if most_usual in OUTSIDE_MARKS:
-        return True
+    most_usual, number = Counter(values).most_common(1)[0]
+    if most_usual in OUTSIDE_MARKS and 2 * number > len(values):
+        return not set(values) <= set(OUTSIDE_MARKS)
     return all(is_word_class(value) for value in filled) and not is_word_class(title)

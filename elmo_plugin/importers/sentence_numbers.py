@@ -1,13 +1,16 @@
 """Columns that tell sentences apart, by their names or by what they contain."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from elmo_plugin.importers.column_names import SENTENCE_NAMES, is_numbered
+from elmo_plugin.importers.column_names import SENTENCE_NAMES, is_numbered, is_word_class
 from elmo_plugin.importers.tables import Row
+from elmo_plugin.importers.tag_encodings import OUTSIDE_MARKS
+from elmo_plugin.tasks.spans import parse_tag
 
 _SENTENCE_AND_WORD = re.compile(r"(\d+)[-.](\d+)")  # as "3-1"
+_FEWEST_WORDS = 3  # of the longest sentence, by the numbers of its words
 
 Block = list[Row]
 """Rows between two blank ones."""
@@ -30,7 +33,8 @@ def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict
     found: dict[int, list[str]] = {}
     for number, values in enumerate(columns):
         if len(columns) > 2 or (number == 0 and len(columns) == 2):
-            marks = _numbers_of_sentences(values, begins, len(blocks) > 1)
+            documents = _documents(columns[:number])
+            marks = _numbers_of_sentences(values, begins, documents.values())
             if marks:
                 found[number] = marks
     if found:
@@ -42,6 +46,8 @@ def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict
             marks = _texts_of_sentences(values, columns) or _numbers_that_begin_again(values)
         if marks:
             return {number: marks}
+    if len(columns) > 2 and len(blocks) == 1 and not any(_is_tag(value) for value in columns[0]):
+        return _documents(columns[:1])
     return {}
 
 
@@ -57,6 +63,10 @@ def split_at_changes(blocks: Sequence[Block], marks: Sequence[Sequence[str]]) ->
             sentence.append(row)
             number += 1
         yield sentence
+
+
+def _is_tag(value: str) -> bool:
+    return value in OUTSIDE_MARKS or is_word_class(value) or parse_tag(value) is not None
 
 
 def _fill_down(values: Sequence[str]) -> list[str]:
@@ -84,27 +94,30 @@ def _documents(columns: Sequence[Sequence[str]]) -> dict[int, list[str]]:
 
 
 def _numbers_of_sentences(
-    values: Sequence[str], begins: Sequence[bool], has_blank_rows: bool
+    values: Sequence[str], begins: Sequence[bool], before: Collection[Sequence[str]]
 ) -> list[str]:
     """
     Returns the number of the sentence of each row, or nothing if these are others. A number stands
-    in the first row of its sentence or in all, and does not fall, unless to the first again, as in
-    the next document. Next to blank rows, which end sentences too, it never skips one.
+    in the first row of its sentence or in all, and rises, until a document begins: after a blank
+    row, or where a document's name `before` it changes. Sentences have two words in the mean.
+
+    Where blank rows end sentences too, it never skips a number between them.
     """
     filled = _fill_down(values)
     if not all(is_numbered(value) for value in filled):
         return []
+    if 2 * (_count_changes(filled) + 1) > len(filled):
+        return []
     numbers = [int(re.sub(r"\D", "", value.split(".")[0]) or -1) for value in filled]
-    is_repeated = False
+    has_blank_rows = sum(begins) > 1
     for row in range(1, len(numbers)):
         step = numbers[row] - numbers[row - 1]
-        falls = step < 0 and numbers[row] > numbers[0]
-        skips = has_blank_rows and step not in (0, 1) and not begins[row]
-        if falls or skips:
+        begins_document = any(column[row] != column[row - 1] for column in before)
+        if begins[row] or (begins_document and numbers[row] == numbers[0]):
+            continue
+        if step < 0 or (has_blank_rows and step > 1):
             return []
-        if step == 0:
-            is_repeated = True
-    return filled if is_repeated else []
+    return filled
 
 
 def _sentences_of_places(values: Sequence[str]) -> list[str]:
@@ -157,5 +170,7 @@ def _numbers_that_begin_again(values: Sequence[str]) -> list[str]:
         elif number != before + 1:
             return []
         marks.append(str(sentence))
-    is_constant = len(set(numbers)) == 1
-    return [] if is_constant or sentence == 0 else marks
+    longest = max(numbers) - numbers[0] + 1
+    if sentence == 0 or longest < _FEWEST_WORDS:
+        return []
+    return marks

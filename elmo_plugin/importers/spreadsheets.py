@@ -10,6 +10,8 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.text import read_content
 
+_MIDNIGHT = " 00:00:00$"  # that pandas writes behind a date
+
 
 def read_spreadsheet(file: str, report: Report) -> pandas.DataFrame:
     """
@@ -58,7 +60,7 @@ def _read_sheets(file: str) -> dict[str, pandas.DataFrame]:
                     book, sheet_name=name, header=None, dtype=str, keep_default_na=False
                 )
                 if not frame.empty:
-                    frame = frame.fillna("")
+                    frame = frame.fillna("").replace(_MIDNIGHT, "", regex=True)
                     _fill_merged_cells(frame, book.book[name])
                     sheets[str(name)] = frame
             return sheets

@@ -1,6 +1,7 @@
 """The rows of tables: CSV, TSV, spreadsheets and parquet, by pandas."""
 
 import io
+import re
 from typing import NamedTuple
 
 import pandas
@@ -19,6 +20,7 @@ from elmo_plugin.importers.text import read_content, read_text
 
 SPREADSHEETS = (".xlsx", ".xlsm")
 PARQUET = (".parquet",)
+_DECLARATION = re.compile(r"sep=(.)(?=\n)")  # as Excel has it in the first line of CSV
 _TABLES = (".csv", ".tsv", ".tab", *SPREADSHEETS, *PARQUET)
 
 
@@ -79,7 +81,12 @@ def read_text_table(file: str, text: str, options: ImportOptions, report: Report
     """Reads a table of text, as `read_table` describes it."""
     if not text.strip():
         raise ConfigurationError(f"{file}: no rows in this file")
-    separator = options.separator or _separator_in_name(file) or find_separator(text)
+    separator = options.separator or _separator_in_name(file)
+    declared = _DECLARATION.match(text)
+    if declared:
+        text = text[declared.end() :]
+        separator = separator or declared[1]
+    separator = separator or find_separator(text)
     name = NAMES_OF_SEPARATORS.get(separator, repr(separator))
     report.took(f"a table separated by {name}")
     return _of_frame(file, parse_table(file, text, separator), report)

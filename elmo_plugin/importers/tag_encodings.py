@@ -15,6 +15,7 @@ IO, MIXED, PLAIN = "IO", "mixed", "plain"
 CHOICES = (*ENCODINGS, IO, MIXED, PLAIN)
 OUTSIDE_MARKS = ("O", "o", "", "-", "_", "0", "*")
 """What people write at a word that is in no entity."""
+_LEAST_OUTSIDE = 0.25  # of words with the types of entities; a part of speech may be O too
 _WITH_LETTER = re.compile(r"[BIESULM]\W.*|.*\W[BIESULM]")
 
 
@@ -51,12 +52,12 @@ def outside_tag(tags: Sequence[str]) -> str:
 def find_kind(tags: Sequence[str]) -> str | None:
     """
     Returns `IO` for the types of entities without a letter, `PLAIN` for tags that mark none, and
-    `None` for tags with letters, or in doubt. Most words are in no entity.
+    `None` for tags with letters, or in doubt. Of words with types, many are O.
     """
     counts = Counter(tags)
     if parse_tags(counts.keys()) or looks_like_entities(tags):
         return None
-    if counts.most_common(1)[0][0] != "O":
+    if counts["O"] < _LEAST_OUTSIDE * len(tags):
         return PLAIN
     if any(_WITH_LETTER.fullmatch(tag) for tag in counts):
         return None
