@@ -128,7 +128,7 @@ class ColumnFinder:
         return None
 
     def _has_text(self, column: int) -> bool:
-        """Returns whether a column has more than numbers, and not only those of sentences."""
+        """Returns whether a column has text, not only numbers or the marks of sentences."""
         if column in self._file.sentence_columns:
             return False
         filled = self._values[column] - {""}
@@ -145,7 +145,7 @@ class ColumnFinder:
         return all(is_word_class(value) for value in self._values[column])
 
     def _may_be_words(self, column: int) -> bool:
-        """Returns whether a column has a field in each row, and is not that of the document."""
+        """Returns whether a column is filled in each row, and does not name documents."""
         if column in self._documents or column in self._file.sentence_columns:
             return False
         return "" not in self._values[column]
@@ -178,7 +178,7 @@ class ColumnFinder:
     def _columns_of_types(self, others: Sequence[int]) -> list[int]:
         """
         Returns the columns in which most words have no entity, and some have its type. Remarks are
-        taken for types only if no other column has types, which are repeated.
+        taken for types only if types are repeated in no other column.
         """
         found = []
         repeated = []

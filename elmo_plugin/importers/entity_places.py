@@ -14,7 +14,7 @@ _TYPES = ("label", "labels", "type", "entity", "entity_group", "entity_type", "t
 
 
 class Word(NamedTuple):
-    """A word, and where it begins and ends in its text."""
+    """A word, and its first character in the text and the one after its last."""
 
     text: str
     start: int
@@ -30,7 +30,7 @@ class Entity(NamedTuple):
 
 
 def words_of_text(text: str, tokenizer: RawTextTokenizer) -> list[Word]:
-    """Splits a text into words, with their places as it was typed."""
+    """Splits a text into words, with their places."""
     words = []
     for token in tokenizer.tokenize(text):
         if token.idx is not None and token.idx_end is not None:
@@ -75,7 +75,7 @@ def sentence_of_places(
 
 def entities_of(items: Any, text: str) -> Iterator[Entity]:
     """
-    Yields the entities in a list of objects or of lists. Raises `Unusable` if one has no places.
+    Yields the entities in a list of objects or of lists. Raises `Unusable` if one lacks its places.
     """
     if not isinstance(items, list):
         items = [items]
@@ -111,7 +111,7 @@ def _entity_of_list(item: Sequence[Any]) -> Entity:
 
 
 def _entity_of_object(item: Mapping[str, Any], text: str) -> Entity:
-    """Returns the entity of an object, whose places and text may be in an inner one."""
+    """Returns the entity of an object; its places and text may be in an inner one."""
     points = item.get("points")  # Dataturks has them, with the last character of an entity
     inner = item.get("value")
     if points:

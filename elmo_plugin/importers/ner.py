@@ -94,7 +94,7 @@ class TagImporter(TaskImporter[TaggedSentence]):
     def _of_text(
         self, file: str, text: str, options: ImportOptions, report: Report
     ) -> Iterator[TaggedSentence]:
-        """Yields the sentences of a text, whose form its beginning shows, or its name."""
+        """Yields the sentences of a text. Its beginning shows its form, or its name."""
         lines = text.split("\n")
         other = other_file(file)
         mark = find_mark(lines)

@@ -8,7 +8,7 @@ from elmo_plugin.importers.tables import Row
 from elmo_plugin.tasks.spans import parse_tag
 
 Rows = list[Row | None]
-"""Rows, and `None` where a sentence ends."""
+"""Rows, and `None` between sentences."""
 
 _KEY_AND_VALUE = re.compile(r"# *\S+ +=( |$)")  # as "# text = It rained."
 

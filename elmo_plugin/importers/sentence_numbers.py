@@ -19,7 +19,7 @@ Block = list[Row]
 def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict[int, list[str]]:
     """
     Returns the columns that change where a sentence begins, and for each a mark for every row, the
-    same within a sentence: the column of the sentence, and those of its document.
+    same within a sentence: the column of the sentence, and the columns of its document.
     """
     rows = [row for block in blocks for row in block]
     if not rows:
@@ -99,7 +99,7 @@ def _numbers_of_sentences(
     """
     Returns the number of the sentence of each row, or nothing if these are others. A number stands
     in the first row of its sentence or in all, and rises, until a document begins: after a blank
-    row, or where a document's name `before` it changes. Sentences have two words in the mean.
+    row, or with a new name of a document `before` it. Sentences have two words in the mean.
 
     Where blank rows end sentences too, it never skips a number between them.
     """

@@ -41,7 +41,7 @@ def read_spreadsheet(file: str, report: Report) -> pandas.DataFrame:
     if len(taken) == 1:
         report.took(f"the sheet {taken[0]} of a spreadsheet")
     else:
-        report.took(f"the sheets {', '.join(taken)} of a spreadsheet, which have the same header")
+        report.took(f"the sheets {', '.join(taken)} of a spreadsheet, with one header")
     if left_out:
         report.took(f"not the sheets {', '.join(left_out)}: save one as CSV to read it alone")
     return pandas.concat(parts, ignore_index=True)
@@ -77,7 +77,7 @@ def _read_sheets(file: str) -> dict[str, pandas.DataFrame]:
 def _fill_merged_cells(frame: pandas.DataFrame, sheet: Any) -> None:
     """
     Writes what merged cells of one column say into each of their rows: the number of a sentence, or
-    the tag of an entity of several words, which goes on with I- after B-.
+    the tag of an entity of several words. It goes on with I- after B-.
     """
     num_rows, num_columns = frame.shape
     for cells in sheet.merged_cells.ranges:

@@ -76,7 +76,7 @@ def usual_width(frame: pandas.DataFrame) -> int:
 def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
     """
     Returns whether quotation marks enclose fields; else they are part of the text. Between tabs
-    they do only where all that begin a field also end it, and fields need them, or all have them.
+    they do only if all that begin a field also end it, and fields need them, or all have them.
     """
     between = re.escape(separator)
     mark = re.escape(quote)

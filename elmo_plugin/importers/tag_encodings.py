@@ -41,7 +41,7 @@ def with_usual_outside(sentences: Sequence[TaggedSentence]) -> list[TaggedSenten
 
 
 def outside_tag(tags: Sequence[str]) -> str:
-    """Returns the tag of words in no entity among types without a letter: O, or that of most."""
+    """Returns the tag of words in no entity among types without a letter: O, or the most usual."""
     counts = Counter(tags)
     most_usual, number = counts.most_common(1)[0]
     if "O" in counts or len(counts) == 1 or 2 * number <= len(tags):

@@ -97,7 +97,7 @@ def sentences_of_columns(
             document = rows[0].document or None
         yield TaggedSentence(places, words, tags, document)
     if len(documents) > 1:
-        report.took(f"{len(documents):,} documents, which --split keeps whole")
+        report.took(f"{len(documents):,} documents; --split keeps them whole")
     if num_empty:
         report.took(f"{num_empty:,} words without a tag are O")
 

@@ -11,7 +11,7 @@ from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.spans import parse_tag
 
 MOST_WORDS = 1_000  # of a sentence
-_MANY_WORDS = 100  # of the only sentence of a file, which may be several
+_MANY_WORDS = 100  # of the only sentence of a file; it may be several
 _MOST_CHARACTERS = 15  # Han or kana, of a word
 _MOST_SPACES = 2  # in a word, such as "10 000 000"
 _BETWEEN_TAGS = re.compile(r"[|,;/+]")

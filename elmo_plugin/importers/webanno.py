@@ -42,7 +42,7 @@ def webanno_sentences(
 ) -> Iterator[TaggedSentence]:
     """
     Yields the sentences, with entities in BIO. The `column` is the number of the entities' column,
-    from 0; by default it is the only one with labels, or that of named entities.
+    from 0; by default it is the only one with labels, or the one of named entities.
 
     Raises `ConfigurationError`, naming file and option, if there are several or none.
     """
@@ -80,7 +80,7 @@ def _names_of_columns(lines: Sequence[str]) -> dict[int, str]:
 
 
 def _find_column(file: str, names: dict[int, str], rows: Sequence[_Row], chosen: str | None) -> int:
-    """Returns the chosen column, or the only one with labels, or with those of named entities."""
+    """Returns the chosen column, or the only one with labels, or the one of named entities."""
     if chosen is not None and chosen.isdecimal():
         return int(chosen)
     filled = set()
@@ -93,7 +93,7 @@ def _find_column(file: str, names: dict[int, str], rows: Sequence[_Row], chosen:
         return entities[0]
     if len(filled) == 1:
         return filled.pop()
-    found = "no column has labels of words"
+    found = "words are without labels"
     if filled:
         shown = [f"{number} ({names.get(number, 'without a name')})" for number in sorted(filled)]
         found = f"columns {' and '.join(shown)} have labels"
