@@ -1,25 +1,28 @@
 """Which column of a file has the words, and which one their tags."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.importers.tag_encodings import looks_like_entities
-from elmo_plugin.importers.word_columns import (
+from elmo_plugin.importers.column_names import (
     ENTITY_NAMES,
     WORD_CLASS_NAMES,
     WORD_NAMES,
-    WordColumns,
     is_number,
     is_word_class,
 )
+from elmo_plugin.importers.tag_encodings import OUTSIDE_MARKS, looks_like_entities
+from elmo_plugin.importers.word_columns import WordColumns
 from elmo_plugin.tasks.ner.tags import parse_tags
 
-_CHUNKS = {
-    *("NP", "VP", "PP", "ADJP", "ADVP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP"),  # English
-    *("NC", "VC", "PC"),  # German
-}
-_LEMMA_NAMES = ("lemma", "lemmas", "feats", "head", "deprel", "deps", "misc", "id")
+_ENGLISH_CHUNKS = ("NP", "VP", "PP", "ADJP", "ADVP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP")
+_GERMAN_CHUNKS = ("NC", "VC", "PC")
+_CHUNKS = {*_ENGLISH_CHUNKS, *_GERMAN_CHUNKS}
+_OTHER_NAMES = ("lemma", "lemmas", "feats", "head", "deprel", "deps", "misc", "id")
+_TYPE = re.compile(r"[^\W\d_]+([ _/&.-]?\w+){0,3}")  # of entities, such as "natürliche Person"
+_BEGINNING = 2  # letters that a word and its lemma have in common
 
 
 class ColumnFinder:
@@ -35,18 +38,13 @@ class ColumnFinder:
         width = len(self._rows[0].fields)
         self._columns = [[row.fields[column] for row in self._rows] for column in range(width)]
         self._values = [set(column) for column in self._columns]
-        self._texts = [n for n in range(width) if not all(map(is_number, self._values[n] - {""}))]
-        self._documents = [n for n in self._texts if width > 2 and self._names_documents(n)]
+        self._texts = [column for column in range(width) if self._has_text(column)]
+        self._documents: list[int] = []
+        if width > 2:
+            self._documents = [column for column in self._texts if self._names_documents(column)]
 
     def error(self, message: str) -> ConfigurationError:
         return ConfigurationError(f"{self._file.file}, {self._rows[0].place}: {message}")
-
-    def _ambiguous(self, what: str, columns: Sequence[int]) -> ConfigurationError:
-        names = " and ".join(repr(self._file.name(column)) for column in columns)
-        found = f"no column has {what}s"
-        if columns:
-            found = f"columns {names} may all have {what}s"
-        return self.error(f"{found}; --column {what}=NAME chooses one, by its name or number")
 
     def resolve(self, column: str, role: str) -> int:
         """
@@ -58,14 +56,15 @@ class ColumnFinder:
             return self._file.names.index(column)
         if column.lstrip("-").isdecimal() and -width <= int(column) < width:
             return int(column) % width
-        known = ", ".join(map(repr, self._file.names)) or "without a header"
+        known = ", ".join(repr(name) for name in self._file.names) or "without a header"
         raise self.error(
             f"--column {role}: expected one of {width} columns ({known}), got {column!r}"
         )
 
-    def find_tags(self, word: int | None) -> int:
+    def find_tags(self, word: int | None, prefer_entities: bool = True) -> int:
         """
         Finds the tags: by the names of a header, else entities, else chunks, else tags of any kind.
+        Types without letters, such as `person`, are entities only if these are preferred.
         """
         if len(self._columns) < 2:
             raise self.error(
@@ -76,6 +75,8 @@ class ColumnFinder:
             return named
         others = [column for column in self._texts if column != word]
         found = self._columns_of_entities(others)
+        if not found and prefer_entities:
+            found = self._columns_of_types(others)
         if len({tuple(self._columns[column]) for column in found}) > 1:
             raise self._ambiguous("tag", found)
         if found:
@@ -86,17 +87,68 @@ class ColumnFinder:
         if word is None:
             word = self.find_words()
         rest = [column for column in others if column != word and column not in self._documents]
-        rest = [column for column in rest if self._may_be_tags(column)]
-        rest = [column for column in rest if looks_like_entities(self._columns[column])] or rest
-        if len(rest) != 1:
-            raise self._ambiguous("tag", rest)
-        return rest[0]
+        rest = [column for column in rest if self._may_be_tags(column, word)]
+        entities = [column for column in rest if looks_like_entities(self._columns[column])]
+        if len(entities or rest) != 1:
+            raise self._ambiguous("tag", entities or rest)
+        return (entities or rest)[0]
 
-    def _may_be_tags(self, column: int) -> bool:
-        """Returns whether a column is neither empty nor, by its name, something else."""
-        if not self._values[column] - {"_", "", "-"}:
+    def find_words(self, tag: int | None = None) -> int:
+        """Finds the words: by the names of a header, else the first column without numbers."""
+        named = self._named(WORD_NAMES)
+        if named is not None:
+            return named
+        others = [column for column in range(len(self._columns)) if column != tag]
+        likely = [column for column in others if self._may_be_words(column)] or others
+        texts = [column for column in likely if column in self._texts]
+        if not texts and len(self._columns) > 2:
+            raise self._ambiguous("word", others)
+        first = (texts or likely)[0]
+        classes = [column for column in likely if self._has_word_classes(column)]
+        if len(self._columns) > 2 and first in classes and len(classes) < len(likely):
+            raise self._ambiguous("word", others)
+        return first
+
+    def _ambiguous(self, what: str, columns: Sequence[int]) -> ConfigurationError:
+        found = f"no column has {what}s"
+        if columns:
+            names = " and ".join(repr(self._file.name(column)) for column in columns)
+            found = f"columns {names} may all have {what}s"
+        return self.error(f"{found}; --column {what}=NAME chooses one, by its name or number")
+
+    def _named(self, names: Sequence[str]) -> int | None:
+        """Returns the column with the first of these names that has more than `_` in it."""
+        known = [name.lower() for name in self._file.names]
+        for name in names:
+            if name in known:
+                column = known.index(name)
+                is_empty = self._values[column] <= {"_", ""}
+                if not is_empty and column not in self._file.sentence_columns:
+                    return column
+        return None
+
+    def _has_text(self, column: int) -> bool:
+        """Returns whether a column has text, not only numbers or the marks of sentences."""
+        if column in self._file.sentence_columns:
             return False
-        return not self._file.names or self._file.names[column].lower() not in _LEMMA_NAMES
+        filled = self._values[column] - {""}
+        return any(not is_number(value) for value in filled)
+
+    def _names_documents(self, column: int) -> bool:
+        """Returns whether a column has one value in each sentence, such as a document's name."""
+        sentences = self._file.sentences
+        if len(self._values[column]) > len(sentences):
+            return False
+        return all(len({row.fields[column] for row in rows}) == 1 for rows in sentences)
+
+    def _has_word_classes(self, column: int) -> bool:
+        return all(is_word_class(value) for value in self._values[column])
+
+    def _may_be_words(self, column: int) -> bool:
+        """Returns whether a column is filled in each row, and does not name documents."""
+        if column in self._documents or column in self._file.sentence_columns:
+            return False
+        return "" not in self._values[column]
 
     def _columns_of_entities(self, others: Sequence[int]) -> list[int]:
         """Returns the columns with tags such as B-PER: of entities if there are some, or chunks."""
@@ -104,8 +156,10 @@ class ColumnFinder:
         without_types: list[int] = []
         entities: list[int] = []
         for column in others:
-            tags = parse_tags(self._values[column] - {""})
+            tags = parse_tags(self._values[column] - set(OUTSIDE_MARKS))
             if not tags:
+                if "O" in self._values[column] and self._values[column] <= set(OUTSIDE_MARKS):
+                    without_types.append(column)
                 continue
             kinds = {tag.kind for tag in tags.values()} - {""}
             if not kinds:
@@ -116,35 +170,55 @@ class ColumnFinder:
                 entities.append(column)
         if entities:
             return entities + [column for column in without_types if column > entities[0]]
-        last = without_types[-1:]
-        return last + [column for column in with_types if not last or column > last[0]]
+        if not without_types:
+            return with_types
+        last = without_types[-1]
+        return [last] + [column for column in with_types if column > last]
 
-    def find_words(self, tag: int | None = None) -> int:
-        """Finds the words: by the names of a header, else the first column without numbers."""
-        named = self._named(WORD_NAMES)
-        if named is not None:
-            return named
-        others = [column for column in range(len(self._columns)) if column != tag]
-        likely = [column for column in others if column not in self._documents] or others
-        texts = [column for column in likely if column in self._texts]
-        first = (texts or likely)[0]
-        classes = [column for column in likely if all(map(is_word_class, self._values[column]))]
-        is_class = first in classes and len(classes) < len(likely)
-        if len(self._columns) > 2 and (is_class or not texts):
-            raise self._ambiguous("word", others)
-        return first
+    def _columns_of_types(self, others: Sequence[int]) -> list[int]:
+        """
+        Returns the columns in which most words have no entity, and some have its type. Remarks are
+        taken for types only if types are repeated in no other column.
+        """
+        found = []
+        repeated = []
+        for column in others:
+            counts = Counter(self._columns[column])
+            most_usual, _ = counts.most_common(1)[0]
+            types = counts.keys() - set(OUTSIDE_MARKS)
+            if most_usual not in OUTSIDE_MARKS or not types or self._is_other(column):
+                continue
+            if all(_TYPE.fullmatch(kind) for kind in types):
+                found.append(column)
+                if any(counts[kind] > 1 for kind in types):
+                    repeated.append(column)
+        return repeated or found
 
-    def _named(self, names: Sequence[str]) -> int | None:
-        """Returns the column with the first of these names that has more than `_` in it."""
-        known = [name.lower() for name in self._file.names]
-        for name in names:
-            if name in known and self._values[known.index(name)] != {"_"}:
-                return known.index(name)
-        return None
+    def _is_other(self, column: int) -> bool:
+        """Returns whether the name of a column says that it has neither words nor tags."""
+        return bool(self._file.names) and self._file.names[column].lower() in _OTHER_NAMES
 
-    def _names_documents(self, column: int) -> bool:
-        """Returns whether a column has one value in each sentence, such as a document's name."""
-        sentences = self._file.sentences
-        if len(self._values[column]) > len(sentences):
+    def _may_be_tags(self, column: int, word: int) -> bool:
+        """
+        Returns whether a column may have tags of any kind: it has more than marks, and is not, by
+        its name, something else; its values are written as tag sets have them, or are few; and they
+        are not forms of the words.
+        """
+        values = self._values[column]
+        if self._is_other(column) or not any(value[:1].isalnum() for value in values):
             return False
-        return all(len({row.fields[column] for row in rows}) == 1 for rows in sentences)
+        are_few = 2 * len(values) <= len(self._rows) or "" in values or "O" in values
+        if not are_few and not self._has_word_classes(column) and not parse_tags(values):
+            return False
+        return not self._are_lemmas(column, word)
+
+    def _are_lemmas(self, column: int, word: int) -> bool:
+        """Returns whether most words of a column begin as those in another column do."""
+        num_words = num_alike = 0
+        for value, text in zip(self._columns[column], self._columns[word], strict=True):
+            if text.isalpha() and len(text) >= _BEGINNING:
+                num_words += 1
+                beginning = text[:_BEGINNING].lower()
+                if value.lower().startswith(beginning):
+                    num_alike += 1
+        return 2 * num_alike > num_words

@@ -10,8 +10,8 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 
-_BEGINNING = re.compile(r'\s*(\{\s*("|$)|\[\s*(["\[{]|$))')  # not "[ O", a word and its tag
-_LISTS = ("common_examples", "data", "examples")
+_BEGINNING = re.compile(r'\s*(\{\s*("|$)|\[\s*(["\[{]|\]?\s*$))')  # not "[ O", a word and its tag
+_LISTS = ("common_examples", "data", "examples", "rows")
 """Keys of the list of records in the only object of a file."""
 
 
@@ -39,7 +39,8 @@ def read_objects(file: str, text: str) -> Iterator[Record]:
     """
     for place, value in _values(file, text):
         if isinstance(value, list) and [type(part) for part in value] == [str, dict]:
-            value = {"text": value[0], **value[1]}  # an example of spaCy 2
+            text, annotations = value  # an example of spaCy 2
+            value = {"text": text} | annotations
         if not isinstance(value, dict):
             raise ConfigurationError(f"{file}, {place}: expected a JSON object, got {value!r:.60}")
         yield Record(file, place, value)
@@ -88,6 +89,8 @@ def _values_of_one(file: str, content: Any) -> Iterator[tuple[str, Any]]:
         yield "line 1", content
         return
     for number, item in enumerate(content, start=1):
+        if isinstance(item, dict) and isinstance(item.get("row"), dict):  # of Hugging Face's viewer
+            item = item["row"]
         yield f"item {number}", item
 
 

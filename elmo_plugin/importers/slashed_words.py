@@ -1,14 +1,10 @@
 """A sentence in each line, each word with its tag behind a slash, as the Brown corpus has them."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 
 _MARKS = ("/", "|", "_")
-_WORD_AND_TAG = {
-    mark: re.compile(rf"(.+){re.escape(mark)}([^{re.escape(mark)}\s]+)") for mark in _MARKS
-}
 _FEWEST_WORDS = 2  # of a line, in the mean
 
 
@@ -19,9 +15,15 @@ def find_mark(lines: Sequence[str]) -> str | None:
     if not filled or len(words) < _FEWEST_WORDS * len(filled):
         return None
     for mark in _MARKS:
-        if all(map(_WORD_AND_TAG[mark].fullmatch, words)):
+        if all(_has_tag(word, mark) for word in words):
             return mark
     return None
+
+
+def _has_tag(item: str, mark: str) -> bool:
+    """Returns whether an item is a word, a mark, and a tag."""
+    word, _, tag = item.rpartition(mark)
+    return bool(word and tag)
 
 
 def slashed_sentences(lines: Sequence[str], mark: str) -> Iterator[TaggedSentence]:
@@ -34,8 +36,11 @@ def slashed_sentences(lines: Sequence[str], mark: str) -> Iterator[TaggedSentenc
     if len(lengths) == 1:
         most_marks = lengths.pop() - 1
     for number, line in enumerate(lines, start=1):
-        parts = [item.rsplit(mark, most_marks) for item in line.split()]
-        if parts:
-            words = [fields[0] for fields in parts]
-            tags = [fields[-1] for fields in parts]
+        words = []
+        tags = []
+        for item in line.split():
+            fields = item.rsplit(mark, most_marks)
+            words.append(fields[0])
+            tags.append(fields[-1])
+        if words:
             yield TaggedSentence([f"line {number}"] * len(words), words, tags)

@@ -13,6 +13,9 @@ from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag, spans_to_tags
 
 IO, MIXED, PLAIN = "IO", "mixed", "plain"
 CHOICES = (*ENCODINGS, IO, MIXED, PLAIN)
+OUTSIDE_MARKS = ("O", "o", "", "-", "_", "0", "*")
+"""What people write at a word that is in no entity."""
+_LEAST_OUTSIDE = 0.25  # of words with the types of entities; a part of speech may be O too
 _WITH_LETTER = re.compile(r"[BIESULM]\W.*|.*\W[BIESULM]")
 
 
@@ -24,21 +27,41 @@ def looks_like_entities(values: Sequence[str]) -> bool:
         tag = parse_tag(value)
         if tag is not None:
             number += 1
-            has_type |= tag.kind != ""
+            has_type = has_type or tag.kind != ""
     return has_type and 2 * number >= len(values)
+
+
+def with_usual_outside(sentences: Sequence[TaggedSentence]) -> list[TaggedSentence]:
+    """Returns the sentences with O in place of the other marks of words that are in no entity."""
+    changed = []
+    for sentence in sentences:
+        tags = ["O" if tag in OUTSIDE_MARKS else tag for tag in sentence.tags]
+        changed.append(sentence._replace(tags=tags))
+    return changed
+
+
+def outside_tag(tags: Sequence[str]) -> str:
+    """Returns the tag of words in no entity among types without a letter: O, or the most usual."""
+    counts = Counter(tags)
+    most_usual, number = counts.most_common(1)[0]
+    if "O" in counts or len(counts) == 1 or 2 * number <= len(tags):
+        return "O"
+    return most_usual
 
 
 def find_kind(tags: Sequence[str]) -> str | None:
     """
     Returns `IO` for the types of entities without a letter, `PLAIN` for tags that mark none, and
-    `None` for tags with letters, or in doubt. Most words are in no entity.
+    `None` for tags with letters, or in doubt. Of words with types, many are O.
     """
     counts = Counter(tags)
     if parse_tags(counts.keys()) or looks_like_entities(tags):
         return None
-    if counts.most_common(1)[0][0] != "O":
+    if counts["O"] < _LEAST_OUTSIDE * len(tags):
         return PLAIN
-    return None if any(map(_WITH_LETTER.fullmatch, counts)) else IO
+    if any(_WITH_LETTER.fullmatch(tag) for tag in counts):
+        return None
+    return IO
 
 
 def to_bio(
@@ -53,8 +76,12 @@ def to_bio(
     """
     values = {tag for sentence in sentences for tag in sentence.tags}
     if encoding == IO:
-        meanings = {value: EntityTag("I", "I", value) for value in values - {"O"}} | {"O": OUTSIDE}
+        outside = outside_tag([tag for sentence in sentences for tag in sentence.tags])
+        meanings = {value: EntityTag("I", "I", value) for value in values}
+        meanings[outside] = OUTSIDE
         found = IO
+        if outside != "O":
+            found += f", {outside!r} at words in no entity"
     else:
         meanings = _meanings(file, sentences, values)
         found = _legal_encoding(file, sentences, meanings, encoding)
@@ -110,11 +137,14 @@ def _legal_encoding(
     if chosen is None:
         letters = {tag.letter for tag in meanings.values()} - {"O"}
         with_letters = [name for name in ENCODINGS if letters <= set(ENCODINGS[name])]
-        chosen = min(with_letters or ENCODINGS, key=lambda name: len(illegal[name]))
+        chosen = min(with_letters or list(ENCODINGS), key=lambda name: len(illegal[name]))
+    reads = MIXED
+    if legal:
+        reads = legal[0]
     place, before, tag = _first_place(sentences, illegal[chosen])
     raise ConfigurationError(
         f"{file}, {place}: expected tags in {chosen}, got {tag!r} after {before!r}; --tags "
-        f"{[*legal, MIXED][0]} reads this file"
+        f"{reads} reads this file"
     )
 
 

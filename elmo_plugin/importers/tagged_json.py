@@ -8,24 +8,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.column_names import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
+from elmo_plugin.importers.entity_places import Word, entities_of, sentence_of_places, words_of_text
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.rejected import is_rejected
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
-from elmo_plugin.importers.word_columns import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
-from elmo_plugin.tasks.spans import Span, spans_to_tags
+from elmo_plugin.tasks.ner.tags import parse_tags
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
-TEXT_NAMES = (*WORD_NAMES, "sentence", "content", "raw")
+_TEXT_NAMES = (*WORD_NAMES, "sentence", "content", "raw", "tokenized_text", "document")
 _TAG_NAMES = (*ENTITY_NAMES, *WORD_CLASS_NAMES)
 _SPAN_NAMES = (
-    *("spans", "entities", "label", "labels", "annotations", "annotation", "ents", "result"),
+    "spans",
+    "entities",
+    "label",
+    "labels",
+    "annotations",
+    "annotation",
+    "ents",
+    "result",
 )
-_STARTS = ("start_char", "start", "start_offset", "begin", "from")
-_ENDS = ("end_char", "end", "end_offset", "stop", "to")
-_TYPES = ("label", "labels", "type", "entity", "entity_group", "entity_type", "tag", "category")
 _ITEM_OF_LIST = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+)""")
+_BETWEEN_TAGS = re.compile(r"[,\s]+")
 
 
 class Keys(NamedTuple):
@@ -45,14 +51,10 @@ def sentences_of_records(
     Yields the sentence of each record; those that cannot be used, or were rejected by an annotator,
     are left out. Texts become words by the tokenizer, and their entities tags in BIO.
 
-    Raises `ConfigurationError`, naming file and place, if no such keys are found.
+    Raises `ConfigurationError`, naming file and place, if no such keys are found, or if tags are
+    numbers without names.
     """
-    all_records = []
-    for record in records:
-        data = record.fields.get("data")
-        if isinstance(data, dict):  # of Label Studio
-            record = record._replace(fields=data | record.fields)
-        all_records.append(record)
+    all_records = [_with_data_of_label_studio(record) for record in records]
     if not all_records:
         return
     keys = find_keys(all_records, options)
@@ -60,11 +62,21 @@ def sentences_of_records(
     for record in all_records:
         if is_rejected(record.fields):
             report.leave_out("that an annotator rejected", record.place)
-            continue
-        try:
-            yield _sentence(record, keys, options.labels, tokenizer)
-        except Unusable as error:
-            report.leave_out(f"{error.reason} ({error})", record.place)
+        elif "data" in record.fields and record.fields.get("annotations") == []:
+            report.leave_out("that nobody annotated", record.place)
+        else:
+            try:
+                yield _sentence(record, keys, options.labels, tokenizer)
+            except Unusable as error:
+                report.leave_out(error.reason, f"{record.place} ({error})")
+
+
+def _with_data_of_label_studio(record: Record) -> Record:
+    """Returns a record with the fields of its `data` beside the others."""
+    data = record.fields.get("data")
+    if not isinstance(data, dict):
+        return record
+    return record._replace(fields=data | record.fields)
 
 
 def find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
@@ -77,35 +89,56 @@ def find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
         for key, value in record.fields.items():
             if known.get(key) in (None, [], ""):
                 known[key] = value
-    words = options.columns.get("word")
-    if words is None:
-        texts = [key for name in TEXT_NAMES for key in known if key.lower() == name]
-        lists = [key for key in texts if is_list_of(as_list(known[key]), str)]
-        strings = [key for key in texts if isinstance(known[key], str)]
-        words = next(iter([*lists, *strings]), None)
-    if words not in known:
-        raise _missing(records[0], known, "word", words, TEXT_NAMES[0])
-    tags = options.columns.get("tag")
-    if tags is None:
-        usual: Sequence[str] = _TAG_NAMES
-        if isinstance(as_list(known[words]), str):
-            usual = (*_SPAN_NAMES, *ENTITY_NAMES)
-        tags = next((key for name in usual for key in known if key.lower() == name), None)
-        if tags is None and isinstance(as_list(known[words]), str) and len(records) > 1:
-            tags = "spans"  # no record has an entity
-            if not any("spans" in record.fields or "answer" in record.fields for record in records):
-                raise _missing(records[0], known, "tag", None, usual[0])
-            return Keys(words, tags)
-    if tags not in known:
-        raise _missing(records[0], known, "tag", tags, _TAG_NAMES[0])
+    words = options.columns.get("word") or _find_words(known)
+    if words is None or words not in known:
+        raise _missing(records[0], known, "word", words, WORD_NAMES[0])
+    is_text = isinstance(as_list(known[words]), str)
+    names: Sequence[str] = _TAG_NAMES
+    if is_text:
+        names = (*_SPAN_NAMES, *_TAG_NAMES)
+    tags = options.columns.get("tag") or _find_key(known, names)
+    if tags is None and is_text and len(records) > 1 and _may_lack_entities(records):
+        return Keys(words, "spans")
+    if tags is None or tags not in known:
+        raise _missing(records[0], known, "tag", tags, names[0])
     return Keys(words, tags)
+
+
+def _find_words(known: Mapping[str, Any]) -> str | None:
+    """Returns the key of a list of words, or else of a text."""
+    texts = []
+    for name in _TEXT_NAMES:
+        for key, value in known.items():
+            if key.lower() != name:
+                continue
+            if is_list_of(as_list(value), str):
+                return key
+            if isinstance(value, str):
+                texts.append(key)
+    return texts[0] if texts else None
+
+
+def _find_key(known: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Returns the key that has the first of these names."""
+    for name in names:
+        for key in known:
+            if key.lower() == name:
+                return key
+    return None
+
+
+def _may_lack_entities(records: Sequence[Record]) -> bool:
+    """Returns whether records without entities are Prodigy's, which leaves out an empty key."""
+    return any("spans" in record.fields or "answer" in record.fields for record in records)
 
 
 def _missing(
     record: Record, known: Mapping[str, Any], role: str, name: str | None, usual: str
 ) -> Exception:
-    expected = f"{name!r}" if name else f"such as {usual!r}"
-    names = ", ".join(map(repr, known))
+    expected = f"such as {usual!r}"
+    if name:
+        expected = repr(name)
+    names = ", ".join(repr(key) for key in known)
     return record.error(f"expected a key {expected} (--column {role}=NAME), got {names}")
 
 
@@ -113,12 +146,17 @@ def _sentence(
     record: Record, keys: Keys, labels: Sequence[str], tokenizer: RawTextTokenizer
 ) -> TaggedSentence:
     """
-    Returns the sentence of a record. Raises `Unusable` if its words and tags do not fit.
+    Returns the sentence of a record. Raises `Unusable` if its words and tags do not fit, and
+    `ConfigurationError` if its tags are numbers without names.
     """
     words = as_list(record.fields.get(keys.words))
     tags = as_list(record.fields.get(keys.tags))
+    pairs = words_and_tags(words, tags)
+    if pairs is not None:
+        words, tags = pairs
     if isinstance(words, str):
-        return sentence_of_text(record.place, words, tags or [], tokenizer)
+        found = entities_of(tags or [], words)
+        return sentence_of_places(record.place, _words_of(record, words, tokenizer), words, found)
     if not is_list_of(words, str) or not isinstance(tags, list) or len(words) != len(tags):
         raise Unusable(
             "with lists that do not fit",
@@ -127,17 +165,56 @@ def _sentence(
         )
     if not words:
         raise Unusable("without a word", "the list is empty")
-    named = [_name(tag, labels) for tag in tags]
+    named = [_name(record, tag, labels) for tag in tags]
     return TaggedSentence([record.place] * len(words), [word.strip(" ") for word in words], named)
 
 
-def _name(tag: object, labels: Sequence[str]) -> str:
+def words_and_tags(text: Any, tags: Any) -> tuple[list[str], list[str]] | None:
+    """
+    Returns the words of a text, between spaces, and their tags, in a list or in a text of their
+    own; `None` if these are not as many tags of entities as words.
+    """
+    if not isinstance(text, str):
+        return None
+    words = text.split()
+    if isinstance(tags, str):
+        tags = _BETWEEN_TAGS.split(tags.strip())
+    if len(words) < 2 or not is_list_of(tags, str) or len(tags) != len(words):
+        return None
+    if parse_tags(set(tags)) is None:
+        return None
+    return words, tags
+
+
+def _words_of(record: Record, text: str, tokenizer: RawTextTokenizer) -> list[Word]:
+    """Returns the words of a text: those that Prodigy or spaCy had split it into, or our own."""
+    tokens = record.fields.get("tokens")
+    if not tokens or not is_list_of(tokens, dict):
+        return words_of_text(text, tokenizer)
+    words = []
+    for token in tokens:
+        start = token.get("start")
+        end = token.get("end")
+        if type(start) is not int or type(end) is not int:
+            return words_of_text(text, tokenizer)
+        if text[start:end].strip():
+            words.append(Word(text[start:end], start, end))
+    covered = "".join(word.text for word in words)
+    if "".join(covered.split()) != "".join(text.split()):
+        return words_of_text(text, tokenizer)
+    return words
+
+
+def _name(record: Record, tag: object, labels: Sequence[str]) -> str:
     if isinstance(tag, str):
         return tag.strip()
-    if type(tag) is int and 0 <= tag < len(labels):
-        return labels[tag]
-    hint = "; --label-names names tags that are numbers" if isinstance(tag, int) else ""
-    raise Unusable("with tags that are not words", f"got {tag!r:.50}{hint}")
+    if type(tag) is not int:
+        raise Unusable("with tags that are not words", f"got {tag!r:.50}")
+    if not 0 <= tag < len(labels):
+        raise record.error(
+            f"the tag is a number, {tag}; --label-names O B-PER … gives all numbers, from 0, names"
+        )
+    return labels[tag]
 
 
 def as_list(value: Any) -> Any:
@@ -155,89 +232,8 @@ def as_list(value: Any) -> Any:
         return value
     items: list[str | int] = []
     for text, quoted, number in _ITEM_OF_LIST.findall(value):
-        items.append(int(number) if number else re.sub(r"\\(.)", r"\1", text or quoted))
+        if number:
+            items.append(int(number))
+        else:
+            items.append(re.sub(r"\\(.)", r"\1", text or quoted))
     return items
-
-
-def sentence_of_text(
-    place: str, text: str, entities: Any, tokenizer: RawTextTokenizer
-) -> TaggedSentence:
-    """
-    Returns the words of a text, and the tags of its entities, in BIO. An entity that stands twice,
-    as of two annotators, is one.
-
-    Raises `Unusable` if an entity is not in the text, overlaps with another, or begins or ends
-    within a word.
-    """
-    tokens = tokenizer.tokenize(text)
-    firsts = {token.idx: word for word, token in enumerate(tokens)}
-    lasts = {token.idx_end: word for word, token in enumerate(tokens)}
-    spans: list[Span] = []
-    for start, end, kind in sorted(set(_entities(entities, text))):
-        name = f"{text[start:end]!r:.50} ({kind}) at characters {start} to {end}"
-        if not 0 <= start < end <= len(text) or not text[start:end].strip():
-            raise Unusable("with entities that are not in the text", name)
-        trimmed = text[start:end].strip()
-        start = text.index(trimmed, start)
-        first, last = firsts.get(start), lasts.get(start + len(trimmed))
-        if first is None or last is None:
-            raise Unusable(
-                "with entities that begin or end within a word",
-                f"{name}; --language chooses other rules",
-            )
-        if spans and first < spans[-1].end:
-            raise Unusable("with entities that overlap", name)
-        spans.append(Span(first, last + 1, kind))
-    words = [token.ensure_text() for token in tokens]
-    if not words:
-        raise Unusable("without a word", "the text is blank")
-    return TaggedSentence([place] * len(words), words, spans_to_tags(spans, len(words), "BIO"))
-
-
-def _entities(items: Any, text: str) -> Iterator[tuple[int, int, str]]:
-    """Yields first character, the one after the last, and type of each entity."""
-    for item in items if isinstance(items, list) else [items]:
-        if isinstance(item, dict) and isinstance(item.get("result"), list):  # of Label Studio
-            if not item.get("was_cancelled"):
-                yield from _entities(item["result"], text)
-            continue
-        parts = _parts(item, text) if isinstance(item, dict) else item
-        numbers: list[int] = []
-        kinds: list[str] = []
-        for part in parts if isinstance(parts, list) else []:
-            if type(part) is int:
-                numbers.append(part)
-            elif isinstance(part, str) and part.strip():
-                kinds.append(part)
-        if len(numbers) != 2 or not kinds or len(kinds) > 1:
-            raise Unusable(
-                "with malformed entities", f'expected [0, 4, "PER"] or alike, got {item!r:.80}'
-            )
-        yield numbers[0], numbers[1], "_".join(kinds[0].split())
-
-
-def _parts(item: dict[str, Any], text: str) -> list[Any]:
-    """Returns start, end and type of an entity that is an object."""
-    points = item.get("points")  # of Dataturks
-    inner = points[0] if points else item.get("value")
-    fields = item | inner if isinstance(inner, dict) else item
-    start, end, kind = (_first(fields, names) for names in (_STARTS, _ENDS, _TYPES))
-    if points and isinstance(end, int):
-        end += 1  # its last character
-    covered = fields.get("text")
-    has_places = type(start) is int and type(end) is int
-    if has_places and isinstance(covered, str) and text[start:end].strip() != covered.strip():
-        raise Unusable(
-            "with entities that are not in the text",
-            f"{covered!r:.50} is not at characters {start} to {end}",
-        )
-    return [start, end, kind]
-
-
-def _first(fields: dict[str, Any], names: Sequence[str]) -> Any:
-    """Returns the first of these fields that there is; of a list of one, its item."""
-    for name in names:
-        value = fields.get(name)
-        if value is not None:
-            return value[0] if isinstance(value, list) and len(value) == 1 else value
-    return None

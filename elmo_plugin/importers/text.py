@@ -22,9 +22,22 @@ _NOT_WESTERN = re.compile(
     r"[^\x00-\x7fÀ-ÖØ-öø-ÿŠšŽžŒœŸ€‚„…‘’“”•–—™§«»°·ºª¿¡®©\u00a0´£]"  # noqa: RUF001
     r"|(?<=\w)[¿¡]|[À-ÿ]{4}"
 )
+_SYMBOL_IN_WORD = re.compile(r"[^\W\d_][³¹²º¼½¾£¤¥¦§¨¯¸±×÷]|[³¹£¤¥¦¯¸±×÷][^\W\d_]")  # noqa: RUF001
 _OTHERS = [
-    *("cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874", "koi8_r"),
-    *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
+    "cp1250",
+    "cp1251",
+    "cp1253",
+    "cp1254",
+    "cp1255",
+    "cp1256",
+    "cp1257",
+    "cp874",
+    "koi8_r",
+    "shift_jis",
+    "euc_jp",
+    "gb18030",
+    "big5",
+    "euc_kr",
 ]
 """The encodings among which charset-normalizer chooses for texts that are not Western."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -114,11 +127,20 @@ def _known_encoding(file: str, content: bytes) -> str | None:
 
 
 def _guess(file: str, content: bytes) -> str:
-    """Returns the encoding of a text that is not UTF-8."""
+    """
+    Returns the encoding of a text that is not UTF-8. Raises `ConfigurationError`, naming the file
+    and the option, if it may be in several, as letters such as ş and ž have the same byte.
+    """
     western = content.decode(_WESTERN, "replace")
     if not _NOT_WESTERN.search(western):
         return _WESTERN
-    best = from_bytes(content, cp_isolation=_OTHERS).best()
-    if best is None:
+    matches = from_bytes(content, cp_isolation=_OTHERS)
+    likely = [match for match in matches if not _SYMBOL_IN_WORD.search(str(match))]
+    if not likely:
         raise ConfigurationError(f"{file}: not UTF-8 text; --encoding names another, as cp1252")
-    return best.encoding
+    encodings = [match.encoding for match in likely if match.chaos == likely[0].chaos]
+    if len(encodings) > 1:
+        raise ConfigurationError(
+            f"{file}: not UTF-8 text, and it may be {' or '.join(encodings)}; --encoding names one"
+        )
+    return encodings[0]

@@ -2,15 +2,35 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 
 _FORMAT = "#FORMAT=WebAnno TSV 3"
+_LAYER = re.compile(r"#T_(?:SP|CH|RL)=(?P<type>[^|]+)\|?(?P<features>.*)")
+_NAMED_ENTITIES = "NamedEntity"
+_FIRST_COLUMN = 3  # of annotations, behind the number, the characters and the word
 _PLACE = re.compile(r"\d+-\d+")  # of a word: its sentence and its number
+_PART = re.compile(r"\d+-\d+\.\d+")  # of a part of a word
 _LABEL = re.compile(r"(?P<label>.+?)(\[(?P<number>\d+)\])?")
+_BETWEEN_SPANS = re.compile(r"(?<!\\)\|")
+_ESCAPED = re.compile(r"\\(->|[\\\[\]|_;*])")
 _NONE = ("_", "*", "")
+
+
+class _Row(NamedTuple):
+    """A word, and its annotations."""
+
+    place: str
+    fields: list[str]
+
+    @property
+    def sentence(self) -> str:
+        """Returns the number of its sentence."""
+        return self.fields[0].partition("-")[0]
 
 
 def is_webanno(lines: Sequence[str]) -> bool:
@@ -18,60 +38,97 @@ def is_webanno(lines: Sequence[str]) -> bool:
 
 
 def webanno_sentences(
-    file: str, lines: Sequence[str], column: str | None = None
+    file: str, lines: Sequence[str], report: Report, column: str | None = None
 ) -> Iterator[TaggedSentence]:
     """
     Yields the sentences, with entities in BIO. The `column` is the number of the entities' column,
-    from 0; by default it is the only one with labels.
+    from 0; by default it is the only one with labels, or the one of named entities.
 
     Raises `ConfigurationError`, naming file and option, if there are several or none.
     """
-    rows: list[tuple[str, list[str]]] = []
+    rows: list[_Row] = []
     for number, line in enumerate(lines, start=1):
         fields = line.split("\t")
         if _PLACE.fullmatch(fields[0]):
-            rows.append((f"line {number}", fields))
-    chosen = int(column) if column and column.isdecimal() else _column_with_labels(file, rows)
-    sentence: list[tuple[str, list[str]]] = []
-    current = ""
-    for place, fields in rows:
-        of_sentence = fields[0].partition("-")[0]
-        if sentence and of_sentence != current:
+            rows.append(_Row(f"line {number}", fields))
+        elif _PART.fullmatch(fields[0]):
+            report.took("annotations of parts of words are left out")
+    chosen = _find_column(file, _names_of_columns(lines), rows, column)
+    report.took(f"the entities are in column {chosen}")
+    sentence: list[_Row] = []
+    for row in rows:
+        if sentence and row.sentence != sentence[-1].sentence:
             yield _sentence(file, sentence, chosen)
             sentence = []
-        current = of_sentence
-        sentence.append((place, fields))
+        sentence.append(row)
     if sentence:
         yield _sentence(file, sentence, chosen)
 
 
-def _column_with_labels(file: str, rows: Sequence[tuple[str, list[str]]]) -> int:
+def _names_of_columns(lines: Sequence[str]) -> dict[int, str]:
+    """Returns the names of the columns with annotations: their layer, and their feature in it."""
+    names = {}
+    number = _FIRST_COLUMN
+    for line in lines:
+        layer = _LAYER.match(line)
+        if layer:
+            kind = layer["type"].rpartition(".")[2]
+            for feature in layer["features"].split("|"):
+                names[number] = f"{kind} {feature}".strip()
+                number += 1
+    return names
+
+
+def _find_column(file: str, names: dict[int, str], rows: Sequence[_Row], chosen: str | None) -> int:
+    """Returns the chosen column, or the only one with labels, or the one of named entities."""
+    if chosen is not None and chosen.isdecimal():
+        return int(chosen)
     filled = set()
-    for _, fields in rows:
-        for number, field in enumerate(fields[3:], start=3):
+    for row in rows:
+        for number, field in enumerate(row.fields[_FIRST_COLUMN:], start=_FIRST_COLUMN):
             if field not in _NONE and not field.startswith("*"):
                 filled.add(number)
-    if len(filled) != 1:
-        raise ConfigurationError(
-            f"{file}: columns {sorted(filled)} of WebAnno's spans have labels; --column tag=NUMBER "
-            "chooses one"
-        )
-    return filled.pop()
+    entities = [number for number in filled if names.get(number, "").startswith(_NAMED_ENTITIES)]
+    if len(entities) == 1:
+        return entities[0]
+    if len(filled) == 1:
+        return filled.pop()
+    found = "words are without labels"
+    if filled:
+        shown = [f"{number} ({names.get(number, 'without a name')})" for number in sorted(filled)]
+        found = f"columns {' and '.join(shown)} have labels"
+    raise ConfigurationError(f"{file}: {found}; --column tag=NUMBER chooses one")
 
 
-def _sentence(file: str, rows: Sequence[tuple[str, list[str]]], column: int) -> TaggedSentence:
+def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
+    places = []
+    words = []
     tags = []
     last = ""
-    for place, fields in rows:
-        field = fields[column] if column < len(fields) else "_"
-        if "|" in field:
-            raise ConfigurationError(f"{file}, {place}: a word has two spans, {field!r}")
+    for row in rows:
+        field = "_"
+        if column < len(row.fields):
+            field = row.fields[column]
+        if _BETWEEN_SPANS.search(field):
+            raise ConfigurationError(
+                f"{file}, {row.place}: expected one span at each word, got two, {field!r}; remove "
+                "one of them, or --column tag=NUMBER chooses another column"
+            )
+        places.append(row.place)
+        words.append(_without_escapes(row.fields[2]))
         match = _LABEL.fullmatch(field)
         if field in _NONE or match is None:
             tags.append("O")
             last = ""
             continue
-        goes_on = match["number"] is not None and field == last
-        tags.append(("I-" if goes_on else "B-") + "_".join(match["label"].split()))
+        letter = "B"
+        if match["number"] is not None and field == last:
+            letter = "I"
+        label = "_".join(_without_escapes(match["label"]).split())
+        tags.append(f"{letter}-{label}")
         last = field
-    return TaggedSentence([place for place, _ in rows], [fields[2] for _, fields in rows], tags)
+    return TaggedSentence(places, words, tags)
+
+
+def _without_escapes(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)

@@ -33,4 +33,6 @@ def without_prefixes(sentences: Sequence[TaggedSentence], report: Report) -> lis
 def _are_prefixes(prefixes: Set[str], words: Set[str]) -> bool:
     if "" in prefixes:
         return False
-    return all(map(_LANGUAGE.fullmatch, prefixes)) or (len(prefixes) == 1 and len(words) > 2)
+    if all(_LANGUAGE.fullmatch(prefix) for prefix in prefixes):
+        return True
+    return len(prefixes) == 1 and len(words) > 2

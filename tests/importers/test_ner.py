@@ -131,7 +131,7 @@ def test_options_choose_the_columns(
         ("Mira\nleft\n", "1: expected a word and its tag, got one column; --separator"),
         ("Mira _ _ _\nleft _ _ _\n", "1: no column has tags; --column tag=NAME"),
         ("Mira B-PER\nSolt I-PER\nVarna LOC\n", "3: expected a tag .* B-PER, got 'LOC'; --tags"),
-        ("Mira (PER*\nSolt *)\nleft *\n", "1: expected a word and its tag"),
+        ("Mira (PER*\nSolt *)\nleft *\n", "1: no column has tags; --column tag"),
         ("New York B-LOC\nis O\n", r"\d: expected . columns as in most lines, got"),
         ("Mira B-PER\n" * 2000, "1: a sentence of 2,000 words"),
         (
@@ -293,7 +293,7 @@ def test_entities_that_match_no_words_are_skipped_naming_the_line(
     examples, report = read("ner", tmp_path / "f.jsonl", text)
     assert [list(each.words) for each in examples] == [WORDS]
     ((found, places),) = report.left_out.items()
-    assert reason in found and places == ["line 2"]
+    assert reason in found and len(places) == 1 and places[0].startswith("line 2 (")
 
 
 def test_rejected_examples_are_left_out_and_the_first_may_have_no_entities(tmp_path: Path) -> None:

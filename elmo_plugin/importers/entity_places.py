@@ -1,0 +1,159 @@
+"""Entities that are given by their characters in a text, as tools for annotation store them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from elmo_plugin.importers.report import Unusable
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.tasks.spans import Span, spans_to_tags
+from elmo_plugin.tasks.tokenizers import RawTextTokenizer
+
+_STARTS = ("start_char", "start", "start_offset", "begin", "from")
+_ENDS = ("end_char", "end", "end_offset", "stop", "to")
+_TYPES = ("label", "labels", "type", "entity", "entity_group", "entity_type", "tag", "category")
+
+
+class Word(NamedTuple):
+    """A word, and its first character in the text and the one after its last."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Entity(NamedTuple):
+    """The first character of an entity, the one after its last, and its type."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def words_of_text(text: str, tokenizer: RawTextTokenizer) -> list[Word]:
+    """Splits a text into words, with their places."""
+    words = []
+    for token in tokenizer.tokenize(text):
+        if token.idx is not None and token.idx_end is not None:
+            words.append(Word(token.ensure_text(), token.idx, token.idx_end))
+    return words
+
+
+def sentence_of_places(
+    place: str, words: Sequence[Word], text: str, entities: Iterable[Entity]
+) -> TaggedSentence:
+    """
+    Returns the words of a text, and the tags of its entities, in BIO. An entity that stands twice,
+    as of two annotators, is one.
+
+    Raises `Unusable` if an entity is not in the text, overlaps with another, or begins or ends
+    within a word.
+    """
+    if not words:
+        raise Unusable("without a word", "the text is blank")
+    firsts = {word.start: number for number, word in enumerate(words)}
+    lasts = {word.end: number for number, word in enumerate(words)}
+    spans: list[Span] = []
+    for start, end, kind in sorted(set(entities)):
+        name = f"{text[start:end]!r:.50} ({kind}) at characters {start} to {end}"
+        if not 0 <= start < end <= len(text) or not text[start:end].strip():
+            raise Unusable("with entities that are not in the text", name)
+        trimmed = text[start:end].strip()
+        start = text.index(trimmed, start)
+        first = firsts.get(start)
+        last = lasts.get(start + len(trimmed))
+        if first is None or last is None:
+            raise Unusable(
+                "with entities that begin or end within a word (--language chooses other rules)",
+                name,
+            )
+        if spans and first < spans[-1].end:
+            raise Unusable("with entities that overlap", name)
+        spans.append(Span(first, last + 1, kind))
+    tags = spans_to_tags(spans, len(words), "BIO")
+    return TaggedSentence([place] * len(words), [word.text for word in words], tags)
+
+
+def entities_of(items: Any, text: str) -> Iterator[Entity]:
+    """
+    Yields the entities in a list of objects or of lists. Raises `Unusable` if one lacks its places.
+    """
+    if not isinstance(items, list):
+        items = [items]
+    for item in items:
+        if isinstance(item, dict) and isinstance(item.get("result"), list):
+            yield from _entities_of_label_studio(item, text)
+        elif isinstance(item, dict):
+            yield _entity_of_object(item, text)
+        elif isinstance(item, list):
+            yield _entity_of_list(item)
+        else:
+            raise _malformed(item)
+
+
+def _entities_of_label_studio(annotation: Mapping[str, Any], text: str) -> Iterator[Entity]:
+    """Yields the entities of an annotator: not the relations and the choices."""
+    if annotation.get("was_cancelled"):
+        return
+    for item in annotation["result"]:
+        value = item.get("value") if isinstance(item, dict) else None
+        if isinstance(value, dict) and "start" in value:
+            yield _entity_of_object(value, text)
+
+
+def _entity_of_list(item: Sequence[Any]) -> Entity:
+    """Returns the entity of a list of its places and its type, in any order."""
+    places = [part for part in item if type(part) is int]
+    kinds = [part for part in item if isinstance(part, str) and part.strip()]
+    if len(places) != 2 or len(kinds) != 1:
+        raise _malformed(item)
+    start, end = places
+    return Entity(start, end, _as_type(kinds[0]))
+
+
+def _entity_of_object(item: Mapping[str, Any], text: str) -> Entity:
+    """Returns the entity of an object; its places and text may be in an inner one."""
+    points = item.get("points")  # Dataturks has them, with the last character of an entity
+    inner = item.get("value")
+    if points:
+        inner = points[0]
+    fields = dict(item)
+    if isinstance(inner, dict):
+        fields |= inner
+    start = _first(fields, _STARTS)
+    end = _first(fields, _ENDS)
+    kind = _first(fields, _TYPES)
+    if type(start) is not int or type(end) is not int:
+        raise _malformed(item)
+    if not isinstance(kind, str) or not kind.strip():
+        raise _malformed(item)
+    if points:
+        end += 1
+    covered = fields.get("text")
+    if isinstance(covered, str) and text[start:end].strip() != covered.strip():
+        raise Unusable(
+            "with entities that are not in the text",
+            f"{covered!r:.50} is not at characters {start} to {end}",
+        )
+    return Entity(start, end, _as_type(kind))
+
+
+def _as_type(kind: str) -> str:
+    return "_".join(kind.split())
+
+
+def _malformed(item: object) -> Unusable:
+    return Unusable(
+        'with malformed entities (expected [0, 4, "PER"] or alike, with the places of each)',
+        f"got {item!r:.80}",
+    )
+
+
+def _first(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Returns the first of these fields that there is; of a list of one, its item."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, list) and len(value) == 1:
+            return value[0]
+        if value is not None:
+            return value
+    return None

@@ -1,0 +1,33 @@
+"""Python's examples by which spaCy 2 was trained: `TRAIN_DATA = [("Text", {"entities": …}), …]`."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.json_records import Record, read_objects
+
+_BEGINNING = re.compile(r"(?:\s|#.*\n)*(?:\w+ *= *)?\[\s*[(\[]\s*[\"']")
+
+
+def is_python(text: str) -> bool:
+    """Returns whether a text begins with a list of tuples with a text each, maybe under a name."""
+    return _BEGINNING.match(text) is not None
+
+
+def read_examples(file: str, text: str) -> Iterator[Record]:
+    """
+    Yields the examples of such a list, which is parsed as data. Raises `ConfigurationError`, naming
+    the file, if it is another program.
+    """
+    try:
+        statements = ast.parse(text).body
+        examples = ast.literal_eval(statements[0].value)  # type: ignore[attr-defined]
+    except (SyntaxError, ValueError, AttributeError) as error:
+        raise ConfigurationError(
+            f'{file}: expected a list such as [("Ada left.", {{"entities": [(0, 3, "PER")]}})] '
+            f"and nothing else, got other Python ({error})"
+        ) from None
+    yield from read_objects(file, json.dumps(examples))

@@ -1,0 +1,67 @@
+"""Comments among rows of words: they begin with "#", and so do some words."""
+
+import re
+from collections.abc import Sequence
+
+from elmo_plugin.importers.column_names import is_word_class, known_header
+from elmo_plugin.importers.tables import Row
+from elmo_plugin.tasks.spans import parse_tag
+
+Rows = list[Row | None]
+"""Rows, and `None` between sentences."""
+
+_KEY_AND_VALUE = re.compile(r"# *\S+ +=( |$)")  # as "# text = It rained."
+
+
+def without_comments(rows: Rows) -> Rows:
+    """Leaves out comments. They separate sentences only if nothing else does."""
+    words = [row for row in rows if row is not None and not _has_hash(row)]
+    if not words:
+        return rows
+    values = _values_of_columns(words)
+    first = rows.index(words[0])
+    last = rows.index(words[-1])
+    has_blank_lines = None in rows[first:last]
+    left: Rows = []
+    for number, row in enumerate(rows):
+        if row is None or not _has_hash(row):
+            left.append(row)
+            continue
+        is_title = number < first and known_header(row.fields) != []
+        if is_title or _is_word(row.fields, values):
+            left.append(row)
+        elif not has_blank_lines:
+            left.append(None)
+    return left
+
+
+def _has_hash(row: Row) -> bool:
+    return row.fields[0].startswith("#")
+
+
+def _values_of_columns(words: Sequence[Row]) -> list[set[str]]:
+    """Returns the values of each column in the rows that are as long as the last one."""
+    width = len(words[-1].fields)
+    values: list[set[str]] = [set() for _ in range(width)]
+    for row in words:
+        if len(row.fields) == width:
+            for number, field in enumerate(row.fields):
+                values[number].add(field)
+    return values
+
+
+def _is_word(fields: Sequence[str], values: Sequence[set[str]]) -> bool:
+    """
+    Returns whether a row that begins with "#" ends in a tag, or has what others have in a column.
+    """
+    if len(fields) != len(values) or " " in fields[0]:
+        return False
+    if _KEY_AND_VALUE.match(" ".join(fields)):
+        return False
+    last = fields[-1]
+    tag = parse_tag(last)
+    if last in ("O", "#") or (tag is not None and tag.kind):
+        return True
+    if fields[0] != "#" and is_word_class(last):  # such as a hash tag and its part of speech
+        return True
+    return any(fields[number] in values[number] for number in range(1, len(fields)))

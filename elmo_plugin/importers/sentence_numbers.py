@@ -1,0 +1,176 @@
+"""Columns that tell sentences apart, by their names or by what they contain."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+
+from elmo_plugin.importers.column_names import SENTENCE_NAMES, is_numbered, is_word_class
+from elmo_plugin.importers.tables import Row
+from elmo_plugin.importers.tag_encodings import OUTSIDE_MARKS
+from elmo_plugin.tasks.spans import parse_tag
+
+_SENTENCE_AND_WORD = re.compile(r"(\d+)[-.](\d+)")  # as "3-1"
+_FEWEST_WORDS = 3  # of the longest sentence, by the numbers of its words
+
+Block = list[Row]
+"""Rows between two blank ones."""
+
+
+def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict[int, list[str]]:
+    """
+    Returns the columns that change where a sentence begins, and for each a mark for every row, the
+    same within a sentence: the column of the sentence, and the columns of its document.
+    """
+    rows = [row for block in blocks for row in block]
+    if not rows:
+        return {}
+    columns = list(zip(*(row.fields for row in rows), strict=True))
+    for number, name in enumerate(names):
+        if name.lower() in SENTENCE_NAMES:
+            marks = _fill_down(columns[number])
+            return {number: marks} | _documents(columns[:number])
+    begins = [number == 0 for block in blocks for number in range(len(block))]
+    found: dict[int, list[str]] = {}
+    for number, values in enumerate(columns):
+        if len(columns) > 2 or (number == 0 and len(columns) == 2):
+            documents = _documents(columns[:number])
+            marks = _numbers_of_sentences(values, begins, documents.values())
+            if marks:
+                found[number] = marks
+    if found:
+        finest = max(found, key=lambda number: _count_changes(found[number]))
+        return found | _documents(columns[:finest])
+    for number, values in enumerate(columns):
+        marks = _sentences_of_places(values)
+        if not marks and len(columns) > 2:
+            marks = _texts_of_sentences(values, columns) or _numbers_that_begin_again(values)
+        if marks:
+            return {number: marks}
+    if len(columns) > 2 and len(blocks) == 1 and not any(_is_tag(value) for value in columns[0]):
+        return _documents(columns[:1])
+    return {}
+
+
+def split_at_changes(blocks: Sequence[Block], marks: Sequence[Sequence[str]]) -> Iterator[Block]:
+    """Yields the sentences: the rows of each block between two changes of any of the marks."""
+    number = 0
+    for block in blocks:
+        sentence: Block = []
+        for row in block:
+            if sentence and any(column[number] != column[number - 1] for column in marks):
+                yield sentence
+                sentence = []
+            sentence.append(row)
+            number += 1
+        yield sentence
+
+
+def _is_tag(value: str) -> bool:
+    return value in OUTSIDE_MARKS or is_word_class(value) or parse_tag(value) is not None
+
+
+def _fill_down(values: Sequence[str]) -> list[str]:
+    """Returns the values with those that are blank filled from above."""
+    filled = []
+    last = ""
+    for value in values:
+        last = value or last
+        filled.append(last)
+    return filled
+
+
+def _count_changes(marks: Sequence[str]) -> int:
+    return sum(before != after for before, after in pairwise(marks))
+
+
+def _documents(columns: Sequence[Sequence[str]]) -> dict[int, list[str]]:
+    """Returns the columns with names of documents: each stands in several rows, all together."""
+    found = {}
+    for number, values in enumerate(columns):
+        parts = _count_changes(values) + 1
+        if parts == len(set(values)) and 2 * parts <= len(values) and "" not in values:
+            found[number] = list(values)
+    return found
+
+
+def _numbers_of_sentences(
+    values: Sequence[str], begins: Sequence[bool], before: Collection[Sequence[str]]
+) -> list[str]:
+    """
+    Returns the number of the sentence of each row, or nothing if these are others. A number stands
+    in the first row of its sentence or in all, and rises, until a document begins: after a blank
+    row, or with a new name of a document `before` it. Sentences have two words in the mean.
+
+    Where blank rows end sentences too, it never skips a number between them.
+    """
+    filled = _fill_down(values)
+    if not all(is_numbered(value) for value in filled):
+        return []
+    if 2 * (_count_changes(filled) + 1) > len(filled):
+        return []
+    numbers = [int(re.sub(r"\D", "", value.split(".")[0]) or -1) for value in filled]
+    has_blank_rows = sum(begins) > 1
+    for row in range(1, len(numbers)):
+        step = numbers[row] - numbers[row - 1]
+        begins_document = any(column[row] != column[row - 1] for column in before)
+        if begins[row] or (begins_document and numbers[row] == numbers[0]):
+            continue
+        if step < 0 or (has_blank_rows and step > 1):
+            return []
+    return filled
+
+
+def _sentences_of_places(values: Sequence[str]) -> list[str]:
+    """
+    Returns the numbers of sentences if these are a sentence and a word each, such as 1-1, 1-2, 2-1.
+    """
+    places = [_SENTENCE_AND_WORD.fullmatch(value) for value in values]
+    first = places[0]
+    if first is None:
+        return []
+    marks = []
+    last = ""
+    expected = 0
+    for place in places:
+        if place is None:
+            return []
+        sentence, word = place.groups()
+        if sentence != last:
+            expected = int(first[2])
+        if int(word) != expected:
+            return []
+        expected += 1
+        last = sentence
+        marks.append(sentence)
+    return marks
+
+
+def _texts_of_sentences(values: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
+    """Returns the text of each row's sentence if the fields of another column are in it."""
+    texts = _fill_down(values)
+    if not any(" " in text for text in texts):
+        return []
+    for words in columns:
+        are_words = words != values and all(word for word in words)
+        if are_words and all(word in text for word, text in zip(words, texts, strict=True)):
+            return texts
+    return []
+
+
+def _numbers_that_begin_again(values: Sequence[str]) -> list[str]:
+    """Returns a mark for each sentence if these are the numbers of words in their sentences."""
+    if not all(value.isdecimal() for value in values):
+        return []
+    numbers = [int(value) for value in values]
+    sentence = 0
+    marks = ["0"]
+    for before, number in pairwise(numbers):
+        if number == numbers[0]:
+            sentence += 1
+        elif number != before + 1:
+            return []
+        marks.append(str(sentence))
+    longest = max(numbers) - numbers[0] + 1
+    if sentence == 0 or longest < _FEWEST_WORDS:
+        return []
+    return marks

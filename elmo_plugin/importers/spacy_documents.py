@@ -1,0 +1,65 @@
+"""Documents of spaCy: the `.spacy` files of spaCy 3, and the JSON by which spaCy 2 was trained."""
+
+from collections.abc import Iterator
+
+from allennlp.common.checks import ConfigurationError
+from spacy.tokens import Doc, DocBin
+from spacy.training.converters import json_to_docs
+from spacy.vocab import Vocab
+
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.text import read_content
+
+
+def is_doc_bin(file: str) -> bool:
+    return file.lower().endswith(".spacy")
+
+
+def is_training_json(text: str) -> bool:
+    """Returns whether a text has the keys of the JSON by which spaCy 2 was trained."""
+    return all(f'"{key}"' in text for key in ("paragraphs", "sentences", "tokens", "orth"))
+
+
+def sentences_of_doc_bin(file: str, prefer_entities: bool) -> Iterator[TaggedSentence]:
+    """
+    Yields the sentences of a `.spacy` file. Raises `ConfigurationError`, naming the file, if it is
+    none.
+    """
+    content = read_content(file)
+    try:
+        docs = list(DocBin().from_bytes(content).get_docs(Vocab()))
+    except Exception as error:  # of zlib or of msgpack, of many kinds
+        raise ConfigurationError(f"{file}: not a .spacy file that can be read ({error})") from None
+    for number, doc in enumerate(docs, start=1):
+        yield from _sentences(doc, f"document {number}", prefer_entities)
+
+
+def sentences_of_training_json(text: str, prefer_entities: bool) -> Iterator[TaggedSentence]:
+    """Yields the sentences of the JSON by which spaCy 2 was trained."""
+    for number, doc in enumerate(json_to_docs(text), start=1):
+        yield from _sentences(doc, f"document {number}", prefer_entities)
+
+
+def _sentences(doc: Doc, place: str, prefer_entities: bool) -> Iterator[TaggedSentence]:
+    """
+    Yields the sentences of a document, or all of it if it has none, with its entities in BIO, or
+    else with its parts of speech.
+    """
+    spans = [doc[:]]
+    if doc.has_annotation("SENT_START"):
+        spans = list(doc.sents)
+    has_classes = doc.has_annotation("TAG") or doc.has_annotation("POS")
+    for span in spans:
+        words = []
+        tags = []
+        for token in span:
+            if token.is_space:
+                continue
+            words.append(token.text)
+            if has_classes and not prefer_entities:
+                tags.append(token.tag_ or token.pos_)
+            elif token.ent_type_:
+                tags.append(f"{token.ent_iob_}-{token.ent_type_}")
+            else:
+                tags.append("O")
+        yield TaggedSentence([place] * len(words), words, tags)

@@ -1,0 +1,108 @@
+"""The rows of a table of text, such as CSV, by pandas."""
+
+import csv
+import io
+import re
+
+import pandas
+from allennlp.common.checks import ConfigurationError
+
+NAMES_OF_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
+_FIRST_ROWS = 50
+_MOST_COLUMNS = 1000
+_NEEDS_QUOTES = re.compile('[",\n]')  # a field that a spreadsheet saves in quotation marks
+
+
+def find_separator(text: str) -> str:
+    """Returns the separator with which pandas finds most columns in the first rows of a text."""
+    head = "\n".join(text.split("\n")[:_FIRST_ROWS])
+    best = ","
+    most = 1
+    for separator in NAMES_OF_SEPARATORS:
+        try:
+            frame = parse_table("", head, separator)
+        except ConfigurationError:
+            continue  # its quotation marks do not fit this separator
+        width = usual_width(frame)
+        if width > most:
+            best = separator
+            most = width
+    return best
+
+
+def parse_table(file: str, text: str, separator: str) -> pandas.DataFrame:
+    """
+    Returns the rows of a text, the first one among them. Fields that a row lacks are missing in it.
+
+    Raises `ConfigurationError`, naming the file and the option, if they cannot be parsed.
+    """
+    quote = '"'
+    if any(_is_in_apostrophes(line) for line in text.split("\n", 2)[:2]):
+        quote = "'"
+    quoting = csv.QUOTE_NONE
+    if has_quoted_fields(text, separator, quote):
+        quoting = csv.QUOTE_MINIMAL
+    most_fields = max(line.count(separator) for line in text.split("\n")) + 1
+    try:
+        return pandas.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            header=None,
+            names=range(min(most_fields, _MOST_COLUMNS)),
+            dtype=str,
+            keep_default_na=False,
+            quoting=quoting,
+            quotechar=quote,
+            skipinitialspace=separator != "\t",
+            skip_blank_lines=False,
+            index_col=False,
+            engine="python",  # it tells a field that is missing from an empty one
+        )
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, csv.Error) as error:
+        raise ConfigurationError(
+            f"{file}: not a table ({error}); --separator names what separates its columns"
+        ) from None
+
+
+def usual_width(frame: pandas.DataFrame) -> int:
+    """Returns the number of fields that most rows have."""
+    counts = frame.notna().sum(axis=1)
+    counts = counts[counts > 0]
+    if not len(counts):
+        return 0
+    return int(counts.mode().iloc[0])
+
+
+def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
+    """
+    Returns whether quotation marks enclose fields; else they are part of the text. Between tabs
+    they do only if all that begin a field also end it, and fields need them, or all have them.
+    """
+    between = re.escape(separator)
+    mark = re.escape(quote)
+    inner = f"[^{mark}]"
+    if separator == "\t":
+        inner = f"[^{mark}\t]"
+    begin = f"(?:^|{between}) *{mark}"
+    whole = re.compile(f"{begin}((?:{inner}|{mark}{mark})*){mark}(?= *(?:{between}|$))", re.M)
+    fields = [field for field in whole.findall(text) if field]
+    if not fields or _has_lone_marks(text, separator, quote):
+        return False
+    if separator != "\t" or text.startswith(quote):
+        return True
+    if re.search(begin, whole.sub("", text), re.M):
+        return False
+    return all(_NEEDS_QUOTES.search(field) for field in fields)
+
+
+def _has_lone_marks(text: str, separator: str, quote: str) -> bool:
+    """Returns whether all lines have equal columns, and one an odd number of quotation marks."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    numbers = {line.count(separator) for line in lines}
+    if len(numbers) > 1:
+        return False
+    return any(line.count(quote) % 2 == 1 for line in lines)
+
+
+def _is_in_apostrophes(line: str) -> bool:
+    return len(line) > 1 and line.startswith("'") and line.endswith("'")

@@ -1,0 +1,141 @@
+"""Tagged sentences of columns and of tables: a word in each row, or a sentence."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.column_finder import ColumnFinder
+from elmo_plugin.importers.column_names import is_word_class
+from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.tables import Row, Table, is_table_file
+from elmo_plugin.importers.tagged_json import as_list, words_and_tags
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.word_columns import WordColumns
+
+_BEGINNING_OF_LIST = re.compile(r"""\"?\[\s*['"\d{]""")
+_FIRST_LINES = 50
+_MOST_WORDS_OF_TYPE = 3
+
+
+def is_csv(file: str, lines: Sequence[str]) -> bool:
+    """Returns whether the name says that it is CSV, or a table of which some fields are lists."""
+    if not is_table_file(file):
+        return False
+    is_tsv = ".tsv" in file.lower() or ".tab" in file.lower()
+    if not is_tsv:
+        return True
+    for line in lines[1:_FIRST_LINES]:
+        if any(_BEGINNING_OF_LIST.match(field) for field in line.split("\t")):
+            return True
+    return False
+
+
+def records_of_table(table: Table) -> list[Record]:
+    """Returns a record for each row if rows are whole sentences, or nothing if they are words."""
+    rows = [row for row in table.rows if not row.is_blank]
+    if len(rows) < 2 or not _are_sentences(rows[1:]):
+        return []
+    names = rows[0].fields
+    records = []
+    for row in rows[1:]:
+        fields = dict(zip(names, row.fields, strict=True))
+        records.append(Record(table.file, row.place, fields))
+    return records
+
+
+def _are_sentences(rows: Sequence[Row]) -> bool:
+    """Returns whether some fields are lists, or a field of each row has a tag for each word."""
+    for row in rows:
+        if any(isinstance(as_list(field), list) for field in row.fields):
+            return True
+    if not any(" " in field for row in rows for field in row.fields):
+        return False
+    for number in range(len(rows[0].fields)):
+        if all(_has_tags_of_another(row.fields, number) for row in rows):
+            return True
+    return False
+
+
+def _has_tags_of_another(fields: Sequence[str], number: int) -> bool:
+    for other, text in enumerate(fields):
+        if other != number and words_and_tags(text, fields[number]) is not None:
+            return True
+    return False
+
+
+def sentences_of_columns(
+    columns: WordColumns, options: ImportOptions, report: Report, prefer_entities: bool
+) -> Iterator[TaggedSentence]:
+    """
+    Yields the sentences of columns, with their documents if there are several. An empty tag is O
+    where others are tags.
+    """
+    if not columns.sentences:
+        return
+    word_column, tag_column = _find_columns(columns, options, prefer_entities)
+    report.took(
+        f"the words are in column {columns.name(word_column)!r}, the tags in column "
+        f"{columns.name(tag_column)!r}"
+    )
+    num_empty = 0
+    documents = {rows[0].document for rows in columns.sentences}
+    for rows in columns.sentences:
+        tags = []
+        for row in rows:
+            tag = _with_underscores(row.fields[tag_column])
+            if not tag:
+                num_empty += 1
+                tag = "O"
+            tags.append(tag)
+        places = [row.place for row in rows]
+        words = [row.fields[word_column] for row in rows]
+        document = None
+        if len(documents) > 1:
+            document = rows[0].document or None
+        yield TaggedSentence(places, words, tags, document)
+    if len(documents) > 1:
+        report.took(f"{len(documents):,} documents; --split keeps them whole")
+    if num_empty:
+        report.took(f"{num_empty:,} words without a tag are O")
+
+
+def _with_underscores(tag: str) -> str:
+    """Returns the type of an entity of several words, such as "natural person", as one."""
+    words = tag.split(" ")
+    if len(words) > _MOST_WORDS_OF_TYPE or not all(word.isalpha() for word in words):
+        return tag
+    if any(is_word_class(word) for word in words):  # two tags, between a space
+        return tag
+    return "_".join(words)
+
+
+def _find_columns(
+    columns: WordColumns, options: ImportOptions, prefer_entities: bool
+) -> tuple[int, int]:
+    """Returns the columns of the words and of the tags: the chosen ones, or those it finds."""
+    finder = ColumnFinder(columns)
+    chosen_word = options.columns.get("word")
+    chosen_tag = options.columns.get("tag")
+    word = None
+    if chosen_word is not None:
+        word = finder.resolve(chosen_word, "word")
+    if chosen_tag is None:
+        tag = finder.find_tags(word, prefer_entities)
+    else:
+        tag = finder.resolve(chosen_tag, "tag")
+    if word is None:
+        word = finder.find_words(tag)
+    if word == tag:
+        raise finder.error(f"--column: word and tag are the same column, {tag}")
+    return word, tag
+
+
+def check_rows(table: Table, report: Report) -> None:
+    """Raises `ConfigurationError`, naming file and line, if a row of words was left out."""
+    for reason, places in report.left_out.items():
+        raise ConfigurationError(
+            f"{table.file}, {places[0]}: a row {reason}; --separator names what separates them"
+        )

@@ -1,0 +1,108 @@
+"""Which tagged sentences models can learn from: what only looks like words and tags is refused."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.typography import SEPARATE
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.tasks.spans import parse_tag
+
+MOST_WORDS = 1_000  # of a sentence
+_MANY_WORDS = 100  # of the only sentence of a file; it may be several
+_MOST_CHARACTERS = 15  # Han or kana, of a word
+_MOST_SPACES = 2  # in a word, such as "10 000 000"
+_BETWEEN_TAGS = re.compile(r"[|,;/+]")
+
+
+def usable_sentences(
+    file: str, sentences: Sequence[TaggedSentence], report: Report
+) -> Iterator[TaggedSentence]:
+    """
+    Yields the sentences with a text for each word. Raises `ConfigurationError`, naming file and
+    place, for words that are texts, tags of a whole sentence, words with two tags, and sentences
+    that are documents.
+    """
+    _check_spaces(file, sentences)
+    for sentence in sentences:
+        if not sentence.words:
+            report.leave_out("without a word", "".join(sentence.places[:1]))
+            continue
+        if len(sentence.words) > MOST_WORDS:
+            raise ConfigurationError(
+                f"{file}, {sentence.places[0]}: a sentence of {len(sentence.words):,} words; a "
+                "blank line, or a column with the number of the sentence, ends one"
+            )
+        if len(sentences) == 1 and len(sentence.words) > _MANY_WORDS:
+            report.took(
+                f"all {len(sentence.words)} words are one sentence; a blank line, or a column with "
+                "the number of the sentence, ends one"
+            )
+        sentence = _without_blank_words(sentence, report)
+        for place, word, tag in zip(sentence.places, sentence.words, sentence.tags, strict=True):
+            _check_word(f"{file}, {place}", word)
+            _check_tag(f"{file}, {place}", tag)
+        if sentence.words:
+            yield sentence
+
+
+def _check_spaces(file: str, sentences: Sequence[TaggedSentence]) -> None:
+    """Raises `ConfigurationError` for the first text among the words, or if half have spaces."""
+    with_spaces = []
+    num_words = 0
+    for sentence in sentences:
+        for place, word in zip(sentence.places, sentence.words, strict=True):
+            num_words += 1
+            if word.count(" ") > _MOST_SPACES:
+                raise _is_text(f"{file}, {place}", word)
+            if " " in word:
+                with_spaces.append((place, word))
+    if 2 * len(with_spaces) > num_words:
+        place, word = with_spaces[0]
+        raise _is_text(f"{file}, {place}", word)
+
+
+def _is_text(where: str, word: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{where}: expected words, got a whole text, {word!r:.60}; it must be split into words, "
+        "each with its tag, or --column word=NAME chooses another column"
+    )
+
+
+def _without_blank_words(sentence: TaggedSentence, report: Report) -> TaggedSentence:
+    """Returns a sentence without the words that are blank."""
+    kept = []
+    for number, word in enumerate(sentence.words):
+        if word.strip(" \t\r\n"):
+            kept.append(number)
+        else:
+            report.took(f"the blank word in {sentence.places[number]} is left out")
+    if len(kept) == len(sentence.words):
+        return sentence
+    return sentence._replace(
+        places=[sentence.places[number] for number in kept],
+        words=[sentence.words[number] for number in kept],
+        tags=[sentence.tags[number] for number in kept],
+    )
+
+
+def _check_word(where: str, word: str) -> None:
+    if len(SEPARATE.findall(word)) > _MOST_CHARACTERS:
+        raise _is_text(where, word)
+
+
+def _check_tag(where: str, tag: str) -> None:
+    if " " in tag or tag.startswith(("[", "(")):
+        raise ConfigurationError(
+            f"{where}: expected a word and its tag in each line, got the tag {tag!r:.50}; "
+            "--separator or --column tag=NAME chooses another, and JSON lines have all words and "
+            "tags of a sentence"
+        )
+    parts = [parse_tag(part) for part in _BETWEEN_TAGS.split(tag)]
+    if len(parts) > 1 and None not in parts and any(part.kind for part in parts if part):
+        raise ConfigurationError(
+            f"{where}: expected one tag for each word, got several, {tag!r:.50}; keep one of them, "
+            "or --column tag=NAME chooses another column"
+        )
