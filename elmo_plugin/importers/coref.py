@@ -35,7 +35,7 @@ class CorefImporter(TaskImporter[CorefDocument]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:
-        for path in files_in(file, (*FOLDER_PATTERNS, "*.conllu", "*.jsonl", "*.json")):
+        for path in files_in(file, (*FOLDER_PATTERNS, "*.conllu", "*.jsonl*", "*.json")):
             for document in _read_file(path, options, report):
                 try:
                     yield _cleaned(document)
