@@ -41,7 +41,7 @@ _PAIRS = (
     ("question1", "question2"),
     ("question", "sentence"),
 )
-"""The names of fields that show that data have pairs of texts, which another task is for."""
+"""The names of fields that show that data have pairs of texts, for another task."""
 _TREE = re.compile(r"\(\S+ ?(\([^\t]*|[^()\t]+)\)\s*")
 
 

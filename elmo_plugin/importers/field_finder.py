@@ -41,7 +41,7 @@ _MOST_DIFFERENT = 0.8  # of the labels
 
 class FieldFinder:
     """
-    Finds the field of each role of `usual`, which has the usual names of their fields. Its methods
+    Finds the field of each role. `usual` has the usual names of these fields. The methods
     raise `ConfigurationError`, naming file, place and option, if something is not certain.
     """
 
@@ -161,14 +161,14 @@ class FieldFinder:
         scores = [label for label in labels if is_score(label)]
         if scores and all(map(is_number, labels)):
             raise self._first.error(
-                f"{field!r} has scores, such as {scores[0]}, which are no classes; --column "
+                f"{field!r} has scores, such as {scores[0]}, and they are no classes; --column "
                 f"{LABEL}=NAME chooses another column"
             )
         different = len(set(labels))
         if len(labels) >= _FEW and different > _MOST_DIFFERENT * len(labels):
             raise self._first.error(
-                f"{field!r} has {different:,} different values in {len(labels):,} records, which "
-                f"are no classes; --column {LABEL}=NAME chooses another column"
+                f"{field!r} has {different:,} different values in {len(labels):,} records, and "
+                f"they are no classes; --column {LABEL}=NAME chooses another column"
             )
 
 

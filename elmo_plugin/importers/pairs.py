@@ -44,7 +44,7 @@ _USUAL = {
     ),
     LABEL: LABEL_NAMES,
 }
-_NUMBERED = {"0", "1", "2"}  # three labels, which data sets number differently
+_NUMBERED = {"0", "1", "2"}  # three labels, in one order or another
 
 
 class Pair(NamedTuple):
@@ -81,7 +81,7 @@ class PairImporter(TaskImporter[Pair]):
         labels = {pair.label for pair in examples}
         if labels == _NUMBERED:
             raise ConfigurationError(
-                f"{file}: the labels are 0, 1 and 2, which data sets use for different relations; "
+                f"{file}: the labels are 0, 1 and 2, and data sets number relations differently; "
                 "--label-names entailment neutral contradiction names them in this order"
             )
         yield from ()

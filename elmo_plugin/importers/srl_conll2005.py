@@ -17,8 +17,8 @@ _VERB = "(V*"
 
 def find_lemmas(lines: Sequence[Line]) -> int | None:
     """
-    Returns the column with the lemmas of predicates, which is before the first `(V*`, or `None` if
-    no column has that, or the columns are CoNLL-2012's.
+    Returns the column with the lemmas of predicates: the one before the first `(V*`. Returns `None`
+    if no column has that, or the columns are CoNLL-2012's.
     """
     for line in lines:
         columns = line.columns

@@ -86,7 +86,7 @@ def _column_of_predicates(rows: Sequence[Row]) -> int:
 
 
 def _is_conll2009(rows: Sequence[Row]) -> bool:
-    """Returns whether the columns are CoNLL-2009's, which has two heads and a flag."""
+    """Returns whether the columns are CoNLL-2009's, with two heads and a flag."""
     if len(rows[0].columns) < _FIXED_COLUMNS_2009 + 2:
         return False
     for row in rows:

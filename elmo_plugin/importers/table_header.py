@@ -44,7 +44,7 @@ def _has_chosen_names(first: Sequence[str], options: ImportOptions) -> bool:
 
 
 def _may_be_name(field: str) -> bool:
-    """Returns whether a field may be the name of a column, which may also be blank."""
+    """Returns whether a field may be the name of a column. A name may be blank."""
     if len(field) > _SHORT or len(field.split()) > _MOST_WORDS:
         return False
     return not is_number(field) and not field.endswith(SENTENCE_ENDS)

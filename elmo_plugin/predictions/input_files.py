@@ -53,7 +53,7 @@ def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
 def _inputs_about_passage(
     texts: Sequence[str], files: Sequence[str], task: TaskCard
 ) -> Iterator[Input]:
-    """Yields the inputs of a passage and its questions, of which one or both are in files."""
+    """Yields the inputs of a passage and its questions. One or both are in files."""
     first, last = texts
     if len(files) == 1:
         contents = [_content(text) if text in files else text for text in texts]

@@ -158,7 +158,7 @@ def test_a_header_is_told_from_an_example(
         ("a film|0\nthe film|7\nno film|9\n", "such as 'label'"),
         (
             "text,label\n" + "".join(f"a b,{number}x\n" for number in range(20)),
-            "'label' has 20 different values in 20 records, which are no classes",
+            "'label' has 20 different values in 20 records, and they are no classes",
         ),
     ],
 )

@@ -78,7 +78,7 @@ def _is_fasttext(lines: Sequence[str]) -> bool:
 def _is_quoted(lines: Sequence[str]) -> bool:
     """
     Returns whether each line, but perhaps a header, is in quotation marks, and some have a comma
-    or a doubled mark in them, which a table quotes.
+    or a doubled mark in them, as in a table.
     """
     rows = lines if _QUOTED.fullmatch(lines[0]) else lines[1:]
     if len(rows) < 2 or not all(_QUOTED.fullmatch(row) for row in rows):
@@ -131,7 +131,7 @@ def _are_tagged(words: Sequence[str], mark: str) -> bool:
     tags = []
     for word in words:
         if mark not in word and not any(letter.isalnum() for letter in word):
-            continue  # punctuation, which some corpora leave without a tag
+            continue  # some corpora have punctuation without a tag
         stem, _, tag = word.rpartition(mark)
         if not stem or not tag or "/" in stem.rstrip("/"):
             return False
