@@ -29,7 +29,6 @@ _NO_TABLES = (
     "XML or HTML",
     "subtitles",
     "brat's annotations",
-    "columns of words and tags",
     f"{BETWEEN_TABS}, CoNLL-U",
 )
 _FIRST_LINES = 20

@@ -10,15 +10,20 @@ from elmo_plugin.importers.json_records import Record
 _LABEL = r"\d|[A-Za-z]+:[A-Za-z]+"
 _LINE = re.compile(rf"(?P<label>{_LABEL}) +(?P<text>[^\t]*\S[^\t]*)")
 _FIRST_LINES = 50
+_SEPARATORS = (",", ";", "|")
 
 
 def has_leading_labels(text: str) -> bool:
     """
     Returns whether each of the first lines begins with a digit, or with a kind such as `LOC:city`,
-    and some begin alike, as the lines of a numbered list do not.
+    and some begin alike, as the lines of a numbered list do not. The rows of a table, such as
+    `5 stars;good`, are none of these.
     """
+    lines = _filled(text.split("\n", _FIRST_LINES)[:_FIRST_LINES])
+    if _have_columns(lines):
+        return False
     labels = []
-    for line in _filled(text.split("\n", _FIRST_LINES)[:_FIRST_LINES]):
+    for line in lines:
         match = _LINE.fullmatch(line.strip())
         if match is None:
             return False
@@ -38,6 +43,15 @@ def records_of_leading_labels(file: str, text: str) -> Iterator[Record]:
                 f"got {line.strip()!r:.60}"
             )
         yield Record(file, f"line {number}", match.groupdict())
+
+
+def _have_columns(lines: Sequence[str]) -> bool:
+    """Returns whether a separator stands as often in one line as in any other."""
+    for separator in _SEPARATORS:
+        numbers = {line.count(separator) for line in lines}
+        if len(numbers) == 1 and 0 not in numbers:
+            return True
+    return False
 
 
 def _filled(lines: Sequence[str]) -> list[str]:

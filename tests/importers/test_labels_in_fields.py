@@ -173,6 +173,8 @@ def test_a_label_may_stand_before_each_text(tmp_path: Path) -> None:
     content = "LOC:city What is it ?\nHUM:ind Who , then ?\nLOC:city Where ?\n"
     assert labels(tmp_path / "f.label", content)[1] == ("Who , then ?", "HUM:ind")
     assert labels(tmp_path / "f.train", "1 good , fine\n0 bad\n1 fine\n")[0] == ("good , fine", "1")
+    stars = "5 stars | GOOD\n1 star | BAD\n5 for all | GOOD\n1 for me | BAD\n"
+    assert labels(tmp_path / "stars.txt", stars)[0] == ("5 stars", "GOOD")
     with pytest.raises(ConfigurationError, match="line 1: expected texts and labels"):
         labels(tmp_path / "list.txt", "1 eggs\n2 milk\n")
 
