@@ -35,7 +35,7 @@ LABEL_NAMES = (
     "choices",
 )
 _IDENTIFIERS = re.compile(r"(.*[._ ])?(id|ids|idx|index|uid|guid|uuid|hash|annotator|user|url)")
-_FEW = 20  # records, too few to say that all of their labels differ
+_FEW = 20  # records: not enough to say that all of their labels differ
 _MOST_DIFFERENT = 0.8  # of the labels
 
 

@@ -46,7 +46,7 @@ def _annotations(fields: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _choices_by_control(fields: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yields the name of each control and its choices, those of all annotators together."""
+    """Yields the name of each control and the choices of all annotators."""
     by_control: dict[str, list[Any]] = {}
     for annotation in _annotations(fields) or []:
         if annotation.get("was_cancelled"):

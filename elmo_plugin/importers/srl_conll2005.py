@@ -6,7 +6,7 @@ predicates, and a column of brackets for each predicate.
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from elmo_plugin.importers.loose_columns import Row, check_lengths
+from elmo_plugin.importers.loose_columns import Row, check_lengths, split_rows
 from elmo_plugin.importers.srl_propositions import proposition_sentence
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS
 from elmo_plugin.tasks.dataset_reader import Line
@@ -28,7 +28,8 @@ def find_lemmas(lines: Sequence[Line]) -> int | None:
             return None
         for number, column in enumerate(columns):
             if column.startswith(_VERB):
-                return number - 1 if number > 0 else None
+                has_column_before = number > 0
+                return number - 1 if has_column_before else None
     return None
 
 
@@ -36,12 +37,11 @@ def read_conll2005(lines: Sequence[Line], lemmas: int) -> Iterator[tuple[Line, S
     """
     Yields the first line of each sentence, and the sentence, given the column of `lemmas`.
 
-    Raises `ConfigurationError`, naming file and line, if there is no column of words, or a column
+    Raises `ConfigurationError`, naming file and line, if the words are missing, or a column
     of arguments is malformed.
     """
-    for _, group in groupby(lines, key=lambda line: not line.text.strip()):
-        rows = [Row(line, line.columns) for line in group]
-        rows = [row for row in rows if row.columns and not row.line.text.startswith("# ")]
+    for is_blank, group in groupby(lines, key=lambda line: not line.text.strip()):
+        rows = [] if is_blank else split_rows(list(group))
         if not rows:
             continue
         first = rows[0].line

@@ -16,14 +16,14 @@ from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
 
 _FORM = 1
-_FIXED_COLUMNS = 10  # before those of predicates, in CoNLL-U and CoNLL-2008
+_FIXED_COLUMNS = 10  # before the columns of predicates, in CoNLL-U and CoNLL-2008
 _FIXED_COLUMNS_2009 = 12
 _HEADS_2009 = (8, 9)
 _FLAGS = {"Y", "_"}  # of a column that only says whether a word is a predicate
 
 
 def is_dependencies(lines: Sequence[Line]) -> bool:
-    """Returns whether the first word has the number 1, and columns after those of CoNLL-U."""
+    """Returns whether the first word has the number 1, and columns after the ten of CoNLL-U."""
     for line in lines:
         if line.text.strip() and not line.text.startswith("#"):
             columns = line.text.rstrip("\r\n").split("\t")

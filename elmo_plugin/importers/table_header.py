@@ -27,7 +27,7 @@ def is_header(
     columns = [[row[number] for row in rest] for number in range(len(first))]
     label_columns = [number for number, column in enumerate(columns) if may_be_labels(column)]
     if any(first[number] in columns[number] for number in label_columns):
-        return False  # the first row has a label that others have, too
+        return False  # its label is one of the others
     if not _look_alike(first):
         return False
     return any(map(_is_unlike_texts, first, columns))

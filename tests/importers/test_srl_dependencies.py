@@ -83,6 +83,12 @@ def test_brackets_of_conll2005_are_read_beside_their_words(
     assert predicate.arguments == [Span(0, 1, "A0"), Span(1, 2, "V"), Span(2, 4, "A1")]
 
 
+def test_a_word_may_be_a_number_sign_in_conll2005(tmp_path: Path) -> None:
+    rows = [["Dogs", "-", "(A0*)"], ["cost", "cost", "(V*)"], ["#", "-", "(A1*"], ["5", "-", "*)"]]
+    sentence = sentence_in(tmp_path / "f.txt", rows, " ")
+    assert sentence.words == ["Dogs", "cost", "#", "5"]
+
+
 def test_propositions_without_words_are_refused_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="got propositions alone; `paste words props`"):
         read("srl", tmp_path / "f.props", "- (A0*)\nscare (V*)\n")
