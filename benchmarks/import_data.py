@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def read_arguments() -> argparse.Namespace:
-    parser = make_parser(__doc__, "size", "device", "threads", "rounds", "text")
+    parser = make_parser(__doc__, "size", "device", "rounds", "text")
     add = parser.add_argument
     add("--tasks", nargs="+", choices=_SUFFIXES, default=list(_SUFFIXES))
     add("--lines", type=int, nargs="+", default=[10_000, 100_000], help="of each file")
