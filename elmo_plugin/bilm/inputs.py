@@ -1,5 +1,6 @@
 """Checks the arguments and the words that users give a `BiLm`."""
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import wraps
@@ -11,6 +12,7 @@ import torch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.meanings import meant_name
 
+_LONGEST_NAME = 255  # of a file, in characters
 _NOT_LISTS = (str, bytes, bytearray, Mapping, AbstractSet)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -123,6 +125,14 @@ def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     else:
         got = type(values).__name__
     raise BiLmError(f"{place}: expected {expected}, got {got}{hint}")
+
+
+def refuse_file_name(text: str) -> None:
+    """Raises `BiLmError` if a text is the name of a file: its lines are meant, not its name."""
+    if len(text) <= _LONGEST_NAME and "." in text and os.path.isfile(text):
+        raise BiLmError(
+            f"texts: {text!r} is a file; give its lines, as in open({text!r}), or use `elmo embed`"
+        )
 
 
 def as_sentences(sentences: Any) -> list[list[str]]:

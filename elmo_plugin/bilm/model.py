@@ -23,7 +23,7 @@ from elmo_plugin.bilm.encoding import (
     encode_texts,
     select_vectors,
 )
-from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, untraced
+from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, refuse_file_name, untraced
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
 from elmo_plugin.bilm.network import BiLmNetwork, Cache, check_cache, without_gradients
 from elmo_plugin.common.process import get_device
@@ -259,6 +259,8 @@ class BiLm(BiLmNetwork):
         check_encoding(pooling, output, tokenizer, batch_size)
         # A document of spaCy has a `text`, and is one text too.
         is_one = isinstance(getattr(texts, "text", texts), str)
+        if isinstance(texts, str):
+            refuse_file_name(texts)
         several: Iterable[Any] = [texts]
         if not is_one:
             several = in_order(texts, "texts", "a text, or a list or column of texts")

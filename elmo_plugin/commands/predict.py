@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "question; a premise and a hypothesis; or a JSON object. Or a file, or - for standard "
         "input: each line is a text, two texts with a tab between them, or a JSON object; or a "
         "table with texts, as CSV, or columns with a word in each row. A file beside a question is "
-        "its passage",
+        "its passage; after a passage, each line of a file is a question",
     )
     parser.add_argument(
         "--predicates",

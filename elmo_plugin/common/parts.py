@@ -68,7 +68,14 @@ def _has_labels(paths: Sequence[Path]) -> bool:
     """Returns whether each label has a folder of texts, or a file of its own."""
     if any(path.is_dir() for path in paths):
         return True
-    return bool(paths) and all(path.suffix == ".txt" for path in paths)
+    if not paths:
+        return False
+    return all(path.suffix == ".txt" for path in paths) or have_one_stem(paths)
+
+
+def have_one_stem(paths: Sequence[Path]) -> bool:
+    """Returns whether names differ only in their suffixes, as `reviews.pos` and `reviews.neg`."""
+    return len({path.stem for path in paths}) == 1 and all(path.suffix for path in paths)
 
 
 def _add(parts: dict[str, Path], part: str, path: Path, place: str, hint: str) -> None:

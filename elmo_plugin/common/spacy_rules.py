@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # A full stop after a letter or syllable of Korean, as a regular expression of a suffix.
 _KOREAN_FULL_STOP = r"(?<=[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3])\."
 
+_ARMENIAN_FULL_STOP = r"(?<=[\u0531-\u0587])\u0589"
+
 
 class _LoadedRules(NamedTuple):
     """spaCy's rules, and the number of words that they knew when they were loaded."""
@@ -96,12 +98,13 @@ class SpacyRules:
                 f"spaCy has no rules for language {self._language!r} ({error})"
             ) from None
         # spaCy splits an em dash from a word, but not "--", its ASCII form. It also leaves the full
-        # stop on a Korean word.
+        # stop on a Korean or an Armenian word.
         prefixes = list(nlp.Defaults.prefixes or [])
         prefixes.append("--")
         suffixes = list(nlp.Defaults.suffixes or [])
         suffixes.append("--")
         suffixes.append(_KOREAN_FULL_STOP)
+        suffixes.append(_ARMENIAN_FULL_STOP)
         tokenizer: Any = nlp.tokenizer
         tokenizer.prefix_search = compile_prefix_regex(prefixes).search
         tokenizer.suffix_search = compile_suffix_regex(suffixes).search

@@ -2,25 +2,47 @@
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.importers.label_values import label_of
-from elmo_plugin.importers.labeled_records import LABEL, LABEL_NAMES, find_fields, read_records
+from elmo_plugin.importers.field_finder import LABEL, LABEL_NAMES, FieldFinder
+from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.label_values import label_of, text_of
+from elmo_plugin.importers.labeled_records import read_records, records_in_text
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.tables import is_binary_table
 from elmo_plugin.importers.task_importer import TaskImporter
-from elmo_plugin.importers.text import read_lines
+from elmo_plugin.importers.text import read_text
 from elmo_plugin.tasks.sst import FINE_LABELS, read_phrases
 
 TEXT = "text"
 _USUAL = {
-    TEXT: ("text", "sentence", "review", "phrase", "tweet", "comment", "content"),
+    TEXT: (
+        "text",
+        "sentence",
+        "review",
+        "phrase",
+        "tweet",
+        "comment",
+        "content",
+        "tokens",
+        "words",
+    ),
     LABEL: LABEL_NAMES,
 }
+_PAIRS = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("question", "sentence"),
+)
+"""The names of fields that show that data have pairs of texts, for another task."""
+_TREE = re.compile(r"\(\S+ ?(\([^\t]*|[^()\t]+)\)\s*")
 
 
 class LabeledText(NamedTuple):
@@ -42,24 +64,16 @@ class ClassifyImporter(TaskImporter[LabeledText]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[LabeledText]:
-        if not os.path.isdir(file) and is_treebank(file):
-            report.took("trees, one in each line")
-            yield from _trees(file, read_lines(file, options, report))
-            return
-        records = read_records(file, options, report, _USUAL)
-        if not records:
-            return
-        fields = find_fields(records, _USUAL, options, report)
-        for record in records:
-            text = record.fields.get(fields[TEXT])
-            try:
-                if not isinstance(text, str) or not text.strip():
-                    raise Unusable("without a text")
-                label = label_of(record.fields.get(fields[LABEL]), options.labels)
-            except Unusable as error:
-                report.leave_out(error.reason, record.place)
-                continue
-            yield LabeledText(" ".join(text.split()), label)
+        if os.path.isdir(file) or is_binary_table(file):
+            records = read_records(file, options, report, _USUAL)
+        else:
+            text = read_text(file, options, report)
+            if is_treebank(text):
+                report.took("trees, one in each line")
+                yield from _trees(file, text.split("\n"))
+                return
+            records = records_in_text(file, text, options, report, _USUAL)
+        yield from _labeled_texts(records, options, report)
 
     @overrides
     def write(self, examples: Sequence[LabeledText]) -> Iterator[str]:
@@ -80,12 +94,39 @@ class ClassifyImporter(TaskImporter[LabeledText]):
         return example.text
 
 
-def is_treebank(file: str) -> bool:
-    """Returns whether the first line of a file begins a tree."""
-    if file.endswith((".gz", ".zst")):
-        return False
-    with open(file, "rb") as content:
-        return content.read(1000).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"(")
+def _labeled_texts(
+    records: Sequence[Record], options: ImportOptions, report: Report
+) -> Iterator[LabeledText]:
+    """Yields the texts of records, and reports those that have none, or not one label."""
+    if not records:
+        return
+    if TEXT not in options.columns:
+        _refuse_pairs(records[0])
+    fields = FieldFinder(records, _USUAL).find(options, report)
+    for record in records:
+        try:
+            text = text_of(record.fields.get(fields[TEXT]), "without a text")
+            label = label_of(record.fields.get(fields[LABEL]), options.labels)
+        except Unusable as error:
+            report.leave_out(error.reason, record.place)
+            continue
+        yield LabeledText(text, label)
+
+
+def _refuse_pairs(record: Record) -> None:
+    """Raises `ConfigurationError` if a record has two texts."""
+    for names in _PAIRS:
+        if set(names) <= record.fields.keys():
+            raise record.error(
+                f"expected one text with a label, got {names[0]!r} and {names[1]!r}; `elmo import "
+                f"snli` reads pairs, and --column {TEXT}=NAME takes one of them"
+            )
+
+
+def is_treebank(text: str) -> bool:
+    """Returns whether the first line of a text is a tree."""
+    first = text.lstrip().partition("\n")[0]
+    return _TREE.fullmatch(first) is not None
 
 
 def _trees(file: str, lines: Sequence[str]) -> Iterator[LabeledText]:

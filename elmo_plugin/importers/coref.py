@@ -7,6 +7,7 @@ from overrides import overrides
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.importers.coref_columns import read_coref_columns, without_comments
 from elmo_plugin.importers.coref_json import document_in
+from elmo_plugin.importers.coref_litbank import is_litbank, read_litbank
 from elmo_plugin.importers.coref_universal import is_universal, read_coref_universal
 from elmo_plugin.importers.json_records import is_json, read_objects
 from elmo_plugin.importers.lines import files_in, first_text, numbered_lines
@@ -35,7 +36,7 @@ class CorefImporter(TaskImporter[CorefDocument]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:
-        for path in files_in(file, (*FOLDER_PATTERNS, "*.conllu", "*.jsonl", "*.json")):
+        for path in files_in(file, (*FOLDER_PATTERNS, "*.conllu", "*.jsonl*", "*.json", "*.ann")):
             for document in _read_file(path, options, report):
                 try:
                     yield _cleaned(document)
@@ -71,6 +72,9 @@ def _read_file(path: str, options: ImportOptions, report: Report) -> Iterator[Co
         report.took("JSON with sentences and clusters")
         for record in read_objects(path, text):
             yield document_in(record)
+    elif is_litbank(path, text):
+        report.took("LitBank's annotations, beside the words")
+        yield read_litbank(path, text, options, report)
     elif is_universal(text):
         report.took("CorefUD in CoNLL-U")
         yield from read_coref_universal(path, text, report)

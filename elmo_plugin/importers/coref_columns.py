@@ -18,6 +18,7 @@ from elmo_plugin.importers.loose_columns import (
 from elmo_plugin.importers.report import Report
 from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
+    NO_ANNOTATION,
     DocumentLines,
     lacks_end,
     line_kind,
@@ -131,4 +132,10 @@ def _speakers(rows: Sequence[Row], words: int) -> list[str]:
     if words < 3 or len(rows[0].columns) < speaker + 2:
         return [NO_SPEAKER] * len(rows)
     check_entities(rows, speaker)
-    return [row.columns[speaker] or NO_SPEAKER for row in rows]
+    speakers = []
+    for row in rows:
+        name = row.columns[speaker]
+        if name in NO_ANNOTATION:
+            name = NO_SPEAKER
+        speakers.append(name)
+    return speakers

@@ -32,6 +32,7 @@ def document_in(record: Record) -> CorefDocument:
     name = fields.get("doc_key") or fields.get("name") or fields.get("id") or number
     with as_configuration_error(f"{record.file}, {record.place}"):
         sentences = check_words(fields.get("sentences"))
+        _refuse_word_pieces(sentences)
         if _OF_PRECO in fields:
             clusters = _clusters_of_preco(fields[_OF_PRECO], sentences)
         else:
@@ -47,6 +48,14 @@ def document_in(record: Record) -> CorefDocument:
         file=record.file,
         first_line=number,
     )
+
+
+def _refuse_word_pieces(sentences: list[list[str]]) -> None:
+    """Raises `BiLmError` if words are cut into pieces, as for BERT."""
+    for words in sentences:
+        for word in words:
+            if word == "[CLS]" or (word.startswith("##") and word.strip("#")):
+                raise BiLmError(f"expected whole words, got a piece for BERT, {word!r}")
 
 
 def _clusters(clusters: Any, length: int) -> list[list[Span]]:

@@ -5,7 +5,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 
 import conllu
 from allennlp.common.checks import ConfigurationError
@@ -16,6 +15,7 @@ from elmo_plugin.tasks.spans import Span
 
 _BRACKET = re.compile(r"(?P<opens>\()?(?P<label>[^()]+)(?P<closes>\))?")
 _PART = re.compile(r"\[\d+/\d+\]")  # of a mention of several parts
+_NAMES_OF_CLUSTERS = ("eid", "GRP")
 _FIELDS = re.compile(r"^#\s*global\.Entity\s*=\s*(\S+)", re.MULTILINE)
 
 
@@ -32,25 +32,42 @@ def read_coref_universal(file: str, text: str, report: Report) -> Iterator[Coref
 
     Raises `ConfigurationError`, naming file and document, if brackets lack their other half.
     """
-    fields = _FIELDS.search(text)
-    names = fields[1].split("-") if fields else ["eid"]
-    field = names.index("eid") if "eid" in names else 0
-    document: _Document | None = None
+    field = _field_of_clusters(text)
+    name_of_file = PurePath(file).name.partition(".")[0]
+    for sentences in _sentences_by_document(file, text):
+        name = sentences[0].metadata.get("newdoc id") or name_of_file
+        document = _Document(file, name, field, report)
+        for sentence in sentences:
+            document.add(sentence)
+        yield document.finished()
+
+
+def _field_of_clusters(text: str) -> int:
+    """Returns which of the fields in a bracket, between hyphens, names the cluster."""
+    declared = _FIELDS.search(text)
+    if declared is None:
+        return 0
+    names = declared[1].split("-")
+    for name in _NAMES_OF_CLUSTERS:
+        if name in names:
+            return names.index(name)
+    return 0
+
+
+def _sentences_by_document(file: str, text: str) -> Iterator[list[conllu.TokenList]]:
+    """Yields the sentences of each document."""
+    sentences: list[conllu.TokenList] = []
     try:
         for sentence in conllu.parse_incr(io.StringIO(text)):
-            metadata = sentence.metadata
-            begins = "newdoc" in metadata or "newdoc id" in metadata
-            if document is not None and begins:
-                yield document.finished()
-                document = None
-            if document is None:
-                name = metadata.get("newdoc id") or PurePath(file).name.partition(".")[0]
-                document = _Document(file, name, field, report)
-            document.add(sentence)
+            begins = "newdoc" in sentence.metadata or "newdoc id" in sentence.metadata
+            if begins and sentences:
+                yield sentences
+                sentences = []
+            sentences.append(sentence)
     except conllu.exceptions.ParseException as error:
         raise ConfigurationError(f"{file}: not CoNLL-U ({error})") from None
-    if document is not None:
-        yield document.finished()
+    if sentences:
+        yield sentences
 
 
 class _Document:
@@ -67,19 +84,18 @@ class _Document:
         self._opened = defaultdict[str, list[int]](list)
         self._clusters: dict[str, list[Span]] = {}
 
-    def add(self, sentence: Any) -> None:
+    def add(self, sentence: conllu.TokenList) -> None:
         """Adds a sentence."""
         words = []
         for token in sentence:
-            is_written = isinstance(token["id"], int)
-            is_contraction = not is_written and token["id"][1] == "-"
-            if is_contraction:
+            if _is_contraction(token):
                 continue
             start = self._length
-            if is_written:
+            if _is_written(token):
                 words.append(token["form"])
                 self._length += 1
-            self._add_brackets((token["misc"] or {}).get("Entity") or "", start)
+            notes = token["misc"] or {}
+            self._add_brackets(notes.get("Entity") or "", start)
         self._sentences.append(words)
         speaker = sentence.metadata.get("speaker") or NO_SPEAKER
         self._speakers.append([speaker] * len(words))
@@ -91,13 +107,19 @@ class _Document:
             if _PART.search(label):
                 self._report.took("mentions of several parts are left out")
                 continue
+            cluster = label
             if match["opens"]:
-                cluster = label.split("-")[min(self._field, label.count("-"))]
+                cluster = self._cluster_in(label)
                 self._opened[cluster].append(start)
-            else:
-                cluster = label
             if match["closes"]:
                 self._close(cluster)
+
+    def _cluster_in(self, label: str) -> str:
+        """Returns the cluster in the label of a bracket that opens."""
+        fields = label.split("-")
+        if self._field >= len(fields):
+            return fields[-1]
+        return fields[self._field]
 
     def _close(self, cluster: str) -> None:
         if not self._opened[cluster]:
@@ -129,3 +151,13 @@ class _Document:
             clusters=[sorted(mentions) for mentions in self._clusters.values()],
             file=self._file,
         )
+
+
+def _is_written(token: conllu.Token) -> bool:
+    """Returns whether a token has a plain number, as written words do."""
+    return isinstance(token["id"], int)
+
+
+def _is_contraction(token: conllu.Token) -> bool:
+    """Returns whether a token, such as 3-4, only repeats words that follow."""
+    return not _is_written(token) and "-" in token["id"]

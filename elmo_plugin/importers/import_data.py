@@ -36,7 +36,8 @@ def read_data(
 ) -> ImportedData:
     """
     Reads the files of a data set by "train", "dev" and "test". Without "dev", a share of the
-    training data becomes it if `split` says how large.
+    training data becomes it if `split` says how large. All examples are held in memory, so that
+    they can be counted and split.
 
     Raises `ConfigurationError` if a file cannot be read or contains no example, or has a label that
     the training data lack.
@@ -52,14 +53,19 @@ def read_data(
         data.lines += importer.check(file, examples)
         data.parts[part] = examples
     if split is not None and "dev" not in data.parts:
-        train, dev = split_examples(importer, data.parts.pop("train"), split)
-        data.lines.append(
-            f"dev: {len(dev):,} of {len(train) + len(dev):,} {importer.examples} of the training "
-            f"data, drawn by chance (--split {split})"
-        )
-        data.parts = {"train": train, "dev": dev, **data.parts}
+        _split_training_data(importer, data, split)
     data.lines += describe(importer, data.parts)
     return data
+
+
+def _split_training_data(importer: TaskImporter[Any], data: ImportedData, split: float) -> None:
+    """Moves a share of the training data to "dev", and says so."""
+    train, dev = split_examples(importer, data.parts.pop("train"), split)
+    data.lines.append(
+        f"dev: {len(dev):,} of {len(train) + len(dev):,} {importer.examples} of the training "
+        f"data, drawn by chance (--split {split})"
+    )
+    data.parts = {"train": train, "dev": dev, **data.parts}
 
 
 def _shown(path: Path) -> str:
@@ -114,7 +120,7 @@ def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) ->
     """
     known: Counter[str] = Counter()
     for part, examples in parts.items():
-        counts = Counter(label for example in examples for label in importer.labels(example))
+        counts = _count_labels(importer, examples)
         line = f"{part}: {len(examples):,} {importer.examples}"
         if counts:
             line += f"; {importer.kind_of_labels}: {list_counts(counts)}"
@@ -123,19 +129,37 @@ def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) ->
             known = counts
             if len(counts) == 1 and importer.needs_two_labels:
                 yield f"{part}: with one label there is nothing to learn"
-            continue
-        new = Counter({label: count for label, count in counts.items() if label not in known})
-        if new and importer.refuses_new_labels:
-            label = sorted(new)[0]
-            raise ConfigurationError(
-                f"{part}: the label {label!r} is not in the training data"
-                + did_you_mean(label, list(known))
-            )
-        if new:
-            yield (
-                f"{part}: no model can learn {importer.kind_of_labels} that the training data "
-                f"lack: {list_counts(new)}"
-            )
+        else:
+            yield from _describe_new_labels(importer, part, counts, known)
+
+
+def _count_labels(importer: TaskImporter[Any], examples: Sequence[Any]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for example in examples:
+        counts.update(importer.labels(example))
+    return counts
+
+
+def _describe_new_labels(
+    importer: TaskImporter[Any], part: str, counts: Counter[str], known: Counter[str]
+) -> Iterator[str]:
+    """Yields which labels the training data lack, or raises an error as `describe` does."""
+    new: Counter[str] = Counter()
+    for label, count in counts.items():
+        if label not in known:
+            new[label] = count
+    if not new:
+        return
+    if importer.refuses_new_labels:
+        label = min(new)
+        raise ConfigurationError(
+            f"{part}: the label {label!r} is not in the training data"
+            + did_you_mean(label, list(known))
+        )
+    yield (
+        f"{part}: no model can learn {importer.kind_of_labels} that the training data lack: "
+        f"{list_counts(new)}"
+    )
 
 
 def list_counts(counts: Counter[str]) -> str:

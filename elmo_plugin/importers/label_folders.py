@@ -1,14 +1,17 @@
 """Texts in a folder for each label, or in a file for each label with a text in each line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.parts import have_one_stem
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.text import read_text
+
+_NO_TEXTS = ("thumbs.db", "desktop.ini", "readme", "readme.txt", "readme.md", "license")
 
 
 def records_of_folder(folder: str, options: ImportOptions, report: Report) -> Iterator[Record]:
@@ -18,24 +21,54 @@ def records_of_folder(folder: str, options: ImportOptions, report: Report) -> It
 
     Raises `ConfigurationError` if there are neither.
     """
-    entries = sorted(Path(folder).iterdir())
-    folders = [path for path in entries if path.is_dir() and not path.name.startswith((".", "_"))]
+    entries = _texts_in(Path(folder).iterdir())
+    folders = [path for path in entries if path.is_dir()]
+    files = _labels_of_files([path for path in entries if path.is_file()])
     if folders:
         report.took("a folder for each label, a text in each file")
         for label in folders:
-            for file in sorted(path for path in label.rglob("*") if path.is_file()):
-                text = " ".join(read_text(str(file), options, report).split())
-                place = str(file.relative_to(folder))
-                yield Record(folder, place, {"text": text, "label": label.name})
-        return
-    files = [path for path in entries if path.suffix == ".txt"]
-    if not files:
+            yield from _records_of_label(Path(folder), label, options, report)
+    elif files:
+        report.took("a file for each label, a text in each line")
+        for label_name, file in files.items():
+            for number, line in enumerate(read_text(str(file), options, report).split("\n"), 1):
+                if line.strip():
+                    fields = {"text": line.strip(), "label": label_name}
+                    yield Record(folder, f"{file.name}, line {number}", fields)
+    else:
         raise ConfigurationError(
             f"{folder}: expected a folder, or a file .txt, for each label, or files called train…"
         )
-    report.took("a file for each label, a text in each line")
-    for file in files:
-        for number, line in enumerate(read_text(str(file), options, report).split("\n"), 1):
-            if line.strip():
-                place = f"{file.name}, line {number}"
-                yield Record(folder, place, {"text": line.strip(), "label": file.stem})
+
+
+def _texts_in(paths: Iterable[Path]) -> list[Path]:
+    """Returns the files and folders that are not hidden or known to have no texts, sorted."""
+    texts = []
+    for path in sorted(paths):
+        if not path.name.startswith((".", "_")) and path.name.lower() not in _NO_TEXTS:
+            texts.append(path)
+    return texts
+
+
+def _records_of_label(
+    folder: Path, label: Path, options: ImportOptions, report: Report
+) -> Iterator[Record]:
+    """Yields a record for each file below the folder of a label."""
+    for file in _texts_in(label.rglob("*")):
+        if file.is_file():
+            text = " ".join(read_text(str(file), options, report).split())
+            place = str(file.relative_to(folder))
+            yield Record(str(folder), place, {"text": text, "label": label.name})
+
+
+def _labels_of_files(files: Sequence[Path]) -> dict[str, Path]:
+    """
+    Returns files by their labels: the names of files such as `late.txt`, or the suffixes of
+    `reviews.pos` and `reviews.neg`.
+    """
+    texts = [file for file in files if file.suffix == ".txt"]
+    if texts:
+        return {file.stem: file for file in texts}
+    if len(files) > 1 and have_one_stem(files):
+        return {file.suffix.removeprefix("."): file for file in files}
+    return {}

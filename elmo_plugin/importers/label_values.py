@@ -1,15 +1,20 @@
-"""The label in a field: a word or a number, or where tools for annotation put it."""
+"""
+The text in a field, and the label in another: a word or a number, alone, in a list, or one of
+several categories.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.report import Unusable
 
-_WHOLE_NUMBER = re.compile(r"(-?\d+)\.0+")
-_FRACTION = re.compile(r"-?\d*\.\d*[1-9]\d*")
+_WHOLE_NUMBER = re.compile(r"(-?\d+)(?:\.0+)?")
+_FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")
 _LIKELY = 0.5  # a category of spaCy's `cats` is true above this
+_NO_LABEL = "-1"  # of Hugging Face's data sets
 
 
 def label_of(value: Any, names: Sequence[str] = ()) -> str:
@@ -19,11 +24,54 @@ def label_of(value: Any, names: Sequence[str] = ()) -> str:
 
     Raises `Unusable` if there is none, or several, or it is a score.
     """
+    if isinstance(value, str):
+        value = value_in_cell(value.strip())
     if isinstance(value, list):
-        return _label_in_list(value, names)
+        return _only_label(value, names)
     if isinstance(value, Mapping):
-        true = [name for name, part in value.items() if _is_true(part)]
-        return _label_in_list(true, names)
+        return _only_label(_chosen(value), names)
+    return _named(_text_of(value), names)
+
+
+def text_of(value: Any, reason: str) -> str:
+    """
+    Returns the text that a field has, or the words of a text, with single spaces. Raises `Unusable`
+    with the `reason` if it has neither.
+    """
+    if is_list_of(value, str):
+        value = " ".join(value)
+    if not isinstance(value, str) or not value.strip():
+        raise Unusable(reason)
+    return " ".join(value.split())
+
+
+def _only_label(values: Sequence[Any], names: Sequence[str]) -> str:
+    labels = {label_of(value, names) for value in values if not is_blank(value)}
+    if not labels:
+        raise Unusable("without a label")
+    if len(labels) > 1:
+        raise Unusable("with several labels")
+    return labels.pop()
+
+
+def is_blank(value: Any) -> bool:
+    """Returns whether a field has nothing in it."""
+    return value is None or value in ("", [], {})
+
+
+def _chosen(categories: Mapping[str, Any]) -> list[Any]:
+    """Returns the true categories, or the choices of Label Studio's table."""
+    if isinstance(categories.get("choices"), list):
+        return list(categories["choices"])
+    true = []
+    for name, part in categories.items():
+        if isinstance(part, int | float) and part > _LIKELY:
+            true.append(name)
+    return true
+
+
+def _text_of(value: Any) -> str:
+    """Returns a label as text: `1` for 1.0, and `true` for a truth value."""
     if value is None:
         raise Unusable("without a label")
     text = " ".join(str(value).split())
@@ -34,44 +82,23 @@ def label_of(value: Any, names: Sequence[str] = ()) -> str:
     if is_score(text):
         raise Unusable("with a score as their label", f"{text!r} is a score, not a class")
     whole = _WHOLE_NUMBER.fullmatch(text)
-    if whole:
-        text = whole[1]
-    if names and text not in names and text != "-1":
-        if not text.isdecimal() or int(text) >= len(names):
-            raise Unusable("with a label that --label-names lacks", f"{text!r}")
-        text = names[int(text)]
-    return text
+    return whole[1] if whole else text
+
+
+def _named(label: str, names: Sequence[str]) -> str:
+    """Returns the name of a label that is a number, if there are names."""
+    if not names or label in names or label == _NO_LABEL:
+        return label
+    if not label.isdecimal() or int(label) >= len(names):
+        raise Unusable("with a label that --label-names lacks", f"{label!r}")
+    return names[int(label)]
+
+
+def is_number(text: str) -> bool:
+    """Returns whether a text is a number, whole or not."""
+    return is_score(text) or _WHOLE_NUMBER.fullmatch(text) is not None
 
 
 def is_score(text: str) -> bool:
-    """Returns whether a label is a number with decimals."""
+    """Returns whether a text is a number with decimals."""
     return _FRACTION.fullmatch(text) is not None
-
-
-def _label_in_list(values: Sequence[Any], names: Sequence[str]) -> str:
-    if not values:
-        raise Unusable("without a label")
-    labels = {label_of(value, names) for value in values}
-    if len(labels) > 1:
-        raise Unusable("with several labels")
-    return labels.pop()
-
-
-def _is_true(part: Any) -> bool:
-    return isinstance(part, int | float) and part > _LIKELY
-
-
-def choices_of_label_studio(fields: Mapping[str, Any]) -> list[str] | None:
-    """Returns the choices in an export of Label Studio, or `None` if it is none."""
-    annotations: Any = fields.get("annotations")
-    if not isinstance(fields.get("data"), dict) or not is_list_of(annotations, dict):
-        return None
-    choices: list[str] = []
-    for annotation in annotations:
-        if annotation.get("was_cancelled"):
-            continue
-        for result in annotation.get("result") or []:
-            value = result.get("value") if isinstance(result, dict) else None
-            if isinstance(value, dict):
-                choices += value.get("choices") or []
-    return choices

@@ -1,13 +1,16 @@
 """Pairs of texts with a label, such as premises and hypotheses."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.importers.label_values import label_of
-from elmo_plugin.importers.labeled_records import LABEL, LABEL_NAMES, find_fields, read_records
+from elmo_plugin.importers.field_finder import LABEL, LABEL_NAMES, FieldFinder
+from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.label_values import label_of, text_of
+from elmo_plugin.importers.labeled_records import read_records
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.task_importer import TaskImporter
@@ -16,15 +19,32 @@ from elmo_plugin.tasks.snli import LABELS, NO_MAJORITY
 PREMISE, HYPOTHESIS = "premise", "hypothesis"
 _USUAL = {
     PREMISE: (
-        *("premise", "sentence1", "sentence_A", "text1", "question1", "#1 String", "question"),
+        "premise",
+        "sentence1",
+        "sentence_A",
+        "text1",
+        "text_a",
+        "question1",
+        "#1 String",
+        "question",
         "text",
+        "context",
     ),
     HYPOTHESIS: (
-        *("hypothesis", "sentence2", "hypo", "sentence_B", "text2", "question2", "#2 String"),
-        *("sentence", "aspect"),
+        "hypothesis",
+        "sentence2",
+        "hypo",
+        "sentence_B",
+        "text2",
+        "text_b",
+        "question2",
+        "#2 String",
+        "sentence",
+        "aspect",
     ),
     LABEL: LABEL_NAMES,
 }
+_NUMBERED = {"0", "1", "2"}  # three labels, in one order or another
 
 
 class Pair(NamedTuple):
@@ -49,20 +69,22 @@ class PairImporter(TaskImporter[Pair]):
         records = read_records(file, options, report, _USUAL)
         if not records:
             return
-        fields = find_fields(records, _USUAL, options, report)
+        fields = FieldFinder(records, _USUAL).find(options, report)
         for record in records:
-            texts = [record.fields.get(fields[role]) for role in (PREMISE, HYPOTHESIS)]
             try:
-                if not all(isinstance(text, str) and text.strip() for text in texts):
-                    raise Unusable("without one of the texts")
-                label = label_of(record.fields.get(fields[LABEL]), options.labels)
-                if label in NO_MAJORITY:
-                    raise Unusable("without a gold label")
+                yield _pair_of(record, fields, options)
             except Unusable as error:
                 report.leave_out(error.reason, record.place)
-                continue
-            premise, hypothesis = (" ".join(str(text).split()) for text in texts)
-            yield Pair(premise, hypothesis, LABELS.get(label.lower(), label))
+
+    @overrides
+    def check(self, file: str, examples: Sequence[Pair]) -> Iterator[str]:
+        labels = {pair.label for pair in examples}
+        if labels == _NUMBERED:
+            raise ConfigurationError(
+                f"{file}: the labels are 0, 1 and 2, and data sets number relations differently; "
+                "--label-names entailment neutral contradiction names them in this order"
+            )
+        yield from ()
 
     @overrides
     def write(self, examples: Sequence[Pair]) -> Iterator[str]:
@@ -82,3 +104,13 @@ class PairImporter(TaskImporter[Pair]):
     @overrides
     def text(self, example: Pair) -> str:
         return f"{example.premise} {example.hypothesis}"
+
+
+def _pair_of(record: Record, fields: Mapping[str, str], options: ImportOptions) -> Pair:
+    """Returns the pair of a record. Raises `Unusable`, with the reason, if it is not whole."""
+    premise = text_of(record.fields.get(fields[PREMISE]), "without one of the texts")
+    hypothesis = text_of(record.fields.get(fields[HYPOTHESIS]), "without one of the texts")
+    label = label_of(record.fields.get(fields[LABEL]), options.labels)
+    if label in NO_MAJORITY:
+        raise Unusable("without a gold label")
+    return Pair(premise, hypothesis, LABELS.get(label.lower(), label))

@@ -51,6 +51,11 @@ class SquadImporter(TaskImporter[SquadExample]):
         yield "\n]}\n"
 
     @overrides
+    def check(self, file: str, examples: Sequence[SquadExample]) -> Iterator[str]:
+        if not any(example.question.answers for example in examples):
+            yield f"{file}: no answers to learn or to score"
+
+    @overrides
     def document(self, example: SquadExample) -> str | None:
         return example.title or example.passage
 

@@ -1,11 +1,11 @@
 """A question in each record: Hugging Face's JSON lines, AfriQA's, and rows of tables."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.squad_question import RawQuestion
 from elmo_plugin.importers.tables import Table
@@ -17,13 +17,12 @@ _USUAL = {
     "answer": ("answer", "answer_text", "text"),
     "answer_start": ("answer_start", "start"),
     "answers": ("answer_pivot", "answers"),  # AfriQA has answers in another language, too
+    "detected_answers": ("detected_answers",),  # MRQA's, with all of their places
+    "title": ("title",),
     "id": ("id", "query_id", "qid"),
     "is_impossible": ("is_impossible",),
 }
 """The names that fields have, in lower case, for each role."""
-
-_LISTS = re.compile(r"""["'](text|answer_start)["']: *(?:array\()?(\[[^\]]*\])""")
-_ITEM = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+)""")
 
 
 def question_of_fields(
@@ -31,17 +30,24 @@ def question_of_fields(
 ) -> RawQuestion:
     """Returns the question that the fields of a record are."""
     found = {role: fields.get(name) for role, name in find_names(list(fields), options).items()}
-    answers = found.get("answers")
+    answers = found.get("detected_answers")
+    if answers is None:
+        answers = found.get("answers")
     if isinstance(answers, str):
-        answers = lists_in(answers)
-    if answers is None and found.get("answer") is not None:
-        answers = [{"text": found["answer"], "answer_start": found.get("answer_start")}]
+        answers = value_in_cell(answers)
+    has_answer = found.get("answer") is not None or found.get("answer_start") is not None
+    if answers is None and has_answer:
+        answers = [{"text": found.get("answer"), "answer_start": found.get("answer_start")}]
+    title = found.get("title")
+    if not isinstance(title, str):
+        title = ""
     return RawQuestion(
         place=place,
         passage=found.get("context"),
         text=found.get("question"),
         answers=answers,
         id=found.get("id"),
+        title=title,
         is_impossible=found.get("is_impossible"),
     )
 
@@ -85,27 +91,3 @@ def _chosen_name(chosen: str, names: list[str]) -> str:
     if chosen.isdecimal() and int(chosen) < len(names):
         return names[int(chosen)]
     raise ConfigurationError(f"--column: there is no {chosen!r}, only {', '.join(names)}")
-
-
-def lists_in(text: str) -> Any:
-    """
-    Returns the lists of `text` and `answer_start` that a field of a table has as text, as Python or
-    numpy print them; or a list, or the text itself.
-    """
-    lists = {name: _items(items) for name, items in _LISTS.findall(text)}
-    if lists:
-        return lists
-    is_list = text.startswith("[") and not _ITEM.sub("", text).strip("[], \n\r")
-    if is_list:
-        return _items(text)
-    return text
-
-
-def _items(text: str) -> list[str | int]:
-    items: list[str | int] = []
-    for single, double, number in _ITEM.findall(text):
-        if number:
-            items.append(int(number))
-        else:
-            items.append(re.sub(r"\\(.)", r"\1", single or double))
-    return items

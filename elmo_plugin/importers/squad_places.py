@@ -21,7 +21,7 @@ def place_answer(text: str, start: int | None, passage: str, report: Report) -> 
 
     Raises `Unusable`, with the reason, if it is blank or its place is not certain.
     """
-    before = len(text) - len(text.lstrip(_MARGIN))
+    num_blanks = len(text) - len(text.lstrip(_MARGIN))
     text = text.strip(_MARGIN)
     if is_blank(text):
         raise Unusable("with a blank answer")
@@ -33,8 +33,9 @@ def place_answer(text: str, start: int | None, passage: str, report: Report) -> 
         place = _only_place(sought, searched)
         report.took("answers without answer_start are words that their passage has only once")
         return Answer(passage[place : place + len(text)], place)
-    for place in (start + before, start):  # the space before it may not have been counted
-        if place >= 0 and searched.startswith(sought, place):
+    # Some files count the blanks before an answer, and others do not.
+    for place in (start + num_blanks, start):
+        if searched.startswith(sought, place):
             return Answer(passage[place : place + len(text)], place)
     raise Unusable("with an answer that is not at its answer_start")
 

@@ -36,10 +36,11 @@ class SquadExample(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """An answer, and its beginning according to the file."""
+    """An answer, and its beginning according to the file, in characters or in bytes."""
 
     text: str
     start: int | None
+    is_start_in_bytes: bool = False
 
 
 def checked_example(raw: RawQuestion, report: Report) -> SquadExample:
@@ -59,7 +60,10 @@ def checked_example(raw: RawQuestion, report: Report) -> SquadExample:
         raise Unusable("that their passage does not answer (is_impossible)")
     answers = []
     for answer in _answers(raw.answers):
-        answers.append(place_answer(answer.text, answer.start, raw.passage, report))
+        start = answer.start
+        if answer.is_start_in_bytes and start is not None:
+            start = _characters_before(raw.passage, start)
+        answers.append(place_answer(answer.text, start, raw.passage, report))
     question = Question(_identifier(raw, report), raw.text, answers)
     return SquadExample(raw.title, raw.passage, question, raw.place)
 
@@ -75,16 +79,21 @@ def _identifier(raw: RawQuestion, report: Report) -> str | int:
 
 def _flag(value: Any) -> bool:
     """Returns a value that is true or false, also as text of a table."""
-    flag = _FLAGS.get(str("" if value is None else value).lower())
+    flag = _FLAGS.get(str(value).lower())
     if flag is None:
         raise Unusable('with a malformed "is_impossible"')
     return flag
 
 
+def _characters_before(passage: str, num_bytes: int) -> int:
+    """Returns the number of characters in the first bytes of a passage in UTF-8."""
+    return len(passage.encode("utf-8")[:num_bytes].decode("utf-8", "ignore"))
+
+
 def _answers(value: Any) -> list[_Answer]:
     """
     Returns the answers: a text, a list of texts or of objects, or an object with lists of `text`
-    and `answer_start`.
+    and of `answer_start`, TyDi's `start_byte`, or MRQA's `char_spans`.
     """
     if value is None:
         return []
@@ -102,16 +111,37 @@ def _answers(value: Any) -> list[_Answer]:
 
 
 def _objects(lists: dict[str, Any]) -> list[dict[str, Any]]:
-    texts, starts = lists["text"], lists.get("answer_start")
+    """Returns the objects whose fields are in lists, a list for each field."""
+    texts = lists["text"]
+    if isinstance(lists.get("char_spans"), list):
+        return _objects_of_spans(texts, lists["char_spans"])
+    kind = "start_byte" if "start_byte" in lists else "answer_start"
+    starts = lists.get(kind)
     if not isinstance(starts, list) or len(starts) != len(texts):
-        raise Unusable('with another number of "answer_start" than of answers')
-    return [
-        {"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)
-    ]
+        raise Unusable(f'with another number of "{kind}" than of answers')
+    return [{"text": text, kind: start} for text, start in zip(texts, starts, strict=True)]
+
+
+def _objects_of_spans(texts: list[Any], spans: list[Any]) -> list[dict[str, Any]]:
+    """Returns an object for each place of each answer, as Hugging Face has MRQA's."""
+    if len(texts) != len(spans) or not is_list_of(spans, dict):
+        raise Unusable('with malformed "char_spans"')
+    objects = []
+    for text, span in zip(texts, spans, strict=True):
+        starts = span.get("start")
+        if not is_list_of(starts, int) or not starts:
+            raise Unusable('with malformed "char_spans"')
+        for start in starts:
+            objects.append({"text": text, "answer_start": start})
+    return objects
 
 
 def _answer(item: dict[str, Any]) -> _Answer:
-    text, start = item.get("text"), item.get("answer_start")
+    text = item.get("text")
+    is_in_bytes = "answer_start" not in item and "start_byte" in item
+    start = item.get("start_byte") if is_in_bytes else item.get("answer_start")
+    if text is None and start is not None:
+        raise Unusable("with the place of an answer, but without its text")
     if not isinstance(text, str):
         raise Unusable('with malformed "answers"')
     if start is None or start == "":
@@ -119,4 +149,4 @@ def _answer(item: dict[str, Any]) -> _Answer:
     match = _START.fullmatch(str(start))
     if match is None:
         raise Unusable('with a malformed "answer_start"')
-    return _Answer(text, int(match[1]))
+    return _Answer(text, int(match[1]), is_in_bytes)

@@ -1,6 +1,6 @@
 """The importer of semantic roles: CoNLL-2012 of any kind, Universal Propositions and JSON."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from overrides import overrides
@@ -10,6 +10,8 @@ from elmo_plugin.importers.lines import files_in, first_text, numbered_lines
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.srl_columns import read_srl_columns
+from elmo_plugin.importers.srl_conll2005 import find_lemmas, read_conll2005
+from elmo_plugin.importers.srl_dependencies import is_dependencies, read_dependencies
 from elmo_plugin.importers.srl_example import NO_DOCUMENT, SrlExample, example_of
 from elmo_plugin.importers.srl_json import sentence_in
 from elmo_plugin.importers.srl_propositions import read_propositions
@@ -25,6 +27,9 @@ from elmo_plugin.tasks.conll2012 import (
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.srl.sentences import VERB, SrlSentence, sentence_of
 
+_PATTERNS = (*FOLDER_PATTERNS, "*.conllup", "*.conllu", "*.conll09", "*.jsonl", "*.json")
+"""The names of files in a folder."""
+
 
 class SrlImporter(TaskImporter[SrlExample]):
     """Imports sentences with their predicates, and writes them in the columns of CoNLL-2012."""
@@ -35,20 +40,15 @@ class SrlImporter(TaskImporter[SrlExample]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[SrlExample]:
-        for path in files_in(file, (*FOLDER_PATTERNS, "*.conllup", "*.jsonl", "*.json")):
+        for path in files_in(
+            file, (*FOLDER_PATTERNS, "*.conllup", "*.conllu", "*.jsonl", "*.json")
+        ):
             yield from self._read_file(path, options, report)
 
     def _read_file(self, path: str, options: ImportOptions, report: Report) -> Iterator[SrlExample]:
         lines = numbered_lines(path, options, report)
-        first = first_text(lines)
-        sentences: Iterable[tuple[Line, SrlSentence]]
-        if is_json(first):
-            report.took("JSON with words and frames")
-            sentences = _json_sentences(path, lines)
-        elif first.startswith(BEGINNING):
-            report.took("Universal Propositions in CoNLL-U Plus")
-            sentences = read_universal(lines)
-        else:
+        sentences = _sentences_of_other_forms(path, lines, report)
+        if sentences is None:
             report.took("the columns of CoNLL-2012")
             for example in read_srl_columns(lines, report):
                 sentence_of(example.words)  # raises errors of brackets and predicates
@@ -85,6 +85,30 @@ class SrlImporter(TaskImporter[SrlExample]):
     @overrides
     def text(self, example: SrlExample) -> str:
         return " ".join(word.plain for word in example.words)
+
+
+def _sentences_of_other_forms(
+    path: str, lines: Sequence[Line], report: Report
+) -> Iterator[tuple[Line, SrlSentence]] | None:
+    """
+    Returns the sentences of a file, each with its first line, or `None` if it has the columns of
+    CoNLL-2012.
+    """
+    first = first_text(lines)
+    if is_json(first):
+        report.took("JSON with words and frames")
+        return _json_sentences(path, lines)
+    if first.startswith(BEGINNING):
+        report.took("Universal Propositions in CoNLL-U Plus")
+        return read_universal(lines)
+    if is_dependencies(lines):
+        report.took("CoNLL-2009, or CoNLL-U with columns of predicates")
+        return read_dependencies(lines, report)
+    lemmas = find_lemmas(lines)
+    if lemmas is None:
+        return None
+    report.took(f"the columns of CoNLL-2005, the lemmas of predicates in column {lemmas + 1}")
+    return read_conll2005(lines, lemmas)
 
 
 def _json_sentences(path: str, lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:

@@ -21,10 +21,11 @@ def read_propositions(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     rows = [Row(line, line.columns) for line in lines]
     for has_words, sentence in groupby(rows, key=lambda row: bool(row.columns)):
         if has_words:
-            yield _sentence_of(list(sentence))
+            yield proposition_sentence(list(sentence))
 
 
-def _sentence_of(rows: Sequence[Row]) -> SrlSentence:
+def proposition_sentence(rows: Sequence[Row]) -> SrlSentence:
+    """Returns a sentence of propositions. Raises errors as `read_propositions` does."""
     first = rows[0]
     for row in rows:
         if len(row.columns) != len(first.columns):

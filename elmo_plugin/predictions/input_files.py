@@ -33,19 +33,44 @@ _SNIFFED = 20  # lines
 def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
     """
     Yields the inputs that a command line names: a file, standard input, texts, or a JSON object.
-    If a file stands beside a question, the whole file is the passage.
+    Beside a question, a whole file is the passage. After a passage, each line of a file is a
+    question about it.
     """
     files = [text for text in texts if text == "-" or os.path.exists(text)]
-    is_passage = len(texts) == 2 and len(files) == 1 and "question" in task.text_names
+    asks_about_passage = len(texts) == 2 and "question" in task.text_names
     if len(texts) == 1 and files:
         yield from read_inputs(texts[0], task)
     elif len(texts) == 1 and _OBJECT.match(texts[0]):
         yield Input("TEXT", parse_json(texts[0], "TEXT", is_line=True))
-    elif files and not is_passage:
+    elif files and not asks_about_passage:
         raise BiLmError(f"TEXT: {files[0]} is a file; its lines are read if it is the only TEXT")
+    elif files:
+        yield from _inputs_about_passage(texts, files, task)
     else:
-        read = [_content(text) if text in files else text for text in texts]
-        yield Input("TEXT", input_of_texts(task, read))
+        yield Input("TEXT", input_of_texts(task, texts))
+
+
+def _inputs_about_passage(
+    texts: Sequence[str], files: Sequence[str], task: TaskCard
+) -> Iterator[Input]:
+    """Yields the inputs of a passage and its questions. One or both are in files."""
+    first, last = texts
+    if len(files) == 1:
+        contents = [_content(text) if text in files else text for text in texts]
+        is_passage_last = first not in files and is_question_first(task, contents)
+        if first in files or is_passage_last:
+            yield Input("TEXT", input_of_texts(task, contents))
+            return
+    passage = _content(first) if first in files else first
+    num_questions = 0
+    for number, line in enumerate(_lines(last), start=1):
+        question = decode(line, f"{last}, line {number}").strip()
+        if question:
+            num_questions += 1
+            values = dict(zip(task.text_names, [passage, question], strict=True))
+            yield Input(f"{last}, line {number}", values, number)
+    if not num_questions:
+        raise BiLmError(f"{last}: expected a question in each line, got only blank lines")
 
 
 def _lines(path: str) -> Iterable[bytes]:

@@ -15,6 +15,7 @@ PROGRAMS: dict[str, tuple[list[str], list[str]]] = {  # options, and figures tha
         [*TINY, "--sentences", "4", "--words", "5", "--no-memory"],
         ["tokens_per_second", "ratio"],
     ),
+    "import_data": (["--lines", "20", "--tasks", "sst", "squad"], []),
     "embed_file": (["--words", "50", "--workers", "1"], []),
     "cache": (
         ["--sentences", "12", "--batch-size", "4", "--rounds", "1"],

@@ -1,5 +1,6 @@
 """`BiLm.encode`: raw text to words, offsets and vectors."""
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,6 +103,21 @@ def test_raw_text_is_split_by_the_rules_of_the_language(language: str) -> None:
     assert (
         make_tokenizer("spacy", language)("") == make_tokenizer("whitespace", language)(" ") == []
     )
+
+
+def test_the_name_of_a_file_is_not_embedded_as_a_text(
+    bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert bilm.encode("texts.txt").words == ["texts.txt"]
+    Path("texts.txt").write_text("It rained.\n")
+    with pytest.raises(BiLmError, match=r"texts: 'texts.txt' is a file; give its lines"):
+        bilm.encode("texts.txt")
+
+
+def test_the_armenian_full_stop_is_a_word_of_its_own() -> None:
+    words = make_tokenizer("spacy", "hy")("\u053c\u0561\u057e \u0567\u0589")
+    assert [word.text for word in words] == ["\u053c\u0561\u057e", "\u0567", "\u0589"]
 
 
 def test_similarity_is_the_cosine(bilm: BiLm) -> None:

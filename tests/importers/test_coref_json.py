@@ -99,3 +99,10 @@ def test_an_unknown_json_form_is_an_error_naming_file_and_line(
 ) -> None:
     with pytest.raises(ConfigurationError, match=f"^data, line 3: {message}"):
         read({"sentences": SENTENCES, "clusters": INCLUSIVE, **changes})
+
+
+def test_pieces_of_words_are_no_words(tmp_path: Path) -> None:
+    file = tmp_path / "f.jsonl"
+    file.write_text('{"sentences": [["[CLS]", "wave", "##d"]], "clusters": []}')
+    with pytest.raises(ConfigurationError, match="line 1: expected whole words"):
+        import_file("coref", file)

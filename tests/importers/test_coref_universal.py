@@ -79,3 +79,18 @@ def test_other_columns_are_not_mistaken_for_corefud() -> None:
     assert is_universal(TWO)
     assert not is_universal(TWO.replace("Entity=", "NamedEntity="))
     assert not is_universal("#begin document (d);\nd 0 0 Entity= (0)\n")
+
+
+@pytest.mark.parametrize("fields", ["GRP-etype", "etype-GRP", "eid-etype", "etype-eid"])
+def test_the_declared_field_names_the_cluster(fields: str) -> None:
+    labels = []
+    for cluster in ("7", "8"):
+        parts = ["person", cluster] if fields.startswith("etype") else [cluster, "person"]
+        labels.append("-".join(parts))
+    content = (
+        f"# global.Entity = {fields}\n"
+        f"1\tAda\tx\tPROPN\t_\t_\t2\tnsubj\t_\tEntity=({labels[0]})\n"
+        f"2\tBob\tx\tPROPN\t_\t_\t0\troot\t_\tEntity=({labels[1]})\n\n"
+    )
+    (document,) = read_coref_universal("f.conllu", content, Report("f.conllu"))
+    assert document.clusters == [[Span(0, 1)], [Span(1, 2)]]

@@ -48,3 +48,9 @@ def test_english_and_what_is_too_short_to_tell_may_be_english(text: str) -> None
 def test_other_languages_are_told_by_their_words_or_letters(text: str) -> None:
     assert not looks_english([text])
     assert not looks_english(text.split())
+
+
+def test_a_few_frequent_words_of_another_language_are_enough() -> None:
+    assert not looks_english(["Wo ist mein Paket?", "Die Rechnung ist nicht da.", "Das und mehr."])
+    assert not looks_english(["¿Por qué no llega el paquete?", "Los precios son altos"])
+    assert looks_english(["Where is the parcel of Der Spiegel?", "Que sera", "It is in El Paso"])

@@ -128,8 +128,9 @@ def test_answers_may_differ_from_the_passage_in_white_space(tmp_path: Path) -> N
 
 
 def test_a_file_without_any_answers_keeps_its_questions(tmp_path: Path) -> None:
-    questions, _ = imported(tmp_path, record(answers=[]))
+    questions, said = imported(tmp_path, record(answers=[]))
     assert [question.answers for question in questions] == [[]]
+    assert "no answers to learn or to score" in said
 
 
 def test_rows_without_ids_are_named_by_line(tmp_path: Path) -> None:
@@ -158,6 +159,46 @@ def test_paragraphs_of_an_article_stay_together(tmp_path: Path) -> None:
     questions, said = imported(tmp_path, content)
     assert [question.id for question in questions] == ["a", "b"]
     assert 'about a paragraph without "qas": Rain, paragraph 3, Rain, paragraph 4' in said
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"text": ["1911"], "start_byte": [25], "limit_byte": [29]},
+        [{"text": "1911", "start_byte": 25}],
+        [{"text": "1911", "answer_start": 24}],
+    ],
+)
+def test_places_in_bytes_are_read_as_tydi_counts_them(tmp_path: Path, answers: Any) -> None:
+    (question,), _ = imported(tmp_path, record("Äpfel 1911: The mill of 1911.", answers=answers))
+    assert question.answers == [Answer("1911", 24)]
+
+
+def test_all_places_of_mrqa_are_read_from_rows_of_hugging_face(tmp_path: Path) -> None:
+    context = "The mill burnt in 1911. It opened again in 1911 too."
+    detected = {"text": ["1911"], "char_spans": [{"start": [18, 43], "end": [21, 46]}]}
+    row = record(context, answers=["1911"], detected_answers=detected)
+    (question,), _ = imported(tmp_path, row)
+    assert question.answers == [Answer("1911", 18), Answer("1911", 43)]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[{'text': 'a [1]', 'answer_start': 3}]",
+        "{'text': array(['a [1]'], dtype=object), 'answer_start': array([3], dtype=int32)}",
+    ],
+)
+def test_answers_are_read_from_the_cells_of_a_table(tmp_path: Path, cell: str) -> None:
+    content = f"title\tcontext\tquestion\tanswers\nT\tIs a [1] a [1]?\tWhat?\t{cell}\n"
+    (question,), _ = imported(tmp_path, content, "x.tsv")
+    assert question.answers == [Answer("a [1]", 3)]
+
+
+def test_a_place_without_the_text_of_an_answer_is_reported(tmp_path: Path) -> None:
+    rows = [record(), {"context": "It rained.", "question": "What?", "start": 3, "end": 9}]
+    _, said = imported(tmp_path, "\n".join(map(json.dumps, rows)), "x.jsonl")
+    assert "with the place of an answer, but without its text: line 2" in said
 
 
 def test_scoring_needs_only_the_texts_of_answers(tmp_path: Path) -> None:

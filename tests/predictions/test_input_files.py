@@ -64,12 +64,28 @@ def test_a_file_given_with_a_question_is_the_passage(
     for texts in (["Who moved?", passage], [archive, "Who moved?"], ["-", "Who moved?"]):
         (found,) = inputs_of(list(map(str, texts)), TASKS["squad"])
         assert found.values == {"passage": "Ada moved.\r\nShe stayed.", "question": "Who moved?"}
-    several = (([passage, "Who?", "Why?"], "squad"), ([passage, archive], "squad"))
-    for texts, task in (*several, ([passage, passage], "ner"), ([passage, "Ada stayed."], "snli")):
+    several = ([passage, "Who?", "Why?"], "squad")
+    for texts, task in (several, ([passage, passage], "ner"), ([passage, "Ada stayed."], "snli")):
         with pytest.raises(
             BiLmError, match=r"passage.txt is a file; its lines are read if it is the only"
         ):
             list(inputs_of([str(text) for text in texts], TASKS[task]))
+
+
+def test_each_line_of_a_file_after_a_passage_is_a_question(tmp_path: Path) -> None:
+    passage, questions = tmp_path / "passage.txt", tmp_path / "questions.txt"
+    passage.write_text("Ada moved.\n")
+    questions.write_text("Who moved?\n\nWhat did Ada do?\n")
+    for first in ("Ada moved.", str(passage)):
+        found = list(inputs_of([first, str(questions)], TASKS["squad"]))
+        assert [(each.values["question"], each.line) for each in found] == [
+            ("Who moved?", 1),
+            ("What did Ada do?", 3),
+        ]
+        assert {each.values["passage"] for each in found} == {"Ada moved."}
+    questions.write_text("\n")
+    with pytest.raises(BiLmError, match=r"questions.txt: expected a question in each line"):
+        list(inputs_of(["Ada moved.", str(questions)], TASKS["squad"]))
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,21 @@ import re
 from collections.abc import Callable, Sequence
 
 _JSON = re.compile(r'\s*[\[{]\s*(["\[{]|$)')
-_MARKUP = re.compile(r"<(\?xml|!doctype|html|doc|tei|text|root|body)\b", re.IGNORECASE)
-_TREE = re.compile(r"\(\S* ?\(")
+_MARKUP = re.compile(
+    r"<(\?xml|!doctype|html|head|doc|tei|text|root|body|div|p|s|corpus)\b", re.IGNORECASE
+)
+_TREE = re.compile(r"\([^\s()]* ?\([^\s()]+ .*\)")
 _FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
-_TIMES = re.compile(r"\s*(\d+:)?\d+:\d+[.,]\d+\s*-->\s*(\d+:)?\d+:\d+[.,]\d+.*")
+_TIME = r"(\d+:)?\d+:\d+[.,]\d+"
+_TIMES = re.compile(rf"\s*{_TIME}\s*(-->|,)\s*{_TIME}.*")
+_LYRICS = re.compile(rf"\[{_TIME}\].*")
 _BRAT = re.compile(r"([TREAMN#]\d+|\*)\t\S.*")
 _ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
 _HEADER = re.compile(r"[\w\"#-]+([,;][\w\"#-]+)+")
+_QUOTED = re.compile(r'"([^"]|"")*"')
+_QUOTED_FIELD = re.compile(r'[^,;"]+[,;] ?"([^"]|"")*"([,;].*)?|"([^"]|"")*"[,;][^ ].*')
+_NUMBERED_ROW = re.compile(r'"?\d+"?[,;](?!\d{3}\b)[^\s\d].*')
+_NAMES_OF_TEXTS = ("text", "sentence", "review", "tweet", "comment", "content")
 _COMMENT = ("#", "-DOCSTART-")
 _WORD_CLASS = re.compile(r"[A-Z][A-Z0-9$|_-]*|[^\w\s]+")
 _END = re.compile(r"[.!?…。।؟]+")
@@ -56,11 +64,55 @@ def _is_fastq(lines: Sequence[str]) -> bool:
 
 
 def _is_subtitles(lines: Sequence[str]) -> bool:
-    return lines[0].startswith("WEBVTT") or any(map(_TIMES.fullmatch, lines[:10]))
+    if lines[0].startswith(("WEBVTT", "[Script Info]")):
+        return True
+    if all(_LYRICS.fullmatch(line) for line in lines):
+        return True
+    return any(_TIMES.fullmatch(line) for line in lines[:10])
+
+
+def _is_fasttext(lines: Sequence[str]) -> bool:
+    return all(line.startswith("__label__") for line in lines)
+
+
+def _is_quoted(lines: Sequence[str]) -> bool:
+    """
+    Returns whether each line, but perhaps a header, is in quotation marks, and some have a comma
+    or a doubled mark in them, as in a table.
+    """
+    rows = lines if _QUOTED.fullmatch(lines[0]) else lines[1:]
+    if len(rows) < 2 or not all(_QUOTED.fullmatch(row) for row in rows):
+        return False
+    is_header = len(rows) < len(lines) and lines[0].isidentifier()
+    return is_header or all("," in row or '""' in row for row in rows)
+
+
+def _has_quoted_fields(lines: Sequence[str]) -> bool:
+    """Returns whether each line but a header has a field in quotation marks beside another."""
+    rows = lines[1:]
+    return len(rows) > 1 and all(_QUOTED_FIELD.fullmatch(row) for row in rows)
 
 
 def _is_brat(lines: Sequence[str]) -> bool:
     return all(map(_BRAT.fullmatch, lines))
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    if lines[0].strip('"') in _NAMES_OF_TEXTS and len(lines) > 1:
+        return True
+    return _is_quoted(lines) or _has_quoted_fields(lines) or _has_numbered_rows(lines)
+
+
+def _has_numbered_rows(lines: Sequence[str]) -> bool:
+    """Returns whether each line but a header begins with its number, behind it a separator."""
+    rows = lines
+    if not _NUMBERED_ROW.fullmatch(lines[0]):
+        rows = lines[1:]
+    return len(rows) > 1 and all(_NUMBERED_ROW.fullmatch(row) for row in rows)
+
+
+def _is_markdown_table(lines: Sequence[str]) -> bool:
+    return all(line.startswith("|") and line.rstrip().endswith("|") for line in lines)
 
 
 def _has_tagged_words(lines: Sequence[str]) -> bool:
@@ -68,13 +120,31 @@ def _has_tagged_words(lines: Sequence[str]) -> bool:
     words = [word for line in lines for word in line.split()]
     if len(words) < max(_FEWEST_WORDS, 2 * len(lines)):
         return False
-    for mark in _TAG_MARKS:
-        parts = [word.rpartition(mark) for word in words]
-        if not all(stem and tag for stem, _, tag in parts):
-            continue
-        if not all(tag.isdecimal() for _, _, tag in parts):
-            return True
-    return False
+    return any(_are_tagged(words, mark) for mark in _TAG_MARKS)
+
+
+def _are_tagged(words: Sequence[str], mark: str) -> bool:
+    """
+    Returns whether each word has a tag behind a mark. Tags look alike: without a small letter, or
+    all in small letters and some of them again and again, unlike `his/her and/or`.
+    """
+    tags = []
+    for word in words:
+        if mark not in word and not any(letter.isalnum() for letter in word):
+            continue  # some corpora have punctuation without a tag
+        stem, _, tag = word.rpartition(mark)
+        if not stem or not tag or "/" in stem.rstrip("/"):
+            return False
+        tags.append(tag)
+    if all(tag.isdecimal() for tag in tags):
+        return False
+    names = [tag for tag in tags if any(letter.isalpha() for letter in tag)]
+    if names and all(tag == tag.upper() for tag in names):
+        return True
+    has_punctuation = any(
+        not tag.isalnum() and tag == tag.strip() for tag in set(tags) - set(names)
+    )
+    return has_punctuation or 2 * len(set(names)) <= len(names)
 
 
 _FORMS: dict[str, Callable[[Sequence[str]], bool]] = {
@@ -85,6 +155,9 @@ _FORMS: dict[str, Callable[[Sequence[str]], bool]] = {
     "FASTQ": _is_fastq,
     "subtitles": _is_subtitles,
     "brat's annotations": _is_brat,
+    "fastText's labels and texts": _is_fasttext,
+    "a table, CSV": _is_table,
+    "a table of Markdown": _is_markdown_table,
     "words with their tags": _has_tagged_words,
 }
 

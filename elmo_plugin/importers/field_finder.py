@@ -1,0 +1,231 @@
+"""Which field of labelled records has the label, and which have the texts."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.label_values import is_blank, is_number, is_score
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.table_header import SENTENCE_ENDS, may_be_labels
+
+LABEL = "label"
+LABEL_NAMES = (
+    "gold_label",
+    "label_text",
+    "label_name",
+    "label",
+    "labels",
+    "label.name",
+    "sentiment",
+    "category",
+    "class",
+    "target",
+    "intent",
+    "entailment_judgment",
+    "entailment_label",
+    "is_duplicate",
+    "quality",
+    "cats",
+    "accept",
+    "choices",
+)
+_IDENTIFIERS = re.compile(r"(.*[._ ])?(id|ids|idx|index|uid|guid|uuid|hash|annotator|user|url)")
+_FEW = 20  # records: not enough to say that all of their labels differ
+_MOST_DIFFERENT = 0.8  # of the labels
+
+
+class FieldFinder:
+    """
+    Finds the field of each role. `usual` has the usual names of these fields. The methods
+    raise `ConfigurationError`, naming file, place and option, if something is not certain.
+    """
+
+    def __init__(self, records: Sequence[Record], usual: Mapping[str, Sequence[str]]) -> None:
+        self._first = records[0]
+        self._usual = usual
+        self._values: dict[str, list[Any]] = {}
+        for record in records:
+            for name, value in record.fields.items():
+                self._values.setdefault(name, []).append(value)
+
+    def find(self, options: ImportOptions, report: Report) -> dict[str, str]:
+        """
+        Returns the field of each role: the chosen one, or one with a usual name, or else by its
+        contents. Labels are short and repeated, and texts have several words.
+        """
+        found = self._chosen_fields(options)
+        for role in self._usual:
+            if role not in found:
+                named = self._named_field(role, self._rest(found))
+                if named is not None:
+                    found[role] = named
+        if LABEL in self._usual and LABEL not in found:
+            found[LABEL] = self._field_of_labels(self._rest(found))
+        open_roles = [role for role in self._usual if role not in found]
+        for role in open_roles:
+            found[role] = self._field_of_texts(role, self._rest(found), len(open_roles))
+        listed = [f"{role} in {found[role]!r}" for role in self._usual]
+        report.took(", ".join(listed))
+        if LABEL in found:
+            self._check_labels(found[LABEL])
+        return found
+
+    def _chosen_fields(self, options: ImportOptions) -> dict[str, str]:
+        """Returns the fields that `--column` names, or counts from 0."""
+        found = {}
+        for role in self._usual:
+            chosen = options.columns.get(role)
+            if chosen is None:
+                continue
+            if chosen not in self._values and chosen.isdecimal():
+                chosen = dict(enumerate(self._values)).get(int(chosen), chosen)
+            if chosen not in self._values:
+                raise self._missing(role, repr(chosen), list(self._values))
+            found[role] = chosen
+        return found
+
+    def _rest(self, found: Mapping[str, str]) -> list[str]:
+        return [name for name in self._values if name not in found.values()]
+
+    def _named_field(self, role: str, fields: Sequence[str]) -> str | None:
+        """Returns the field with the first usual name, or whose last part is such a name."""
+        by_name: dict[str, str] = {}
+        for field in reversed(fields):
+            by_name[field.lower().rpartition(".")[2]] = field
+        for field in reversed(fields):
+            by_name[field.lower()] = field
+        for name in self._usual[role]:
+            if name.lower() in by_name:
+                return by_name[name.lower()]
+        return None
+
+    def _candidates(self, fields: Sequence[str]) -> list[str]:
+        """Returns the fields that neither identify a record nor have objects in them."""
+        candidates = []
+        for field in fields:
+            is_identifier = _IDENTIFIERS.fullmatch(field.lower()) is not None
+            if not is_identifier and not _have_objects(self._values[field]):
+                candidates.append(field)
+        return candidates
+
+    def _field_of_labels(self, fields: Sequence[str]) -> str:
+        candidates = self._candidates(fields)
+        likely = [field for field in candidates if may_be_labels(_texts_of(self._values[field]))]
+        if not likely:
+            likely = [field for field in candidates if _are_words(self._values[field])]
+        # If several are likely, labels are single words, differ, and some occur again.
+        for is_likelier in (_are_words, _are_no_sentences, _differ, _are_repeated):
+            likelier = [field for field in likely if is_likelier(self._values[field])]
+            if len(likely) > 1 and likelier:
+                likely = likelier
+        return self._only_field(LABEL, likely, fields)
+
+    def _field_of_texts(self, role: str, fields: Sequence[str], num_open: int) -> str:
+        """Finds the texts of a role, one of `num_open` roles whose fields are not known."""
+        candidates = self._candidates(fields)
+        likely = [field for field in candidates if _have_several_words(self._values[field])]
+        if not likely:
+            likely = [field for field in candidates if _are_texts(self._values[field])]
+        not_labels = [
+            field for field in likely if not may_be_labels(_texts_of(self._values[field]))
+        ]
+        # Texts that are repeated may still be one of two texts, such as the premise.
+        if num_open == 1 and not_labels:
+            likely = not_labels
+        return self._only_field(role, likely, fields)
+
+    def _only_field(self, role: str, likely: Sequence[str], fields: Sequence[str]) -> str:
+        if not likely:
+            raise self._missing(role, f"such as {role!r}", fields)
+        if len(likely) > 1:
+            names = " and ".join(map(repr, likely))
+            raise self._first.error(
+                f"{names} may all be the {role}; --column {role}=NAME chooses one"
+            )
+        return likely[0]
+
+    def _missing(self, role: str, expected: str, fields: Sequence[str]) -> ConfigurationError:
+        listed = ", ".join(map(repr, fields)) or "nothing else"
+        return self._first.error(
+            f"expected a column or key {expected} (--column {role}=NAME), got {listed}"
+        )
+
+    def _check_labels(self, field: str) -> None:
+        """Raises `ConfigurationError` if the labels are scores, or nearly all of them differ."""
+        labels = _texts_of(self._values[field])
+        scores = [label for label in labels if is_score(label)]
+        if scores and all(map(is_number, labels)):
+            raise self._first.error(
+                f"{field!r} has scores, such as {scores[0]}, and they are no classes; --column "
+                f"{LABEL}=NAME chooses another column"
+            )
+        different = len(set(labels))
+        if len(labels) >= _FEW and different > _MOST_DIFFERENT * len(labels):
+            raise self._first.error(
+                f"{field!r} has {different:,} different values in {len(labels):,} records, and "
+                f"they are no classes; --column {LABEL}=NAME chooses another column"
+            )
+
+
+def _texts_of(values: Sequence[Any]) -> list[str]:
+    """Returns the values that are not blank, and those in lists, as text."""
+    texts = []
+    for value in values:
+        if isinstance(value, list):
+            texts += _texts_of(value)
+        elif not is_blank(value):
+            texts.append(str(value))
+    return texts
+
+
+def _are_words(values: Sequence[Any]) -> bool:
+    """Returns whether all values are single words or numbers, and not all the records' numbers."""
+    texts = _texts_of(values)
+    if not texts or any(len(text.split()) > 1 for text in texts):
+        return False
+    return not _are_counting(texts)
+
+
+def _have_objects(values: Sequence[Any]) -> bool:
+    """Returns whether some values are lists of objects, such as entities."""
+    return any(value and is_list_of(value, dict) for value in values)
+
+
+def _are_no_sentences(values: Sequence[Any]) -> bool:
+    return not any(text.endswith(SENTENCE_ENDS) for text in _texts_of(values))
+
+
+def _are_counting(texts: Sequence[str]) -> bool:
+    """Returns whether the texts are three or more different numbers, as of rows."""
+    if len(texts) < 3 or not all(text.isdecimal() for text in texts):
+        return False
+    return len(set(texts)) == len(texts)
+
+
+def _differ(values: Sequence[Any]) -> bool:
+    return len(set(_texts_of(values))) > 1
+
+
+def _are_repeated(values: Sequence[Any]) -> bool:
+    texts = _texts_of(values)
+    return len(set(texts)) < len(texts)
+
+
+def _have_several_words(values: Sequence[Any]) -> bool:
+    """Returns whether most values have several words, or letters beyond ASCII, as Chinese has."""
+    texts = [value for value in values if isinstance(value, str) and value]
+    likely = [text for text in texts if " " in text or not text.isascii()]
+    return 2 * len(likely) > len(texts)
+
+
+def _are_texts(values: Sequence[Any]) -> bool:
+    """Returns whether all values are texts that are not numbers."""
+    texts = [value for value in values if not is_blank(value)]
+    if not texts:
+        return False
+    return all(isinstance(text, str) and not is_number(text) for text in texts)

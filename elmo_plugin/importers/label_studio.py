@@ -1,0 +1,59 @@
+"""Label Studio's exports: the data of a task, and the choices of its annotators."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.json_records import Record
+
+_ANNOTATIONS = ("annotations", "completions")  # the second until version 1.0
+
+_UNNAMED = ""
+
+
+def is_label_studio(fields: Mapping[str, Any]) -> bool:
+    return isinstance(fields.get("data"), dict) and _annotations(fields) is not None
+
+
+def records_of_choices(records: Sequence[Record], label: str) -> list[Record]:
+    """
+    Returns records with the fields of their data, and the choices of their annotators: as `label`,
+    or by the names of the controls, such as `sentiment`, if there are several.
+    """
+    choices = [dict(_choices_by_control(record.fields)) for record in records]
+    controls: set[str] = set()
+    for chosen in choices:
+        controls.update(chosen)
+    controls.discard(_UNNAMED)
+    found = []
+    for record, chosen in zip(records, choices, strict=True):
+        fields = dict(record.fields["data"])
+        if len(controls) > 1:
+            fields.update(chosen)
+        else:
+            fields[label] = [choice for values in chosen.values() for choice in values]
+        found.append(record._replace(fields=fields))
+    return found
+
+
+def _annotations(fields: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Returns the annotations of a task, or `None` if it has no list of them."""
+    for name in _ANNOTATIONS:
+        annotations: Any = fields.get(name)
+        if is_list_of(annotations, dict):
+            return list(annotations)
+    return None
+
+
+def _choices_by_control(fields: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Yields the name of each control and the choices of all annotators."""
+    by_control: dict[str, list[Any]] = {}
+    for annotation in _annotations(fields) or []:
+        if annotation.get("was_cancelled"):
+            continue
+        for result in annotation.get("result") or []:
+            value = result.get("value") if isinstance(result, dict) else None
+            if isinstance(value, dict) and isinstance(value.get("choices"), list):
+                control = str(result.get("from_name", _UNNAMED))
+                by_control.setdefault(control, []).extend(value["choices"])
+    yield from by_control.items()

@@ -1,0 +1,58 @@
+"""A label and a text in each line, with a space between them: TREC's questions, `1 a fine film`."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.json_records import Record
+
+_LABEL = r"\d|[A-Za-z]+:[A-Za-z]+"
+_LINE = re.compile(rf"(?P<label>{_LABEL}) +(?P<text>[^\t]*\S[^\t]*)")
+_FIRST_LINES = 50
+_SEPARATORS = (",", ";", "|")
+
+
+def has_leading_labels(text: str) -> bool:
+    """
+    Returns whether each of the first lines begins with a digit, or with a kind such as `LOC:city`,
+    and some begin alike, as the lines of a numbered list do not. The rows of a table, such as
+    `5 stars;good`, are none of these.
+    """
+    lines = _filled(text.split("\n", _FIRST_LINES)[:_FIRST_LINES])
+    if _have_columns(lines):
+        return False
+    labels = []
+    for line in lines:
+        match = _LINE.fullmatch(line.strip())
+        if match is None:
+            return False
+        labels.append(match["label"])
+    return len(set(labels)) < len(labels)
+
+
+def records_of_leading_labels(file: str, text: str) -> Iterator[Record]:
+    """Yields the texts and labels. Raises `ConfigurationError` for a line of another form."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        match = _LINE.fullmatch(line.strip())
+        if match is None:
+            raise ConfigurationError(
+                f"{file}, line {number}: expected a label and a text after it, as in other lines, "
+                f"got {line.strip()!r:.60}"
+            )
+        yield Record(file, f"line {number}", match.groupdict())
+
+
+def _have_columns(lines: Sequence[str]) -> bool:
+    """Returns whether a separator stands as often in one line as in any other."""
+    for separator in _SEPARATORS:
+        numbers = {line.count(separator) for line in lines}
+        if len(numbers) == 1 and 0 not in numbers:
+            return True
+    return False
+
+
+def _filled(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if line.strip()]

@@ -1,0 +1,76 @@
+"""The fields of objects within objects, under names such as `annotation.label`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from elmo_plugin.common.formats.json_files import is_list_of
+
+_PLACES = {"start", "end", "start_offset", "end_offset", "begin", "offset"}
+"""Keys of objects that mark a part of a text: their labels are not the text's."""
+_CHOICES = {"choices"}
+
+
+def flat_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Returns fields in which no value is an object. The field `label` in `annotation` becomes
+    `annotation.label`; of a list of objects, each field becomes a list. Categories with numbers or
+    truth values, such as spaCy's `cats`, stay an object.
+    """
+    flat: dict[str, Any] = {}
+    for name, value in fields.items():
+        flat.update(_flat_values(name, value))
+    return flat
+
+
+def _flat_values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yields the name and the value of each field in a value."""
+    if isinstance(value, Mapping) and value.keys() == _CHOICES:
+        yield name, value["choices"]
+    elif isinstance(value, Mapping) and not _are_categories(value):
+        for key, part in value.items():
+            yield from _flat_values(f"{name}.{key}", part)
+    elif value and is_list_of(value, dict) and not _mark_parts(value):
+        for key in _keys(value):
+            yield f"{name}.{key}", [item[key] for item in value if key in item]
+    else:
+        yield name, value
+
+
+def _are_categories(value: Mapping[str, Any]) -> bool:
+    """Returns whether an object has a number or a truth value for each category."""
+    return bool(value) and all(isinstance(part, int | float) for part in value.values())
+
+
+def _mark_parts(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Returns whether objects mark parts of a text, such as entities."""
+    return any(not _PLACES.isdisjoint(item) for item in items)
+
+
+def _keys(items: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns the keys of all objects, each once, in their order."""
+    keys: dict[str, None] = {}
+    for item in items:
+        keys.update(dict.fromkeys(item))
+    return list(keys)
+
+
+def has_columns(fields: Mapping[str, Any]) -> bool:
+    """Returns whether all fields are lists of one length: the columns of a table."""
+    columns = list(fields.values())
+    if len(columns) < 2 or not all(isinstance(column, list) for column in columns):
+        return False
+    return len({len(column) for column in columns}) == 1 and bool(columns[0])
+
+
+def has_rows(fields: Mapping[str, Any]) -> bool:
+    """Returns whether all fields are objects with the same keys: rows by their names."""
+    rows = list(fields.values())
+    if len(rows) < 2 or not all(isinstance(row, dict) and row for row in rows):
+        return False
+    return all(row.keys() == rows[0].keys() for row in rows)
+
+
+def rows_of_columns(fields: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Yields the fields of each row of a table that has a list for each column."""
+    for values in zip(*fields.values(), strict=True):
+        yield dict(zip(fields, values, strict=True))

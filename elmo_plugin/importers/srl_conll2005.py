@@ -1,0 +1,56 @@
+"""
+Semantic roles in CoNLL-2005's columns: the words, perhaps their annotation, the lemmas of
+predicates, and a column of brackets for each predicate.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from elmo_plugin.importers.loose_columns import Row, check_lengths, split_rows
+from elmo_plugin.importers.srl_propositions import proposition_sentence
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS
+from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.srl.sentences import SrlSentence
+
+_VERB = "(V*"
+
+
+def find_lemmas(lines: Sequence[Line]) -> int | None:
+    """
+    Returns the column with the lemmas of predicates: the one before the first `(V*`. Returns `None`
+    if no column has that, or the columns are CoNLL-2012's.
+    """
+    for line in lines:
+        columns = line.columns
+        if line.text.startswith("#"):
+            continue
+        if len(columns) >= FIXED_COLUMNS and columns[2].isdecimal():
+            return None
+        for number, column in enumerate(columns):
+            if column.startswith(_VERB):
+                has_column_before = number > 0
+                return number - 1 if has_column_before else None
+    return None
+
+
+def read_conll2005(lines: Sequence[Line], lemmas: int) -> Iterator[tuple[Line, SrlSentence]]:
+    """
+    Yields the first line of each sentence, and the sentence, given the column of `lemmas`.
+
+    Raises `ConfigurationError`, naming file and line, if the words are missing, or a column
+    of arguments is malformed.
+    """
+    for is_blank, group in groupby(lines, key=lambda line: not line.text.strip()):
+        rows = [] if is_blank else split_rows(list(group))
+        if not rows:
+            continue
+        first = rows[0].line
+        if lemmas == 0:
+            raise first.error(
+                "expected the words before the lemmas of predicates, got propositions alone; "
+                "`paste words props` joins the two files"
+            )
+        check_lengths(rows)
+        words = [row.columns[0] for row in rows]
+        propositions = [Row(row.line, row.columns[lemmas:]) for row in rows]
+        yield first, proposition_sentence(propositions)._replace(words=words)

@@ -1,0 +1,85 @@
+"""Whether the first row of a table names its columns."""
+
+from collections.abc import Mapping, Sequence
+
+from elmo_plugin.importers.label_values import is_number
+from elmo_plugin.importers.options import ImportOptions
+
+_SHORT = 40  # characters of a label or a name
+_MOST_WORDS = 3  # of a name
+SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "؟", "۔", "።", "։")  # noqa: RUF001
+
+
+def is_header(
+    first: Sequence[str],
+    rest: Sequence[Sequence[str]],
+    options: ImportOptions,
+    usual: Mapping[str, Sequence[str]],
+) -> bool:
+    """
+    Returns whether the first row of a table names its columns: by names that are usual or chosen
+    for a role, or, in any language, since it differs from the rows below.
+    """
+    if _has_usual_name(first, usual) or _has_chosen_names(first, options):
+        return True
+    if not rest or not all(_may_be_name(field) for field in first):
+        return False
+    columns = [[row[number] for row in rest] for number in range(len(first))]
+    label_columns = [number for number, column in enumerate(columns) if may_be_labels(column)]
+    if any(first[number] in columns[number] for number in label_columns):
+        return False  # its label is one of the others
+    if not _look_alike(first):
+        return False
+    return any(map(_is_unlike_texts, first, columns))
+
+
+def _has_usual_name(first: Sequence[str], usual: Mapping[str, Sequence[str]]) -> bool:
+    known = {name.lower() for names in usual.values() for name in names}
+    return any(field.lower() in known for field in first)
+
+
+def _has_chosen_names(first: Sequence[str], options: ImportOptions) -> bool:
+    chosen = [name for name in options.columns.values() if not name.isdecimal()]
+    return bool(chosen) and set(chosen) <= set(first)
+
+
+def _may_be_name(field: str) -> bool:
+    """Returns whether a field may be the name of a column. A name may be blank."""
+    if len(field) > _SHORT or len(field.split()) > _MOST_WORDS:
+        return False
+    return not is_number(field) and not field.endswith(SENTENCE_ENDS)
+
+
+def _look_alike(names: Sequence[str]) -> bool:
+    """
+    Returns whether all names are single words, or none begins with a small letter: `Texto libre`
+    beside `Clase`, but not `it rained` beside `sad`.
+    """
+    if all(len(name.split()) <= 1 for name in names):
+        return True
+    return not any(name[:1].islower() for name in names)
+
+
+def _is_unlike_texts(name: str, column: Sequence[str]) -> bool:
+    """Returns whether a column has texts, and nearly all of them are longer than its name."""
+    texts = [text for text in column if text]
+    if not texts or may_be_labels(texts):
+        return False
+    longer = [text for text in texts if _has_more_words(text, name)]
+    return 10 * len(longer) >= 9 * len(texts)
+
+
+def _has_more_words(text: str, name: str) -> bool:
+    """Returns whether a text has more words, or, without spaces, more than twice the characters."""
+    num_words = len(text.split())
+    if num_words == 1:
+        return len(text) > 2 * len(name)
+    return num_words > len(name.split())
+
+
+def may_be_labels(values: Sequence[str]) -> bool:
+    """Returns whether values are short, and there are few different ones."""
+    texts = [value for value in values if value]
+    if not texts or max(map(len, texts)) > _SHORT:
+        return False
+    return 2 * len(set(texts)) <= len(texts)

@@ -1,0 +1,94 @@
+"""Semantic roles of single words: CoNLL-2009, CoNLL-2008, CoNLL-U; and CoNLL-2005's brackets."""
+
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks.spans import Span
+from elmo_plugin.tasks.srl.sentences import SrlSentence, sentence_of
+from tests.importers.reading import read
+
+EXPECTED = [Span(0, 1, "A0"), Span(1, 2, "V"), Span(3, 4, "A1")]
+WORDS = ["Dogs", "scare", "big", "cats"]
+PREDICATES = ["_", "scare.01", "_", "_"]
+ARGUMENTS = ["A0", "_", "_", "A1"]
+
+
+def sentence_in(path: Path, rows: list[list[str]], between: str = "\t") -> SrlSentence:
+    content = "\n".join([between.join(row) for row in rows] + [""])
+    examples, _ = read("srl", path, content)
+    return sentence_of(examples[0].words)
+
+
+def conll2009() -> list[list[str]]:
+    rows = []
+    for number in range(4):
+        flag = "Y" if PREDICATES[number] != "_" else "_"
+        annotation = ["x", "x", "N", "N", "_", "_", "2", "2", "S", "S"]
+        fields = [str(number + 1), WORDS[number], *annotation, flag]
+        rows.append([*fields, PREDICATES[number], ARGUMENTS[number]])
+    return rows
+
+
+def conllu(with_flags: bool) -> list[list[str]]:
+    rows = []
+    for number in range(4):
+        fields = [str(number + 1), WORDS[number], "x", "N", "_", "_", "2", "nsubj", "_", "_"]
+        if with_flags:
+            fields.append("Y" if PREDICATES[number] != "_" else "_")
+        rows.append([*fields, PREDICATES[number], ARGUMENTS[number]])
+    return rows
+
+
+@pytest.mark.parametrize("rows", [conll2009(), conllu(False), conllu(True)])
+def test_heads_of_arguments_are_read_as_arguments_of_one_word(
+    tmp_path: Path, rows: list[list[str]]
+) -> None:
+    sentence = sentence_in(tmp_path / "f.conll", rows)
+    assert sentence.words == WORDS
+    (predicate,) = sentence.predicates
+    assert (predicate.word, predicate.lemma, predicate.arguments) == (1, "scare", EXPECTED)
+
+
+@pytest.mark.parametrize("rows", [conll2009(), conllu(False)])
+def test_a_sentence_without_a_predicate_has_no_arguments(
+    tmp_path: Path, rows: list[list[str]]
+) -> None:
+    for row in rows:
+        row[-2:] = ["_", "_"]
+        row[:] = ["_" if column == "Y" else column for column in row]
+    assert sentence_in(tmp_path / "f.conll", rows).predicates == []
+
+
+def test_a_missing_column_of_arguments_is_an_error_naming_the_line(tmp_path: Path) -> None:
+    rows = conll2009()
+    rows[3][13] = "cat.01"
+    with pytest.raises(ConfigurationError, match=r"line 1: .* 2 predicates, but 1 columns"):
+        sentence_in(tmp_path / "f.conll", rows)
+
+
+@pytest.mark.parametrize("between", [" ", "\t", "   "])
+@pytest.mark.parametrize("annotation", [[], ["NNS"], ["NNS", "(NP*)", "*", "(S1(S*", "*", "-"]])
+def test_brackets_of_conll2005_are_read_beside_their_words(
+    tmp_path: Path, annotation: list[str], between: str
+) -> None:
+    brackets = ["(A0*)", "(V*)", "(A1*", "*)"]
+    lemmas = ["-", "scare", "-", "-"]
+    rows = []
+    for word, lemma, bracket in zip(WORDS, lemmas, brackets, strict=True):
+        rows.append([word, *annotation, lemma, bracket])
+    (predicate,) = sentence_in(tmp_path / "f.txt", rows, between).predicates
+    assert (predicate.word, predicate.lemma) == (1, "scare")
+    assert predicate.arguments == [Span(0, 1, "A0"), Span(1, 2, "V"), Span(2, 4, "A1")]
+
+
+def test_a_word_may_be_a_number_sign_in_conll2005(tmp_path: Path) -> None:
+    rows = [["Dogs", "-", "(A0*)"], ["cost", "cost", "(V*)"], ["#", "-", "(A1*"], ["5", "-", "*)"]]
+    sentence = sentence_in(tmp_path / "f.txt", rows, " ")
+    assert sentence.words == ["Dogs", "cost", "#", "5"]
+
+
+def test_propositions_without_words_are_refused_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="got propositions alone; `paste words props`"):
+        read("srl", tmp_path / "f.props", "- (A0*)\nscare (V*)\n")
