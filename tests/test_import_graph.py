@@ -42,11 +42,15 @@ ALLOWED["elmo_plugin"] = {
     "bilm",
     "embedding",
     "archives",
+    "common",
+    "integrations",
     "predictions",
 }  # lazily
+ALLOWED["sklearn"] = {"integrations"}  # a name that people type
 SEPARATE = {
     "common",
     "analysis",
+    "integrations",
     "predictions",
     "demo",
     "migration.porting",

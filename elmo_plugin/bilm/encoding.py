@@ -4,16 +4,16 @@ texts.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any, Generic, TypedDict, TypeGuard, TypeVar, cast
+from typing import Any, TypedDict, TypeGuard, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.inputs import as_words, check_no_texts
 from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice
 from elmo_plugin.common.formats.fasta import residues
@@ -47,28 +47,6 @@ TOKENIZERS = ("whitespace", "spacy", "letters")
 OUTPUTS = ("torch", "numpy")
 
 Tokenizer = str | Callable[[str], Iterable[Any]]
-Vectors = TypeVar("Vectors", Tensor, np.ndarray)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EncodedText(Generic[Vectors]):
-    """
-    The words of a text and their vectors.
-
-    words: the text's words, as the biLM reads them
-    offsets: for each word, its beginning and its end in the original text; `None` if the text was
-        a list of words, or was split by a function of the caller
-    vectors: shape (words, dim), or (num_layers, words, dim) for all layers
-    """
-
-    words: list[str]
-    offsets: list[tuple[int, int]] | None
-    vectors: Vectors
-
-    def __repr__(self) -> str:
-        return (
-            f"EncodedText({repr(self.words)[:200]}, vectors of shape {tuple(self.vectors.shape)})"
-        )
 
 
 class EncodeOptions(TypedDict, total=False):

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from elmo_plugin.bilm.batching import number_words, split_by_tokens
 from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.encoding import (
-    EncodedText,
     Layers,
     TextOptions,
     Tokenizer,
@@ -26,6 +26,7 @@ from elmo_plugin.bilm.encoding import (
 from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, untraced
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
 from elmo_plugin.bilm.network import BiLmNetwork, Cache, check_cache, without_gradients
+from elmo_plugin.common.meanings import no_attribute
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 
@@ -70,6 +71,39 @@ class BiLm(BiLmNetwork):
     """
 
     card: Card | None = None
+    name = ""
+    """The name or the path that the biLM was loaded by."""
+
+    def __repr__(self) -> str:
+        slots = self.options.char_cnn.max_characters_per_token
+        training = "not known"
+        if self.card is not None:
+            training = self.card.first_statement() or training
+        lines = [
+            f"BiLm {self.name}".rstrip()
+            + f": {self.num_layers} layers of {self.output_dim} numbers",
+            f"layers: 0 reads the characters of a word, 1 to {self.num_layers - 1} are LSTMs that "
+            "read the sentence",
+            f"words: any; the first {slots - 2} bytes of each are read",
+            f"trained on: {training}",
+        ]
+        return "\n".join(lines)
+
+    def __getattr__(self, name: str) -> Any:
+        """Adds to torch's `AttributeError` what other libraries' names are called here."""
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            raise no_attribute("BiLm", name) from None
+
+    def __len__(self) -> int:
+        raise TypeError(
+            "a biLM has no length: it has bilm.num_layers layers of bilm.output_dim numbers, and "
+            "embeds any word"
+        )
+
+    def __bool__(self) -> bool:
+        return True  # otherwise Python would ask for the length
 
     @property
     def device(self) -> torch.device:
@@ -103,6 +137,8 @@ class BiLm(BiLmNetwork):
         checkpoint = read_checkpoint(source, with_softmax=False)
         bilm = cls(checkpoint.options, precision=precision, weights=checkpoint.weights)
         bilm.card = checkpoint.card
+        if isinstance(source, str | Path):
+            bilm.name = str(source)
         if target.type == "cpu":
             return bilm
         return bilm.to(target)
