@@ -45,6 +45,7 @@ ALLOWED["elmo_plugin"] = {
     "common",
     "integrations",
     "predictions",
+    "sklearn",
 }  # lazily
 ALLOWED["sklearn"] = {"integrations"}  # a name that people type
 SEPARATE = {
