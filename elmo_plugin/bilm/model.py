@@ -20,6 +20,7 @@ from elmo_plugin.bilm.encoding import (
     check_encoding,
     check_layers,
     cosine_similarities,
+    default_layers,
     encode_texts,
     select_vectors,
 )
@@ -246,7 +247,7 @@ class BiLm(BiLmNetwork):
         self,
         texts: Iterable[Any],
         *,
-        layers: Layers = "mean",
+        layers: Layers | None = None,
         pooling: str | None = None,
         output: str = "torch",
         batch_size: int = 64,
@@ -262,11 +263,13 @@ class BiLm(BiLmNetwork):
         texts : `str | Iterable`
             A text, read as one sentence, or several: a list, a column of a table, an iterator. Each
             may also be a list of words, or a document of spaCy.
-        layers : `str | int | Sequence[float]`
+        layers : `str | int | Sequence[float] | None`
             "all", "mean", "sum", "top", "token", a layer's number or a weight for each layer.
+            `None` is "mean"; with the pooling "sif" it is "token".
         pooling : `str | None`
-            "mean" or "max" over the words of a text, or the "first" word, for one vector per text;
-            zeros for a text without words. `None` for one vector per word.
+            "mean" or "max" over the words of a text, the "first" word, or "sif", the mean in which
+            rare words of English count more, for one vector per text; zeros for a text without
+            words. `None` for one vector per word.
         output : `str`
             Whether vectors are tensors ("torch") or arrays ("numpy").
         batch_size : `int`
@@ -291,8 +294,10 @@ class BiLm(BiLmNetwork):
         Raises `BiLmError`, naming the first wrong text, such as a missing value, or if spaCy is
         missing.
         """
+        check_encoding(pooling, output, tokenizer, batch_size, language)
+        if layers is None:
+            layers = default_layers(pooling)
         check_layers(layers, self.num_layers)
-        check_encoding(pooling, output, tokenizer, batch_size)
         # A document of spaCy has a `text`, and is one text too.
         is_one = isinstance(getattr(texts, "text", texts), str)
         several: Iterable[Any] = [texts]
@@ -313,7 +318,7 @@ class BiLm(BiLmNetwork):
         if not vectors:
             # Without texts, the result has the other dimensions, and the type, of a real one.
             no_words = torch.zeros(self.num_layers, 0, self.output_dim)
-            vector_of_empty_text = select(no_words)
+            vector_of_empty_text = select(no_words, [])
             one_row = vector_of_empty_text[None]
             return one_row[:0]
         if output == "numpy":
