@@ -71,7 +71,7 @@ def __getattr__(name: str) -> Any:
 
 def _refuse_other_name(name: str) -> None:
     """
-    Raises `ImportError` for a name that other libraries have, and says what it is called here.
+    Raises `ImportError` for a name that other libraries have, and says its name here.
     Python would replace the message of an `AttributeError` in `from elmo_plugin import NAME`.
     """
     from elmo_plugin.common.meanings import meanings, write_instead

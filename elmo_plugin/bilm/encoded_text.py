@@ -21,7 +21,7 @@ class EncodedText(Generic[Vectors]):
     The words of a text and their vectors.
 
         text = bilm.encode("He sat on the bank of the river.")
-        text["bank"]        # the vector of the word, which must be in the text once
+        text["bank"]        # the vector of a word that is in the text once
         text.find("the")    # the vectors of all its occurrences, one after the other
         text[4]             # the vector of the fifth word
 

@@ -25,7 +25,7 @@ BILM_NAMES = (
     "portuguese",
     "seqvec",
 )
-"""The names of biLMs, as `elmo_plugin.bilm.io.MODELS` has them, which needs torch."""
+"""The names of biLMs, as in `elmo_plugin.bilm.io.MODELS`. To read them there would import torch."""
 LOCAL_CLUSTER = "local"
 """The value of `--dask` for a cluster of processes on this machine."""
 

@@ -19,7 +19,7 @@ TASKS = {name: card for name, card in task_cards().items() if card.finds}
 
 class Found(dict[str, Any]):
     """
-    What a model found in a text, such as an entity or a mention, with its place. Other libraries
+    A thing that a model found in a text, such as an entity or a mention, with its place. Other libraries
     count characters where earlier versions of this one counted words, so the names `start` and
     `end` are refused.
     """
