@@ -19,9 +19,9 @@ TASKS = {name: card for name, card in task_cards().items() if card.finds}
 
 class Found(dict[str, Any]):
     """
-    A thing that a model found in a text, such as an entity or a mention, with its place. Other libraries
-    count characters where earlier versions of this one counted words, so the names `start` and
-    `end` are refused.
+    A thing that a model found in a text, such as an entity or a mention, with its place. Other
+    libraries count characters where earlier versions of this one counted words, so the names
+    `start` and `end` are refused.
     """
 
     def __missing__(self, key: Any) -> Any:
