@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from elmo_plugin.archives import load_archive
     from elmo_plugin.bilm import BiLm, normalize_text
     from elmo_plugin.embedding import ElmoRepresentations
+    from elmo_plugin.integrations.sklearn_transformer import ElmoVectorizer
     from elmo_plugin.migration.allennlp_api import (
         Elmo,
         ElmoEmbedder,
@@ -27,6 +28,7 @@ __all__ = [
     "ElmoEmbedder",
     "ElmoRepresentations",
     "ElmoTokenEmbedder",
+    "ElmoVectorizer",
     "ScalarMix",
     "batch_to_ids",
     "load_archive",
@@ -39,6 +41,7 @@ _ROOMS = {
     "ElmoEmbedder": "migration.allennlp_api",
     "ElmoRepresentations": "embedding",
     "ElmoTokenEmbedder": "migration.allennlp_api",
+    "ElmoVectorizer": "integrations.sklearn_transformer",
     "ScalarMix": "migration.allennlp_api",
     "batch_to_ids": "migration.allennlp_api",
     "load_archive": "archives",
@@ -55,12 +58,27 @@ def __getattr__(name: str) -> Any:
     # Some projects import these private classes of AllenNLP from the module of `Elmo`.
     if name in ("_ElmoBiLm", "_ElmoCharacterEncoder"):
         raise ImportError(f"elmo_plugin lacks {name}: import it from allennlp.modules.elmo")
+    if name == "sklearn":
+        return import_module("elmo_plugin.sklearn")
     if name not in __all__:
+        _refuse_other_name(name)
         raise AttributeError(
             f"module {__name__!r} has no attribute {name!r}: it has {', '.join(__all__)}"
         )
     module = import_module(f"elmo_plugin.{_ROOMS[name]}")
     return getattr(module, name)
+
+
+def _refuse_other_name(name: str) -> None:
+    """
+    Raises `ImportError` for a name that other libraries have, and says its name here.
+    Python would replace the message of an `AttributeError` in `from elmo_plugin import NAME`.
+    """
+    from elmo_plugin.common.meanings import meanings, write_instead
+
+    for target, words in meanings()["names of elmo_plugin"].items():
+        if name in words.split():
+            raise ImportError(f"elmo_plugin has no {name}; {write_instead(target)}")
 
 
 def __dir__() -> list[str]:

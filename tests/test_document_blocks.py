@@ -47,7 +47,7 @@ CARDS = [
 ]
 RUN = ("python", "bash")
 SHOWN = ("json", "text")  # what a program reads or prints
-TRIED = (*RUN, "commands", "jsonnet", "toml", "ini")
+TRIED = (*RUN, "commands", "jsonnet", "toml", "ini", "dockerfile")
 ON_PAGES = [
     page
     for page, blocks in PAGES.items()
@@ -202,6 +202,23 @@ def test_configurations_can_be_evaluated(block: Block) -> None:
 def from_library(folder: str, name: str) -> tuple[str, bytes]:
     path = LIBRARY / Path(name).name
     return str(path), path.read_bytes()
+
+
+@blocks_in("dockerfile")
+def test_the_last_steps_of_a_container_run_and_the_first_install_what_they_need(
+    block: Block, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [line.partition(" ") for line in block.text.splitlines()]
+    lines = [shlex.split(line) for kind, _, line in steps if kind == "RUN"]
+    for words in lines:
+        if words[0] == "elmo":
+            main(words[1:])
+    assert "[Ada]PER moved to [Lisbon]LOC." in capsys.readouterr().out
+
+    installed = [words[-1] for words in lines if "install" in words]
+    assert installed == ["uv", "./elmo_plugin[allennlp,demo]", "allennlp==2.10.1"]
+    extras = re.findall(r"\w+", installed[1].partition("[")[2])
+    assert set(extras) <= EXTRAS
 
 
 @blocks_in("toml")

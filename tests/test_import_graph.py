@@ -42,11 +42,16 @@ ALLOWED["elmo_plugin"] = {
     "bilm",
     "embedding",
     "archives",
+    "common",
+    "integrations",
     "predictions",
+    "sklearn",
 }  # lazily
+ALLOWED["sklearn"] = {"integrations"}  # a name that people type
 SEPARATE = {
     "common",
     "analysis",
+    "integrations",
     "predictions",
     "demo",
     "migration.porting",

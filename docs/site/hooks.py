@@ -49,6 +49,15 @@ def markdown_of_cells(notebook: str) -> Iterator[str]:
             yield f"```text\n{text.rstrip()}\n```"
 
 
+def with_chooser(page: str, chooser: str) -> str:
+    """
+    Returns a page with the chooser before its second section. The page opens with its own first
+    lines, and the next heading ends the last tab: indented code there would be part of the tab.
+    """
+    first, heading, rest = page.partition("\n## ")
+    return f"{first}\n{chooser}{heading}{rest}"
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """
     Turns links that work in the repository into links of the site; adds the chooser to
@@ -58,9 +67,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     folder = (REPOSITORY / SOURCES.get(path, f"docs/{path}")).parent
 
     if path == "install.md":
-        title, _, rest = markdown.partition("\n")
         chooser = (REPOSITORY / "docs/site/chooser.md").read_text(encoding="utf-8")
-        markdown = f"{title}\n\n{chooser}\n{rest}"
+        markdown = with_chooser(markdown, chooser)
 
     def relinked(match: re.Match[str]) -> str:
         text, target, anchor = match.groups()

@@ -22,11 +22,11 @@ from elmo_plugin.bilm.characters import (
     sentences_to_character_ids,
     word_to_character_ids,
 )
+from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.encoding import (
     LAYER_NAMES,
     POOLINGS,
     TOKENIZERS,
-    EncodedText,
     Layers,
     Tokenizer,
     check_encoding,

@@ -4,17 +4,18 @@ texts.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any, Generic, TypedDict, TypeGuard, TypeVar, cast
+from typing import Any, TypedDict, TypeGuard, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.inputs import as_words, check_no_texts
+from elmo_plugin.bilm.word_frequencies import inverse_frequency_weights
 from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice
 from elmo_plugin.common.formats.fasta import residues
 from elmo_plugin.common.spacy_rules import SpacyRules
@@ -25,56 +26,42 @@ LAYER_NAMES = ("all", "mean", "sum", "top", "token")
 _ROUNDING = 0.01  # tolerance for the sum of weights, such as three times 0.333
 
 
-def _mean_of_words(vectors: Tensor) -> Tensor:
+def _mean_of_words(vectors: Tensor, words: Sequence[str]) -> Tensor:
     return vectors.mean(dim=-2)
 
 
-def _max_of_words(vectors: Tensor) -> Tensor:
+def _max_of_words(vectors: Tensor, words: Sequence[str]) -> Tensor:
     return vectors.amax(dim=-2)
 
 
-def _first_word(vectors: Tensor) -> Tensor:
+def _first_word(vectors: Tensor, words: Sequence[str]) -> Tensor:
     return vectors[..., 0, :]
 
 
-# From the words of a text, shape (..., words, dim), to one vector, shape (..., dim).
-POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
+def _mean_of_rare_words(vectors: Tensor, words: Sequence[str]) -> Tensor:
+    """Returns the mean of the words' vectors, each times a / (a + p(word)): Arora et al. (2017)."""
+    weights = inverse_frequency_weights(words).to(vectors)  # Shape: (words,)
+    return (weights[:, None] * vectors).mean(dim=-2)
+
+
+# From the vectors of a text's words, shape (..., words, dim), and the words to one vector, shape
+# (..., dim).
+POOLINGS: dict[str, Callable[[Tensor, Sequence[str]], Tensor]] = {
     "mean": _mean_of_words,
     "max": _max_of_words,
     "first": _first_word,
+    "sif": _mean_of_rare_words,
 }
 TOKENIZERS = ("whitespace", "spacy", "letters")
 OUTPUTS = ("torch", "numpy")
 
 Tokenizer = str | Callable[[str], Iterable[Any]]
-Vectors = TypeVar("Vectors", Tensor, np.ndarray)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EncodedText(Generic[Vectors]):
-    """
-    The words of a text and their vectors.
-
-    words: the text's words, as the biLM reads them
-    offsets: for each word, its beginning and its end in the original text; `None` if the text was
-        a list of words, or was split by a function of the caller
-    vectors: shape (words, dim), or (num_layers, words, dim) for all layers
-    """
-
-    words: list[str]
-    offsets: list[tuple[int, int]] | None
-    vectors: Vectors
-
-    def __repr__(self) -> str:
-        return (
-            f"EncodedText({repr(self.words)[:200]}, vectors of shape {tuple(self.vectors.shape)})"
-        )
 
 
 class EncodeOptions(TypedDict, total=False):
     """The options of `BiLm.encode` that the type of its result does not depend on."""
 
-    layers: Layers
+    layers: Layers | None
     batch_size: int
     tokenizer: Tokenizer
     language: str
@@ -89,9 +76,20 @@ class TextOptions(EncodeOptions):
     pooling: str
 
 
-def check_encoding(pooling: str | None, output: str, tokenizer: Tokenizer, batch_size: int) -> None:
+def check_encoding(
+    pooling: str | None,
+    output: str,
+    tokenizer: Tokenizer,
+    batch_size: int,
+    language: str = "en",
+) -> None:
     """Raises `BiLmError` if these are not options of `BiLm.encode`."""
     check_choice("pooling", pooling, (None, *POOLINGS))
+    if pooling == "sif" and language != "en":
+        raise BiLmError(
+            f'pooling: "sif" knows how often English words occur, not those of {language!r}; take '
+            '"mean"'
+        )
     check_choice("output", output, OUTPUTS)
     if not callable(tokenizer):
         check_choice("tokenizer", tokenizer, TOKENIZERS)
@@ -100,15 +98,15 @@ def check_encoding(pooling: str | None, output: str, tokenizer: Tokenizer, batch
 
 def encode_texts(
     embed: Callable[[list[list[str]]], list[Tensor]],
-    select: Callable[[Tensor], Any],
+    select: Callable[[Tensor, list[str]], Any],
     texts: Iterable[Any],
     tokenizer: Tokenizer,
     language: str,
     batch_size: int,
 ) -> Iterator[EncodedText[Any]]:
     """
-    Yields each text with what `select` returns for the layers of its words. Only one batch is in
-    memory at a time.
+    Yields each text with what `select` returns for the layers of its words, and the words. Only one
+    batch is in memory at a time.
     """
     numbered = enumerate(texts)
     while True:
@@ -119,7 +117,7 @@ def encode_texts(
             return
         embedded = embed([words for words, _ in split])
         for (words, offsets), vectors in zip(split, embedded, strict=True):
-            yield EncodedText(words, offsets, select(vectors))
+            yield EncodedText(words, offsets, select(vectors, words))
 
 
 def split_text(
@@ -166,7 +164,19 @@ def _between_spaces(text: str) -> list[Word]:
     return [Word(match[0], match.start(), match.end()) for match in re.finditer(r"\S+", text)]
 
 
-def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output: str) -> Any:
+def default_layers(pooling: str | None) -> Layers:
+    """
+    Returns the layers that are taken for a pooling if none are given. For "sif" it is the token
+    layer, with which texts of similar meaning are most alike (`benchmarks/similarity.py`).
+    """
+    if pooling == "sif":
+        return "token"
+    return "mean"
+
+
+def select_vectors(
+    vectors: Tensor, words: Sequence[str], layers: Layers, pooling: str | None, output: str
+) -> Any:
     """Selects layers and pools words. Without words, the pooled vector is zeros."""
     selected = select_layers(vectors, layers)
     if pooling is not None:
@@ -174,7 +184,7 @@ def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output:
         if num_words == 0:
             selected = selected.sum(dim=-2)  # a sum of nothing is zeros
         else:
-            selected = POOLINGS[pooling](selected)
+            selected = POOLINGS[pooling](selected, words)
     if output == "numpy":
         return selected.numpy(force=True)
     return selected

@@ -1,5 +1,6 @@
 """Checks the arguments and the words that users give a `BiLm`."""
 
+import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -124,6 +125,8 @@ def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
         got = f"{values!r:.60}"
     else:
         got = type(values).__name__
+    if is_missing(values):
+        hint = ", a missing value: leave those out, as column.dropna() of pandas does"
     raise BiLmError(f"{place}: expected {expected}, got {got}{hint}")
 
 
@@ -133,6 +136,12 @@ def refuse_file_name(text: str) -> None:
         raise BiLmError(
             f"texts: {text!r} is a file; give its lines, as in open({text!r}), or use `elmo embed`"
         )
+
+
+def is_missing(value: Any) -> bool:
+    """Returns whether a value stands for none: `None`, NaN, or a missing value of pandas."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def as_sentences(sentences: Any) -> list[list[str]]:

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from elmo_plugin.bilm.batching import number_words, split_by_tokens
 from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.encoding import (
-    EncodedText,
     Layers,
     TextOptions,
     Tokenizer,
@@ -20,12 +20,14 @@ from elmo_plugin.bilm.encoding import (
     check_encoding,
     check_layers,
     cosine_similarities,
+    default_layers,
     encode_texts,
     select_vectors,
 )
 from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, refuse_file_name, untraced
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
 from elmo_plugin.bilm.network import BiLmNetwork, Cache, check_cache, without_gradients
+from elmo_plugin.common.meanings import no_attribute
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 
@@ -70,6 +72,39 @@ class BiLm(BiLmNetwork):
     """
 
     card: Card | None = None
+    name = ""
+    """The name or the path that the biLM was loaded by."""
+
+    def __repr__(self) -> str:
+        slots = self.options.char_cnn.max_characters_per_token
+        training = "not known"
+        if self.card is not None:
+            training = self.card.first_statement() or training
+        lines = [
+            f"BiLm {self.name}".rstrip()
+            + f": {self.num_layers} layers of {self.output_dim} numbers",
+            f"layers: 0 reads the characters of a word, 1 to {self.num_layers - 1} are LSTMs that "
+            "read the sentence",
+            f"words: any; the first {slots - 2} bytes of each are read",
+            f"trained on: {training}",
+        ]
+        return "\n".join(lines)
+
+    def __getattr__(self, name: str) -> Any:
+        """Adds to torch's `AttributeError` what other libraries' names are called here."""
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            raise no_attribute("BiLm", name) from None
+
+    def __len__(self) -> int:
+        raise TypeError(
+            "a biLM has no length: it has bilm.num_layers layers of bilm.output_dim numbers, and "
+            "embeds any word"
+        )
+
+    def __bool__(self) -> bool:
+        return True  # otherwise Python would ask for the length
 
     @property
     def device(self) -> torch.device:
@@ -103,6 +138,8 @@ class BiLm(BiLmNetwork):
         checkpoint = read_checkpoint(source, with_softmax=False)
         bilm = cls(checkpoint.options, precision=precision, weights=checkpoint.weights)
         bilm.card = checkpoint.card
+        if isinstance(source, str | Path):
+            bilm.name = str(source)
         if target.type == "cpu":  # it was loaded there
             return bilm
         return bilm.to(target)
@@ -210,7 +247,7 @@ class BiLm(BiLmNetwork):
         self,
         texts: Iterable[Any],
         *,
-        layers: Layers = "mean",
+        layers: Layers | None = None,
         pooling: str | None = None,
         output: str = "torch",
         batch_size: int = 64,
@@ -226,11 +263,13 @@ class BiLm(BiLmNetwork):
         texts : `str | Iterable`
             A text, read as one sentence, or several: a list, a column of a table, an iterator. Each
             may also be a list of words, or a document of spaCy.
-        layers : `str | int | Sequence[float]`
+        layers : `str | int | Sequence[float] | None`
             "all", "mean", "sum", "top", "token", a layer's number or a weight for each layer.
+            `None` is "mean"; with the pooling "sif" it is "token".
         pooling : `str | None`
-            "mean" or "max" over the words of a text, or the "first" word, for one vector per text;
-            zeros for a text without words. `None` for one vector per word.
+            "mean" or "max" over the words of a text, the "first" word, or "sif", the mean in which
+            rare words of English count more, for one vector per text; zeros for a text without
+            words. `None` for one vector per word.
         output : `str`
             Whether vectors are tensors ("torch") or arrays ("numpy").
         batch_size : `int`
@@ -255,8 +294,10 @@ class BiLm(BiLmNetwork):
         Raises `BiLmError`, naming the first wrong text, such as a missing value, or if spaCy is
         missing.
         """
+        check_encoding(pooling, output, tokenizer, batch_size, language)
+        if layers is None:
+            layers = default_layers(pooling)
         check_layers(layers, self.num_layers)
-        check_encoding(pooling, output, tokenizer, batch_size)
         # A document of spaCy has a `text`, and is one text too.
         is_one = isinstance(getattr(texts, "text", texts), str)
         if isinstance(texts, str):
@@ -279,7 +320,7 @@ class BiLm(BiLmNetwork):
         if not vectors:
             # Without texts, the result has the other dimensions, and the type, of a real one.
             no_words = torch.zeros(self.num_layers, 0, self.output_dim)
-            vector_of_empty_text = select(no_words)
+            vector_of_empty_text = select(no_words, [])
             one_row = vector_of_empty_text[None]
             return one_row[:0]
         if output == "numpy":

@@ -165,7 +165,7 @@ def devices(text: str) -> list[str]:
 def check_arguments(args: argparse.Namespace) -> None:
     """Raises `BiLmError` if arguments do not go together."""
     if (args.output is None) == (args.named_output is None):
-        raise BiLmError("expected one file to write, as OUTPUT or with --output")
+        raise BiLmError("expected one file to write, as in elmo embed TEXT vectors.npz")
     if (args.options_file is None) != (args.weight_file is None):
         raise BiLmError("--options-file and --weight-file go together")
     given = [source for source in (args.bilm, args.options_file, args.mix) if source is not None]

@@ -8,9 +8,11 @@ it skipped, with the reasons. If it cannot decide something, it names the option
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from elmo_plugin.commands.options import InputPath
+from elmo_plugin.commands.suggestions import task_name
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
@@ -19,7 +21,12 @@ TASKS = ("ner", "tag", "srl", "coref", "squad", "snli", "sst", "classify")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("task", metavar="TASK", choices=TASKS, help=f"the task: {', '.join(TASKS)}")
+    parser.add_argument(
+        "task",
+        metavar="TASK",
+        type=partial(task_name, tasks=TASKS),
+        help=f"the task: {', '.join(TASKS)}",
+    )
     parser.add_argument(
         "files",
         metavar="FILE",

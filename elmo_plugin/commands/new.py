@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from elmo_plugin import __version__
 from elmo_plugin.commands.import_ import add_import_options
 from elmo_plugin.commands.options import InputPath, add_shared
-from elmo_plugin.commands.suggestions import project_task
+from elmo_plugin.commands.suggestions import task_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "task",
         metavar="TASK",
-        type=partial(project_task, tasks=PROJECT_TASKS),
+        type=partial(task_name, tasks=PROJECT_TASKS),
         help=f"what the model finds: {about}",
     )
     parser.add_argument(

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from elmo_plugin.analysis.representations import RepresentationSettings
 
 STANDARD_OUTPUT = "/dev/stdout"
+BILM_NAMES = (
+    "tiny",
+    "base",
+    "small",
+    "medium",
+    "original",
+    "original-5.5b",
+    "pubmed",
+    "portuguese",
+    "seqvec",
+)
+"""The names of biLMs, as in `elmo_plugin.bilm.io.MODELS`. To read them there would import torch."""
 LOCAL_CLUSTER = "local"
 """The value of `--dask` for a cluster of processes on this machine."""
 
@@ -59,6 +71,8 @@ class TextPattern(StreamPath):
     kind = "text"
 
     def _hint(self) -> str:
+        if self in BILM_NAMES:
+            return f"; {self} is a biLM: elmo embed TEXT OUTPUT --bilm {self}"
         if " " not in self:
             return ""
         return "; name a file of text, or - and pipe the text: echo TEXT | elmo embed - OUTPUT"

@@ -95,8 +95,10 @@ def _port_config(args: argparse.Namespace) -> None:
             notes.append(note)
     for note in notes:
         _print(str(note))
+    noted = {note.place for note in notes if note.kind == "left"}
     for mistake in left:
-        _print(f"to be done: {mistake}")
+        if mistake.place not in noted:
+            _print(f"to be done: {mistake}")
     with atomic_write(args.output) as temporary:
         temporary.write_text(to_json(config), encoding="utf-8")
     if args.output != STANDARD_OUTPUT:

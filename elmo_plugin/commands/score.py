@@ -10,9 +10,11 @@ last two columns, as conlleval.pl.
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from elmo_plugin.commands.options import TextPath, add_shared
+from elmo_plugin.commands.suggestions import task_name
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
 
@@ -29,7 +31,10 @@ FILES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     files = "; ".join(f"{task} {' '.join(names)}" for task, names in FILES.items())
     parser.add_argument(
-        "task", metavar="TASK", choices=FILES, help=f"the task and its files: {files}"
+        "task",
+        metavar="TASK",
+        type=partial(task_name, tasks=tuple(FILES)),
+        help=f"the task and its files: {files}",
     )
     parser.add_argument(
         "files",

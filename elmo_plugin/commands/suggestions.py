@@ -58,8 +58,11 @@ def advice_for_too_many_arguments(command: str) -> str:
     return meanings()["too many arguments"].get(command, "")
 
 
-def project_task(text: str, tasks: Collection[str]) -> str:
-    """Returns a task of `elmo new`. Raises `ArgumentTypeError`, with the task that is meant."""
+def task_name(text: str, tasks: Collection[str]) -> str:
+    """
+    Returns the name of a task, one of `tasks`. Raises `ArgumentTypeError`, with the task that is
+    probably meant.
+    """
     if text in tasks:
         return text
 

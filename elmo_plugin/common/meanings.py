@@ -1,8 +1,9 @@
 """
 Other words for our names, and the names that a person typing them probably means.
 
-`meanings.json` lists words for each command, each option and each argument of a Python function;
-capitals in it stand for a value. The words for a task are on its card.
+`meanings.json` lists words for each command, each option, each argument of a Python function, each
+attribute of a class and each name of the package; capitals in it stand for a value, and a target
+that ends in a full stop is a sentence. The words for a task are on its card.
 """
 
 import json
@@ -65,6 +66,25 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
     if not close:
         return ""
     return known[close[0]]
+
+
+def no_attribute(owner: str, name: str) -> AttributeError:
+    """
+    Returns the error for an attribute that a class does not have. If other libraries have one of
+    this name, the error says what to write instead, by the table "attributes of OWNER".
+    """
+    missing = f"{owner!r} object has no attribute {name!r}"
+    for target, words in meanings()[f"attributes of {owner}"].items():
+        if name in words.split():
+            return AttributeError(f"{missing}; {write_instead(target)}")
+    return AttributeError(missing)
+
+
+def write_instead(target: str) -> str:
+    """Returns the end of a message for a target of a table: a sentence, or something to write."""
+    if target.endswith("."):
+        return target.removesuffix(".")
+    return f"write {target}"
 
 
 def _plain(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,11 +30,24 @@ def is_quiet() -> bool:
     return not logging.getLogger("elmo_plugin").isEnabledFor(logging.WARNING)
 
 
-def progress_bar(**options: Any) -> "tqdm":
-    """Returns a bar of tqdm, or a line every two seconds if standard error is not a terminal."""
-    from tqdm import tqdm  # here, because `elmo --help` would wait for it
+def _in_notebook() -> bool:
+    """Returns whether standard error is shown below a cell of a notebook."""
+    return type(sys.stderr).__module__ == "ipykernel.iostream"
 
-    if not sys.stderr.isatty():
+
+def progress_bar(**options: Any) -> "tqdm":
+    """
+    Returns a bar of tqdm: a widget in a notebook, or one line of text if ipywidgets is not
+    installed. Elsewhere, if standard error is not a terminal, it prints a line every two seconds.
+    """
+    from tqdm import TqdmWarning  # here, because `elmo --help` would wait for it
+
+    with warnings.catch_warnings():
+        # Without ipywidgets, tqdm warns that it shows text in a notebook.
+        warnings.simplefilter("ignore", TqdmWarning)
+        from tqdm.auto import tqdm
+
+    if not sys.stderr.isatty() and not _in_notebook():
         options["file"] = _Lines()
         options["mininterval"] = LINE_INTERVAL
     options["disable"] = options.get("disable") or is_quiet()

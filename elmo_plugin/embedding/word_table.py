@@ -14,6 +14,7 @@ from torch import Tensor
 
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.word_keys import word_key
 
 BUNDLED_TABLES = ("english",)
 """The names of the tables in this package."""
@@ -35,18 +36,6 @@ class WordTable(NamedTuple):
     keys: Tensor
     vectors: Tensor
     scales: Tensor
-
-
-def word_key(word: str) -> int:
-    """
-    Returns a hash of a word, a number from -2^63 to 2^63 - 1. It is never 0, because that stands
-    for padding.
-    """
-    hashed = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    key = int.from_bytes(hashed, "little", signed=True)
-    if key == 0:
-        return 1
-    return key
 
 
 def read_table(source: str) -> tuple[WordTable, str]:

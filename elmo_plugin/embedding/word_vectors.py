@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor
+from elmo_plugin.common.word_keys import word_key
 from elmo_plugin.embedding.archive import EXTRA_STATE, stored_state
-from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, read_table, word_key
+from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, read_table
 
 _WHAT = "the metadata of word vectors in the weights"
 

@@ -20,10 +20,11 @@ _OF_PRECO = "mention_clusters"
 def document_in(record: Record) -> CorefDocument:
     """
     Returns the document of a record: `sentences`, lists of words, and `clusters` of mentions, as
-    e2e-coref and AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start":
-    …, "end": …}`, the end exclusive. Mentions of PreCo, in `mention_clusters`, have the number of
-    their sentence, and the first word and the end in it. A document may have a name, `doc_key`,
-    `name` or `id`, a `part`, or its `line` as `elmo predict` writes it, and `speakers`.
+    e2e-coref and AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them,
+    `{"start_word": …, "end_word": …}`, or `start` and `end`, the end exclusive. Mentions of PreCo,
+    in `mention_clusters`, have the number of their sentence, and the first word and the end in it.
+    A document may have a name, `doc_key`, `name` or `id`, a `part`, or its `line` as `elmo predict`
+    writes it, and `speakers`.
 
     Raises `ConfigurationError`, naming file and place, if the record has another shape.
     """
@@ -66,7 +67,7 @@ def _clusters(clusters: Any, length: int) -> list[list[Span]]:
     if len(pairs) >= _ENOUGH and not has_single_words:
         raise BiLmError(
             f"expected the first and the last word of each mention, got {len(pairs)} mentions, "
-            'none of one word; mentions such as {"start": 0, "end": 1} end before a word'
+            'none of one word; mentions such as {"start_word": 0, "end_word": 1} end before a word'
         )
     return [[_mention(mention, length) for mention in cluster] for cluster in clusters]
 
@@ -75,7 +76,8 @@ def _mention(mention: Any, length: int) -> Span:
     """Returns a mention of a document of `length` words."""
     start = end = None
     if isinstance(mention, dict):
-        start, end = mention.get("start"), mention.get("end")
+        start = mention.get("start_word", mention.get("start"))
+        end = mention.get("end_word", mention.get("end"))
     elif isinstance(mention, list) and len(mention) == 2 and is_list_of(mention, int):
         start, end = mention[0], mention[1] + 1
     if type(start) is not int or type(end) is not int:

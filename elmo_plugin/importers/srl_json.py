@@ -13,8 +13,9 @@ from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
 def sentence_in(record: Record) -> SrlSentence:
     """
     Returns the sentence of a record: `words`, and for each predicate one of the `frames`, with the
-    BIO `tags` of its arguments, or with its `index` and `roles` such as `{"role": "ARG0", "start":
-    0, "end": 2}`, the end exclusive. In AllenNLP's predictions the frames are `verbs`.
+    BIO `tags` of its arguments, or with its `index` and `roles` such as `{"role": "ARG0",
+    "start_word": 0, "end_word": 2}`, or `start` and `end`, the end exclusive. In AllenNLP's
+    predictions the frames are `verbs`.
 
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
@@ -77,12 +78,15 @@ def _arguments(frame: dict[str, Any], words: list[str]) -> list[Span]:
 
 def _argument(role: Any, words: list[str]) -> Span:
     fields = role if isinstance(role, dict) else {}
-    name, start, end = fields.get("role"), fields.get("start"), fields.get("end")
+    name = fields.get("role")
+    start = fields.get("start_word", fields.get("start"))
+    end = fields.get("end_word", fields.get("end"))
     if not isinstance(name, str) or type(start) is not int or type(end) is not int:
         raise BiLmError(
-            f'expected a role such as {{"role": "ARG0", "start": 0, "end": 2}}, got {role!r:.100}'
+            'expected a role such as {"role": "ARG0", "start_word": 0, "end_word": 2}, got '
+            f"{role!r:.100}"
         )
     shorter, longer = " ".join(words[start:end]), " ".join(words[start : end + 1])
     if fields.get("text") == longer != shorter:
-        raise BiLmError(f'expected "end" after the last word of {longer!r}, got {end}')
+        raise BiLmError(f"expected the end to be after the last word of {longer!r}, got {end}")
     return Span(start, end, name)

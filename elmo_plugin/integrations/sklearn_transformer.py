@@ -30,7 +30,8 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     batch_size : `int`, optional (default = `256`)
         The number of texts that are embedded at once.
     pooling : `str`, optional (default = `"mean"`)
-        How the vectors of a text's words become one, see `BiLm.encode`.
+        How the vectors of a text's words become one, see `BiLm.encode`. With "sif", give
+        `layers="token"`.
     tokenizer : `str | Callable`, optional (default = `"spacy"`)
         How a text is split into words: the rules of "spacy", "whitespace", or a function such as
         `str.split`. Texts that are lists of words stay so.

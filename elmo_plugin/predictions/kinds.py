@@ -68,7 +68,7 @@ class Entities(Kind):
                 span = MarkedSpan(entity["start_char"], entity["end_char"], entity["type"], color)
                 marked.append(span)
             return [MarkedText(title, inputs["sentence"], marked)]
-        spans = [WordSpan(entity["start"], entity["end"], entity["type"]) for entity in entities]
+        spans = [_word_span(entity, entity["type"]) for entity in entities]
         return [_mark_words(output["words"], spans, task, title)]
 
     def rows(self, output: Output) -> Iterator[Output]:
@@ -93,14 +93,14 @@ class Tags(Kind):
 class Frames(Kind):
     """The predicates of a sentence, each with its roles: a text for each predicate."""
 
-    columns = ("predicate", "index", "role", "text", "start", "end")
+    columns = ("predicate", "index", "role", "text", "start_word", "end_word")
 
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         words = output["words"]
         parts: list[Part] = []
         for frame in output["frames"]:
             index = frame["index"]
-            spans = {WordSpan(role["start"], role["end"], role["role"]) for role in frame["roles"]}
+            spans = {_word_span(role, role["role"]) for role in frame["roles"]}
             spans.add(WordSpan(index, index + 1, "V"))
             title = frame["predicate"]
             word = words[index]
@@ -271,6 +271,11 @@ def _mark_words(
         end = starts[span.end] - 1  # without the space
         marked.append(MarkedSpan(start, end, span.label, color_of(span.label, task)))
     return MarkedText(title, " ".join(words), marked)
+
+
+def _word_span(found: Output, label: str) -> WordSpan:
+    """Returns the place of an entity or of a role, with its label."""
+    return WordSpan(found["start_word"], found["end_word"], label)
 
 
 def _first_text(inputs: Inputs, task: TaskCard) -> str:

@@ -1,8 +1,9 @@
 """A prediction for one input, and how it is shown."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from elmo_plugin.common.meanings import no_attribute
 from elmo_plugin.common.streams import visible
 from elmo_plugin.common.task_cards import TaskCard, task_cards
 from elmo_plugin.predictions.kinds import view
@@ -16,6 +17,33 @@ TASKS = {name: card for name, card in task_cards().items() if card.finds}
 """The tasks that have a predictor."""
 
 
+class Found(dict[str, Any]):
+    """
+    A thing that a model found in a text, such as an entity or a mention, with its place. Other
+    libraries count characters where earlier versions of this one counted words, so the names
+    `start` and `end` are refused.
+    """
+
+    def __missing__(self, key: Any) -> Any:
+        if key in ("start", "end"):
+            characters = [name for name in self if name in ("start_char", "end_char", "characters")]
+            message = f"{key!r}: words are counted by start_word and end_word"
+            if characters:
+                message += f", characters by {' and '.join(characters[:2])}"
+            raise KeyError(message)
+        raise KeyError(f"{key!r}: there are {', '.join(self)}")
+
+
+def _with_places(value: Any) -> Any:
+    """Returns the output of a predictor in which all that was found is a `Found`."""
+    if isinstance(value, list):
+        return [_with_places(item) for item in value]
+    if isinstance(value, dict):
+        items = {key: _with_places(item) for key, item in value.items()}
+        return Found(items) if "start_word" in items else items
+    return value
+
+
 class Prediction(dict[str, Any]):
     """
     A dictionary with the keys of the task's predictor, such as "entities". Notebooks show it in
@@ -27,7 +55,7 @@ class Prediction(dict[str, Any]):
     def __init__(
         self, output: Mapping[str, Any], task: TaskCard, inputs: Mapping[str, Any]
     ) -> None:
-        super().__init__(output)
+        super().__init__(_with_places(dict(output)))
         self.task = task
         self.inputs = inputs
 
@@ -41,6 +69,12 @@ class Prediction(dict[str, Any]):
     def __missing__(self, key: Any) -> Any:
         keys = ", ".join(self.keys())
         raise KeyError(f"{key!r}: this prediction has {keys}")
+
+    if not TYPE_CHECKING:  # so that type checkers still find misspelt names
+
+        def __getattr__(self, name: str) -> Any:
+            """Raises an `AttributeError` that says what other libraries' names are called here."""
+            raise no_attribute("Prediction", name)
 
     def __repr__(self) -> str:
         parts = self.parts()

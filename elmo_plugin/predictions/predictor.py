@@ -76,6 +76,10 @@ class TextPredictor:
             return self.predict_json(input_of_item(self.task, texts[0], "predict"))
         return list(self.predict_each(self._numbered_inputs(texts[0])))
 
+    def __call__(self, *texts: Any, **named: Any) -> Any:
+        """Returns what `predict` returns."""
+        return self.predict(*texts, **named)
+
     def _named_input(self, texts: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the input of texts in their order, followed by texts by their names."""
         names = self.task.text_names
@@ -185,6 +189,11 @@ def load_predictor(
 
     Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
     """
+    if predictor is not None and _SPACE.search(predictor):
+        raise BiLmError(
+            f"load_predictor: expected the name of a predictor, got a text, {predictor!r:.60}; "
+            f"write load_predictor({str(path)!r}).predict(text)"
+        )
     archive = load_archive(path, cuda_device, overrides, trust=trust)
     from allennlp.predictors import Predictor
 

@@ -1,5 +1,7 @@
 """Texts with a label, as JSON lines."""
 
+import logging
+from functools import cache
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
@@ -10,10 +12,12 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error, did_you_mean
 from elmo_plugin.common.formats.json_files import parse_json
-from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
+from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG, Line, TaskDatasetReader
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
 _MOST_CHARACTERS = 500  # A message that lists all labels is cut here.
+
+logger = logging.getLogger(__name__)
 
 
 class LabeledTextsReader(TaskDatasetReader):
@@ -72,16 +76,27 @@ class LabeledTextsReader(TaskDatasetReader):
 
 
 class KnownLabelField(LabelField):
-    """A label that must be in the vocabulary."""
+    """
+    A label that should be in the vocabulary. Another one has the index `UNKNOWN_TAG`: a training
+    refuses it, and an evaluation counts it as wrong, with a warning.
+    """
 
     @overrides
     def index(self, vocab: Vocabulary) -> None:
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)
-        if self.label not in known:
-            message = f"the model has no label {self.label!r}, only {', '.join(known)}"
-            hint = did_you_mean(str(self.label), known)
-            raise ConfigurationError(message[:_MOST_CHARACTERS] + hint)
-        super().index(vocab)
+        if self.label in known:
+            super().index(vocab)
+            return
+        _warn_of_unknown_label(str(self.label), tuple(known))
+        self._label_id = UNKNOWN_TAG
+
+
+@cache
+def _warn_of_unknown_label(label: str, known: tuple[str, ...]) -> None:
+    """Warns once for each label that a model does not have."""
+    message = f"the model has no label {label!r}, only {', '.join(known)}"
+    message = message[:_MOST_CHARACTERS]
+    logger.warning("%s: it counts as wrong%s", message, did_you_mean(label, known))
 
 
 def number_of_labels(vocab: Vocabulary) -> int:

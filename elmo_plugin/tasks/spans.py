@@ -148,7 +148,12 @@ def _follows(span: Span, before: Span | None) -> bool:
 def describe_spans(spans: Iterable[Span], words: Sequence[str], name: str) -> list[dict[str, Any]]:
     """Returns each span as JSON has it, with its text, and its label by a name such as "type"."""
     return [
-        {name: label, "start": start, "end": end, "text": " ".join(words[start:end])}
+        {
+            name: label,
+            "start_word": start,
+            "end_word": end,
+            "text": " ".join(words[start:end]),
+        }
         for start, end, label in spans
     ]
 

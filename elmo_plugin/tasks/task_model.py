@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
+import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data import DatasetReader, Instance, Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
 from allennlp.predictors import Predictor
@@ -67,10 +68,26 @@ class TaskModel(FiniteModule, Model):
         self._initializer = initializer
         # How many words had each unknown tag in evaluation, since the last reset.
         self._unknown_tags: Counter[str] = Counter()
+        self._reported_tags: set[str] = set()  # what `forward_on_instances` has warned of
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns the output of `decode` for the fields of a batch."""
         return self.decode(in_float32(self.compute_logits(**fields)), **fields)
+
+    def _is_trained(self) -> bool:
+        """Returns whether this is a step of a training, and no prediction before `eval()`."""
+        return self.training and torch.is_grad_enabled()
+
+    @overrides
+    def forward_on_instances(self, instances: list[Instance]) -> list[dict[str, np.ndarray]]:
+        outputs = super().forward_on_instances(instances)
+        new = sorted(set(self._unknown_tags) - self._reported_tags)
+        if new:
+            logger.warning(
+                "%s is not in the vocabulary: words with such a tag count as wrong", ", ".join(new)
+            )
+            self._reported_tags.update(new)
+        return outputs
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Returns the figures since the last reset; none in training."""
@@ -129,7 +146,7 @@ class TaskModel(FiniteModule, Model):
             name = "a tag"
             if names:
                 name = names[row][word]
-            if self.training:
+            if self._is_trained():
                 raise ConfigurationError(
                     f"{name} is in the training data, but not in the vocabulary: the vocabulary's "
                     "type 'extend', with the directory of the old one, adds it"
@@ -256,9 +273,26 @@ class Classifier(TaskModel):
         output["logits"] = logits
         output["probs"] = logits.softmax(dim=-1)
         if label is not None:
-            output["loss"] = functional.cross_entropy(logits, label)
+            output["loss"] = self._loss(logits, label)
             self.metric(logits, label)
         return output
+
+    def _loss(self, logits: Tensor, label: LongTensor) -> Tensor:
+        """
+        Returns the mean cross entropy of the labels that the model has; 0 if there are none. Raises
+        `ConfigurationError` for another label in training.
+        """
+        known = label != UNKNOWN_TAG
+        if self._is_trained() and not known.all():
+            labels = ", ".join(self.vocab.get_token_to_index_vocabulary("labels"))
+            raise ConfigurationError(
+                "a label of the training data, named in the warning above, is none of the model's, "
+                f"{labels:.300}: the vocabulary's type 'extend', with the directory of the old "
+                "one, adds it"
+            )
+        if not known.any():
+            return logits.sum() * 0.0
+        return functional.cross_entropy(logits[known], label[known])
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """

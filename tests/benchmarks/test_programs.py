@@ -52,6 +52,30 @@ def test_a_program_writes_its_figures(
     assert figures.get("max_difference", 0) < 1e-4
 
 
+def test_similar_texts_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lines = []
+    for subject in ("A man", "A dog", "The tall woman", "Two children"):
+        first = f"{subject} runs through the snow."
+        for second, label in (
+            ("moves outside", "entailment"),
+            ("sleeps in a bed", "contradiction"),
+        ):
+            fields = {
+                "sentence1": first,
+                "sentence2": f"{subject} {second}.",
+                "gold_label": label,
+            }
+            lines.append(json.dumps(fields))
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    figures = figures_of("similarity", [str(file), "--bilm", "tiny"], monkeypatch, tmp_path)
+    assert figures["pairs"] == 8
+    for name, measured in figures.items():
+        if isinstance(measured, dict):
+            assert measured["found"] == 100, name
+            assert -100 <= measured["correlation"] <= 100
+
+
 @pytest.mark.slow
 def test_both_sides_compute_with_the_same_words_and_parameters(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -10,9 +10,10 @@ import pytest
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_plugin import __version__
+from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.options import seeds
+from elmo_plugin.commands.options import BILM_NAMES, seeds
 from elmo_plugin.commands.parser import make_parser, parse
 from elmo_plugin.commands.suggestions import fits
 from elmo_plugin.common.meanings import meanings
@@ -121,7 +122,7 @@ WRONG_LINES = {
     ),
     "new bilm lm --size small": (
         "elmo new: unknown option --size",
-        "The sizes of a biLM are in config.jsonnet ",
+        "Sizes are in config.jsonnet of the project ",
     ),
     "probe tiny a": ("elmo probe: the following arguments are required: TEST", "An example is "),
 }
@@ -164,7 +165,8 @@ def test_a_task_name_of_other_programs_suggests_our_project(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["score", "nre", "a"], "invalid choice: 'nre'"),
+        (["score", "nre", "a"], "got nre; did you mean ner?"),
+        (["import", "pos", "a"], "got pos; did you mean tag?"),
         (["neighbors", "tiny", "a", "b", "-k", "0"], "expected a whole number, at least 1, got 0"),
     ],
 )
@@ -179,6 +181,7 @@ def test_a_wrong_value_is_named(
     ("arguments", "message"),
     [
         (["predict", "Ada moved"], "name a model before a text, as in elmo predict ner TEXT"),
+        (["embed", "base"], "base is a biLM: elmo embed TEXT OUTPUT --bilm base"),
         (["embed", "A text."], "name a file of text, or - and pipe the text: echo TEXT | elmo "),
     ],
 )
@@ -187,6 +190,10 @@ def test_a_text_given_in_place_of_a_file_is_recognized(
 ) -> None:
     status, _, err = ended(capsys, *arguments, "out.npz")
     assert status == 2 and message in err and err.count("\n") == 1
+
+
+def test_names_of_bilms_are_known_without_torch() -> None:
+    assert set(BILM_NAMES) == set(MODELS)
 
 
 def test_every_suggested_command_exists() -> None:

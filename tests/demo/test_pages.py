@@ -42,7 +42,9 @@ def test_the_start_page_shows_the_first_tab() -> None:
 def test_an_address_with_a_text_shows_the_prediction_of_each_archive() -> None:
     archives = [stub("ner", first_word_is(kind), kind) for kind in ("PER", "LOC")]
     page = client(*archives).get("/ner", params={"sentence": "Ada lives"}).text
-    assert page.count("<article") == 2 and '<h2 id="model-1">runs/PER/model.tar.gz</h2>' in page
+    assert (
+        page.count("<article") == 2 and '<h2 id="model-1">Model runs/PER/model.tar.gz</h2>' in page
+    )
     assert re.search("<title>Named entities . elmo</title>", page) and "<p>Who and where?" in page
     assert 'class="color-0" data-group="PER"' in page
     assert 'class="color-1" data-group="LOC"' in page

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load
 
+from elmo_plugin.common.word_keys import word_key
 from elmo_plugin.embedding import word_table
 from elmo_plugin.embedding.word_table import (
     WordTable,
     read_table,
     read_text_table,
     table_from_bytes,
-    word_key,
 )
 
 GLOVE = "the 0.5 -1 2\nplay 1 0 0\n. . 3 2 1\n"

@@ -64,7 +64,7 @@ def with_frame(**frame: Any) -> dict[str, Any]:
         ),
         (
             with_frame(index=2, roles=[{"role": "A", "start": 0, "end": 1, "text": "The cook"}]),
-            "expected \"end\" after the last word of 'The cook', got 1",
+            "expected the end to be after the last word of 'The cook', got 1",
         ),
     ],
 )

@@ -101,7 +101,9 @@ def test_wrong_inputs_are_named(pair: dict[str, str]) -> None:
             fitted.transform(wrong)
     with pytest.raises(BiLmError, match="batch_size: expected at least 1"):
         ElmoVectorizer(pair, batch_size=0).fit(SENTENCES)
-    with pytest.raises(BiLmError, match="pooling: expected one of mean, max, first, got 'min'"):
+    with pytest.raises(
+        BiLmError, match="pooling: expected one of mean, max, first, sif, got 'min'"
+    ):
         ElmoVectorizer(pair, pooling="min").fit(SENTENCES)
 
 

@@ -15,7 +15,7 @@ def ner_output(sentence: str, *entities: tuple[int, int, str]) -> dict[str, Any]
         "words": words,
         "tags": ["O"] * len(words),
         "entities": [
-            {"type": kind, "start": start, "end": end, "text": " ".join(words[start:end])}
+            {"type": kind, "start_word": start, "end_word": end, "text": " ".join(words[start:end])}
             for start, end, kind in entities
         ],
     }
@@ -39,7 +39,12 @@ def coref_output(text: str, *clusters: list[str]) -> dict[str, Any]:
 
     def mention(word: str) -> dict[str, Any]:
         start = text.index(word)
-        return {"text": word, "start": 0, "end": 1, "characters": [start, start + len(word)]}
+        return {
+            "text": word,
+            "start_word": 0,
+            "end_word": 1,
+            "characters": [start, start + len(word)],
+        }
 
     return {
         "sentences": [text.split()],
@@ -52,7 +57,7 @@ SRL_WORDS = ["She", "wants", "to", "leave"]
 
 def frame(index: int, *roles: tuple[str, int, int]) -> dict[str, Any]:
     found = [
-        {"role": role, "start": start, "end": end, "text": " ".join(SRL_WORDS[start:end])}
+        {"role": role, "start_word": start, "end_word": end, "text": " ".join(SRL_WORDS[start:end])}
         for role, start, end in roles
     ]
     return {"predicate": SRL_WORDS[index], "index": index, "roles": found}

@@ -56,7 +56,7 @@ ENTITIES["entities"][0] |= {"start_char": 0, "end_char": 3, "probability": 0.5}
             "srl",
             SRL,
             {},
-            [("predicate", "wants"), ("role", "ARG0"), ("text", "She"), ("start", "0")],
+            [("predicate", "wants"), ("role", "ARG0"), ("text", "She"), ("start_word", "0")],
         ),
         (
             "coref",

@@ -1,5 +1,6 @@
 """Texts, words and lists of either to predictions."""
 
+import copy
 import json
 import logging
 import pickle
@@ -12,7 +13,7 @@ import pytest
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.predictions.prediction import TASKS, Prediction
-from elmo_plugin.predictions.predictor import TextPredictor, task_of
+from elmo_plugin.predictions.predictor import TextPredictor, load_predictor, task_of
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 QUESTION = "When was it founded?"
@@ -176,3 +177,35 @@ def test_a_prediction_is_a_dictionary_that_names_its_keys() -> None:
     )
     with pytest.raises(KeyError, match="'entities': this prediction has label, probabilities"):
         prediction["entities"]
+
+
+def test_the_old_names_of_places_are_refused_with_the_new_ones() -> None:
+    entity = {"type": "PER", "text": "Ada", "start_word": 0, "end_word": 1, "start_char": 0}
+    mention = {"text": "Ada", "start_word": 0, "end_word": 1, "characters": [0, 3]}
+    output = {"entities": [entity], "clusters": [[mention]], "words": ["Ada"]}
+    prediction = Prediction(output, TASKS["ner"], {"sentence": "Ada"})
+    assert prediction == output
+    with pytest.raises(KeyError, match="start_word and end_word, characters by start_char"):
+        prediction["entities"][0]["start"]
+    with pytest.raises(KeyError, match="start_word and end_word, characters by characters"):
+        prediction["clusters"][0][0]["end"]
+    with pytest.raises(KeyError, match="there are type, text, start_word"):
+        prediction["entities"][0]["score"]
+    assert json.loads(json.dumps(prediction)) == output
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("to_json", "write json.dumps(prediction)"), ("ents", 'write prediction["entities"]')],
+)
+def test_other_names_of_a_prediction_lead_to_ours(name: str, advice: str) -> None:
+    prediction = Prediction({"entities": []}, TASKS["ner"], {"sentence": "Ada"})
+    with pytest.raises(AttributeError) as raised:
+        getattr(prediction, name)
+    assert advice in str(raised.value)
+    assert copy.deepcopy(prediction) == prediction
+
+
+def test_a_text_in_the_place_of_a_predictors_name_is_recognized() -> None:
+    with pytest.raises(BiLmError, match=r"write load_predictor\('ner'\)\.predict\(text\)"):
+        load_predictor("ner", "Ada moved to Lisbon.")

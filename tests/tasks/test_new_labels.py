@@ -14,6 +14,8 @@ from allennlp.data import DatasetReader
 from allennlp.models import Model, load_archive
 
 from elmo_plugin.predictions.predictor import load_predictor
+from elmo_plugin.tasks import Classifier
+from elmo_plugin.tasks.labeled_texts import KnownLabelField
 from tests.tasks import test_contract
 from tests.tasks.contract import TaskContract
 from tests.tasks.ner.test_tags import are_legal
@@ -127,7 +129,7 @@ REFUSED = {
     "labels": (
         Sst,
         "(0 Awful)\n",
-        "the model has no label 'very negative', only very positive, negative",
+        "a label of the training data, named in the warning above, .* very positive, negative: ",
     ),
 }
 
@@ -165,6 +167,49 @@ def test_instances_left_out_in_evaluation_are_counted(
     reader = DatasetReader.from_params(Params(Ner.config([])["dataset_reader"]))
     (tmp_path / "new.txt").write_text("Ann B-NEW\n. O\n\nLee B-NEW\nsat O\n")
     model.eval().forward_on_instances(list(reader.read(tmp_path / "new.txt")))
-    assert not any("not in the vocabulary" in message for message in caplog.messages)
+    assert caplog.messages[-1].startswith("U-NEW is not in the vocabulary: words with such a tag")
     model.get_metrics(reset=True)
     assert "U-NEW is not in the vocabulary: the loss leaves out 2 words" in caplog.messages
+
+
+@pytest.mark.parametrize("task", [Sst, Snli])
+@pytest.mark.parametrize("training", [False, True])
+def test_a_gold_label_that_the_model_lacks_counts_as_wrong(
+    task: type[TaskContract], training: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also if nobody has called `eval()`: a prediction needs no gradients, a training does."""
+    model, _ = task.model_and_batch(task.config([]))
+    instances = task.instances(task.config([]))[:4]
+    right = [output["label"] for output in model.eval().forward_on_instances(instances)]
+    model.get_metrics(reset=True)
+    for instance, label in zip(instances, right, strict=True):
+        instance.fields["label"] = KnownLabelField(label)
+    instances[0].fields["label"] = KnownLabelField("of another planet")
+    for instance in instances:
+        instance.indexed = False
+    outputs = model.train(training).forward_on_instances(instances)
+    assert [output["label"] for output in outputs][1:] == right[1:] or training
+    if not training:
+        assert model.get_metrics()["accuracy"] == 0.75
+    assert sum("has no label 'of another planet'" in line for line in caplog.messages) <= 1
+
+
+def test_a_tag_that_the_model_lacks_counts_as_wrong_before_eval(tmp_path: Path) -> None:
+    model, _ = Ner.model_and_batch(Ner.config([]))
+    reader = DatasetReader.from_params(Params(Ner.config([])["dataset_reader"]))
+    (tmp_path / "new.txt").write_text("Ann B-NEW\n. O\n")
+    outputs = model.train().forward_on_instances(list(reader.read(tmp_path / "new.txt")))
+    assert len(outputs) == 1
+
+
+def test_the_loss_of_labels_leaves_out_unknown_ones() -> None:
+    model, _ = Sst.model_and_batch(Sst.config([]))
+    assert isinstance(model, Classifier)
+    logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
+    unknown, second = torch.tensor([-100, -100]), torch.tensor([-100, 1])
+    expected = torch.nn.functional.cross_entropy(logits[1:], second[1:])
+    model.eval()
+    assert torch.equal(model.decode(logits, second)["loss"], expected)
+    assert model.decode(logits, unknown)["loss"] == 0
+    with pytest.raises(ConfigurationError, match="a label of the training data"):
+        model.train().decode(logits, second)

@@ -94,6 +94,14 @@ class Card(NamedTuple):
     metadata: str = "license: unknown\nlanguage: und\n"
     training: str = _UNKNOWN
 
+    def first_statement(self) -> str:
+        """Returns the first clause on the training data, without the heading; "" if unknown."""
+        if self.training == _UNKNOWN:
+            return ""
+        _, _, text = self.training.partition("\n")
+        first_paragraph = " ".join(text.strip().partition("\n\n")[0].split())
+        return re.split(r"[:.;]\s", f"{first_paragraph} ", maxsplit=1)[0].strip()
+
 
 class Checkpoint(NamedTuple):
     """

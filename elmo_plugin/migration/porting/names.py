@@ -143,5 +143,5 @@ def port_addresses(porting: Porting) -> None:
         for key, value in part.items():
             if isinstance(value, str) and OLD_BUCKET in value:
                 part[key] = value.replace(OLD_BUCKET, BUCKET)
-                text = "this download address is old and may not work"
+                text = f"now below {BUCKET}, its new address"
                 porting.note(f"{place}.{key}", text, "advice")

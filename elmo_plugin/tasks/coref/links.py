@@ -150,8 +150,8 @@ def describe(
         _, after_last = places[mention.end - 1]
         return {
             "text": text[first_character:after_last],
-            "start": mention.start,
-            "end": mention.end,
+            "start_word": mention.start,
+            "end_word": mention.end,
             "characters": [first_character, after_last],
         }
 

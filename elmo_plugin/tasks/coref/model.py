@@ -313,8 +313,8 @@ class CorefPredictor(TaskPredictor):
     …]}`, used unchanged. Both may have a `"genre"` of the training data and, with sentences, the
     `"speakers"` of their words. A prediction has the `sentences` and
 
-        {"clusters": [[{"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]},
-                       {"text": "She", "start": 3, "end": 4, "characters": [12, 15]}]],
+        {"clusters": [[{"text": "Anna", "start_word": 0, "end_word": 1, "characters": [0, 4]},
+                       {"text": "She", "start_word": 3, "end_word": 4, "characters": [12, 15]}]],
          "antecedents": [{"mention": {"text": "She", …}, "antecedent": {"text": "Anna", …},
                           "probability": 0.97}],
          "marked": "[Anna]0 waved . [She]0 laughed ."}

@@ -169,10 +169,10 @@ class NerBiLstmCrf(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `entities`, each with its `type`, its `text`, the index `start` of its first word and
-        `end` of the word after its last, and the `probability` of such an entity among all legal
-        tags. In training, without tags, and for plain tags nothing is added. `logits` is removed:
-        it is large, and nobody reads it.
+        Adds `entities`, each with its `type`, its `text`, the index `start_word` of its first word
+        and `end_word` of the word after its last, and the `probability` of such an entity among all
+        legal tags. In training, without tags, and for plain tags nothing is added. `logits` is
+        removed: it is large, and nobody reads it.
         """
         logits = output_dict.pop("logits", None)
         if "tags" not in output_dict or not self.has_entities:
@@ -288,7 +288,7 @@ class NerPredictor(SentencePredictor):
 
         {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["B-PER", "O", "O", "B-LOC", "O"],
          "entities": [{"type": "PER", "text": "Ada", "start_char": 0, "end_char": 3,
-                       "start": 0, "end": 1, "probability": 0.97}, …]}
+                       "start_word": 0, "end_word": 1, "probability": 0.97}, …]}
 
     Registered as a `Predictor` with name "elmo_ner".
 
@@ -377,8 +377,8 @@ def _add_characters(entities: Iterable[JsonDict], instance: Instance) -> None:
     """Adds to each entity its characters in the text as typed, and its text there."""
     text, places = typed_places(instance)
     for entity in entities:
-        start, _ = places[entity["start"]]
-        _, end = places[entity["end"] - 1]
+        start, _ = places[entity["start_word"]]
+        _, end = places[entity["end_word"] - 1]
         entity["start_char"] = start
         entity["end_char"] = end
         entity["characters"] = [start, end]

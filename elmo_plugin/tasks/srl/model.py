@@ -264,7 +264,8 @@ class SrlPredictor(SentencePredictor):
 
         {"words": ["The", "judge", "ordered", "a", "new", "trial", "."], "frames": [{"predicate":
          "ordered", "index": 2, "lemma": "ordered", "tags": ["B-ARG0", "I-ARG0", …],
-                     "roles": [{"role": "ARG0", "start": 0, "end": 2, "text": "The judge"}, …],
+                     "roles": [{"role": "ARG0", "start_word": 0, "end_word": 2,
+                                "text": "The judge"}, …],
                      "description": "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."}]}
 
     Frames of a batch of sentences are predicted together, up to 20,000 words at a time.

@@ -43,8 +43,8 @@ def test_mentions_in_plain_text_have_character_offsets(
     reader: CorefReader, instances: list[Instance]
 ) -> None:
     output = predictor(reader, instances).predict(TEXT)
-    anna = {"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]}
-    she = {"text": "She", "start": 3, "end": 4, "characters": [13, 16]}
+    anna = {"text": "Anna", "start_word": 0, "end_word": 1, "characters": [0, 4]}
+    she = {"text": "She", "start_word": 3, "end_word": 4, "characters": [13, 16]}
     assert output["sentences"] == [["Anna", "waved", "."], ["She", "laughed", "."]]
     assert output["clusters"] == [[anna, she]]
     (link,) = output["antecedents"]

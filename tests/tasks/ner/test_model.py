@@ -48,11 +48,11 @@ def test_predictions_are_legal_tags_with_their_entities(encoding: str) -> None:
             assert output["words"] == instance["words"].metadata
             assert len(output["tags"]) == len(output["words"])
             assert are_legal(output["tags"], encoding)
-            assert [(e["start"], e["end"], e["type"]) for e in output["entities"]] == tags_to_spans(
-                output["tags"]
-            )
+            assert [
+                (e["start_word"], e["end_word"], e["type"]) for e in output["entities"]
+            ] == tags_to_spans(output["tags"])
             assert all(
-                e["text"] == " ".join(output["words"][e["start"] : e["end"]])
+                e["text"] == " ".join(output["words"][e["start_word"] : e["end_word"]])
                 for e in output["entities"]
             )
 
@@ -80,7 +80,7 @@ def test_an_entitys_probability_is_its_share_over_all_legal_sequences(encoding: 
                 ends = model.crf.start_transitions[path[0]] + model.crf.end_transitions[path[-1]]
                 weights[names] = float((steps + ends + sum(map(getitem, scores, path))).exp())
         for entity in model.forward_on_instance(instance)["entities"]:
-            span = entity["start"], entity["end"], entity["type"]
+            span = entity["start_word"], entity["end_word"], entity["type"]
             share = sum(weight for names, weight in weights.items() if span in tags_to_spans(names))
             assert entity["probability"] == pytest.approx(share / sum(weights.values()))
 

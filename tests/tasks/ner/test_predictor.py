@@ -90,7 +90,10 @@ def test_character_offsets_of_entities_cover_the_typed_text(
     entities = typed["entities"]
     assert entities and all(text[e["start_char"] : e["end_char"]] == e["text"] for e in entities)
     for entity in entities:
-        words = [normalize_text(word) for word in typed["words"][entity["start"] : entity["end"]]]
+        words = [
+            normalize_text(word)
+            for word in typed["words"][entity["start_word"] : entity["end_word"]]
+        ]
         assert normalize_text(entity["text"]).replace(" ", "").replace("\n", "") == "".join(words)
     text = " ".join(joined["words"])
     entities = predictor.predict_batch_json([joined])[0]["entities"]

@@ -11,6 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
+from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.labeled_texts import KnownLabelField, number_of_labels
 from elmo_plugin.tasks.snli import SnliReader
 from tests.experiments.configs import FIXTURES
@@ -84,12 +85,20 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(
     assert "\n" not in str(error.value)
 
 
-def test_a_label_unknown_to_the_model_is_an_error_that_names_it() -> None:
+def test_a_label_unknown_to_the_model_gets_one_warning_that_names_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     vocab = Vocabulary.from_instances(
         [Instance({"label": KnownLabelField(label)}) for label in ("yes", "no")]
     )
-    with pytest.raises(ConfigurationError, match="the model has no label 'maybe', only yes, no"):
-        KnownLabelField("maybe").index(vocab)
+    for _ in range(3):
+        field = KnownLabelField("yess")
+        field.index(vocab)
+        assert field.as_tensor({}) == UNKNOWN_TAG
+    warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == [
+        "the model has no label 'yess', only yes, no: it counts as wrong; did you mean 'yes'?"
+    ]
 
 
 def test_mixing_words_and_numbers_as_labels_is_refused() -> None:

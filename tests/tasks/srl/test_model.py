@@ -80,9 +80,12 @@ def test_predictions_are_legal_tags_with_their_roles(instances: list[Instance]) 
             assert words == instance["words"].metadata and len(tags) == len(words)
             arguments = tags_to_spans(tags)
             assert spans_to_tags(arguments, len(words)) == tags  # no I- without its B-
-            assert [(role["start"], role["end"], role["role"]) for role in roles] == arguments
+            assert [
+                (role["start_word"], role["end_word"], role["role"]) for role in roles
+            ] == arguments
             assert all(
-                role["text"] == " ".join(words[role["start"] : role["end"]]) for role in roles
+                role["text"] == " ".join(words[role["start_word"] : role["end_word"]])
+                for role in roles
             )
             assert output["predicate"] == instance["predicate"].sequence_index
 

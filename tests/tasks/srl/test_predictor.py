@@ -54,7 +54,12 @@ def test_a_frame_contains_predicate_tags_roles_and_a_readable_line(labeller: Arc
     (frame,) = output["frames"]
     assert frame["predicate"] == frame["lemma"] == "ordered" and frame["index"] == 2
     assert frame["tags"] == ["B-ARG0", "I-ARG0", "B-V", "B-ARG1", "I-ARG1", "I-ARG1", "O"]
-    assert frame["roles"][0] == {"role": "ARG0", "start": 0, "end": 2, "text": "The judge"}
+    assert frame["roles"][0] == {
+        "role": "ARG0",
+        "start_word": 0,
+        "end_word": 2,
+        "text": "The judge",
+    }
     assert frame["description"] == "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."
 
 
