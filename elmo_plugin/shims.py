@@ -26,6 +26,8 @@ from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
+from elmo_plugin import stand_ins
+
 logger = logging.getLogger(__name__)
 
 # Only the command `allennlp checklist` needs it, and imports it itself.
@@ -168,6 +170,7 @@ def import_plugins(here: str) -> None:
     finally:
         added_by_plugins = [entry for entry in sys.path if entry not in path and entry != here]
         sys.path[:] = path + added_by_plugins
+        stand_ins.hide()
 
 
 def _try(import_it: Callable[[str], Any], name: str) -> None:
@@ -198,3 +201,4 @@ def apply() -> None:
     allow_numpy_scalars_in_checkpoints()
     clip_sparse_gradients()
     silence_cuda_amp_deprecation()
+    stand_ins.hide()
