@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from allennlp import commands
-from allennlp.common import plugins, util
+from allennlp.common import cached_transformers, plugins, util
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 # Only the command `allennlp checklist` needs it, and imports it itself.
 _ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"
+_GET_TOKENIZER = cached_transformers.get_tokenizer
 
 
 def restore_reduce_on_plateau() -> None:
@@ -181,6 +182,20 @@ def _try(import_it: Callable[[str], Any], name: str) -> None:
         logger.error("Plugin %s could not be loaded: %s", name, error)
 
 
+def load_tokenizers_of_transformers() -> None:
+    """
+    Makes AllenNLP load tokenizers of transformers without the keyword `add_special_tokens`, which
+    transformers refuses from 4.44 on. AllenNLP says it again whenever it calls such a tokenizer.
+    """
+    cached_transformers.get_tokenizer = _get_tokenizer
+
+
+def _get_tokenizer(model_name: str, **options: Any) -> Any:
+    """Returns the tokenizer of a model of transformers, as AllenNLP's own function does."""
+    options.pop("add_special_tokens", None)
+    return _GET_TOKENIZER(model_name, **options)
+
+
 def never_install() -> None:
     """Makes AllenNLP say that a model of spaCy is not installed, instead of running pip."""
     util.spacy_download = _refuse_to_install  # type: ignore[assignment]
@@ -201,4 +216,5 @@ def apply() -> None:
     allow_numpy_scalars_in_checkpoints()
     clip_sparse_gradients()
     silence_cuda_amp_deprecation()
+    load_tokenizers_of_transformers()
     stand_ins.hide()

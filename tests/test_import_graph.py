@@ -34,7 +34,8 @@ ALLOWED["commands"] = (
 )
 ALLOWED["commands"] |= {"elmo_plugin"}  # for its version
 ALLOWED["migration"] = set()
-ALLOWED["shims"] = {"common"}
+ALLOWED["stand_ins"] = set()
+ALLOWED["shims"] = {"common", "stand_ins"}
 ALLOWED["quiet"] = set()
 ALLOWED["hardening"] = {"common", "archives", "config_check", "migration.porting", "shims"}
 ALLOWED["elmo_plugin"] = {
@@ -44,6 +45,7 @@ ALLOWED["elmo_plugin"] = {
     "archives",
     "predictions",
 }  # lazily
+ALLOWED["elmo_plugin"] |= {"stand_ins"}
 SEPARATE = {
     "common",
     "analysis",
