@@ -92,7 +92,7 @@ class StandIn(ModuleType):
 
     def __init__(self, name: str, package: Package) -> None:
         super().__init__(name)
-        self.__path__ = []  # so that Python asks for its submodules, too
+        self.__path__ = []  # so that Python asks for its submodules as well
         self._package = package
 
     def __getattr__(self, name: str) -> type:
