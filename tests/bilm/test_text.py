@@ -160,5 +160,7 @@ def test_columns_of_arrow_are_encoded_as_lists() -> None:
         assert torch.equal(bilm.encode(column, pooling="mean"), expected)
     (words,) = bilm.encode(pyarrow.array([["The", "play"]]))
     assert words.words == ["The", "play"]
-    with pytest.raises(BiLmError, match=r"texts\[1\]: expected a text or a list of words, got None"):
+    with pytest.raises(
+        BiLmError, match=r"texts\[1\]: expected a text or a list of words, got None"
+    ):
         bilm.encode(pyarrow.array(["Hello", None]))
