@@ -39,9 +39,7 @@ PREDICT = {  # the models that no page shows
 TRAIN = """
 elmo new ner project --bilm tiny && cd project
 allennlp train config.jsonnet -s run -o '{"trainer.num_epochs": 1}'
-allennlp evaluate run/model.tar.gz data/dev.txt
 allennlp predict run/model.tar.gz inputs.jsonl
-allennlp build-vocab config.jsonnet vocabulary.tar.gz
 """
 SERVE = """
 elmo demo --port 8811 > log 2>&1 & trap 'kill %1' EXIT

@@ -184,8 +184,8 @@ def _try(import_it: Callable[[str], Any], name: str) -> None:
 
 def load_tokenizers_of_transformers() -> None:
     """
-    Makes AllenNLP load tokenizers of transformers without the keyword `add_special_tokens`, which
-    transformers refuses from 4.44 on. AllenNLP says it again whenever it calls such a tokenizer.
+    Makes AllenNLP load tokenizers of transformers without the keyword `add_special_tokens`, as
+    transformers 4.44 and later refuse it. AllenNLP repeats it whenever it calls such a tokenizer.
     """
     cached_transformers.get_tokenizer = _get_tokenizer
 

@@ -59,8 +59,7 @@ def untraced(method: Function) -> Function:
             )
         if _is_exporting():
             raise BiLmError(
-                "torch.export, which ONNX uses, cannot record a biLM, because its steps depend on "
-                "the sentences"
+                "torch.export (ONNX) cannot record a biLM: its steps depend on the sentences"
             )
         if torch.compiler.is_compiling():
             return torch.compiler.disable(method)(*args, **kwargs)
