@@ -3,12 +3,13 @@ newcomer does.
 
     python .ci/newcomer.py WORK dist/elmo_plugin-*.whl
     python .ci/newcomer.py WORK dist/elmo_plugin-*.whl --python 3.10 3.13 --extras none
-    allennlp,demo
+    allennlp,demo --with torch==2.4.1
 
 Each set of extras gets an empty environment, and a folder where the files of a user are called as
 ours are. There run the blocks of all pages that need no extra, or of those that need just these: a
-line such as "Needs `flair`." at the head of a page or of a section names them. It runs in the
-repository, with uv and a network.
+line such as "Needs `flair`." at the head of a page or of a section names them. Versions are the
+newest, as pip takes them, unless `--with` names others. It runs in the repository, with uv and a
+network.
 """
 
 import argparse
@@ -28,13 +29,18 @@ sys.path.insert(0, str(REPOSITORY))
 from tests.documents import DOCUMENTS, Block, checked_script, read_blocks  # noqa: E402
 
 UV = os.environ.get("UV", "uv")  # set by `uv run`
-SETS = ("none", "allennlp", "allennlp,demo", "flair", "sklearn")
+SETS = ("none", "allennlp", "allennlp,demo", "transformers", "flair", "sklearn")
 FOLDERS = ("train", "dev", "test", "data", "models", "vocabulary", "spacy", "token_characters")
 FILES = ("auto", "words", "train.txt", "ner", "base", "english", "tokens")
 PREDICT = {  # the models that no page shows
     "sst": "elmo predict sst 'I love this film.'",
     "snli": "elmo predict snli 'A man sleeps on a sofa.' 'A man is asleep.'",
 }
+TRAIN = """
+elmo new ner project --bilm tiny && cd project
+allennlp train config.jsonnet -s run -o '{"trainer.num_epochs": 1}'
+allennlp predict run/model.tar.gz inputs.jsonl
+"""
 SERVE = """
 elmo demo --port 8811 > log 2>&1 & trap 'kill %1' EXIT
 until curl -sf http://127.0.0.1:8811/ner > page.html; do sleep 1; kill -0 %1; done
@@ -101,8 +107,9 @@ def users_folder(work: Path) -> Path:
     return folder
 
 
-def try_out(wheel: Path, python: str, names: str, work: Path) -> list[str]:
+def try_out(wheel: Path, python: str, names: str, work: Path, versions: list[str]) -> list[str]:
     """Installs a set of extras, runs what needs them, and returns what failed."""
+    work.mkdir(parents=True, exist_ok=True)
     environment = work / "environment"
     kept = {
         name: value
@@ -114,16 +121,17 @@ def try_out(wheel: Path, python: str, names: str, work: Path) -> list[str]:
 
     def install(*what: str) -> None:
         where = ["--python", environment, *what]
-        subprocess.run([UV, "pip", "install", "-q", *where], check=True)
+        # Outside the repository, whose pins would count otherwise.
+        subprocess.run([UV, "pip", "install", "-q", *where], check=True, cwd=work)
 
     subprocess.run([UV, "venv", "-q", "--clear", "--python", python, environment], check=True)
-    # CI has them already.
-    install(f"{wheel}[{','.join(extras)}]" if extras else str(wheel), "torch<2.12")
-    if "allennlp" in extras:
+    install(f"{wheel}[{','.join(extras)}]" if extras else str(wheel), *versions)
+    if extras & {"allennlp", "transformers"}:
         install("--no-deps", "allennlp==2.10.1")
     tried = {str(each.relative_to(REPOSITORY)): steps(each, extras) for each in DOCUMENTS}
     if extras == {"allennlp"}:
         tried |= {f"predict {name}": [(name, "bash", line)] for name, line in PREDICT.items()}
+        tried["train"] = [("train", "bash", TRAIN)]
     if "demo" in extras:
         tried["demo"] = [("demo", "bash", SERVE)]
     failed = []
@@ -150,12 +158,13 @@ def main() -> None:
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--python", nargs="+", default=["3.11"])
     parser.add_argument("--extras", nargs="+", default=SETS, help="none, or names with commas")
+    parser.add_argument("--with", dest="versions", nargs="+", default=[], metavar="REQUIREMENT")
     args = parser.parse_args()
     pairs = [(python, names) for python in args.python for names in args.extras]
     failed = [
         each
         for pair in pairs
-        for each in try_out(args.wheel.absolute(), *pair, args.work.absolute())
+        for each in try_out(args.wheel.absolute(), *pair, args.work.absolute(), args.versions)
     ]
     sys.exit(f"failed: {'; '.join(failed)}" if failed else 0)
 

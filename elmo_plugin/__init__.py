@@ -5,9 +5,14 @@ everything with AllenNLP.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+from elmo_plugin import stand_ins
+
+# Type checkers take it as true. That of `typing` would double what Python takes to start.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from elmo_plugin.archives import load_archive
     from elmo_plugin.bilm import BiLm, normalize_text
     from elmo_plugin.embedding import ElmoRepresentations
@@ -49,8 +54,11 @@ _ROOMS = {
     "normalize_text": "bilm",
 }
 
+# Here, because AllenNLP may be imported by any module of this package.
+stand_ins.install()
 
-def __getattr__(name: str) -> Any:
+
+def __getattr__(name: str) -> "Any":
     """
     Returns a public name from the module that defines it. The module is imported on first access,
     because that may be slow (PEP 562).

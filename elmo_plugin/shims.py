@@ -20,16 +20,19 @@ from typing import Any
 import numpy as np
 import torch
 from allennlp import commands
-from allennlp.common import plugins, util
+from allennlp.common import cached_transformers, plugins, util
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
+from elmo_plugin import stand_ins
+
 logger = logging.getLogger(__name__)
 
 # Only the command `allennlp checklist` needs it, and imports it itself.
 _ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"
+_GET_TOKENIZER = cached_transformers.get_tokenizer
 
 
 def restore_reduce_on_plateau() -> None:
@@ -168,6 +171,7 @@ def import_plugins(here: str) -> None:
     finally:
         added_by_plugins = [entry for entry in sys.path if entry not in path and entry != here]
         sys.path[:] = path + added_by_plugins
+        stand_ins.hide()
 
 
 def _try(import_it: Callable[[str], Any], name: str) -> None:
@@ -176,6 +180,20 @@ def _try(import_it: Callable[[str], Any], name: str) -> None:
         import_it(name)
     except ModuleNotFoundError as error:
         logger.error("Plugin %s could not be loaded: %s", name, error)
+
+
+def load_tokenizers_of_transformers() -> None:
+    """
+    Makes AllenNLP load tokenizers of transformers without the keyword `add_special_tokens`, as
+    transformers 4.44 and later refuse it. AllenNLP repeats it whenever it calls such a tokenizer.
+    """
+    cached_transformers.get_tokenizer = _get_tokenizer
+
+
+def _get_tokenizer(model_name: str, **options: Any) -> Any:
+    """Returns the tokenizer of a model of transformers, as AllenNLP's own function does."""
+    options.pop("add_special_tokens", None)
+    return _GET_TOKENIZER(model_name, **options)
 
 
 def never_install() -> None:
@@ -198,3 +216,5 @@ def apply() -> None:
     allow_numpy_scalars_in_checkpoints()
     clip_sparse_gradients()
     silence_cuda_amp_deprecation()
+    load_tokenizers_of_transformers()
+    stand_ins.hide()

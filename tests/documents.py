@@ -20,7 +20,7 @@ DOCUMENTS = [
     REPOSITORY / "benchmarks/README.md",
 ]
 NOT_RUN = {
-    "huggingface-cli upload": "uploads",
+    "hf upload": "uploads",
     'from_pretrained("models/japanese")': "needs a downloaded model",
     "residues.h5": "needs the published biLM",
     "from flair": "flair has an environment of its own",

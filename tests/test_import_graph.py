@@ -34,7 +34,8 @@ ALLOWED["commands"] = (
 )
 ALLOWED["commands"] |= {"elmo_plugin"}  # for its version
 ALLOWED["migration"] = set()
-ALLOWED["shims"] = {"common"}
+ALLOWED["stand_ins"] = set()
+ALLOWED["shims"] = {"common", "stand_ins"}
 ALLOWED["quiet"] = set()
 ALLOWED["hardening"] = {"common", "archives", "config_check", "migration.porting", "shims"}
 ALLOWED["elmo_plugin"] = {
@@ -48,6 +49,7 @@ ALLOWED["elmo_plugin"] = {
     "sklearn",
 }  # lazily
 ALLOWED["sklearn"] = {"integrations"}  # a name that people type
+ALLOWED["elmo_plugin"] |= {"stand_ins"}
 SEPARATE = {
     "common",
     "analysis",

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from elmo_plugin import __version__
+from elmo_plugin import __version__, stand_ins
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+STARTUP_FILE = "elmo_plugin.pth"  # Python runs it at its start
 
 # Written so that they do not match themselves: this file is searched, too.
 REGISTRY_HOST = re.compile(r"\b(py[p]i\.(org|python)|python[h]osted\.org|download\.py[t]orch\.org)")
@@ -60,8 +61,9 @@ def copy_sources(folder: Path) -> Path:
     """
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     shutil.copytree(REPOSITORY / "elmo_plugin", folder / "elmo_plugin", ignore=ignored)
-    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(REPOSITORY / name, folder / name)
+    shutil.copy(REPOSITORY / STARTUP_FILE, folder / STARTUP_FILE)
     return folder
 
 
@@ -104,12 +106,18 @@ def test_both_distributions_contain_every_file_of_the_package(
 ) -> None:
     wheel, archive = distributions
     of_wheel = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert of_wheel == package_files() and "elmo_plugin/py.typed" in of_wheel
+    assert of_wheel == package_files() | {STARTUP_FILE} and "elmo_plugin/py.typed" in of_wheel
     top = f"elmo_plugin-{__version__}/"
     of_archive = {each.name.removeprefix(top) for each in archive if each.isfile()}
     others = {name for name in of_archive - package_files() if ".egg-info/" not in name}
     texts = {"LICENSE", "NOTICE", "README.md", "PKG-INFO"}
-    assert others == texts | {"MANIFEST.in", "pyproject.toml", "setup.cfg"}
+    assert others == texts | {
+        "MANIFEST.in",
+        "pyproject.toml",
+        "setup.cfg",
+        "setup.py",
+        STARTUP_FILE,
+    }
     assert package_files() <= of_archive
     demo = {"static/style.css", "templates/task.html"}
     assert {f"elmo_plugin/demo/{name}" for name in demo} <= of_wheel
@@ -154,7 +162,21 @@ def test_allennlp_is_no_requirement_and_its_dependencies_are_an_extra(
         for line in importlib.metadata.requires("allennlp") or []
         if not (marker := Requirement(line).marker) or marker.evaluate({"extra": ""})
     } - {need.name.lower() for need in needs}
-    assert missing <= {"wandb", "dataclasses"}, "AllenNLP imports wandb for its callback alone"
+    come_with_others = {"protobuf", "requests", "typer"}  # with cached-path and spaCy
+    never_imported = {"dataclasses", "sacremoses", "traitlets"}
+    assert missing <= come_with_others | never_imported | {"wandb"}  # a stand-in says what to do
+
+
+def test_the_extra_transformers_brings_what_has_stand_ins(
+    distributions: tuple[zipfile.ZipFile, tarfile.TarFile],
+) -> None:
+    message = email.message_from_string(metadata(distributions, "METADATA"))
+    needs = [Requirement(line) for line in message.get_all("Requires-Dist", [])]
+    brought = {need.name for need in needs if str(need.marker) == 'extra == "transformers"'}
+    named_otherwise = {"sklearn": "scikit-learn", "more_itertools": "more-itertools"}
+    for package in stand_ins.PACKAGES:
+        if "transformers" in package.install:
+            assert named_otherwise.get(package.name, package.name) in brought
 
 
 def test_without_allennlp_the_plugin_names_what_to_install() -> None:
@@ -174,3 +196,15 @@ def test_no_file_names_a_package_registry() -> None:
 
 def test_no_file_names_a_path_of_the_build_machine() -> None:
     assert offending_lines(MACHINE_PATH) == []
+
+
+def test_what_uv_installs_is_what_the_list_for_pip_says() -> None:
+    if sys.version_info < (3, 11):
+        pytest.skip("needs tomllib")
+    import tomllib
+
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    lines = (REPOSITORY / "requirements" / "modern.txt").read_text(encoding="utf-8").splitlines()
+    listed = [line for line in lines if not line.startswith("#")]
+    assert project["tool"]["uv"]["constraint-dependencies"] == listed != []
+    assert all("==" in line for line in listed)

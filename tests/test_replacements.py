@@ -18,6 +18,7 @@ from tests.conftest import REPOSITORY
 # process.
 PROGRAM = """
 import importlib, inspect, json, logging, sys
+import elmo_plugin  # as elmo_plugin.pth does where the package is installed, in every process
 from allennlp.common.util import import_module_and_submodules
 import_module_and_submodules("allennlp", exclude={"allennlp.sanity_checks", "allennlp.tools"})
 

@@ -14,6 +14,7 @@ import pytest
 import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
+from allennlp.data.tokenizers import PretrainedTransformerTokenizer
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 
@@ -173,3 +174,19 @@ def test_only_named_plugins_are_imported_and_sys_path_is_unchanged(
         each.name for each in tmp_path.iterdir() if not each.suffix and each.name[0] != "."
     ] == ["named_plugin"]
     assert "absent_plugin could not be loaded" in caplog.text
+
+
+def test_tokenizers_of_transformers_load_and_split_as_before(tmp_path: Path) -> None:
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    words = ["the", "play", "##ed", "end", ".", "a", "b"]
+    (tmp_path / "vocab.txt").write_text("\n".join(special + words) + "\n")
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    tokenizer = PretrainedTransformerTokenizer(str(tmp_path))
+    tokens = tokenizer.tokenize("The played end.")
+    assert [token.text for token in tokens] == [
+        "[CLS]", "the", "play", "##ed", "end", ".", "[SEP]"
+    ]  # fmt: skip
+    spans = [(token.idx, token.idx_end) for token in tokens[1:-1]]
+    assert spans == [(0, 3), (4, 8), (8, 10), (11, 14), (14, 15)]
+    pair = tokenizer.add_special_tokens(tokens[1:2], tokens[2:3])
+    assert [token.text for token in pair] == ["[CLS]", "the", "[SEP]", "play", "[SEP]"]

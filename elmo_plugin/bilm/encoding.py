@@ -127,6 +127,8 @@ def split_text(
     Returns the words of a text and their offsets. A list of words or tokens is not split, and has
     no offsets. Errors begin with `place`.
     """
+    if hasattr(text, "as_py"):
+        text = text.as_py()  # a value of a column of Arrow
     if not isinstance(text, str):
         words = as_words(text, place, "a text or a list of words")
         check_no_texts(words, place)

@@ -50,8 +50,8 @@ def _argument_hint(name: str, names: Sequence[str]) -> str:
 def untraced(method: Function) -> Function:
     """
     Decorates a method that cannot be traced, because it packs sentences and looks words up in
-    tables. `torch.compile` calls it uncompiled. `torch.jit.trace` would record only the sentences
-    of its example, so the method raises `BiLmError` there.
+    tables. `torch.compile` calls it uncompiled. `torch.jit.trace` and `torch.export`, and so ONNX,
+    would record only the sentences of their example, so the method raises `BiLmError` there.
     """
 
     @wraps(method)
@@ -60,11 +60,22 @@ def untraced(method: Function) -> Function:
             raise BiLmError(
                 "torch.jit.trace cannot record a biLM, because its steps depend on the sentences"
             )
+        if _is_exporting():
+            raise BiLmError(
+                "torch.export (ONNX) cannot record a biLM: its steps depend on the sentences"
+            )
         if torch.compiler.is_compiling():
             return torch.compiler.disable(method)(*args, **kwargs)
         return method(*args, **kwargs)
 
     return cast(Function, call)
+
+
+def _is_exporting() -> bool:
+    """Returns whether `torch.export` is recording. Older versions of torch do not tell."""
+    if not hasattr(torch.compiler, "is_exporting"):
+        return False
+    return torch.compiler.is_exporting()
 
 
 def fits(target: str, names: Collection[str]) -> bool:

@@ -18,6 +18,7 @@ from elmo_plugin.common.streams import show
 
 OPTIONAL = {
     "download": "models by URL, and names such as original",
+    "transformers": "AllenNLP's parts that no task here uses, as pretrained_transformer",
     "figures": "weights --plot",
     "cluster": "embed --dask, sweep --dask and --workers",
 }

@@ -57,3 +57,20 @@ def test_tracing_is_refused(make_bilm: BiLmMaker, is_frozen: bool) -> None:
 
     with pytest.raises(BiLmError, match=r"torch\.jit\.trace cannot record a biLM"):
         torch.jit.trace(layers, ids_of("a play"))
+
+
+@pytest.mark.skipif(
+    not hasattr(torch.compiler, "is_exporting"), reason="this torch does not tell that it exports"
+)
+@pytest.mark.parametrize("is_frozen", [True, False])
+def test_exporting_is_refused(make_bilm: BiLmMaker, is_frozen: bool) -> None:
+    class Layers(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bilm = make_bilm().requires_grad_(not is_frozen)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            return self.bilm(ids).layers
+
+    with pytest.raises(BiLmError, match=r"torch\.export \(ONNX\) cannot record a biLM"):
+        torch.export.export(Layers(), (ids_of("a play"),))

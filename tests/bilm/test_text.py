@@ -165,3 +165,18 @@ def test_a_word_may_have_a_space_that_does_not_break(bilm: BiLm) -> None:
     assert [text.words for text in bilm.encode([["10\u202f000", "a\u00a0b"]])] == [
         ["10\u202f000", "a\u00a0b"]
     ]
+
+
+def test_columns_of_arrow_are_encoded_as_lists() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    bilm = BiLm.from_pretrained("tiny")
+    texts = ["The play ended .", "Hello"]
+    expected = bilm.encode(texts, pooling="mean")
+    for column in (pyarrow.array(texts), pyarrow.chunked_array([texts[:1], texts[1:]])):
+        assert torch.equal(bilm.encode(column, pooling="mean"), expected)
+    (words,) = bilm.encode(pyarrow.array([["The", "play"]]))
+    assert words.words == ["The", "play"]
+    with pytest.raises(
+        BiLmError, match=r"texts\[1\]: expected a text or a list of words, got None"
+    ):
+        bilm.encode(pyarrow.array(["Hello", None]))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import LettersDigitsTokenizer, Token, Tokenizer
 from overrides import overrides
-from transformers.models.bert.tokenization_bert import BasicTokenizer
 
 _OPENING = "\"'([{#$\u201c\u2018"
 _CLOSING = "\"'.,;)]}:!?%\u201d\u2019"
@@ -44,18 +43,20 @@ class OldWords(Tokenizer):
         do_lower_case: bool = True,
         never_split: list[str] = list(_SPECIAL),  # noqa: B006
     ) -> None:
-        bert = BasicTokenizer(do_lower_case, never_split)
-        splitters: dict[str, Callable[[str], list[Token]]] = {
-            "simple": _tokenizer_of(_simple_words),
-            "just_spaces": _tokenizer_of(str.split),
-            "letters_digits": LettersDigitsTokenizer().tokenize,
-            "bert-basic": _tokenizer_of(bert.tokenize),
-        }
-        if splitter not in splitters:
+        self._split: Callable[[str], list[Token]]
+        if splitter == "simple":
+            self._split = _tokenizer_of(_simple_words)
+        elif splitter == "just_spaces":
+            self._split = _tokenizer_of(str.split)
+        elif splitter == "letters_digits":
+            self._split = LettersDigitsTokenizer().tokenize
+        elif splitter == "bert-basic":
+            self._split = _tokenizer_of(_bert_splitter(do_lower_case, never_split))
+        else:
             raise ConfigurationError(
-                f"splitter: expected one of {', '.join(splitters)}, found {splitter!r}"
+                "splitter: expected one of simple, just_spaces, letters_digits, bert-basic, "
+                f"found {splitter!r}"
             )
-        self._split = splitters[splitter]
         self._start = [Token(word) for word in start_tokens]
         self._end = [Token(word) for word in end_tokens]
 
@@ -71,6 +72,17 @@ def _tokenizer_of(split: Callable[[str], Iterable[str]]) -> Callable[[str], list
         return [Token(word) for word in split(text)]
 
     return tokenize
+
+
+def _bert_splitter(do_lower_case: bool, never_split: list[str]) -> Callable[[str], list[str]]:
+    """Returns a function that splits text as BERT does before it looks for word pieces."""
+    try:
+        from transformers.models.bert.tokenization_bert import BasicTokenizer
+    except ModuleNotFoundError:
+        raise ConfigurationError(
+            "splitter: \"bert-basic\" needs transformers: pip install 'elmo_plugin[transformers]'"
+        ) from None
+    return BasicTokenizer(do_lower_case, never_split).tokenize
 
 
 def _simple_words(text: str) -> Iterator[str]:

@@ -3,15 +3,15 @@
 """
 
 import logging
+import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, cast
 
-import numpy as np
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
-from scipy.optimize import linear_sum_assignment
 
 from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.counting import CountingMetric, Figures, harmonic_mean, ratio
@@ -22,6 +22,7 @@ METRICS = ("muc", "bcub", "ceafe")  # the score of CoNLL-2012 is their mean
 MAX_REPEATED = 10
 # The mentions of a cluster; a mention may be repeated.
 Cluster = list[Hashable]
+SIMILARITY_STEPS = 2**40  # of whole numbers, between 0 and 1
 
 
 class CorefCounts(NamedTuple):
@@ -106,15 +107,21 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCount
 
 def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Sums the similarities (phi 4) of the clusters in their best one-to-one alignment."""
-    common = np.zeros((len(gold), len(predicted)))
+    import networkx  # here, because it takes a moment, and only scores need it
+
+    alignments = networkx.Graph()
     for row, indices in enumerate(_other_clusters(gold, predicted)):
-        for index in indices:
-            common[row, index] += 1
-    gold_sizes = [len(cluster) for cluster in gold]
-    predicted_sizes = [len(cluster) for cluster in predicted]
-    similarity = 2 * common / np.add.outer(gold_sizes, predicted_sizes)
-    rows, columns = linear_sum_assignment(similarity, maximize=True)
-    best = float(similarity[rows, columns].sum())
+        for index, common in Counter(indices).items():
+            similarity = 2 * common / (len(gold[row]) + len(predicted[index]))
+            alignments.add_edge(
+                ("gold", row),
+                ("predicted", index),
+                similarity=similarity,
+                # Its search for the best is exact with whole numbers only.
+                weight=round(similarity * SIMILARITY_STEPS),
+            )
+    best_pairs = networkx.max_weight_matching(alignments)
+    best = math.fsum(alignments.edges[pair]["similarity"] for pair in best_pairs)
     return CorefCounts(best, len(gold), best, len(predicted))
 
 

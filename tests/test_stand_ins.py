@@ -1,0 +1,136 @@
+"""AllenNLP starts without the packages that nobody here uses, and says so where one is missing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from elmo_plugin import stand_ins
+from tests.conftest import REPOSITORY
+
+HIDE = f"""
+import importlib.metadata, sys
+
+class Hider:
+    def __init__(self, finder):
+        self.finder = finder
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in {[package.name for package in stand_ins.PACKAGES]}:
+            return self.finder.find_spec(name, path, target)
+
+# As if the packages were not installed: the finders of what is installed do not find them.
+sys.meta_path[:] = [Hider(finder) for finder in sys.meta_path if "elmo" not in type(finder).__module__]
+"""
+
+
+def run_without_the_packages(program: str, folder: Path = REPOSITORY) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", HIDE + program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+ALLENNLP_AND_OTHERS = """
+import elmo_plugin  # as elmo_plugin.pth does
+import allennlp.commands
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.optimizers import Optimizer
+from allennlp.data import image_loader
+from allennlp.nn import util
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules.token_embedders import Embedding
+import torch
+
+def sentence(use):
+    try:
+        use()
+    except ConfigurationError as error:
+        print(error)
+
+parameters = [("weight", torch.nn.Parameter(torch.zeros(1)))]
+sentence(lambda: Optimizer.by_name("huggingface_adamw")(parameters))
+sentence(lambda: image_loader.torchvision.io.read_image("cat.png"))
+embedder = BasicTextFieldEmbedder({"tokens": Embedding(2, 2)})
+print(type(util.find_embedding_layer(torch.nn.Sequential(embedder))).__name__)
+
+import elmo_plugin.register
+for name in ("transformers", "scipy.stats", "sklearn"):
+    try:
+        __import__(name)
+    except ModuleNotFoundError as error:
+        print(error)
+"""
+
+
+@pytest.fixture(scope="module")
+def printed() -> list[str]:
+    return run_without_the_packages(ALLENNLP_AND_OTHERS).splitlines()
+
+
+def test_who_uses_a_missing_package_reads_what_to_install(printed: list[str]) -> None:
+    assert printed[:2] == [
+        "transformers is not installed, and AllenNLP needs it for models, tokenizers and optimizers "
+        "of transformers: pip install 'elmo_plugin[transformers]'",
+        "torchvision is not installed, and AllenNLP needs it for images: "
+        "pip install 'elmo_plugin[transformers]'",
+    ]
+
+
+def test_allennlp_asks_whether_a_model_is_of_a_missing_package(printed: list[str]) -> None:
+    assert printed[2] == "Embedding"
+
+
+def test_for_others_a_missing_package_stays_missing(printed: list[str]) -> None:
+    assert printed[3:] == [
+        "No module named 'transformers'",
+        "No module named 'scipy'",
+        "No module named 'sklearn'",
+    ]
+
+
+@pytest.mark.slow
+def test_a_model_predicts_the_same_without_the_packages(tmp_path: Path) -> None:
+    program = (
+        "from elmo_plugin.commands.main import main; main(['predict', 'ner', 'Ada Lovelace met "
+    )
+    program += "Charles Babbage in London.'])"
+    with_packages = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
+    assert "[London]LOC" in with_packages.stdout
+    assert run_without_the_packages(program, tmp_path) == with_packages.stdout
+
+
+def test_an_installed_package_is_used() -> None:
+    import allennlp.common.cached_transformers
+    import transformers
+
+    assert allennlp.common.cached_transformers.transformers is transformers
+    assert not isinstance(transformers, stand_ins.StandIn)
+
+
+def test_what_an_installed_package_lacks_stays_missing() -> None:
+    finder = stand_ins._Finder()
+    allennlp = {"__name__": "allennlp.common", "find_spec": finder.find_spec}
+    exec("found = find_spec('transformers.absent')", allennlp)
+    assert allennlp["found"] is None
+    exec("found = find_spec('scipy')", allennlp)
+    assert allennlp["found"].name == "scipy"
+    assert finder.find_spec("scipy") is None  # this test is not AllenNLP
+
+
+def test_installing_twice_adds_one_finder() -> None:
+    stand_ins.install()
+    finders = [finder for finder in sys.meta_path if isinstance(finder, stand_ins._Finder)]
+    assert len(finders) == 1
