@@ -3,7 +3,6 @@ Trained models, loaded as data: nothing that an archive contains is run, and not
 read or written. All commands, the demo and `elmo_plugin.hardening` load models with `load_archive`.
 """
 
-import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,12 +21,13 @@ from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.torch_files import check_before_load, save_tensors
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
 if TYPE_CHECKING:
     from allennlp.models import Archive, Model
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _CONFIG = "config.json"
 # The options of the vocabulary that AllenNLP reads from the configuration of an archive. The rest

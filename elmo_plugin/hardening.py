@@ -31,6 +31,7 @@ from allennlp.predictors import Predictor, predictor
 from elmo_plugin import archives, shims
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.files import check_outputs, close_log_files
+from elmo_plugin.common.streams import show, show_lines
 from elmo_plugin.config_check import check, mistakes
 from elmo_plugin.migration.porting import Note, first_old_key
 
@@ -194,9 +195,10 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
     if isinstance(error, RuntimeError | ValueError) and str(error).startswith(_JSONNET_MISTAKES):
         is_mistake = True
     if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
-        print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
+        # AllenNLP's message about Jsonnet has the lines that called each other.
+        show_lines(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
     elif isinstance(error, KeyboardInterrupt | SigTermReceived):
-        print("stopped; --recover continues a training from its last checkpoint", file=sys.stderr)
+        show("stopped; --recover continues a training from its last checkpoint", file=sys.stderr)
     elif not isinstance(error, BrokenPipeError):  # `allennlp predict … | head`
         EXCEPTHOOK(kind, error, traceback)
 

@@ -6,7 +6,7 @@ apply them; `docs/hardening.md` lists them.
 """
 
 import inspect
-import logging
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -26,10 +26,15 @@ from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
-logger = logging.getLogger(__name__)
+from elmo_plugin.common.logs import get_logger
+
+logger = get_logger(__name__)
 
 # Only the command `allennlp checklist` needs it, and imports it itself.
 _ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"
+
+# Names of spaCy's models, such as en_core_web_sm.
+_SPACY_MODEL = re.compile(r"[a-z]{2,3}(_[a-z0-9]+)+", re.ASCII)
 
 
 def restore_reduce_on_plateau() -> None:
@@ -184,10 +189,16 @@ def never_install() -> None:
 
 
 def _refuse_to_install(name: str, *_: Any) -> None:
-    """Raises `ConfigurationError` with the command that installs a model of spaCy."""
+    """
+    Raises `ConfigurationError` with the command that installs a model of spaCy, unless the name,
+    which a file may have given, is none of a model.
+    """
+    advice = ""
+    if _SPACY_MODEL.fullmatch(name):
+        advice = f"; python -m spacy download {name} installs it"
     raise ConfigurationError(
-        f'spaCy\'s model {name} is not installed: "spacy_rules" of elmo_plugin.plugin needs none; '
-        f"python -m spacy download {name} installs it"
+        f'spaCy\'s model {name!r} is not installed: "spacy_rules" of elmo_plugin.plugin needs '
+        f"none{advice}"
     )
 
 

@@ -56,12 +56,14 @@ def run(args: argparse.Namespace) -> None:
         optional[about] = Remedy(missing(name), [f"pip install 'elmo_plugin[{name}]'"])
     for about, remedy in (needed | optional).items():
         if remedy.packages:
-            show(f"\n{about}: missing {', '.join(remedy.packages)}")
+            show()
+            show(f"{about}: missing {', '.join(remedy.packages)}")
             for line in remedy.lines:
                 show(f"    {line}")
     if any(remedy.packages for remedy in needed.values()):
         sys.exit(1)
-    show("\nevery command can run")
+    show()
+    show("every command can run")
 
 
 def installed(package: str) -> str:

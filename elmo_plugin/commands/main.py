@@ -12,6 +12,7 @@ from elmo_plugin.common.streams import (
     escape_unencodable_characters,
     is_unread,
     open_missing_streams,
+    show,
 )
 
 if TYPE_CHECKING:
@@ -77,8 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with stop:
             command.execute(args)
         if stop.number:  # a destructor has swallowed the exception
+            show(file=sys.stderr)
             fail(
-                f"\nelmo {command.name}: all was written before it could be stopped",
+                f"elmo {command.name}: all was written before it could be stopped",
                 128 + stop.number,
             )
     except BaseException as error:
@@ -95,7 +97,8 @@ def _end(command: "Command", error: BaseException, signal_number: int, hint: str
     if signal_number or isinstance(error, KeyboardInterrupt):
         status = 128 + (signal_number or signal.SIGINT)
         # On a new line, because a terminal shows ^C at the cursor, as in a progress bar.
-        fail(f"\n{name}: stopped; {hint or 'nothing was written'}", status)
+        show(file=sys.stderr)
+        fail(f"{name}: stopped; {hint or 'nothing was written'}", status)
     if isinstance(error, BrokenPipeError) and is_unread():
         raise error
     if isinstance(error, OSError):  # such as a full disk, or a worker that was killed

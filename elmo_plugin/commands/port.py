@@ -20,6 +20,7 @@ from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
+from elmo_plugin.common.streams import show
 
 if TYPE_CHECKING:
     from elmo_plugin.config_check.training_judge import NumberInText
@@ -125,12 +126,11 @@ def _dry_run(config: dict[str, Any], trust: bool) -> None:
     raises `BiLmError` before anything is made if that may run code or fetch files.
     """
     from elmo_plugin.archives import spacy_rules
-    from elmo_plugin.migration.porting.source import variables_in
+    from elmo_plugin.migration.porting.source import how_to_give, variables_in
 
     missing = variables_in(config)
     if missing:
-        options = " ".join(f"--ext-var {name}=VALUE" for name in missing)
-        raise BiLmError(f"dry run: pass {options}")
+        raise BiLmError(f"dry run: pass {how_to_give(missing)}")
     config = _for_one_batch(config)
     if trust:
         _make_and_run(config)
@@ -250,7 +250,7 @@ def _plain_options(reader: Any) -> str:
 
 def _print(text: str) -> None:
     """Prints to standard error, because the configuration may go to standard output."""
-    print(text, file=sys.stderr)
+    show(text, file=sys.stderr)
 
 
 def _replace_text(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.progress import is_quiet
+from elmo_plugin.common.streams import show
 
 HUB_TIMEOUT = 3  # seconds until the Hugging Face Hub must have answered
 _SCHEMES = ("http", "https", "hf", "s3", "gs")
@@ -57,7 +58,7 @@ def _download(url: str) -> Path:
     if cached is not None:
         return Path(cached)
     if not is_quiet():
-        print(f"downloading {url}", file=sys.stderr)
+        show(f"downloading {url}", file=sys.stderr)
     return Path(cached_path(url, cache_dir=download_directory()))
 
 

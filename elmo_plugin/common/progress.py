@@ -4,6 +4,8 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
+from elmo_plugin.common.streams import show, visible_line
+
 if TYPE_CHECKING:
     from tqdm import tqdm
 
@@ -16,7 +18,7 @@ class _Lines:
     def write(self, text: str) -> None:
         line = text.strip("\r\n")
         if line:
-            print(line, file=sys.stderr)
+            show(line, file=sys.stderr)
 
     def flush(self) -> None:
         sys.stderr.flush()
@@ -33,6 +35,7 @@ def progress_bar(**options: Any) -> "tqdm":
     """Returns a bar of tqdm, or a line every two seconds if standard error is not a terminal."""
     from tqdm import tqdm  # here, because `elmo --help` would wait for it
 
+    options["desc"] = visible_line(options.get("desc") or "") or None
     if not sys.stderr.isatty():
         options["file"] = _Lines()
         options["mininterval"] = LINE_INTERVAL

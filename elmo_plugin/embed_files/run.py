@@ -1,6 +1,5 @@
 """Embeds files of text: one, or many on a Dask cluster."""
 
-import logging
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, target_of
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
 from elmo_plugin.common.formats.text_files import compression, looks_raw
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files.chunks import (
@@ -38,7 +38,7 @@ from elmo_plugin.embed_files.settings import (
 # change the vectors after it.
 VERSION = 2
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Sentences in an SQLite file that several processes read and write."""
 
-import logging
 import os
 import sqlite3
 import threading
@@ -11,6 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from elmo_plugin.common.logs import get_logger
+
 NAME = "activations.sqlite"
 # The file's `user_version`. In files of version 1 a word could have the vectors of another word.
 FORMAT = 2
@@ -18,7 +19,7 @@ PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sen
 CHECKSUM_SIZE = 4
 BUSY_SECONDS = 60.0  # how long it waits while other processes write
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 Result = TypeVar("Result")
 
 # No thread may be inside SQLite while the process forks, and the child must neither use nor close a

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, is_special
+from elmo_plugin.common.streams import escape_in_json
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.predictions import FORMATS
 from elmo_plugin.predictions.kinds import kind_of
@@ -98,7 +99,7 @@ def _write_jsonl(predictions: NumberedPredictions, target: Target) -> None:
             content[f"input_{key}" if is_hidden else key] = value
         content.update(prediction)
         content["line"] = line
-        text = json.dumps(content, ensure_ascii=False)
+        text = escape_in_json(json.dumps(content, ensure_ascii=False))
         print(text, file=target.file, flush=target.file is sys.stdout)
 
 

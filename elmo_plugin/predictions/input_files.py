@@ -1,6 +1,5 @@
 """The inputs of a predictor from a command line, and from files."""
 
-import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,11 +16,12 @@ from elmo_plugin.common.formats.text_files import (
     read_lines,
     standard_input_lines,
 )
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions.inputs import Input, input_of_texts, is_question_first
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # JSON, unlike "{Anna} left"
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")

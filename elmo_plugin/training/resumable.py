@@ -1,7 +1,6 @@
 """A trainer that resumes exactly after a kill, for any model."""
 
 import json
-import logging
 import os
 import random
 from collections.abc import Callable, Iterator
@@ -22,9 +21,10 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import ElmoRepresentations
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 # The key, in a checkpoint's training state, of the values that AllenNLP leaves out.
 KEY = "exact_resume"
