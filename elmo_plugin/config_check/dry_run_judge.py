@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.common import Registrable
+from allennlp.data import Vocabulary
 from overrides import overrides
 
 from elmo_plugin.common.bundled import bundled_models
@@ -39,6 +40,8 @@ _READ = {
     "vectors",
     "weight_file",
 }
+# Constructors of vocabularies, which are data otherwise.
+_FETCHED = {"from_pretrained_transformer", "from_pretrained_transformer_and_instances"}
 # AllenNLP passes these paths to constructors, so a configuration does not have them.
 _PATHS_THAT_ARE_PASSED = {"serialization_dir", "data_path"}
 # Arguments that say where files are written.
@@ -81,6 +84,14 @@ class _DryRunJudge(ArchiveJudge):
     @overrides
     def may_make(self, cls: Any) -> bool:
         return is_data(cls) or is_listed(cls, _OF_TRAININGS)
+
+    @overrides
+    def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Refusal]:
+        is_fetched = isinstance(value, Mapping) and value.get("type") in _FETCHED
+        if cls is Vocabulary and is_fetched:
+            yield Refusal((*keys, "type"), f"{value['type']} fetches a model")
+            return
+        yield from super().judge_object(cls, value, keys)
 
     @overrides
     def may_be_given(self, name: str) -> bool:

@@ -13,7 +13,7 @@ from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import CACHE_DIRECTORY
 
-from elmo_plugin import dropin, plugin  # noqa: F401 (register)
+from elmo_plugin import archives, dropin, plugin  # noqa: F401 (register)
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.port import _dry_run
 from tests.commands.run import run
@@ -44,6 +44,7 @@ def training(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    archives.import_all_plugins("the test")  # all types of AllenNLP, as the command does
     (tmp_path / "data.txt").write_text("a###N\tb###V\n")
     (tmp_path / "planted.py").write_text("import pathlib\npathlib.Path('ran').touch()\n")
     monkeypatch.chdir(tmp_path)
@@ -163,7 +164,8 @@ def training_cases() -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{base.__name__} {name}", {"trainer": trainer}
         if base.__name__ == "Vocabulary":
             for name in types:
-                yield f"vocabulary {name}", {"vocabulary": {"type": name, "directory": "gone"}}
+                for arguments in ({"directory": "gone"}, {"model_name": "x"}, {}):
+                    yield f"vocabulary {name}", {"vocabulary": {"type": name, **arguments}}
 
 
 @pytest.mark.parametrize("step", [9, pytest.param(2, marks=pytest.mark.slow)])
