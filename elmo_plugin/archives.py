@@ -5,10 +5,10 @@ read or written. All commands, the demo and `elmo_plugin.hardening` load models 
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from pkgutil import iter_modules
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -20,7 +20,11 @@ from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
 from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.torch_files import check_before_load, save_tensors
+from elmo_plugin.common.formats.torch_files import (
+    check_all_finite,
+    check_before_load,
+    save_tensors,
+)
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
@@ -147,6 +151,7 @@ def load_archive(
         with spacy_rules(params, name, trust):
             reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
             model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
+            check_all_finite(model.state_dict().items(), name)
         meta = None
         if (folder / META_NAME).is_file():
             meta = Meta.from_path(folder / META_NAME)
@@ -195,6 +200,7 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
     from allennlp.common.meta import META_NAME, Meta
     from allennlp.models import archive_model
 
+    _check_namespaces(model.vocab.get_namespaces())
     with atomic_write(output) as temporary:
         folder = temporary.parent / "parts"  # on the same disk
         folder.mkdir()
@@ -203,6 +209,17 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
         model.vocab.save_to_files(str(folder / "vocabulary"))
         save_tensors(model.state_dict(), folder / "best.th")
         archive_model(folder, archive_path=str(temporary))
+
+
+def _check_namespaces(namespaces: Iterable[str]) -> None:
+    """
+    Raises `BiLmError` for a namespace of a vocabulary that is no name of a file: a configuration
+    may give it any name, and AllenNLP writes a file of that name.
+    """
+    for namespace in namespaces:
+        is_name = PureWindowsPath(namespace).name == namespace and "\0" not in namespace
+        if not is_name or namespace.startswith("."):
+            raise BiLmError(f"the vocabulary's namespace {namespace!r:.100} is no name of a file")
 
 
 def check_config(

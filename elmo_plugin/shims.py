@@ -26,6 +26,7 @@ from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
+from elmo_plugin.common.formats.numpy_numbers import SAFE_GLOBALS
 from elmo_plugin.common.logs import get_logger
 
 logger = get_logger(__name__)
@@ -67,6 +68,11 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     """
     if not hasattr(torch.serialization, "add_safe_globals"):
         return
+    major, minor = re.findall(r"\d+", torch.__version__)[:2]
+    if (int(major), int(minor)) >= (2, 6):
+        torch.serialization.add_safe_globals(SAFE_GLOBALS)
+        return
+    # An older torch takes no other function for a name.
     # The private function by which pickle makes a numpy number again.
     rebuild_scalar: Any = np.float64(0).__reduce__()[0]
     numbers = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"

@@ -8,7 +8,7 @@ import json
 import math
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple
 
 import h5py
@@ -176,6 +176,21 @@ def check_keys(chunk: Chunk) -> Chunk:
             raise BiLmError(
                 f"{record.place}: the sentence is longer than the {_MAX_KEY_BYTES:,} bytes of a "
                 "name in HDF5: leave out --use-sentence-keys"
+            )
+    return chunk
+
+
+def check_member_names(chunk: Chunk) -> Chunk:
+    """
+    Returns the chunk. Raises `BiLmError` if the name of a record would lead out of the folder into
+    which somebody unpacks an .npz file.
+    """
+    for record in chunk.records:
+        name = PureWindowsPath(record.name)  # splits at / also
+        if name.anchor or ".." in name.parts:
+            raise BiLmError(
+                f"{record.place}: the record {record.name!r:.100} cannot be a name in .npz; "
+                "write .hdf5"
             )
     return chunk
 

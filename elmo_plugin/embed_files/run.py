@@ -26,7 +26,12 @@ from elmo_plugin.embed_files.chunks import (
     unfinished_chunks,
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
-from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, Content, check_keys
+from elmo_plugin.embed_files.outputs import (
+    OUTPUT_FORMATS,
+    Content,
+    check_keys,
+    check_member_names,
+)
 from elmo_plugin.embed_files.settings import (
     MAX_PROCESSES,
     EmbedSettings,
@@ -107,6 +112,8 @@ def embed_file(
     )
     if settings.keys == "sentence":
         chunks = (check_keys(chunk) for chunk in chunks)
+    if output_format == "npz":
+        chunks = (check_member_names(chunk) for chunk in chunks)
     work = _Work(
         source=source,
         chunks=chunks,
