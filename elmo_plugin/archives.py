@@ -4,8 +4,7 @@ read or written. All commands, the demo and `elmo_plugin.hardening` load models 
 """
 
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path, PureWindowsPath
@@ -17,7 +16,7 @@ from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
 from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
-from elmo_plugin.common.files import atomic_write, write_json
+from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.torch_files import (
@@ -26,6 +25,8 @@ from elmo_plugin.common.formats.torch_files import (
     save_tensors,
 )
 from elmo_plugin.common.logs import get_logger
+from elmo_plugin.common.spacy_of_thread import loading_with
+from elmo_plugin.common.training_folder import check_kinds
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ need none of them, so they are ignored in archives that were made before.
 GONE_READER_VALUES = {"source_encoding": ("auto", "IO", "mixed")}
 """Values of options of `ner_conll2003` that were removed with them."""
 
-_spacy_lock = RLock()
+# Importing plugins changes `sys.path` for a moment.
+_importing = RLock()
 TRUST = "use --trust (trust=True) if you trust this archive"
 
 
@@ -95,7 +97,8 @@ def import_all_plugins(subject: str) -> None:
     from elmo_plugin import shims
 
     shims.never_install()
-    shims.import_plugins(os.getcwd())
+    with _importing:
+        shims.import_plugins(os.getcwd())
 
 
 def load_archive(
@@ -202,7 +205,7 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
 
     _check_namespaces(model.vocab.get_namespaces())
     with atomic_write(output) as temporary:
-        folder = temporary.parent / "parts"  # on the same disk
+        folder = temporary.parent / PARTS  # on the same disk
         folder.mkdir()
         write_json(folder / _CONFIG, config)
         Meta.new().to_file(folder / META_NAME)
@@ -276,7 +279,6 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
     models of spaCy there, but with `trust` it loads those that are installed.
     """
     import spacy
-    from allennlp.common import util
     from spacy import lang
 
     languages = {module.name for module in iter_modules(lang.__path__)}
@@ -299,29 +301,8 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
         logger.warning("%s: words are split by spaCy's rules, without the model %s", name, model)
         return spacy.blank(language)
 
-    with _spacy_lock:
-        their_spacy = util.spacy
-        their_models = util.LOADED_SPACY_MODELS
-        util.spacy = _SpacyWithLoad(load)  # type: ignore[assignment]
-        util.LOADED_SPACY_MODELS = {}
-        try:
-            yield
-        finally:
-            util.spacy = their_spacy
-            util.LOADED_SPACY_MODELS = their_models
-
-
-class _SpacyWithLoad:
-    """
-    Stands for the module spaCy, with another `load`. It has the rest of the module as well, because
-    other threads use that while they predict.
-    """
-
-    def __init__(self, load: Callable[..., Any]) -> None:
-        self.load = load
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(import_module("spacy"), name)
+    with loading_with(load):
+        yield
 
 
 def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -407,17 +388,18 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
         root = local.resolve()
         files = [local / name for name in (_CONFIG, "meta.json", *WEIGHTS_NAMES)]
         files += (local / "vocabulary").rglob("*")
+        check_kinds(local, f"directory {path}")
         for file in files:
             if not file.resolve().is_relative_to(root):
                 raise BiLmError(f"directory {path}: its {file.name} is a link to {file.resolve()}")
         yield local, f"directory {path}"
         return
-    with tempfile.TemporaryDirectory(prefix="elmo_archive_") as folder:
+    with temporary_folder("elmo_archive_") as folder:
         unpack(local, folder)
         # If it were a file, AllenNLP would unpack it, without our checks.
-        if not (Path(folder) / "vocabulary").is_dir():
+        if not (folder / "vocabulary").is_dir():
             raise BiLmError(f"archive {path}: vocabulary not found")
-        yield Path(folder), f"archive {path}"
+        yield folder, f"archive {path}"
 
 
 @contextmanager

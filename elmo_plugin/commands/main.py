@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _end(command: "Command", error: BaseException, signal_number: int, hint: str) -> NoReturn:
     """Ends the process with a sentence and its status, or raises an error that is our own fault."""
     from elmo_plugin.commands.parser import fail
-    from elmo_plugin.common.errors import BiLmError
+    from elmo_plugin.common.errors import TOO_LITTLE_MEMORY, BiLmError, is_lack_of_memory
 
     name = f"elmo {command.name}"
     # Some libraries replace the interrupt with another error, so the signal counts as well.
@@ -101,6 +101,8 @@ def _end(command: "Command", error: BaseException, signal_number: int, hint: str
         fail(f"{name}: stopped; {hint or 'nothing was written'}", status)
     if isinstance(error, BrokenPipeError) and is_unread():
         raise error
+    if is_lack_of_memory(error):
+        fail(f"{name}: {TOO_LITTLE_MEMORY}", 1)
     if isinstance(error, OSError):  # such as a full disk, or a worker that was killed
         if hint:
             fail(f"{name}: {error}; {hint}", 1)

@@ -93,6 +93,16 @@ def as_configuration_error(option: str = "") -> Iterator[None]:
         raise ConfigurationError(message) from None
 
 
+TOO_LITTLE_MEMORY = "there is too little memory: use smaller batches or shorter texts"
+
+
+def is_lack_of_memory(error: BaseException) -> bool:
+    """Returns whether Python or torch could not get memory, of the machine or of a GPU."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
 def raise_stop(error: Exception) -> None:
     """
     Raises the error again if it stands for SIGTERM: AllenNLP turns the signal into an ordinary

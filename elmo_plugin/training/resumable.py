@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +24,7 @@ from torch import Tensor
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import ElmoRepresentations
+from elmo_plugin.training.recovery import check_finished_metrics
 
 logger = get_logger(__name__)
 
@@ -251,6 +253,7 @@ class ResumableTrainer(GradientDescentTrainer):
                 self._scaler.load_state_dict(scaler_state)
             self._epoch.totals = dict(own["pass"])
             self._resumed = own
+        check_finished_metrics(Path(self._serialization_dir), self._start_after_epochs_completed)
         self._repair_best_model()
         if self._metric_tracker.should_stop_early():
             self._num_epochs = self._start_after_epochs_completed
