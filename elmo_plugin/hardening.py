@@ -39,7 +39,7 @@ from elmo_plugin.common.files import NO_ROOM, atomic_write, check_outputs, close
 from elmo_plugin.common.streams import show, show_lines
 from elmo_plugin.config_check import check, mistakes
 from elmo_plugin.migration.porting import Note, first_old_key
-from elmo_plugin.training.recovery import check_recovery
+from elmo_plugin.training import check_recovery
 
 GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive

@@ -35,8 +35,9 @@ ALLOWED["commands"] = (
 ALLOWED["commands"] |= {"elmo_plugin"}  # for its version
 ALLOWED["migration"] = set()
 ALLOWED["shims"] = {"common"}
-ALLOWED["quiet"] = set()
+ALLOWED["quiet"] = {"common"}
 ALLOWED["hardening"] = {"common", "archives", "config_check", "migration.porting", "shims"}
+ALLOWED["hardening"] |= {"training"}
 ALLOWED["elmo_plugin"] = {
     "migration.allennlp_api",
     "bilm",

@@ -100,6 +100,8 @@ def is_lack_of_memory(error: BaseException) -> bool:
     """Returns whether Python or torch could not get memory, of the machine or of a GPU."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
+    if isinstance(error, ImportError):
+        return "failed to map segment" in str(error)  # the loader's words for a library
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 

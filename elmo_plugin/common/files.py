@@ -231,6 +231,8 @@ def read_bytes(path: Any, name: str) -> bytes:
         raise BiLmError(f"{name}: file not found") from None
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
+    except ValueError as error:  # the path has the character NUL
+        raise BiLmError(f"{name}: cannot be read ({error})") from None
 
 
 def write_json(path: str | Path, content: Any) -> None:

@@ -2,6 +2,8 @@
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from elmo_plugin.common.streams import visible, visible_line
 
@@ -31,6 +33,18 @@ class VisibleFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))  # a traceback may follow the message
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Logs nothing but errors of this package within the block."""
+    logger = logging.getLogger("elmo_plugin")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def show_log(verbose: bool) -> None:

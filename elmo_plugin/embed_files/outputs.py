@@ -17,6 +17,7 @@ from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 from elmo_plugin.common.integers import ceil_div
 from elmo_plugin.embed_files.chunks import Chunk, split_lines
@@ -319,11 +320,14 @@ def _write_csv(path: Path, content: Content) -> None:
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["sentence", "position", "word", *names])
+        num_formulas = 0
         for line, text, rows in content.lines():
             words = [text] if content.settings.pooling else text.split()
             for position, (word, row) in enumerate(zip(words, rows, strict=True)):
                 shown = word if content.settings.keep_sentences else ""
+                num_formulas += count_formulas([line, shown])
                 writer.writerow([line, position, shown, *row.ravel().astype(str)])
+    warn_of_formulas(path.name, num_formulas)
 
 
 def _no_description(path: Path) -> str:

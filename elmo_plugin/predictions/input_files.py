@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.files import is_special
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.not_sentences import BETWEEN_TABS, kind_of_data
 from elmo_plugin.common.formats.text_files import (
@@ -16,7 +17,7 @@ from elmo_plugin.common.formats.text_files import (
     read_lines,
     standard_input_lines,
 )
-from elmo_plugin.common.logs import get_logger
+from elmo_plugin.common.logs import get_logger, silence
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions.inputs import Input, input_of_texts, is_question_first
@@ -46,6 +47,18 @@ def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
     else:
         read = [_content(text) if text in files else text for text in texts]
         yield Input("TEXT", input_of_texts(task, read))
+
+
+def count_inputs(texts: Sequence[str], task: TaskCard) -> int | None:
+    """
+    Returns the number of inputs that a command line names, and raises `BiLmError` for a mistake in
+    any of them, so that it is found before the first prediction. Returns `None` for what can be
+    read only once, such as a pipe.
+    """
+    if any(text == "-" or is_special(text) for text in texts):
+        return None
+    with silence():  # what is to be said is said when they are read again
+        return sum(1 for _ in inputs_of(texts, task))
 
 
 def _lines(path: str) -> Iterable[bytes]:

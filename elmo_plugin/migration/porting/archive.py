@@ -108,6 +108,8 @@ def _use_stored_files(config: Config, folder: Path) -> dict[str, str]:
         return sources
     for key in read_json_object(folder / _STORED_FILES, f"its {_STORED_FILES}"):
         *parents, last = key.split(".")
+        if "\0" in key:
+            continue  # no file has such a name
         part = _object_at(config, parents)
         copy = folder / _STORED_FOLDER / key
         is_inside = copy.resolve().is_relative_to(folder.resolve())
