@@ -141,7 +141,7 @@ def _dry_run(config: dict[str, Any], trust: bool) -> None:
 
 
 def _check_dry_run(config: dict[str, Any]) -> None:
-    """Raises `BiLmError` if making what a configuration names may run code or fetch files."""
+    """Raises `BiLmError` if the objects of a configuration may run code or fetch files."""
     from elmo_plugin.config_check import refused_in_dry_run
 
     for keys, reason in refused_in_dry_run(config):

@@ -10,7 +10,7 @@ from elmo_plugin.common.streams import visible, visible_line
 
 def get_logger(name: str) -> logging.Logger:
     """
-    Returns the logger of a module of this package. What it logs is one line without characters that
+    Returns the logger of a module of this package. Each record is one line without characters that
     control a terminal, for any handler.
     """
     logger = logging.getLogger(name)

@@ -1,6 +1,6 @@
 """
-What AllenNLP calls to load a model of spaCy, exchanged for one thread alone: other threads, which
-may load and predict meanwhile, get what they had.
+The function that AllenNLP calls to load a model of spaCy, exchanged in one thread alone: other
+threads may load and predict meanwhile.
 """
 
 from collections.abc import Callable, Iterator

@@ -78,7 +78,7 @@ def is_data(cls: Any) -> bool:
 
 
 def is_of_user(cls: Any) -> bool:
-    """Returns whether a class is the user's own: it does what its user wrote."""
+    """Returns whether a class is the user's own code."""
     return cls.__module__.partition(".")[0] not in _REVIEWED
 
 
@@ -121,11 +121,11 @@ def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
 
 @dataclass(frozen=True)
 class ArchiveJudge(Judge[Refusal]):
-    """Yields what an archive may not have."""
+    """Yields the values that an archive may not have."""
 
     folder: Path  # with the files of the archive
     in_class_of_user: bool = False  # whether the values are arguments of a class of the user's
-    subject: str = "the archive"  # what errors call the whole that is judged
+    subject: str = "the archive"  # the name of the whole in errors
 
     def may_make(self, cls: Any) -> bool:
         """Returns whether a class may be made."""
@@ -140,7 +140,7 @@ class ArchiveJudge(Judge[Refusal]):
         yield self.outside(value, keys)
 
     def outside(self, value: Value, keys: Keys) -> Refusal:
-        """Refuses a file that does not belong to what is judged."""
+        """Refuses a file that does not belong to the whole."""
         return Refusal(keys, f"{value} is outside {self.subject}")
 
     @overrides

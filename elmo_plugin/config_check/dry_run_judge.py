@@ -1,6 +1,6 @@
 """
-The judge of a configuration from elsewhere, for a dry run: making what it names may read files of
-this machine that it names, but runs no other code, fetches nothing and writes nothing.
+The judge of a configuration from elsewhere, for a dry run: its objects may read files of this
+machine that it names, but run no other code, fetch nothing and write nothing.
 """
 
 import os

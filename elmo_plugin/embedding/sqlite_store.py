@@ -214,7 +214,7 @@ def _format_of(connection: sqlite3.Connection) -> int:
 def _check_schema(connection: sqlite3.Connection) -> None:
     """
     Raises `sqlite3.OperationalError` if a file has anything but our table: a view or a trigger in
-    its place would run what the file says.
+    its place would run code of the file.
     """
     entries = connection.execute("SELECT sql FROM sqlite_master LIMIT 2").fetchall()
     if entries != [(_TABLE,)]:

@@ -57,7 +57,7 @@ def count_inputs(texts: Sequence[str], task: TaskCard) -> int | None:
     """
     if any(text == "-" or is_special(text) for text in texts):
         return None
-    with silence():  # what is to be said is said when they are read again
+    with silence():  # warnings come when they are read again
         return sum(1 for _ in inputs_of(texts, task))
 
 

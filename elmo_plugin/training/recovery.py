@@ -1,4 +1,4 @@
-"""What is checked before a training is recovered, so that it goes on as it was, or says why not."""
+"""Checks before a training is recovered, so that it goes on without a change, or says why not."""
 
 import json
 from collections.abc import Iterator, Mapping

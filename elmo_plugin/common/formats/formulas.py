@@ -27,8 +27,8 @@ def _is_formula(cell: object) -> bool:
 
 def warn_of_formulas(file: str | Path, number: int) -> None:
     """
-    Warns of texts that begin as formulas do. They are written as they are, because programs read
-    the file too.
+    Warns of texts that begin as formulas do. They are written without changes, because programs
+    read the file.
     """
     if number:
         logger.warning(
