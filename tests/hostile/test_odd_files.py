@@ -10,6 +10,7 @@ import pytest
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.main import main
+from elmo_plugin.common import downloads
 from elmo_plugin.common.errors import is_lack_of_memory
 from elmo_plugin.common.files import read_bytes
 from elmo_plugin.common.formats.formulas import count_formulas
@@ -75,3 +76,19 @@ def test_too_little_memory_is_one_sentence(tmp_path: Path) -> None:
     assert ended.returncode == 1
     lines = [line for line in ended.stderr.splitlines() if line.strip()]
     assert len(lines) == 1 and "too little memory" in lines[0], ended.stderr
+
+
+def test_a_download_that_changed_in_the_cache_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached = tmp_path / "cache" / "0123.etag"
+    cached.parent.mkdir()
+    cached.write_bytes(b"weights")
+    monkeypatch.setenv("ALLENNLP_CACHE_ROOT", str(tmp_path))
+    monkeypatch.setattr(downloads, "_download", lambda url: cached)
+    for _ in range(2):
+        assert downloads.fetch("https://example.org/weights") == cached
+    cached.write_bytes(b"Weights")
+    with pytest.raises(BiLmError, match=r"0123\.etag has changed since its download: remove it"):
+        downloads.fetch("https://example.org/weights")
+    assert downloads.fetch(str(cached)) == cached  # a path is not a download
