@@ -78,7 +78,7 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     if given.get("recover"):
         check_recovery(folder, params)
     is_new = not folder.exists()
-    # Where the disk is full, Python would print a traceback for each line of the log.
+    # On a full disk Python would print a traceback for each line of the log.
     raises_in_logging = logging.raiseExceptions
     logging.raiseExceptions = False
     try:

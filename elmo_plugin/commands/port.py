@@ -23,7 +23,7 @@ from elmo_plugin.common.formats.text_files import decode
 from elmo_plugin.common.streams import show
 
 if TYPE_CHECKING:
-    from elmo_plugin.config_check.training_judge import NumberInText
+    from elmo_plugin.config_check import NumberInText
     from elmo_plugin.migration.porting import Note
 
 NEEDS = "allennlp"

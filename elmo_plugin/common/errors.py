@@ -21,7 +21,7 @@ class BiLmError(ValueError):
     """
 
     def __str__(self) -> str:
-        # The message may quote a file, which must neither control the terminal nor forge a line.
+        # The message may quote a file. It must neither control the terminal nor forge a line.
         return visible_line(super().__str__())
 
 

@@ -57,7 +57,7 @@ class _SpacyOfThread:
 
 
 class _ModelsOfThread(dict[Any, Any]):
-    """AllenNLP's models of spaCy by their options; in place of them, those of this thread."""
+    """AllenNLP's models of spaCy by their options, exchanged for the models of this thread."""
 
     def __contains__(self, options: object) -> bool:
         exchange = _exchanged.get()

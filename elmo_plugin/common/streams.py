@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 # Characters that control a terminal: C0 without tab and line feed, DEL, C1, and those that change
-# the direction of writing. Also halves of surrogate pairs, which stand for the bytes of a path that
-# is not UTF-8, and which no stream can encode.
+# the direction of writing. Also halves of surrogate pairs: they stand for the bytes of a path that
+# is not UTF-8, and no stream can encode them.
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 # Characters that begin a new line.
 _LINE_END = re.compile("[\n\u2028\u2029]")

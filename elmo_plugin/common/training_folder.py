@@ -1,4 +1,4 @@
-"""The kinds of the entries in the folder of a training: files and folders, where they belong."""
+"""The kinds of the entries in the folder of a training: files and folders."""
 
 import os
 import stat

@@ -8,4 +8,10 @@ from elsewhere.
 from elmo_plugin.config_check.archive_judge import is_data, refused, refused_predictor
 from elmo_plugin.config_check.classes import PASSED, VARIABLE, options_of
 from elmo_plugin.config_check.dry_run_judge import refused_in_dry_run
-from elmo_plugin.config_check.training_judge import NO_SPACY_MODEL, Mistake, check, mistakes
+from elmo_plugin.config_check.training_judge import (
+    NO_SPACY_MODEL,
+    Mistake,
+    NumberInText,
+    check,
+    mistakes,
+)

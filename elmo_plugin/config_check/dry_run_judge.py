@@ -40,7 +40,7 @@ _READ = {
     "vectors",
     "weight_file",
 }
-# Constructors of vocabularies, which are data otherwise.
+# Constructors of vocabularies; the others are data.
 _FETCHED = {"from_pretrained_transformer", "from_pretrained_transformer_and_instances"}
 # AllenNLP passes these paths to constructors, so a configuration does not have them.
 _PATHS_THAT_ARE_PASSED = {"serialization_dir", "data_path"}
@@ -142,7 +142,7 @@ def _is_address(text: str) -> bool:
 
 
 def _is_special(text: str) -> bool:
-    """Returns whether a path leads to a device or a pipe, which may never end."""
+    """Returns whether a path leads to a device or a pipe: reading may never end."""
     try:
         mode = os.stat(os.path.expanduser(text)).st_mode
     except (OSError, ValueError):

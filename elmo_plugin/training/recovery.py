@@ -24,7 +24,7 @@ def check_recovery(folder: Path, params: Params) -> None:
     no whole one.
     """
     if not folder.is_dir():
-        return  # AllenNLP says that there is nothing to recover from
+        return  # AllenNLP says so
     with as_configuration_error():
         check_kinds(folder, f"directory {folder}")
     file = folder / _CONFIG
@@ -49,7 +49,7 @@ def check_recovery(folder: Path, params: Params) -> None:
 def differences(
     written: Mapping[str, Any], given: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[str]:
-    """Yields what is not the same in two configurations."""
+    """Yields the differences of two configurations."""
     for key in sorted(written.keys() | given.keys()):
         place = f"{prefix}{key}"
         before = written.get(key, _MISSING)

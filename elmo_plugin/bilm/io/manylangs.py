@@ -178,9 +178,9 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
 
 def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
     """
-    Reads the network's file. Of `config_path`, which says where it was when the model was trained,
-    only the name counts. Searches the folder, and `configs` beside it. Raises `BiLmError` if it is
-    not found.
+    Reads the network's file. `config_path` is its place on the machine of the training, and only
+    its name counts. Searches the folder, and `configs` beside it. Raises `BiLmError` if it is not
+    found.
     """
     _, _, name = config_path.replace("\\", "/").rpartition("/")
     files: list[AnyPath] = [folder / name]

@@ -28,7 +28,7 @@ class NumberType:
 
 
 def read_number(number_type: NumberType, content: bytes) -> np.generic:
-    """Returns a number. Raises `ValueError` if its bytes are not those of one number."""
+    """Returns a number. Raises `ValueError` unless its bytes are one number."""
     (number,) = np.frombuffer(content, np.dtype(number_type.code))
     return number
 
