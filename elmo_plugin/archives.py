@@ -3,13 +3,11 @@ Trained models, loaded as data: nothing that an archive contains is run, and not
 read or written. All commands, the demo and `elmo_plugin.hardening` load models with `load_archive`.
 """
 
-import logging
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from pkgutil import iter_modules
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -18,16 +16,23 @@ from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
 from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
-from elmo_plugin.common.files import atomic_write, write_json
+from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.torch_files import check_before_load, save_tensors
+from elmo_plugin.common.formats.torch_files import (
+    check_all_finite,
+    check_before_load,
+    save_tensors,
+)
+from elmo_plugin.common.logs import get_logger
+from elmo_plugin.common.spacy_of_thread import loading_with
+from elmo_plugin.common.training_folder import check_kinds
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
 if TYPE_CHECKING:
     from allennlp.models import Archive, Model
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _CONFIG = "config.json"
 # The options of the vocabulary that AllenNLP reads from the configuration of an archive. The rest
@@ -65,7 +70,8 @@ need none of them, so they are ignored in archives that were made before.
 GONE_READER_VALUES = {"source_encoding": ("auto", "IO", "mixed")}
 """Values of options of `ner_conll2003` that were removed with them."""
 
-_spacy_lock = RLock()
+# Importing plugins changes `sys.path` for a moment.
+_importing = RLock()
 TRUST = "use --trust (trust=True) if you trust this archive"
 
 
@@ -91,7 +97,8 @@ def import_all_plugins(subject: str) -> None:
     from elmo_plugin import shims
 
     shims.never_install()
-    shims.import_plugins(os.getcwd())
+    with _importing:
+        shims.import_plugins(os.getcwd())
 
 
 def load_archive(
@@ -147,6 +154,7 @@ def load_archive(
         with spacy_rules(params, name, trust):
             reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
             model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
+            check_all_finite(model.state_dict().items(), name)
         meta = None
         if (folder / META_NAME).is_file():
             meta = Meta.from_path(folder / META_NAME)
@@ -195,14 +203,26 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
     from allennlp.common.meta import META_NAME, Meta
     from allennlp.models import archive_model
 
+    _check_namespaces(model.vocab.get_namespaces())
     with atomic_write(output) as temporary:
-        folder = temporary.parent / "parts"  # on the same disk
+        folder = temporary.parent / PARTS  # on the same disk
         folder.mkdir()
         write_json(folder / _CONFIG, config)
         Meta.new().to_file(folder / META_NAME)
         model.vocab.save_to_files(str(folder / "vocabulary"))
         save_tensors(model.state_dict(), folder / "best.th")
         archive_model(folder, archive_path=str(temporary))
+
+
+def _check_namespaces(namespaces: Iterable[str]) -> None:
+    """
+    Raises `BiLmError` for a namespace of a vocabulary that is no name of a file: a configuration
+    may give it any name, and AllenNLP writes a file of that name.
+    """
+    for namespace in namespaces:
+        is_name = PureWindowsPath(namespace).name == namespace and "\0" not in namespace
+        if not is_name or namespace.startswith("."):
+            raise BiLmError(f"the vocabulary's namespace {namespace!r:.100} is no name of a file")
 
 
 def check_config(
@@ -259,7 +279,6 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
     models of spaCy there, but with `trust` it loads those that are installed.
     """
     import spacy
-    from allennlp.common import util
     from spacy import lang
 
     languages = {module.name for module in iter_modules(lang.__path__)}
@@ -282,29 +301,8 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
         logger.warning("%s: words are split by spaCy's rules, without the model %s", name, model)
         return spacy.blank(language)
 
-    with _spacy_lock:
-        their_spacy = util.spacy
-        their_models = util.LOADED_SPACY_MODELS
-        util.spacy = _SpacyWithLoad(load)  # type: ignore[assignment]
-        util.LOADED_SPACY_MODELS = {}
-        try:
-            yield
-        finally:
-            util.spacy = their_spacy
-            util.LOADED_SPACY_MODELS = their_models
-
-
-class _SpacyWithLoad:
-    """
-    Stands for the module spaCy, with another `load`. It has the rest of the module as well, because
-    other threads use that while they predict.
-    """
-
-    def __init__(self, load: Callable[..., Any]) -> None:
-        self.load = load
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(import_module("spacy"), name)
+    with loading_with(load):
+        yield
 
 
 def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -390,17 +388,18 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
         root = local.resolve()
         files = [local / name for name in (_CONFIG, "meta.json", *WEIGHTS_NAMES)]
         files += (local / "vocabulary").rglob("*")
+        check_kinds(local, f"directory {path}")
         for file in files:
             if not file.resolve().is_relative_to(root):
                 raise BiLmError(f"directory {path}: its {file.name} is a link to {file.resolve()}")
         yield local, f"directory {path}"
         return
-    with tempfile.TemporaryDirectory(prefix="elmo_archive_") as folder:
+    with temporary_folder("elmo_archive_") as folder:
         unpack(local, folder)
         # If it were a file, AllenNLP would unpack it, without our checks.
-        if not (Path(folder) / "vocabulary").is_dir():
+        if not (folder / "vocabulary").is_dir():
             raise BiLmError(f"archive {path}: vocabulary not found")
-        yield Path(folder), f"archive {path}"
+        yield folder, f"archive {path}"
 
 
 @contextmanager

@@ -10,7 +10,7 @@ Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp
 
 import argparse
 import inspect
-import json
+import logging
 import os
 import shutil
 import sys
@@ -29,13 +29,21 @@ from allennlp.models import archival
 from allennlp.predictors import Predictor, predictor
 
 from elmo_plugin import archives, shims
-from elmo_plugin.common.errors import BiLmError, as_configuration_error
-from elmo_plugin.common.files import check_outputs, close_log_files
+from elmo_plugin.common.errors import (
+    TOO_LITTLE_MEMORY,
+    BiLmError,
+    as_configuration_error,
+    is_lack_of_memory,
+)
+from elmo_plugin.common.files import NO_ROOM, atomic_write, check_outputs, close_log_files, reason
+from elmo_plugin.common.streams import show, show_lines
 from elmo_plugin.config_check import check, mistakes
 from elmo_plugin.migration.porting import Note, first_old_key
+from elmo_plugin.training import check_recovery
 
 GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive
+ARCHIVE_MODEL = archival.archive_model
 TRAIN_MODEL = train.train_model
 # The function itself: a class method taken from the class would always make a `Predictor`.
 FROM_ARCHIVE = inspect.getattr_static(Predictor, "from_archive").__func__
@@ -48,6 +56,7 @@ _TRUST = (
     "if you trust it, use elmo predict --trust, or take elmo_plugin.hardening out of "
     ".allennlp_plugins"
 )
+_RESUME = "--recover continues a training from its last checkpoint"
 # How messages begin that are about a mistake in Jsonnet or in --overrides.
 _JSONNET_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")
 
@@ -67,8 +76,11 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
     folder = Path(given["serialization_dir"])
     if given.get("recover"):
-        _repair_config(folder / archival.CONFIG_NAME, params)
+        check_recovery(folder, params)
     is_new = not folder.exists()
+    # On a full disk Python would print a traceback for each line of the log.
+    raises_in_logging = logging.raiseExceptions
+    logging.raiseExceptions = False
     try:
         with _naming_old_key(old_key):
             return TRAIN_MODEL(params, *args, **kwargs)
@@ -77,6 +89,7 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
             _remove_untrained(folder)
         raise
     finally:
+        logging.raiseExceptions = raises_in_logging
         _take_excepthook()  # AllenNLP's logging has set its own
 
 
@@ -95,14 +108,19 @@ def _naming_old_key(old_key: Note | None) -> Iterator[None]:
         raise ConfigurationError(f"{old_key}; {_OLD}") from error
 
 
-def _repair_config(file: Path, params: Params) -> None:
-    """Writes the configuration of a training again if a kill has left an incomplete file."""
-    if not file.is_file():
-        return
-    try:
-        json.loads(file.read_bytes())
-    except ValueError:
-        params.to_file(str(file))
+def archive_model(
+    serialization_dir: str | os.PathLike[str],
+    weights: str = "best.th",
+    archive_path: str | os.PathLike[str] | None = None,
+    include_in_archive: list[str] | None = None,
+) -> str:
+    """Packs the archive of a training as AllenNLP does, but completely or not at all."""
+    path = Path(archive_path or serialization_dir)
+    if path.is_dir():
+        path = path / "model.tar.gz"
+    with atomic_write(path) as temporary:
+        ARCHIVE_MODEL(serialization_dir, weights, str(temporary), include_in_archive)
+    return str(path)
 
 
 def _remove_untrained(folder: Path) -> None:
@@ -194,9 +212,17 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
     if isinstance(error, RuntimeError | ValueError) and str(error).startswith(_JSONNET_MISTAKES):
         is_mistake = True
     if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
-        print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
+        # AllenNLP's message about Jsonnet has the lines that called each other.
+        show_lines(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
+    elif isinstance(error, OSError) and error.errno in NO_ROOM:
+        message = str(error.strerror)
+        if "could not write" not in message:  # our messages have the file and the reason
+            message = f"could not write {error.filename or 'a file'}: {reason(error)}"
+        show(f"{message}; {_RESUME}", file=sys.stderr)
+    elif is_lack_of_memory(error):
+        show(f"{TOO_LITTLE_MEMORY}; {_RESUME}", file=sys.stderr)
     elif isinstance(error, KeyboardInterrupt | SigTermReceived):
-        print("stopped; --recover continues a training from its last checkpoint", file=sys.stderr)
+        show(f"stopped; {_RESUME}", file=sys.stderr)
     elif not isinstance(error, BrokenPipeError):  # `allennlp predict … | head`
         EXCEPTHOOK(kind, error, traceback)
 
@@ -218,6 +244,7 @@ def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None
 
 
 train.train_model = train_model
+train.archive_model = archive_model
 predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
 Predictor.from_archive = classmethod(from_archive)  # type: ignore[assignment]

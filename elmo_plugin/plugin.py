@@ -19,7 +19,7 @@ from overrides import overrides
 from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.parser import CommandParser, make_parser, parse_arguments
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.streams import ending_unread, escape_unencodable_characters, visible
+from elmo_plugin.common.streams import ending_unread, escape_unencodable_characters, visible_line
 
 
 class _Subparser(argparse.ArgumentParser):
@@ -63,7 +63,7 @@ def _run(command: Command, args: argparse.Namespace) -> None:
     except BrokenPipeError:
         raise
     except (BiLmError, OSError) as error:
-        raise ConfigurationError(visible(error)) from None
+        raise ConfigurationError(visible_line(error)) from None
 
 
 for command in COMMANDS.values():

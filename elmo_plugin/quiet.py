@@ -21,6 +21,8 @@ from allennlp.training import gradient_descent_trainer
 from allennlp.training.callbacks import ConsoleLoggerCallback
 from overrides import overrides
 
+from elmo_plugin.common.logs import VisibleFormatter, get_logger
+
 PREPARE_LOGGING = common_logging.prepare_global_logging
 BAR = Tqdm.tqdm
 EVALUATE = evaluate.evaluate_from_archive
@@ -29,7 +31,7 @@ _METRICS = "Metrics: "
 # How AllenNLP's warning begins that progress bars leave out metrics whose names begin with "_".
 _OF_BARS = "Metrics with names beginning"
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class EpochLines(ConsoleLoggerCallback):
@@ -54,7 +56,7 @@ class EpochLines(ConsoleLoggerCallback):
         logger.info("epoch %d of %d: %s", epoch + 1, trainer._num_epochs, line)
 
 
-class ConsoleFormatter(logging.Formatter):
+class ConsoleFormatter(VisibleFormatter):
     """
     Formats a record as its message alone, and the final figures of a training or an evaluation as
     one line.

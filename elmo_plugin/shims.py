@@ -6,7 +6,7 @@ apply them; `docs/hardening.md` lists them.
 """
 
 import inspect
-import logging
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -27,12 +27,17 @@ from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRa
 from allennlp.training.optimizers import Optimizer
 
 from elmo_plugin import stand_ins
+from elmo_plugin.common.formats.numpy_numbers import SAFE_GLOBALS
+from elmo_plugin.common.logs import get_logger
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 # Only the command `allennlp checklist` needs it, and imports it itself.
 _ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"
 _GET_TOKENIZER = cached_transformers.get_tokenizer
+
+# Names of spaCy's models, such as en_core_web_sm.
+_SPACY_MODEL = re.compile(r"[a-z]{2,3}(_[a-z0-9]+)+", re.ASCII)
 
 
 def restore_reduce_on_plateau() -> None:
@@ -65,6 +70,11 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     """
     if not hasattr(torch.serialization, "add_safe_globals"):
         return
+    major, minor = re.findall(r"\d+", torch.__version__)[:2]
+    if (int(major), int(minor)) >= (2, 6):
+        torch.serialization.add_safe_globals(SAFE_GLOBALS)
+        return
+    # An older torch takes no other function for a name.
     # `__reduce__` begins with the private function by which pickle makes a numpy number again.
     rebuild_scalar: Any = np.float64(0).__reduce__()[0]
     numbers = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
@@ -202,10 +212,16 @@ def never_install() -> None:
 
 
 def _refuse_to_install(name: str, *_: Any) -> None:
-    """Raises `ConfigurationError` with the command that installs a model of spaCy."""
+    """
+    Raises `ConfigurationError` with the command that installs a model of spaCy, unless the name,
+    which a file may have given, is none of a model.
+    """
+    advice = ""
+    if _SPACY_MODEL.fullmatch(name):
+        advice = f"; python -m spacy download {name} installs it"
     raise ConfigurationError(
-        f'spaCy\'s model {name} is not installed: "spacy_rules" of elmo_plugin.plugin needs none; '
-        f"python -m spacy download {name} installs it"
+        f'spaCy\'s model {name!r} is not installed: "spacy_rules" of elmo_plugin.plugin needs '
+        f"none{advice}"
     )
 
 

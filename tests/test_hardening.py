@@ -150,7 +150,7 @@ def test_a_mistake_ends_a_program_without_a_traceback(
 
 
 @pytest.mark.parametrize(
-    ("content", "is_replaced"), [("", True), ('{"model": ', True), ('{"model": 1}', False)]
+    ("content", "is_replaced"), [("", True), ('{"model": ', True), ('{"model":  {}}', False)]
 )
 def test_a_truncated_configuration_does_not_prevent_recovery(
     content: str, is_replaced: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

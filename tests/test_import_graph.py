@@ -36,8 +36,9 @@ ALLOWED["commands"] |= {"elmo_plugin"}  # for its version
 ALLOWED["migration"] = set()
 ALLOWED["stand_ins"] = set()
 ALLOWED["shims"] = {"common", "stand_ins"}
-ALLOWED["quiet"] = set()
+ALLOWED["quiet"] = {"common"}
 ALLOWED["hardening"] = {"common", "archives", "config_check", "migration.porting", "shims"}
+ALLOWED["hardening"] |= {"training"}
 ALLOWED["elmo_plugin"] = {
     "migration.allennlp_api",
     "bilm",

@@ -1,6 +1,5 @@
 """The sizes of a biLM, as dataclasses and as the `options.json` of published ELMo models."""
 
-import logging
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
@@ -12,6 +11,7 @@ from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice, n
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.logs import get_logger
 
 # Characters or words, each with the row of its vector.
 Lexicon = tuple[tuple[str, int], ...]
@@ -34,7 +34,7 @@ _TRAINING_KEYS = (
     "share_embedding_softmax",
     "unroll_steps",
 )
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True)

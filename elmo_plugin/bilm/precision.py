@@ -5,7 +5,6 @@ oneDNN's, with weights in its own layout, elsewhere torch's.
 """
 
 import faulthandler
-import logging
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -17,9 +16,10 @@ from torch import Tensor
 
 from elmo_plugin.bilm import int8
 from elmo_plugin.common.errors import check_choice
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.provenance import processor
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 # A product with a weight in the layout that is fastest to multiply. It is called with inputs of

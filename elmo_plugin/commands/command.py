@@ -15,6 +15,7 @@ from typing import Any
 from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, output_paths
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import check_outputs, write_json
+from elmo_plugin.common.logs import show_log
 
 
 class Command:
@@ -162,8 +163,8 @@ def _loudness(args: argparse.Namespace) -> Iterator[None]:
     if args.quiet:
         logger.setLevel(logging.ERROR)
     elif args.verbose:
-        logging.basicConfig(format="%(message)s")
         logger.setLevel(logging.INFO)
+    show_log(args.verbose)
     try:
         yield
     finally:

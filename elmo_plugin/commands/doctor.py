@@ -58,14 +58,16 @@ def run(args: argparse.Namespace) -> None:
         _show_remedy(about, Remedy(missing(extra), [f"pip install 'elmo_plugin[{extra}]'"]))
     if any(remedy.packages for remedy in needed.values()):
         sys.exit(1)
-    show("\nevery command can run")
+    show()
+    show("every command can run")
 
 
 def _show_remedy(about: str, remedy: Remedy) -> None:
     """Prints the packages that are missing for some commands or options, and their installation."""
     if not remedy.packages:
         return
-    show(f"\n{about}: missing {', '.join(remedy.packages)}")
+    show()
+    show(f"{about}: missing {', '.join(remedy.packages)}")
     for line in remedy.lines:
         show(f"    {line}")
 

@@ -12,6 +12,7 @@ from elmo_plugin.common.streams import (
     escape_unencodable_characters,
     is_unread,
     open_missing_streams,
+    show,
 )
 
 if TYPE_CHECKING:
@@ -78,8 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with stop:
             command.execute(args)
         if stop.number:  # a destructor has swallowed the exception
+            show(file=sys.stderr)
             fail(
-                f"\nelmo {command.name}: all was written before it could be stopped",
+                f"elmo {command.name}: all was written before it could be stopped",
                 128 + stop.number,
             )
     except BaseException as error:
@@ -89,15 +91,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _end(command: "Command", error: BaseException, signal_number: int, hint: str) -> NoReturn:
     """Ends the process with a sentence and its status, or raises an error that is our own fault."""
     from elmo_plugin.commands.parser import fail
+    from elmo_plugin.common.errors import TOO_LITTLE_MEMORY, is_lack_of_memory
 
     name = f"elmo {command.name}"
     # Some libraries replace the interrupt with another error, so the signal counts as well.
     if signal_number or isinstance(error, KeyboardInterrupt):
         status = 128 + (signal_number or signal.SIGINT)
         # On a new line, because a terminal shows ^C at the cursor, as in a progress bar.
-        fail(f"\n{name}: stopped; {hint or 'nothing was written'}", status)
+        show(file=sys.stderr)
+        fail(f"{name}: stopped; {hint or 'nothing was written'}", status)
     if isinstance(error, BrokenPipeError) and is_unread():
         raise error
+    if is_lack_of_memory(error):
+        fail(f"{name}: {TOO_LITTLE_MEMORY}", 1)
     if isinstance(error, OSError):  # such as a full disk, or a worker that was killed
         if hint:
             fail(f"{name}: {error}; {hint}", 1)

@@ -35,7 +35,8 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
             size = f"{model.size / 1e6:.1f} MB"
             rows.append((model.name, model.about, model.score, model.licence, size))
         show_table(rows)
-        show(f"\nIn {BUNDLED}; the README.md beside each model is its card.")
+        show()
+        show(f"In {BUNDLED}; the README.md beside each model is its card.")
     listed = []
     for model in models.values():
         listed.append(model._asdict() | {"path": str(model.file), "bytes": model.size})

@@ -297,7 +297,8 @@ def run(args: argparse.Namespace) -> None:
                 "TRAIN DEV, or --split 0.1)."
             )
         uses = "evaluate and predict"
-    show(f"wrote {args.folder}; its README.md says how to train, {uses}:\n")
+    show(f"wrote {args.folder}; its README.md says how to train, {uses}:")
+    show()
     show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")
 
 

@@ -14,7 +14,7 @@ from elmo_plugin.commands.suggestions import (
     advice_for_option,
     advice_for_too_many_arguments,
 )
-from elmo_plugin.common.streams import show, visible
+from elmo_plugin.common.streams import show_lines, visible_line
 
 EPILOG = (
     "`elmo help COMMAND` explains the arguments of a command. `allennlp elmo-COMMAND` is the same "
@@ -49,7 +49,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def refuse(self, message: str, advice: str = "") -> NoReturn:
         """Ends the process with status 2, with special advice if there is some."""
-        fail(f"{self.prog}: {message}\n{advice or self.advice}", 2)
+        fail(f"{self.prog}: {message}", 2, advice or self.advice)
 
     @property
     def options(self) -> list[str]:
@@ -202,9 +202,13 @@ def _filled(text: str) -> str:
     return textwrap.fill(text, 100, break_on_hyphens=False)
 
 
-def fail(message: object, status: int) -> NoReturn:
-    """Prints a message, and raises the `SystemExit` with it."""
-    show(message, file=sys.stderr)
-    end = SystemExit(visible(message))
+def fail(message: object, status: int, advice: str = "") -> NoReturn:
+    """Prints a line with a message and one with advice, and raises the `SystemExit` with both."""
+    lines = [visible_line(message)]
+    if advice:
+        lines.append(visible_line(advice))
+    text = "\n".join(lines)
+    show_lines(text, file=sys.stderr)
+    end = SystemExit(text)
     end.code = status
     raise end

@@ -20,6 +20,7 @@ from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
+from elmo_plugin.common.streams import show
 
 if TYPE_CHECKING:
     from elmo_plugin.migration.porting import Note
@@ -45,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="let Jsonnet import files that are not in the folder of OLD; for an archive, as in "
-        "other commands",
+        help="let Jsonnet import files that are not in the folder of OLD, and --dry-run make "
+        "whatever OLD names; for an archive, as in other commands",
     )
     parser.add_argument(
         "--dry-run",
@@ -106,7 +107,7 @@ def _port_config(args: argparse.Namespace) -> None:
     if args.dry_run:
         if left:
             raise BiLmError("dry run: first do the points that are listed above as to be done")
-        _dry_run(with_values(config, os.environ | given))
+        _dry_run(with_values(config, os.environ | given), args.trust)
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
 
 
@@ -121,19 +122,44 @@ def _variables(texts: Sequence[str]) -> dict[str, str]:
     return values
 
 
-def _dry_run(config: dict[str, Any]) -> None:
-    """Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch."""
+def _dry_run(config: dict[str, Any], trust: bool) -> None:
+    """
+    Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch. Without `trust`,
+    raises `BiLmError` before anything is made if that may run code or fetch files.
+    """
+    from elmo_plugin.archives import spacy_rules
+    from elmo_plugin.migration.porting.source import how_to_give, variables_in
+
+    missing = variables_in(config)
+    if missing:
+        raise BiLmError(f"dry run: pass {how_to_give(missing)}")
+    config = _for_one_batch(config)
+    if trust:
+        _make_and_run(config)
+        return
+    _check_dry_run(config)
+    with spacy_rules(config, "dry run"):
+        _make_and_run(config)
+
+
+def _check_dry_run(config: dict[str, Any]) -> None:
+    """Raises `BiLmError` if the objects of a configuration may run code or fetch files."""
+    from elmo_plugin.config_check import refused_in_dry_run
+
+    for keys, reason in refused_in_dry_run(config):
+        place = ".".join(str(key) for key in keys)
+        hint = "; use --trust if you trust this configuration"
+        if "not registered" in reason:
+            hint = ""  # trust does not help
+        raise BiLmError(f"dry run: {place}: {reason}{hint}")
+
+
+def _make_and_run(config: dict[str, Any]) -> None:
+    """Reads each file of data, then makes the whole training and runs one batch."""
     from allennlp.commands.train import TrainModel
     from allennlp.common import Params
     from allennlp.data import DatasetReader
 
-    from elmo_plugin.migration.porting.source import variables_in
-
-    missing = variables_in(config)
-    if missing:
-        options = " ".join(f"--ext-var {name}=VALUE" for name in missing)
-        raise BiLmError(f"dry run: pass {options}")
-    config = _for_one_batch(config)
     for file, key in _files(config).items():
         with _one_sentence(f"{file}, read by {key} ({_plain_options(config[key])}): "):
             params = Params({key: deepcopy(config[key])}).pop(key)  # its errors name the key
@@ -149,14 +175,22 @@ def _dry_run(config: dict[str, Any]) -> None:
 
 
 def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
-    """Returns a configuration without the keys that `allennlp train` itself takes, on the CPU."""
+    """
+    Returns a configuration without the keys that `allennlp train` itself takes, on the CPU, and
+    without processes that load the data.
+    """
     from elmo_plugin.sweeps.trainings import SEEDS
 
     trainer = config.get("trainer", {})
     if isinstance(trainer, str):
         trainer = {"type": trainer}
     kept = {key: value for key, value in config.items() if key not in ("distributed", *SEEDS)}
-    return kept | {"trainer": trainer | {"cuda_device": -1}}
+    kept["trainer"] = trainer | {"cuda_device": -1}
+    for key in ("data_loader", "validation_data_loader"):
+        loader = kept.get(key)
+        if isinstance(loader, dict):
+            kept[key] = {name: value for name, value in loader.items() if name != "num_workers"}
+    return kept
 
 
 @contextmanager
@@ -219,7 +253,7 @@ def _plain_options(reader: Any) -> str:
 
 def _print(text: str) -> None:
     """Prints to standard error, because the configuration may go to standard output."""
-    print(text, file=sys.stderr)
+    show(text, file=sys.stderr)
 
 
 def _replace_text(

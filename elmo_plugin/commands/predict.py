@@ -1,8 +1,9 @@
 """Show the predictions of a trained model for a text, or for each line of a file. A terminal shows
-them in colour; --json writes JSON lines; --output writes .jsonl, .html, .csv with a row for each
-entity, role, mention, answer or label, or .conll with each word of a sentence and its tag. --squad
-answers all questions of a file, and --output then writes {"id": "answer", …} for `elmo score
-squad`; it reports and skips questions without a text or an answer, or too long for the model.
+them in colour; --json writes JSON lines, or a list to FILE.json; --output writes .jsonl, .json,
+.html, .csv with a row for each entity, role, mention, answer or label, or .conll with each word of
+a sentence and its tag. --squad answers all questions of a file, and --output then writes
+{"id": "answer", …} for `elmo score squad`; it reports and skips questions without a text or an
+answer, or too long for the model.
 
     elmo predict ner 'Ada moved to Lisbon.'
     elmo predict sentiment reviews.txt -o sentiment.csv
@@ -13,7 +14,6 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import (
@@ -100,7 +100,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 def _check_suffix(output: str, has_answers: bool) -> None:
     """Raises `BiLmError` if the suffix of an output does not fit its content."""
     is_of_predictions = output.endswith(FORMATS)
-    if has_answers and is_of_predictions:
+    if has_answers and is_of_predictions and not output.endswith(".json"):
         raise BiLmError(f"expected .json, got {output}")
     if not has_answers and not is_of_predictions:
         raise BiLmError(f"expected {', '.join(FORMATS)}, got {output}")
@@ -108,7 +108,7 @@ def _check_suffix(output: str, has_answers: bool) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from elmo_plugin.predictions.files import check_format, write_predictions
-    from elmo_plugin.predictions.input_files import inputs_of
+    from elmo_plugin.predictions.input_files import count_inputs, inputs_of
     from elmo_plugin.predictions.predictor import load_predictor
     from elmo_plugin.predictions.terminal import show_predictions
 
@@ -121,16 +121,14 @@ def run(args: argparse.Namespace) -> None:
     if args.squad:
         _answer_file(args, predictor.allennlp)
         return
-    inputs: Iterable[Any] = inputs_of(args.texts, predictor.task)
     if args.output:
         check_format(args.output, predictor.task)
-    if args.texts == ["-"]:  # somebody may type: each line gets its answer at once
-        total = None
-        batch_size = 1
-    else:
-        inputs = list(inputs)  # so that a mistake in a file is found before the first prediction
-        total = len(inputs)
-        batch_size = args.batch_size
+    batch_size = args.batch_size
+    if args.texts == ["-"]:
+        batch_size = 1  # somebody may type: each line gets its answer at once
+    total = count_inputs(args.texts, predictor.task)
+    # Never in memory as a whole: there may be millions of them.
+    inputs = inputs_of(args.texts, predictor.task)
     predictions = predictor.predict_each(inputs, batch_size)
     output = args.output or args.json
     if output is None:

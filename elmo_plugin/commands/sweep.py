@@ -16,7 +16,7 @@ from pathlib import Path
 
 from elmo_plugin.commands.options import InputPath, OutputPath, add_shared, cluster_address
 from elmo_plugin.common.files import atomic_write, write_json
-from elmo_plugin.common.streams import show
+from elmo_plugin.common.streams import show, show_lines
 
 NEEDS = "allennlp"
 
@@ -107,7 +107,8 @@ def run(args: argparse.Namespace) -> None:
         )
     found, failures = scores.judge(planned, outcomes, metric)
     table = scores.table(found, str(metric))
-    show(f"\n{table}")
+    show()
+    show_lines(table)
     with atomic_write(folder / "table.md") as temporary:
         temporary.write_text(table, encoding="utf-8")
     if args.json is not None:

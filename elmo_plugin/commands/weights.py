@@ -6,7 +6,6 @@ weights for each placement of ELMo, and skips models without ELMo.
 """
 
 import argparse
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from elmo_plugin.commands.options import OutputPath, add_shared
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.streams import show_table
 
 if TYPE_CHECKING:
     from elmo_plugin.embedding import LayerWeights
 
 NEEDS = "torch"
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

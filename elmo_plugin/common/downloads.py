@@ -2,13 +2,18 @@
 
 import os
 import sys
+from contextlib import suppress
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.progress import is_quiet
+from elmo_plugin.common.streams import show
 
 HUB_TIMEOUT = 3  # seconds until the Hugging Face Hub must have answered
+_READ = 2**20  # bytes at a time
 _SCHEMES = ("http", "https", "hf", "s3", "gs")
 
 
@@ -36,14 +41,44 @@ def fetch(path_or_url: str | Path) -> Path:
     if not isinstance(path_or_url, str) or not is_url(path_or_url):
         return Path(os.path.expanduser(path_or_url))
     try:
-        return _download(path_or_url)
+        path = _download(path_or_url)
     except ImportError:
         reason = "install elmo_plugin[download]"
     except Exception as error:  # each cloud's client has exceptions of its own
         reason = f"{type(error).__name__}: {error}"
+    else:
+        _check_unchanged(path)
+        return path
     raise BiLmError(
         f"cannot download {path_or_url} ({reason}): download it manually and pass its path"
     )
+
+
+def _check_unchanged(path: Path) -> None:
+    """
+    Compares a downloaded file with the digest that was stored when it was used first. Raises
+    `BiLmError` if it has changed since. The cache may be read-only; then nothing is stored.
+    """
+    if not path.is_file():
+        return  # a folder of the hub
+    digest = blake2b(digest_size=16)
+    with open(path, "rb") as file:
+        while part := file.read(_READ):
+            digest.update(part)
+    # Not beside the file, because `cached_path` would take it for a newer download. Named by the
+    # whole path, because files of several models on the hub have one name.
+    name = blake2b(os.fsencode(path.absolute()), digest_size=16).hexdigest()
+    stored = download_directory() / "digests" / f"{name}.blake2b"
+    try:
+        expected = stored.read_text(encoding="ascii")
+    except FileNotFoundError:
+        with suppress(OSError), atomic_write(stored) as temporary:
+            temporary.write_text(digest.hexdigest(), encoding="ascii")
+        return
+    except (OSError, ValueError):
+        expected = "damaged"
+    if expected != digest.hexdigest():
+        raise BiLmError(f"{path} has changed since its download: remove it and {stored}")
 
 
 def _download(url: str) -> Path:
@@ -57,7 +92,7 @@ def _download(url: str) -> Path:
     if cached is not None:
         return Path(cached)
     if not is_quiet():
-        print(f"downloading {url}", file=sys.stderr)
+        show(f"downloading {url}", file=sys.stderr)
     return Path(cached_path(url, cache_dir=download_directory()))
 
 

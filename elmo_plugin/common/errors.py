@@ -1,15 +1,17 @@
 """The exception for a user's mistakes, in this package and in AllenNLP."""
 
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
 
-from elmo_plugin.common.streams import visible
+from elmo_plugin.common.streams import visible_line
 
 INSTALL_ALLENNLP = ("pip install 'elmo_plugin[allennlp]'", "pip install --no-deps allennlp==2.10.1")
+_VERSION = re.compile(r"\d[\w.+!-]{0,39}", re.ASCII)
 NEEDS_ALLENNLP = f"needs AllenNLP: {', then '.join(INSTALL_ALLENNLP)}"
 
 
@@ -19,8 +21,8 @@ class BiLmError(ValueError):
     """
 
     def __str__(self) -> str:
-        # The message may quote a file, and its control characters must not reach the terminal.
-        return visible(super().__str__())
+        # The message may quote a file. It must neither control the terminal nor forge a line.
+        return visible_line(super().__str__())
 
 
 def check_choice(
@@ -68,6 +70,16 @@ def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     return f"; did you mean {nearest!r}?"
 
 
+def advise_version(version: object) -> str:
+    """
+    Returns what to install for a model that a version of this package trained. The version comes
+    from a file, so anything else that stands in its place is not quoted.
+    """
+    if isinstance(version, str) and _VERSION.fullmatch(version):
+        return f"install elmo_plugin=={version}"
+    return "install the version of elmo_plugin that trained it"
+
+
 @contextmanager
 def as_configuration_error(option: str = "") -> Iterator[None]:
     """Turns a `BiLmError` into AllenNLP's `ConfigurationError`, naming the `option`."""
@@ -80,6 +92,18 @@ def as_configuration_error(option: str = "") -> Iterator[None]:
         if option:
             message = f"{option}: {message}"
         raise ConfigurationError(message) from None
+
+
+TOO_LITTLE_MEMORY = "there is too little memory: use smaller batches or shorter texts"
+
+
+def is_lack_of_memory(error: BaseException) -> bool:
+    """Returns whether Python or torch could not get memory, of the machine or of a GPU."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    if isinstance(error, ImportError):
+        return "failed to map segment" in str(error)  # the loader's words for a library
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 
 def raise_stop(error: Exception) -> None:

@@ -37,6 +37,8 @@ _REASONS = {
 NO_ROOM = tuple(_REASONS)
 # Errors that only writing has, and none of them names a file.
 _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
+PARTS = "parts"
+"""A folder for the parts of an output, beside the temporary file that `atomic_write` yields."""
 # The time in which a process locks a temporary folder that it has made.
 _SECONDS_TO_LOCK = 1
 
@@ -114,7 +116,36 @@ def _remove_abandoned(folder: Path, name: str) -> None:
     with suppress(OSError), _locked_folder(folder, wait=False):
         is_old = time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
         content = [entry.name for entry in folder.iterdir()]
-        if content == [name] or (is_old and not content):
+        has_ours = bool(content) and set(content) <= {name, PARTS}
+        if has_ours or (is_old and not content):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """
+    Yields a new folder among the system's temporary files, and removes it afterwards. Also removes
+    those with this prefix that killed processes of this user have left.
+    """
+    if fcntl is not None:
+        for leftover in Path(tempfile.gettempdir()).glob(f"{escape(prefix)}????????"):
+            _remove_unlocked(leftover)
+    with (
+        tempfile.TemporaryDirectory(prefix=prefix) as folder,
+        _locked_folder(Path(folder), wait=True),
+    ):
+        yield Path(folder)
+
+
+def _remove_unlocked(folder: Path) -> None:
+    """
+    Removes a folder of this user that is no link and that no process has locked. A living process
+    may be about to lock one that is new.
+    """
+    with suppress(OSError), _locked_folder(folder, wait=False):
+        status = folder.lstat()
+        is_own_folder = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+        if is_own_folder and time.time() - status.st_mtime > _SECONDS_TO_LOCK:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -200,6 +231,8 @@ def read_bytes(path: Any, name: str) -> bytes:
         raise BiLmError(f"{name}: file not found") from None
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
+    except ValueError as error:  # the path has the character NUL
+        raise BiLmError(f"{name}: cannot be read ({error})") from None
 
 
 def write_json(path: str | Path, content: Any) -> None:

@@ -5,6 +5,8 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from elmo_plugin.common.streams import show, visible_line
+
 if TYPE_CHECKING:
     from tqdm import tqdm
 
@@ -17,7 +19,7 @@ class _Lines:
     def write(self, text: str) -> None:
         line = text.strip("\r\n")
         if line:
-            print(line, file=sys.stderr)
+            show(line, file=sys.stderr)
 
     def flush(self) -> None:
         sys.stderr.flush()
@@ -47,6 +49,7 @@ def progress_bar(**options: Any) -> "tqdm":
         warnings.simplefilter("ignore", TqdmWarning)
         from tqdm.auto import tqdm
 
+    options["desc"] = visible_line(options.get("desc") or "") or None
     if not sys.stderr.isatty() and not _in_notebook():
         options["file"] = _Lines()
         options["mininterval"] = LINE_INTERVAL

@@ -11,8 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 
 # Characters that control a terminal: C0 without tab and line feed, DEL, C1, and those that change
-# the direction of writing.
-_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# the direction of writing. Also halves of surrogate pairs: they stand for the bytes of a path that
+# is not UTF-8, and no stream can encode them.
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Characters that begin a new line.
+_LINE_END = re.compile("[\n\u2028\u2029]")
 
 
 def open_missing_streams() -> None:
@@ -78,6 +81,26 @@ def visible(text: object) -> str:
     return _CONTROL.sub(_escape, str(text))
 
 
+def visible_line(text: object) -> str:
+    r"""
+    Returns a text as `visible` does, as one line: a line feed is `\n`, so that a text from a file
+    cannot look like a line of its own.
+    """
+    return _LINE_END.sub(_escape, visible(text))
+
+
+def escape_in_json(text: str) -> str:
+    r"""
+    Returns the same JSON, in which characters that control a terminal have the escapes of JSON,
+    such as `\u009b`. The values in it stay the same.
+    """
+    return _CONTROL.sub(_escape_of_json, text)
+
+
+def _escape_of_json(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
+
+
 def _escape(match: re.Match[str]) -> str:
     """Returns the escape of a character, without the quotation marks of `ascii`."""
     quoted = ascii(match[0])
@@ -85,8 +108,13 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def show(*texts: object, **options: Any) -> None:
-    """Prints for people to read: calls `print` with the `visible` texts."""
-    print(*[visible(text) for text in texts], **options)
+    """Prints one line for people to read: calls `print` with each text as a `visible_line`."""
+    print(*[visible_line(text) for text in texts], **options)
+
+
+def show_lines(text: object, **options: Any) -> None:
+    """Prints a text of several lines for people to read."""
+    print(visible(text), **options)
 
 
 def show_table(rows: Sequence[Sequence[str]]) -> None:

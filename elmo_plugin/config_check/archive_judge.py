@@ -25,19 +25,19 @@ from elmo_plugin.config_check.classes import (
 from elmo_plugin.config_check.walk import Annotation, Judge, Keys, Value, is_list_type
 
 
-def _read_allowed() -> set[str]:
+def read_allowed(file: str) -> set[str]:
     """
     Returns the modules and classes of other packages that read, run and fetch nothing when they are
-    made. The rest of these packages is refused.
+    made, as a file of this folder lists them. The rest of these packages is refused.
     """
-    content = Path(__file__).with_name("data_types.json").read_text(encoding="utf-8")
+    content = Path(__file__).with_name(file).read_text(encoding="utf-8")
     allowed: set[str] = set()
     for package, names in json.loads(content).items():
         allowed.update(f"{package}.{name}" for name in names)
     return allowed
 
 
-_ALLOWED = _read_allowed()
+_ALLOWED = read_allowed("data_types.json")
 # All of ours is reviewed, and classes of users do what their users wrote.
 _REVIEWED = {"allennlp", "allennlp_models", "elmo_plugin", "torch"}
 # Arguments of allowed classes that name files.
@@ -72,13 +72,21 @@ def is_data(cls: Any) -> bool:
     """
     Returns whether making a class, other than one of the user's, reads, runs and fetches nothing.
     """
-    package, _, _ = cls.__module__.partition(".")
-    if package == "elmo_plugin" or package not in _REVIEWED:
+    if is_of_user(cls) or cls.__module__.partition(".")[0] == "elmo_plugin":
         return True
-    # The class, its module, and all packages around it: any of them may be allowed.
+    return is_listed(cls, _ALLOWED)
+
+
+def is_of_user(cls: Any) -> bool:
+    """Returns whether a class is the user's own code."""
+    return cls.__module__.partition(".")[0] not in _REVIEWED
+
+
+def is_listed(cls: Any, names: set[str]) -> bool:
+    """Returns whether a class, its module or a package around it is one of the names."""
     name = f"{cls.__module__}.{cls.__name__}"
     while name:
-        if name in _ALLOWED:
+        if name in names:
             return True
         name, _, _ = name.rpartition(".")
     return False
@@ -86,7 +94,7 @@ def is_data(cls: Any) -> bool:
 
 def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
     """Yields the values that the configuration of an archive in `folder` may not have."""
-    judge = _ArchiveJudge(folder)
+    judge = ArchiveJudge(folder)
     for key, cls in _MADE.items():
         yield from judge.judge(cls, config.get(key), (key,))
     kind = config.get("vocabulary", {}).get("type")
@@ -112,16 +120,34 @@ def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
 
 
 @dataclass(frozen=True)
-class _ArchiveJudge(Judge[Refusal]):
+class ArchiveJudge(Judge[Refusal]):
     """
     Refuses values in the configuration of an archive.
 
     folder: has the files of the archive
     in_class_of_user: whether the values are arguments of a class of the user's
+    subject: the name of the whole in errors
     """
 
     folder: Path
     in_class_of_user: bool = False
+    subject: str = "the archive"
+
+    def may_make(self, cls: Any) -> bool:
+        """Returns whether a class may be made."""
+        return is_data(cls)
+
+    def may_be_given(self, name: str) -> bool:
+        """Returns whether a configuration may have an argument that AllenNLP may also pass."""
+        return name not in PASSED
+
+    def judge_file(self, value: Value, keys: Keys) -> Iterator[Refusal]:
+        """Judges an argument that names a file."""
+        yield self.outside(value, keys)
+
+    def outside(self, value: Value, keys: Keys) -> Refusal:
+        """Refuses a file that does not belong to the whole."""
+        return Refusal(keys, f"{value} is outside {self.subject}")
 
     @overrides
     def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Refusal]:
@@ -151,9 +177,9 @@ class _ArchiveJudge(Judge[Refusal]):
             constructor = Constructor(*types[kind])
             value = {key: item for key, item in value.items() if key != "type"}
         made = _with_constructor(constructor.cls)
-        if is_data(made):
+        if self.may_make(made):
             yield from self._judge_arguments(constructor, made, value, keys)
-            yield from self._judge_file(made, name, value, keys)
+            yield from self.judge_own_files(made, name, value, keys)
         else:
             reason = f"{name} reads files, runs programs or loads other models"
             yield Refusal(keys, reason)
@@ -162,24 +188,23 @@ class _ArchiveJudge(Judge[Refusal]):
         self, constructor: Constructor, made: Any, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """Judges the arguments of an object; the class `made` is the one that takes them."""
-        package, _, _ = made.__module__.partition(".")
-        is_users = package not in _REVIEWED
+        is_users = is_of_user(made)
         judge = replace(self, in_class_of_user=is_users)
         options = constructor.options()
         if is_users and not has_default_from_params(made):
             options = {}  # it reads its arguments itself
         for key, item in value.items():
             place = (*keys, key)
-            # AllenNLP passes this argument itself, or it names a file.
-            is_outside = (key in PASSED and key in options) or (key in _FILES and item is not None)
-            if is_outside and not is_users:
-                yield _outside(item, place)
+            if not is_users and key in options and not self.may_be_given(key):
+                yield self.outside(item, place)
+            elif not is_users and key in _FILES and item is not None:
+                yield from self.judge_file(item, place)
             elif key in options:
                 yield from judge.judge(options[key].annotation, item, place)
             else:
                 yield from judge.judge(Any, item, place)
 
-    def _judge_file(
+    def judge_own_files(
         self, made: Any, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """Asks a class that takes files of its archive whether it would take one from elsewhere."""
@@ -194,31 +219,30 @@ class _ArchiveJudge(Judge[Refusal]):
         """Refuses paths, and unsafe values in the arguments of a class of the user's."""
         cls = get_origin(annotation) or annotation
         if inspect.isclass(cls) and issubclass(cls, PathLike):
-            yield _outside(value, keys)
+            yield from self.judge_file(value, keys)
             return
         if isinstance(value, Mapping) and is_list_type(annotation):
             # Where AllenNLP expects a list, it takes the keys of an object for the items.
             yield from self._judge_items(annotation, list(value), keys)
         if self.in_class_of_user:
-            yield from _judge_unchanged(value, keys)
+            yield from self._judge_unchanged(value, keys)
 
-
-def _judge_unchanged(value: Value, keys: Keys) -> Iterator[Refusal]:
-    """
-    Judges a value that AllenNLP passes on unchanged to a class of the user's: that class may
-    construct objects or open files by the texts in it.
-    """
-    if isinstance(value, Mapping):
-        kind = value.get("type")
-        if isinstance(kind, str) and not _may_be_named(kind):
-            yield Refusal((*keys, "type"), unknown(kind))
-        for key, item in value.items():
-            yield from _judge_unchanged(item, (*keys, key))
-    elif isinstance(value, list):
-        for position, item in enumerate(value):
-            yield from _judge_unchanged(item, (*keys, position))
-    elif isinstance(value, str) and _leads_outside(value):
-        yield _outside(value, keys)
+    def _judge_unchanged(self, value: Value, keys: Keys) -> Iterator[Refusal]:
+        """
+        Judges a value that AllenNLP passes on unchanged to a class of the user's: that class may
+        construct objects or open files by the texts in it.
+        """
+        if isinstance(value, Mapping):
+            kind = value.get("type")
+            if isinstance(kind, str) and not _may_be_named(kind):
+                yield Refusal((*keys, "type"), unknown(kind))
+            for key, item in value.items():
+                yield from self._judge_unchanged(item, (*keys, key))
+        elif isinstance(value, list):
+            for position, item in enumerate(value):
+                yield from self._judge_unchanged(item, (*keys, position))
+        elif isinstance(value, str) and _leads_outside(value):
+            yield self.outside(value, keys)
 
 
 def _may_be_named(kind: str) -> bool:
@@ -273,7 +297,3 @@ def _is_registered(cls: Any) -> bool:
             if registered is cls:
                 return True
     return False
-
-
-def _outside(value: Value, keys: Keys) -> Refusal:
-    return Refusal(keys, f"{value} is outside the archive")

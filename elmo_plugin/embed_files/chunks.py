@@ -1,6 +1,5 @@
 """A text in chunks of lines, and the folder of their vectors, from which a stopped run resumes."""
 
-import logging
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,11 +21,12 @@ from elmo_plugin.common.formats.text_files import (
     sentence_lines,
     standard_input_lines,
 )
+from elmo_plugin.common.logs import get_logger
 
 STANDARD_INPUT = "-"
 _RECORD_BYTES = 8  # added to the size of each record, because blank lines also take memory
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class Record(NamedTuple):

@@ -8,7 +8,7 @@ import json
 import math
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple
 
 import h5py
@@ -17,6 +17,7 @@ from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 from elmo_plugin.common.integers import ceil_div
 from elmo_plugin.embed_files.chunks import Chunk, split_lines
@@ -185,6 +186,21 @@ def check_keys(chunk: Chunk) -> Chunk:
     return chunk
 
 
+def check_member_names(chunk: Chunk) -> Chunk:
+    """
+    Returns the chunk. Raises `BiLmError` if the name of a record would lead out of the folder into
+    which somebody unpacks an .npz file.
+    """
+    for record in chunk.records:
+        name = PureWindowsPath(record.name)  # splits at / also
+        if name.anchor or ".." in name.parts:
+            raise BiLmError(
+                f"{record.place}: the record {record.name!r:.100} cannot be a name in .npz; "
+                "write .hdf5"
+            )
+    return chunk
+
+
 def _write_safetensors(path: Path, content: Content) -> None:
     """
     Writes `vectors`, shape (words of the text, num_layers, dim) or (words of the text, dim), and
@@ -309,11 +325,14 @@ def _write_csv(path: Path, content: Content) -> None:
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["sentence", "position", "word", *names])
+        num_formulas = 0
         for line, text, rows in content.lines():
             words = [text] if content.settings.pooling else text.split()
             for position, (word, row) in enumerate(zip(words, rows, strict=True)):
                 shown = word if content.settings.keep_sentences else ""
+                num_formulas += count_formulas([line, shown])
                 writer.writerow([line, position, shown, *row.ravel().astype(str)])
+    warn_of_formulas(path.name, num_formulas)
 
 
 def _no_description(path: Path) -> str:

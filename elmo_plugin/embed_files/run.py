@@ -1,6 +1,5 @@
 """Embeds files of text: one, or many on a Dask cluster."""
 
-import logging
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, target_of
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
 from elmo_plugin.common.formats.text_files import compression, looks_raw
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files.chunks import (
@@ -26,7 +26,12 @@ from elmo_plugin.embed_files.chunks import (
     unfinished_chunks,
 )
 from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
-from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, Content, check_keys
+from elmo_plugin.embed_files.outputs import (
+    OUTPUT_FORMATS,
+    Content,
+    check_keys,
+    check_member_names,
+)
 from elmo_plugin.embed_files.settings import (
     MAX_PROCESSES,
     EmbedSettings,
@@ -38,7 +43,7 @@ from elmo_plugin.embed_files.settings import (
 # change the vectors after it.
 VERSION = 2
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,8 @@ def _prepare(
     )
     if settings.keys == "sentence":
         chunks = (check_keys(chunk) for chunk in chunks)
+    if output_format == "npz":
+        chunks = (check_member_names(chunk) for chunk in chunks)
     return _Work(
         source=source,
         chunks=chunks,

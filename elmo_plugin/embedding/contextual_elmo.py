@@ -13,7 +13,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, BiLmError
 from elmo_plugin.bilm.io import BUNDLED_MODELS, weights_digest
-from elmo_plugin.common.errors import as_configuration_error, check_at_least
+from elmo_plugin.common.errors import advise_version, as_configuration_error, check_at_least
 from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata, archived_bilm
 from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, SqliteCache
@@ -188,8 +188,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         if self._source in BUNDLED_MODELS and _bundled_digest(self._source) == metadata.digest:
             return BiLm.from_pretrained(self._source).state_dict()
         raise BiLmError(
-            f"the model was trained with other weights of the biLM {self._source!r}: install "
-            f"elmo_plugin=={metadata.version}"
+            f"the model was trained with other weights of the biLM {self._source!r}: "
+            f"{advise_version(metadata.version)}"
         )
 
 

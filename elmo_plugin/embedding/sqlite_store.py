@@ -1,6 +1,5 @@
 """Sentences in an SQLite file that several processes read and write."""
 
-import logging
 import os
 import sqlite3
 import threading
@@ -11,14 +10,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from elmo_plugin.common.logs import get_logger
+
 NAME = "activations.sqlite"
 # The file's `user_version`. In files of version 1 a word could have the vectors of another word.
 FORMAT = 2
 PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sentence over many
 CHECKSUM_SIZE = 4
+_TABLE = "CREATE TABLE records (id INTEGER PRIMARY KEY, content BLOB)"
+# Opening a file of ours takes far fewer steps of SQLite's machine.
+_MAX_STEPS_TO_OPEN = 1_000_000
+_MAX_RECORD = 2**28  # bytes, of a sentence of 20,000 words
 BUSY_SECONDS = 60.0  # how long it waits while other processes write
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 Result = TypeVar("Result")
 
 # No thread may be inside SQLite while the process forks, and the child must neither use nor close a
@@ -155,10 +160,15 @@ class SqliteStore:
             file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
+            connection.set_progress_handler(_stop, _MAX_STEPS_TO_OPEN)
+            if hasattr(connection, "setlimit"):  # since Python 3.11
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_RECORD)
+            connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             connection.execute("PRAGMA journal_mode = TRUNCATE")
             connection.execute(f"PRAGMA max_page_count = {max(self.max_bytes // PAGE_SIZE, 1)}")
             self._prepare(connection)
+            connection.set_progress_handler(None, 0)
         except BaseException:
             connection.close()
             raise
@@ -167,9 +177,10 @@ class SqliteStore:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """
         Creates the table of a new file, and empties a file of an earlier format. Raises
-        `sqlite3.OperationalError` if the file has a later format.
+        `sqlite3.OperationalError` if the file has a later format, or anything but the table.
         """
         if _format_of(connection) == FORMAT:
+            _check_schema(connection)
             return
         connection.execute("BEGIN IMMEDIATE")
         version = _format_of(connection)  # another process may have prepared it meanwhile
@@ -182,7 +193,7 @@ class SqliteStore:
                     "it is emptied"
                 )
             connection.execute("DROP TABLE IF EXISTS records")
-            connection.execute("CREATE TABLE records (id INTEGER PRIMARY KEY, content BLOB)")
+            connection.execute(_TABLE)
             connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
 
@@ -198,6 +209,21 @@ def _format_of(connection: sqlite3.Connection) -> int:
     """Returns the format of the file; 0 if it is new."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return version
+
+
+def _check_schema(connection: sqlite3.Connection) -> None:
+    """
+    Raises `sqlite3.OperationalError` if a file has anything but our table: a view or a trigger in
+    its place would run code of the file.
+    """
+    entries = connection.execute("SELECT sql FROM sqlite_master LIMIT 2").fetchall()
+    if entries != [(_TABLE,)]:
+        raise sqlite3.OperationalError("it is not a file of this cache")
+
+
+def _stop() -> int:
+    """Tells SQLite to end a statement."""
+    return 1
 
 
 def _row_id(key: bytes) -> int:

@@ -14,7 +14,7 @@ from allennlp.modules import TokenEmbedder
 from overrides import overrides
 from torch import Tensor, nn
 
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.errors import advise_version, as_configuration_error
 from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor
 from elmo_plugin.common.word_keys import word_key
 from elmo_plugin.embedding.archive import EXTRA_STATE, stored_state
@@ -167,8 +167,8 @@ class WordVectorsEmbedder(TokenEmbedder):
         stored = _metadata(state)
         if stored["digest"] and self._digest and stored["digest"] != self._digest:
             raise ConfigurationError(
-                f"the model was trained with other word vectors {self._source!r}: install "
-                f"elmo_plugin=={stored['version']}"
+                f"the model was trained with other word vectors {self._source!r}: "
+                f"{advise_version(stored['version'])}"
             )
 
 

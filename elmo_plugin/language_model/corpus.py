@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import shutil
+import zlib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,8 +31,9 @@ from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.chunks import ChunkFiles, CorpusChunk, write_corpus_chunk
 
 CHUNK_TOKENS = 2**22
-_FORMAT = 4  # the version of the folder of a prepared shard; a part of its name
-_LIST = "pieces.json"  # the file that has the numbers of tokens and sentences of each chunk
+_FORMAT = 5  # the version of the folder of a prepared shard, which is part of its name
+# The file that has the numbers of tokens and sentences of each chunk, and their checksum.
+_LIST = "pieces.json"
 
 
 @dataclass(frozen=True)
@@ -195,12 +197,15 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
 def _open(folder: Path) -> list[ChunkFiles] | None:
     """Returns the chunks in a folder, `None` if it is missing or incomplete."""
     try:
-        sizes = read_json(folder / _LIST, str(folder / _LIST))
+        content = read_json(folder / _LIST, str(folder / _LIST))
     except BiLmError:
         return None
+    if not isinstance(content, dict):
+        return None
+    sizes = content.get("sizes")
     if not isinstance(sizes, list) or not sizes:
         return None
-    if not all(_is_size(size) for size in sizes):
+    if not all(_is_size(size) for size in sizes) or content.get("crc32") != _checksum(sizes):
         return None
     return _chunks(folder, sizes)
 
@@ -210,6 +215,11 @@ def _is_size(value: object) -> bool:
     if not isinstance(value, list) or len(value) != 2:
         return False
     return all(type(count) is int and count >= 0 for count in value)
+
+
+def _checksum(sizes: Sequence[Sequence[int]]) -> int:
+    """Returns the CRC-32 of the sizes of chunks."""
+    return zlib.crc32(json.dumps(sizes).encode())
 
 
 def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
@@ -235,7 +245,8 @@ def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[Chu
             path = _chunk_path(part, len(sizes))
             write_corpus_chunk(path, chunk.words, chunk.tokens, chunk.lengths)
             sizes.append((len(chunk.tokens), len(chunk.lengths)))
-        (part / _LIST).write_text(json.dumps(sizes))
+        content = {"sizes": sizes, "crc32": _checksum(sizes)}
+        (part / _LIST).write_text(json.dumps(content))
         if _content(shard) != digest:
             raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
     return _chunks(folder, sizes)

@@ -1,6 +1,5 @@
 """Training a biLM: forward and backward language models over one token encoder and one softmax."""
 
-import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,11 +19,12 @@ from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, pa
 from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.common.errors import as_configuration_error, check_choice
 from elmo_plugin.common.formats.torch_files import json_to_tensor
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.language_model.evaluation import perplexities
 from elmo_plugin.language_model.vocabulary import WORDS, adapt_softmax, take_options_from_weights
 from elmo_plugin.training import bfloat16_autocast
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 TRAINING_PRECISIONS = ("float32", "bfloat16")
 

@@ -20,6 +20,7 @@ from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
+from elmo_plugin.common.streams import escape_in_json
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
 from elmo_plugin.language_model.evaluation import (
@@ -90,7 +91,7 @@ def measure_perplexity(
         for number, ((words, is_unknown), scores) in enumerate(bar):
             if per_sentence is not None:
                 line = sentence_as_json(number, words, is_unknown, scores)
-                print(json.dumps(line, ensure_ascii=False), file=file)
+                print(escape_in_json(json.dumps(line, ensure_ascii=False)), file=file)
             forward += float(scores.forward.sum())
             backward += float(scores.backward.sum())
             num_unknown += int(is_unknown.sum())

@@ -1,6 +1,5 @@
 """Logs the progress and the speed of a training, and the time left."""
 
-import logging
 import math
 import time
 from typing import Any, NamedTuple, cast
@@ -14,9 +13,10 @@ from overrides import overrides
 from torch import Tensor
 from tqdm import tqdm
 
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.progress import describe_seconds
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class _Start(NamedTuple):

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, is_special
+from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
+from elmo_plugin.common.streams import escape_in_json
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.predictions import FORMATS
 from elmo_plugin.predictions.kinds import kind_of
@@ -63,7 +65,7 @@ def check_format(path: str | Path, task: TaskCard) -> None:
         raise BiLmError(f"{path}: expected a file in {', '.join(FORMATS)}")
     if suffix == ".conll" and "entities" not in task.finds:
         raise BiLmError(
-            f"{path}: {task.title.lower()} has no .conll; expected .jsonl, .csv or .html"
+            f"{path}: {task.title.lower()} has no .conll; expected .jsonl, .json, .csv or .html"
         )
 
 
@@ -73,8 +75,8 @@ def write_predictions(
     """
     Writes predictions to a file in the format of its suffix, completely or not at all, and returns
     their number. A .csv has a row for each entity, role, mention, answer or label; a .conll, which
-    AllenNLP's `predictor` formats, a line for each word and its tag. The others are .jsonl and
-    .html. Standard output and devices get JSON lines.
+    AllenNLP's `predictor` formats, a line for each word and its tag. The others are .jsonl,
+    .json, a list of the same objects, and .html. Standard output and devices get JSON lines.
     """
     write = _WRITERS.get(Path(path).suffix.lower(), _write_jsonl)
     numbered = NumberedPredictions(predictions)
@@ -92,14 +94,27 @@ def write_predictions(
 def _write_jsonl(predictions: NumberedPredictions, target: Target) -> None:
     """Writes an object a line: the input, and over it the prediction."""
     for line, prediction in predictions:
-        content: dict[str, object] = {"line": line}
-        for key, value in prediction.inputs.items():
-            is_hidden = key in prediction and prediction[key] != value
-            content[f"input_{key}" if is_hidden else key] = value
-        content.update(prediction)
-        content["line"] = line
-        text = json.dumps(content, ensure_ascii=False)
-        print(text, file=target.file, flush=target.file is sys.stdout)
+        print(_to_json(line, prediction), file=target.file, flush=target.file is sys.stdout)
+
+
+def _write_json(predictions: NumberedPredictions, target: Target) -> None:
+    """Writes a list of the objects that .jsonl has, each on its own line."""
+    separator = "[\n"
+    for line, prediction in predictions:
+        target.file.write(separator + _to_json(line, prediction))
+        separator = ",\n"
+    target.file.write("\n]\n")
+
+
+def _to_json(line: int, prediction: Prediction) -> str:
+    """Returns the input, and over it the prediction, as JSON in one line."""
+    content: dict[str, object] = {"line": line}
+    for key, value in prediction.inputs.items():
+        is_hidden = key in prediction and prediction[key] != value
+        content[f"input_{key}" if is_hidden else key] = value
+    content.update(prediction)
+    content["line"] = line
+    return escape_in_json(json.dumps(content, ensure_ascii=False))
 
 
 def _write_html(predictions: NumberedPredictions, target: Target) -> None:
@@ -118,6 +133,7 @@ def _write_conll(predictions: NumberedPredictions, target: Target) -> None:
 def _write_csv(predictions: NumberedPredictions, target: Target) -> None:
     """Writes a table with the columns that the first prediction needs."""
     table: csv.DictWriter[str] | None = None
+    num_formulas = 0
     for line, prediction in predictions:
         kind = kind_of(prediction)
         if kind is None:
@@ -134,11 +150,15 @@ def _write_csv(predictions: NumberedPredictions, target: Target) -> None:
             )
             table.writeheader()
         for row in kind.rows(prediction):
-            table.writerow({**repeated, **row})
+            cells = {**repeated, **row}
+            num_formulas += count_formulas(cells.values())
+            table.writerow(cells)
+    warn_of_formulas(f"{target.title}.csv", num_formulas)
 
 
 _WRITERS: dict[str, Callable[[NumberedPredictions, Target], None]] = {
     ".jsonl": _write_jsonl,
+    ".json": _write_json,
     ".csv": _write_csv,
     ".conll": _write_conll,
     ".html": _write_html,

@@ -1,6 +1,5 @@
 """The inputs of a predictor from a command line, and from files."""
 
-import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.files import is_special
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.not_sentences import BETWEEN_TABS, kind_of_data
 from elmo_plugin.common.formats.text_files import (
@@ -17,11 +17,12 @@ from elmo_plugin.common.formats.text_files import (
     read_lines,
     standard_input_lines,
 )
+from elmo_plugin.common.logs import get_logger, silence
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions.inputs import Input, input_of_texts, is_question_first
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # JSON, unlike "{Anna} left"
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
@@ -71,6 +72,18 @@ def _inputs_about_passage(
             yield Input(f"{last}, line {number}", values, number)
     if not num_questions:
         raise BiLmError(f"{last}: expected a question in each line, got only blank lines")
+
+
+def count_inputs(texts: Sequence[str], task: TaskCard) -> int | None:
+    """
+    Returns the number of inputs that a command line names, and raises `BiLmError` for a mistake in
+    any of them, so that it is found before the first prediction. Returns `None` for what can be
+    read only once, such as a pipe.
+    """
+    if any(text == "-" or is_special(text) for text in texts):
+        return None
+    with silence():  # warnings come when they are read again
+        return sum(1 for _ in inputs_of(texts, task))
 
 
 def _lines(path: str) -> Iterable[bytes]:

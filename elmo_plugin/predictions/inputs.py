@@ -1,14 +1,14 @@
 """Texts to the inputs of a predictor."""
 
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from elmo_plugin.bilm import BiLmError, as_words
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.task_cards import TaskCard
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _CLOSING = " \t\r\n\"'”’)"  # noqa: RUF001
 _QUESTION = re.compile(rf"[^?!？！]*[?？][{_CLOSING}]*")  # noqa: RUF001

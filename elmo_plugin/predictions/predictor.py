@@ -15,7 +15,7 @@ from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.files import check_outputs
 from elmo_plugin.common.task_cards import InputText, TaskCard
 from elmo_plugin.predictions.files import check_format, write_predictions
-from elmo_plugin.predictions.input_files import read_inputs
+from elmo_plugin.predictions.input_files import count_inputs, read_inputs
 from elmo_plugin.predictions.inputs import Input, input_of_item, input_of_texts
 from elmo_plugin.predictions.prediction import TASKS, Prediction
 
@@ -154,12 +154,13 @@ class TextPredictor:
         self, path: str | Path, output: str | Path, batch_size: int = BATCH_SIZE
     ) -> None:
         """
-        Writes the prediction for each line of a file (see `read_inputs`) to a .jsonl, .csv, .conll
-        or .html file, completely or not at all.
+        Writes the prediction for each line of a file (see `read_inputs`) to a .jsonl, .json, .csv,
+        .conll or .html file, completely or not at all.
         """
         check_format(output, self.task)
         check_outputs([output], [str(path)])
-        inputs = list(read_inputs(path, self.task))
+        count_inputs([str(path)], self.task)
+        inputs = read_inputs(path, self.task)  # never in memory as a whole
         write_predictions(self.predict_each(inputs, batch_size), output, self.allennlp)
 
 

@@ -1,14 +1,14 @@
 """The inputs of predictors in tables: a text in each row, or a word in each row."""
 
-import logging
 from collections.abc import Iterator, Sequence
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.importers import ImportOptions, Report, read_table, read_untagged
 from elmo_plugin.predictions.inputs import Input, input_of_item, input_of_texts
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _TEXT_NAMES = ("text", "sentence", "document", "review", "tweet", "comment", "content")
 

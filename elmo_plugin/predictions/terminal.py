@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from elmo_plugin.common.streams import show, visible
+from elmo_plugin.common.streams import show_lines, visible
 from elmo_plugin.predictions.prediction import Prediction
 from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent
 
@@ -38,7 +38,7 @@ def _show_prediction(prediction: Prediction, parts: Sequence[Part]) -> None:
     """Prints one prediction. If it is of a file, the texts that it does not show come first."""
     if prediction.line:
         for text in prediction.shown_inputs(parts).values():
-            show(text)
+            show_lines(text)
     print_view(parts)
 
 

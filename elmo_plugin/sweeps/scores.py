@@ -1,6 +1,5 @@
 """The scores of several trainings of each configuration, as a table and as JSON."""
 
-import logging
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,9 +9,10 @@ from typing import Any, NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.sweeps.trainings import PROVENANCE_NAME, Outcome, Training
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 Scores = dict[str, list[float]]  # for each configuration, a score of each seed
 _BEST = "best_validation_"  # how AllenNLP's names of the scores of the best epoch begin
@@ -124,7 +124,9 @@ def judge(
             scores[training.name].append(score)
             continue
         why = outcome.failure or f"its {metric.name} is {score}"
-        logger.error("%s failed: %s", training, outcome.details or why)
+        logger.error("%s failed: %s", training, why)
+        for line in outcome.details.splitlines():
+            logger.error("%s", line)
         failures.append(f"{training} failed: {why}")
     return scores, failures
 

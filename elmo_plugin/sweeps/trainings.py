@@ -83,7 +83,8 @@ def train_in_turn(trainings: Sequence[Training]) -> Iterator[Outcome]:
     """Runs the trainings one after another, and yields the outcome of each."""
     is_terminal = sys.stderr.isatty()
     for number, training in enumerate(trainings, start=1):
-        show(f"\n{training}: training {number} of {len(trainings)}")
+        show()
+        show(f"{training}: training {number} of {len(trainings)}")
         yield Outcome.of(training, file_friendly_logging=not is_terminal)
 
 

@@ -2,7 +2,6 @@
 F1; the table of figures that `elmo score` prints.
 """
 
-import logging
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -13,7 +12,9 @@ from allennlp.common.util import is_distributed
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-logger = logging.getLogger(__name__)
+from elmo_plugin.common.logs import get_logger
+
+logger = get_logger(__name__)
 
 
 class Figures(NamedTuple):

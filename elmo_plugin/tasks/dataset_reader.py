@@ -1,6 +1,5 @@
 """The base of the dataset readers of all tasks."""
 
-import logging
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,10 +16,11 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.tokenizers import as_typed
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _COLUMN = re.compile(r"\S+", re.ASCII)
 # The index of a tag that is not in the vocabulary: losses ignore it, and no model predicts it.

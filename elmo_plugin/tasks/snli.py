@@ -2,7 +2,6 @@
 predictor.
 """
 
-import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
@@ -19,13 +18,14 @@ from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 
 from elmo_plugin.bilm import Dropout
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.labeled_texts import KnownLabelField, LabeledTextsReader, number_of_labels
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.task_model import Classifier
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 LABELS = {
     "entailment": "entailment",

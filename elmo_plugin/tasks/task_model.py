@@ -2,7 +2,6 @@
 ensembles.
 """
 
-import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -23,10 +22,11 @@ from torch.nn import functional
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import FiniteModule
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.labeled_texts import number_of_labels
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 Layer = TypeVar("Layer", bound=nn.Module)
 

@@ -1,6 +1,5 @@
 """Trainer callbacks: bfloat16, rounded matrix products, and ELMo's mixing weights."""
 
-import logging
 from contextlib import ExitStack
 from typing import Any
 
@@ -15,12 +14,13 @@ from torch.utils.hooks import RemovableHandle
 
 from elmo_plugin.bilm import precision_on
 from elmo_plugin.common.errors import check_choice
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
 
 # The arguments of `torch.set_float32_matmul_precision`.
 MATMUL_PRECISIONS = ("highest", "high", "medium")
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 def bfloat16_autocast(device: str) -> torch.autocast:

@@ -1,6 +1,5 @@
 """Checkpoints that are written completely or not at all."""
 
-import logging
 import os
 from pathlib import Path
 from typing import cast
@@ -13,8 +12,9 @@ from overrides import overrides
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import remove_leftovers
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
+from elmo_plugin.common.logs import get_logger
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 # How the names of a checkpoint's files end. The second pattern is for a sharded training, in
 # which each process ("worker") writes its own part of the state.

@@ -1,12 +1,12 @@
 """A trainer that resumes exactly after a kill, for any model."""
 
 import json
-import logging
 import os
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -22,9 +22,11 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import ElmoRepresentations
+from elmo_plugin.training.recovery import check_finished_metrics
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 # The key, in a checkpoint's training state, of the values that AllenNLP leaves out.
 KEY = "exact_resume"
@@ -251,6 +253,7 @@ class ResumableTrainer(GradientDescentTrainer):
                 self._scaler.load_state_dict(scaler_state)
             self._epoch.totals = dict(own["pass"])
             self._resumed = own
+        check_finished_metrics(Path(self._serialization_dir), self._start_after_epochs_completed)
         self._repair_best_model()
         if self._metric_tracker.should_stop_early():
             # The training had stopped before the checkpoint was read, and does not go on.

@@ -106,19 +106,19 @@ CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
 @pytest.mark.parametrize(
     ("make", "changes", "arguments", "message"),
     [
-        (simple_tagger, {}, ["--dry-run"], "^dry run: .*gone.tsv"),
+        (simple_tagger, {}, ["--dry-run", "--trust"], "^dry run: .*gone.tsv"),
         (CONFIGS["ner"], {}, ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
         (
             simple_tagger,
             {"train_data_path": "_ _ _ _\n", "dataset_reader": CONLL},
-            ["--dry-run"],
+            ["--dry-run", "--trust"],
             r"^dry run: .*/a\.txt, read by dataset_reader \(type: 'conll2003', tag_label: 'ner', "
             r"convert_to_coding_scheme: 'BIOUL'\): InvalidTagSequence: _$",
         ),
         (
             simple_tagger,
             {"train_data_path": "\n"},
-            ["--dry-run"],
+            ["--dry-run", "--trust"],
             r"^dry run: .*/a\.txt, read by dataset_reader \(type: 'conll2003', .*\): it finds no instances$",
         ),
     ],

@@ -9,6 +9,10 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.commands.score import score_squad_files
+from elmo_plugin.predictions import input_files
+from elmo_plugin.predictions.files import write_predictions
+from elmo_plugin.predictions.prediction import TASKS, Prediction
+from elmo_plugin.predictions.predictor import TextPredictor
 from tests.commands.run import run
 from tests.tasks import test_contract
 from tests.trained_tagger import train
@@ -104,7 +108,7 @@ def test_only_trusted_archives_run_code(
         (["folder"], "TEXT: folder is a directory"),
         (
             ["texts.txt", "-o", "out.xlsx"],
-            r"expected \.jsonl, \.csv, \.conll, \.html, got out\.xlsx",
+            r"expected \.jsonl, \.json, \.csv, \.conll, \.html, got out\.xlsx",
         ),
         (["texts.txt", "-o", "out.csv", "--json", "-"], "expected --output or --json, got both"),
         (["--squad", "texts.txt", "-o", "out.csv"], r"expected \.json, got out\.csv"),
@@ -144,3 +148,75 @@ def test_the_lines_of_a_file_are_predicted_and_written_or_shown(
     run("predict", tagger_archives[0], texts)
     lines = capsys.readouterr().out.replace("[", "").splitlines()
     assert any("moved" in line for line in lines) and any("left" in line for line in lines)
+
+
+def test_a_long_file_is_never_in_memory_as_a_whole(
+    tagger_archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each batch, the lines that were read are those of the batch and of earlier ones."""
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Ada moved to Lisbon.\n" * 20)
+    num_read = 0
+    num_predicted = 0
+    ahead: list[int] = []
+    input_of_texts = input_files.input_of_texts
+    predict_batch = TextPredictor.predict_batch_json
+
+    def read(*arguments: Any) -> Any:
+        nonlocal num_read
+        num_read += 1
+        return input_of_texts(*arguments)
+
+    def predict(self: TextPredictor, inputs: list[Any]) -> Any:
+        nonlocal num_predicted
+        ahead.append(num_read - num_predicted)
+        num_predicted += len(inputs)
+        return predict_batch(self, inputs)
+
+    monkeypatch.setattr(input_files, "input_of_texts", read)
+    monkeypatch.setattr(TextPredictor, "predict_batch_json", predict)
+    output = tmp_path / "out.jsonl"
+    run("predict", tagger_archives[0], texts, "-o", output, "--batch-size", 3)
+    num_counted = 20  # the file is read once before, so that a mistake in it is found at once
+    assert ahead == [num_counted + 3] * 6 + [num_counted + 2]
+    assert len(output.read_text().splitlines()) == 20
+
+
+def test_a_mistake_in_a_file_is_found_before_the_first_prediction(
+    tagger_archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text('{"sentence": "Ada moved."}\n' * 3 + "{\n")
+    monkeypatch.setattr(TextPredictor, "predict_batch_json", None)
+    for output in ("out.jsonl", "out.json"):
+        with pytest.raises(ConfigurationError, match=r"texts\.jsonl, line 4: not JSON"):
+            run("predict", tagger_archives[0], texts, "-o", tmp_path / output, "--batch-size", 1)
+        assert not (tmp_path / output).exists()
+
+
+def test_a_file_of_json_is_a_list_of_the_lines_of_jsonl(
+    tagger_archives: list[Path], tmp_path: Path
+) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Ada moved to Lisbon.\nBob left.\n")
+    run("predict", tagger_archives[0], texts, "-o", tmp_path / "out.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    for option in ("--json", "-o"):
+        run("predict", tagger_archives[0], texts, option, tmp_path / "out.json")
+        assert json.loads((tmp_path / "out.json").read_text()) == lines
+
+
+def test_texts_that_a_spreadsheet_would_compute_are_reported_and_kept(
+    tagger_archives: list[Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    predictions = [
+        Prediction({"words": ["x"], "entities": [entity]}, TASKS["ner"], {"sentence": "x"})
+        for entity in (
+            {"type": "=cmd|' /C calc'!A0", "start": 0, "end": 1, "text": "@SUM(A1)"},
+            {"type": "PER", "start": 0, "end": 1, "text": "-1.5"},
+        )
+    ]
+    write_predictions(predictions, tmp_path / "out.csv")
+    assert "@SUM(A1)" in (tmp_path / "out.csv").read_text()
+    assert "out.csv: texts that begin with =, +, - or @ are formulas" in caplog.text
+    assert "(2 of them): import its columns as text" in caplog.text

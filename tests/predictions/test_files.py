@@ -186,7 +186,8 @@ def test_a_file_is_written_completely_or_not_at_all(suffix: str, tmp_path: Path)
 
 def test_only_entities_have_columns() -> None:
     with pytest.raises(
-        BiLmError, match=r"a\.conll: sentiment has no \.conll; expected \.jsonl, \.csv or \.html"
+        BiLmError,
+        match=r"a\.conll: sentiment has no \.conll; expected \.jsonl, \.json, \.csv or \.html",
     ):
         check_format("a.conll", TASKS["sst"])
     with pytest.raises(BiLmError, match=r"a\.txt: expected a file in \.jsonl"):

@@ -10,7 +10,6 @@ the attribute `options`. So damage is noticed, and options that do not belong to
 """
 
 import json
-import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -44,6 +43,7 @@ from elmo_plugin.common.formats.hdf5_files import (
 )
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.torch_files import check_finite
+from elmo_plugin.common.logs import get_logger
 
 DTYPES = ("float32", "float16")  # the types in which any file may store numbers
 UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # the names in AllenNLP's and in published vocabularies
@@ -54,7 +54,7 @@ _BILM_DATASET = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|
 # take.
 _MAX_BYTES_A_NUMBER = 100
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class SoftmaxWeights(NamedTuple):

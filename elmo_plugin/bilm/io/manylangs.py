@@ -183,13 +183,14 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
 
 def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
     """
-    Reads the network's file. Searches the folder, `configs` beside the folder, and `config_path`
-    for it. Raises `BiLmError` if it is not found.
+    Reads the network's file. `config_path` is its place on the machine of the training, and only
+    its name counts. Searches the folder, and `configs` beside it. Raises `BiLmError` if it is not
+    found.
     """
     _, _, name = config_path.replace("\\", "/").rpartition("/")
     files: list[AnyPath] = [folder / name]
     if isinstance(folder, Path):
-        files += [folder.parent / "configs" / name, Path(config_path)]
+        files.append(folder.parent / "configs" / name)
     for file in files:
         if file.is_file():
             return file, read_json(file, f"file {file}")

@@ -20,8 +20,14 @@ MAX_RATIO = 100  # of unpacked to packed size, for larger archives; weights have
 MAX_SMALL_MEMBER = 2**27  # bytes of a file of a zip archive, at any ratio
 MAX_MEMBERS = 10_000
 _READ = 2**20  # bytes at a time
-# Headers that hold a long name or attributes, and the most bytes that one may have.
-_MAX_HEADER = 2**20
+# Headers that hold a long name or attributes, and the most bytes that one may have. Headers for all
+# members are copied with each member, so there may be only a few of them.
+_MAX_HEADER = 2**16
+_MAX_GLOBAL_HEADERS = 100
+_GLOBAL_HEADER = b"g"
+# The longest name of a member, and the most folders in it: `zipfile` makes an entry for each.
+_MAX_NAME = 4096
+_MAX_DEPTH = 100
 _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g", b"X")
 
 
@@ -72,7 +78,10 @@ class ZippedPath(zipfile.Path):
         with _naming(path, "zip"):
             archive = zipfile.ZipFile(path)
             names = Counter(archive.namelist())
+            if len(names) > MAX_MEMBERS:
+                raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
             for name, count in names.items():
+                _check_name(name)
                 if count > 1:
                     raise BiLmError(f"several files are called {name!r}")
             folders = {name.rpartition("/")[0] for name in names if not name.endswith("/")}
@@ -130,6 +139,15 @@ def _naming(path: str | Path, kind: str = "tar") -> Iterator[None]:
         raise BiLmError(message) from error
 
 
+def _check_name(name: str) -> None:
+    """
+    Raises `BiLmError` for a name that no model's file has: a long one, or one with many or nameless
+    folders.
+    """
+    if len(name) > _MAX_NAME or name.count("/") > _MAX_DEPTH or "//" in name:
+        raise BiLmError(f"{name[:60]!r}… is no name of a file")
+
+
 def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
     """Yields the name and the stream of each file. A stream must be read before the next one."""
     with open(path, "rb") as raw:
@@ -144,6 +162,8 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
             for number, member in enumerate(archive):
                 if number >= MAX_MEMBERS:
                     raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
+                archive.members.clear()  # type: ignore[attr-defined]  # it would keep every name and attribute
+                _check_name(member.name)
                 name = PureWindowsPath(member.name)  # it also splits at `\`
                 if name.anchor or ".." in name.parts or "\0" in member.name:
                     raise BiLmError(f"{member.name!r} would be written outside its folder")
@@ -191,7 +211,15 @@ class _Member(tarfile.TarInfo):
             raise tarfile.ReadError("it contains a sparse file, which is not supported")
         if self.size < 0 or (self.type in _HEADER_TYPES and self.size > _MAX_HEADER):
             raise tarfile.ReadError(f"it has a header of {self.size:,} bytes")
+        if self.type == _GLOBAL_HEADER:
+            self._count_global_header(archive)
         return super()._proc_member(archive)  # type: ignore[misc]
+
+    def _count_global_header(self, archive: tarfile.TarFile) -> None:
+        number = getattr(archive, "num_global_headers", 0) + 1
+        archive.num_global_headers = number  # type: ignore[attr-defined]
+        if number > _MAX_GLOBAL_HEADERS:
+            raise tarfile.ReadError(f"it has more than {_MAX_GLOBAL_HEADERS} global headers")
 
     def _proc_gnusparse_10(self, *_: Any) -> None:
         raise tarfile.ReadError("it contains a sparse file, which is not supported")

@@ -1,7 +1,6 @@
 """The lines of a text file, compressed or not, with errors that name the file and the line."""
 
 import gzip
-import logging
 import re
 import sys
 import zlib
@@ -17,9 +16,10 @@ from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
 from elmo_plugin.common.formats.not_sentences import kind_of_data
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 MAX_LINE_BYTES = 2**28
 MAX_BLANK_LINES = 1_000_000  # so many in succession are refused

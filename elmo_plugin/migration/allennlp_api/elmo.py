@@ -1,6 +1,5 @@
 """`Elmo` and `ScalarMix` with the interface of AllenNLP's."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from os import PathLike
@@ -12,10 +11,11 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLm, BiLmError, Cache
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import FiniteModule
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import weighted_sum
 from elmo_plugin.migration.allennlp_api.elmo_bilm import ElmoBiLm
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 SMALLEST_VARIANCE = 1e-13

@@ -2,7 +2,6 @@
 weights.
 """
 
-import tempfile
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.archives import find_weights, load_archive, write_archive
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import write_json
+from elmo_plugin.common.files import temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
@@ -38,8 +37,7 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
     """
     from elmo_plugin import dropin  # noqa: F401  here, as it replaces AllenNLP's classes
 
-    with tempfile.TemporaryDirectory(prefix="elmo_port_") as name:
-        folder = Path(name)
+    with temporary_folder("elmo_port_") as folder:
         unpack(source, folder)
         try:
             porting = _port_folder(folder)
@@ -110,6 +108,8 @@ def _use_stored_files(config: Config, folder: Path) -> dict[str, str]:
         return sources
     for key in read_json_object(folder / _STORED_FILES, f"its {_STORED_FILES}"):
         *parents, last = key.split(".")
+        if "\0" in key:
+            continue  # no file has such a name
         part = _object_at(config, parents)
         copy = folder / _STORED_FOLDER / key
         is_inside = copy.resolve().is_relative_to(folder.resolve())

@@ -5,15 +5,17 @@ Reads Jsonnet and JSON with comments, and writes JSON. External variables that a
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import as_object, parse_json
+from elmo_plugin.common.streams import escape_in_json
 from elmo_plugin.config_check import VARIABLE
 from elmo_plugin.migration.porting.config import Config
 
@@ -113,9 +115,9 @@ def _evaluate_with_marks(jsonnet: _Jsonnet, given: Mapping[str, str]) -> Any:
             config = marked.config
             marks[variable] = marked.value
     if computed:
-        hint = " ".join(f"--ext-var {variable}=VALUE" for variable in computed)
         raise BiLmError(
-            f"{jsonnet.name}: it computes with the variable {', '.join(computed)}: pass {hint}"
+            f"{jsonnet.name}: it computes with the variable {', '.join(computed)}: pass "
+            f"{how_to_give(computed)}"
         )
     return config
 
@@ -151,11 +153,19 @@ def _hint_of_tried(asked: Mapping[str, str], known: Mapping[str, str]) -> str:
     tried = [variable for variable in asked if variable not in known]
     if not tried:
         return ""
-    options = " ".join(f"--ext-var {variable}=VALUE" for variable in tried)
     return (
         f" (tried with {_ANY_VALUE!r} for the variable {', '.join(tried)}: if it computes with it, "
-        f"pass {options})"
+        f"pass {how_to_give(tried)})"
     )
+
+
+def how_to_give(variables: Iterable[str]) -> str:
+    """Returns the options that give variables their values, quoted for a shell."""
+    options = []
+    for variable in variables:
+        assignment = shlex.quote(variable) + "=VALUE"
+        options.append(f"--ext-var {assignment}")
+    return " ".join(options)
 
 
 def with_values(config: Any, variables: Mapping[str, str]) -> Any:
@@ -186,7 +196,8 @@ def variables_in(config: Config) -> list[str]:
 
 def to_json(config: Config) -> str:
     """Returns the configuration as JSON; external variables are Jsonnet in it."""
-    return _TEXT.sub(_with_functions, json.dumps(config, indent=2, ensure_ascii=False)) + "\n"
+    text = escape_in_json(json.dumps(config, indent=2, ensure_ascii=False))
+    return _TEXT.sub(_with_functions, text) + "\n"
 
 
 def _with_functions(literal: re.Match[str]) -> str:

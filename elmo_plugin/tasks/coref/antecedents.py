@@ -1,6 +1,5 @@
 """Scores of pairs of spans: whether a span refers to the same as an earlier one."""
 
-import logging
 from typing import Any
 
 import torch
@@ -8,10 +7,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.bilm import Dropout, autocast_dtype, first_derivative_only
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.coref.span_encoder import further_layers
 from elmo_plugin.tasks.task_model import grown
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 # Spans whose antecedents are scored together, so that their scaled weights fit into a CPU's cache.
 BLOCK = 8

@@ -1,6 +1,5 @@
 """Documents of CoNLL-2012 as instances."""
 
-import logging
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
@@ -11,12 +10,13 @@ from allennlp.data.fields import LabelField, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
 from elmo_plugin.tasks.coref.conll import parse_documents
 from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 GENRES = "genre_labels"  # the namespace in the vocabulary
 

@@ -2,7 +2,6 @@
 (v8.01).
 """
 
-import logging
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
@@ -13,10 +12,11 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.counting import CountingMetric, Figures, harmonic_mean, ratio
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 METRICS = ("muc", "bcub", "ceafe")  # the score of CoNLL-2012 is their mean
 MAX_REPEATED = 10

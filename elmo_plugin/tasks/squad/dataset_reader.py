@@ -1,6 +1,5 @@
 """Questions about paragraphs as instances, and batches of them."""
 
-import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
@@ -12,11 +11,12 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_plugin.common.errors import check_at_least
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
 from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _MOST_IDS = 10  # how many of the skipped questions the log names
 

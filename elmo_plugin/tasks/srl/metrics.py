@@ -2,7 +2,6 @@
 CoNLL-2005.
 """
 
-import logging
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -11,11 +10,12 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.counting import SpanF1
 from elmo_plugin.tasks.spans import Span, tags_to_spans
 from elmo_plugin.tasks.srl.sentences import VERB, SrlSentence
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 Pieces = tuple[tuple[int, int], ...]  # start and end of each part of an argument
 

@@ -141,7 +141,7 @@ def test_archives_that_unpack_to_many_times_their_size_are_refused(
     monkeypatch.undo()
     long_name = member("n" * (archives._MAX_HEADER + 1), b"")
     path.write_bytes(gzip.compress(tar([long_name])))
-    with pytest.raises(BiLmError, match="it has a header of 1,048,"):
+    with pytest.raises(BiLmError, match="it has a header of 65,"):
         unpack(path, folder)
 
 

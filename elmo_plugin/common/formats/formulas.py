@@ -1,0 +1,39 @@
+"""Texts in CSV that a spreadsheet would take for formulas."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from elmo_plugin.common.logs import get_logger
+
+logger = get_logger(__name__)
+
+_FIRST = ("=", "+", "-", "@", "\t", "\r")
+
+
+def count_formulas(cells: Iterable[object]) -> int:
+    """Returns the number of texts that a spreadsheet would compute when it opens them."""
+    return sum(1 for cell in cells if _is_formula(cell))
+
+
+def _is_formula(cell: object) -> bool:
+    if not isinstance(cell, str) or not cell.startswith(_FIRST) or len(cell) == 1:
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False  # a number, such as -1.5
+
+
+def warn_of_formulas(file: str | Path, number: int) -> None:
+    """
+    Warns of texts that begin as formulas do. They are written without changes, because programs
+    read the file.
+    """
+    if number:
+        logger.warning(
+            "%s: texts that begin with =, +, - or @ are formulas to a spreadsheet (%d of them): "
+            "import its columns as text",
+            file,
+            number,
+        )

@@ -1,0 +1,62 @@
+"""Loggers and a formatter whose lines cannot control a terminal, whatever file they quote."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from elmo_plugin.common.streams import visible, visible_line
+
+
+def get_logger(name: str) -> logging.Logger:
+    """
+    Returns the logger of a module of this package. Each record is one line without characters that
+    control a terminal, for any handler.
+    """
+    logger = logging.getLogger(name)
+    logger.addFilter(_make_visible)  # the logger keeps it once, however often it is added
+    return logger
+
+
+def _make_visible(record: logging.LogRecord) -> bool:
+    """Replaces the message of a record by what may be shown of it."""
+    record.msg = visible_line(record.getMessage())
+    record.args = None
+    return True
+
+
+class VisibleFormatter(logging.Formatter):
+    """Formats a record, of any package, so that it cannot control a terminal."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return visible_line(super().formatMessage(record))
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))  # a traceback may follow the message
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Logs nothing but errors of this package within the block."""
+    logger = logging.getLogger("elmo_plugin")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def show_log(verbose: bool) -> None:
+    """
+    Shows warnings of all packages on standard error, and with `verbose` whatever is logged there.
+    If the program has a handler already, it stays the only one.
+    """
+    root = logging.getLogger()
+    if root.handlers:
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(VisibleFormatter("%(message)s"))
+    if not verbose:
+        handler.setLevel(logging.WARNING)
+    root.addHandler(handler)

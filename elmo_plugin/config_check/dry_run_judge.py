@@ -1,0 +1,150 @@
+"""
+The judge of a configuration from elsewhere, for a dry run: its objects may read files of this
+machine that it names, but run no other code, fetch nothing and write nothing.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from allennlp.common import Registrable
+from allennlp.data import Vocabulary
+from overrides import overrides
+
+from elmo_plugin.common.bundled import bundled_models
+from elmo_plugin.common.downloads import is_url
+from elmo_plugin.config_check.archive_judge import (
+    ArchiveJudge,
+    Refusal,
+    is_data,
+    is_listed,
+    is_of_user,
+    read_allowed,
+)
+from elmo_plugin.config_check.classes import Constructor, unknown
+from elmo_plugin.config_check.walk import Keys, Value
+
+_OF_TRAININGS = read_allowed("dry_run_types.json")
+# Arguments for files, or models of this package, that classes read as data.
+_READ = {
+    "bilm",
+    "file",
+    "initial",
+    "options_file",
+    "pretrained_file",
+    "pretrained_files",
+    "target_pretrain_file",
+    "vectors",
+    "weight_file",
+}
+# Constructors of vocabularies; the others are data.
+_FETCHED = {"from_pretrained_transformer", "from_pretrained_transformer_and_instances"}
+# AllenNLP passes these paths to constructors, so a configuration does not have them.
+_PATHS_THAT_ARE_PASSED = {"serialization_dir", "data_path"}
+# Arguments that say where files are written.
+_WRITTEN = {"cache_directory", "path"}
+# Their values are paths, or lists and objects of paths.
+_DATA = ("train_data_path", "validation_data_path", "test_data_path")
+
+
+def refused_in_dry_run(config: Mapping[str, Any]) -> Iterator[Refusal]:
+    """Yields the values that a configuration may not have, if a dry run should be safe."""
+    from allennlp.commands.train import TrainModel
+
+    kind = config.get("type", TrainModel.default_implementation)
+    if kind not in Registrable._registry[TrainModel]:
+        yield Refusal(("type",), unknown(kind))
+        return
+    options = Constructor(*Registrable._registry[TrainModel][kind]).options()
+    judge = _DryRunJudge(Path(), subject="the configuration")
+    for key, value in config.items():
+        if key in _DATA:
+            yield from _judge_data(value, (key,))
+        elif key in options:
+            yield from judge.judge(options[key].annotation, value, (key,))
+
+
+def _judge_data(value: Value, keys: Keys) -> Iterator[Refusal]:
+    """Refuses the data of a training if they are not files of this machine."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _judge_data(item, (*keys, key))
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _judge_data(item, (*keys, position))
+    elif isinstance(value, str) and (_is_address(value) or _is_special(value)):
+        yield Refusal(keys, f"{value} is not a file of this machine")
+
+
+@dataclass(frozen=True)
+class _DryRunJudge(ArchiveJudge):
+    @overrides
+    def may_make(self, cls: Any) -> bool:
+        return is_data(cls) or is_listed(cls, _OF_TRAININGS)
+
+    @overrides
+    def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Refusal]:
+        is_fetched = isinstance(value, Mapping) and value.get("type") in _FETCHED
+        if cls is Vocabulary and is_fetched:
+            yield Refusal((*keys, "type"), f"{value['type']} fetches a model")
+            return
+        yield from super().judge_object(cls, value, keys)
+
+    @overrides
+    def may_be_given(self, name: str) -> bool:
+        return name not in _PATHS_THAT_ARE_PASSED  # a trainer is given its optimizer, for example
+
+    @overrides
+    def judge_file(self, value: Value, keys: Keys) -> Iterator[Refusal]:
+        if keys[-1] in _READ:
+            yield from _judge_read(value, keys)
+        else:
+            yield self.outside(value, keys)
+
+    @overrides
+    def judge_own_files(
+        self, made: Any, name: str, value: Mapping[str, Value], keys: Keys
+    ) -> Iterator[Refusal]:
+        """Judges the files that a class reads or writes, also by default."""
+        if is_of_user(made):
+            return
+        for key, option in Constructor(made).options().items():
+            given = value.get(key, option.default)
+            if key in _READ:
+                yield from _judge_read(given, (*keys, key))
+            elif key == "directory" and isinstance(given, str) and not os.path.isdir(given):
+                yield Refusal((*keys, key), f"{given} is not a folder of this machine")
+            elif key in _WRITTEN and isinstance(given, str):
+                yield Refusal((*keys, key), f"{name} writes files there")
+
+
+def _judge_read(value: Value, keys: Keys) -> Iterator[Refusal]:
+    """Refuses a text that neither names a model of this package nor a file of this machine."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _judge_read(item, (*keys, key))
+    elif isinstance(value, str) and value not in bundled_models() and not _is_file(value):
+        yield Refusal(keys, f"{value} is not a file of this machine")
+
+
+def _is_file(value: Value) -> bool:
+    """Returns whether a value is the path of a file or a folder."""
+    if not isinstance(value, str) or _is_address(value) or _is_special(value):
+        return False
+    return os.path.exists(os.path.expanduser(value))
+
+
+def _is_address(text: str) -> bool:
+    return is_url(text) or "://" in text
+
+
+def _is_special(text: str) -> bool:
+    """Returns whether a path leads to a device or a pipe: reading may never end."""
+    try:
+        mode = os.stat(os.path.expanduser(text)).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)

@@ -1,0 +1,94 @@
+"""A NUL in a key, paths that are not UTF-8, and too little memory: one sentence, or the result."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.commands.main import main
+from elmo_plugin.common import downloads
+from elmo_plugin.common.errors import is_lack_of_memory
+from elmo_plugin.common.files import read_bytes
+from elmo_plugin.common.formats.formulas import count_formulas
+from elmo_plugin.migration.porting.archive import _use_stored_files
+
+
+def test_a_nul_in_a_key_of_an_archive_names_no_file(tmp_path: Path) -> None:
+    (tmp_path / "files_to_archive.json").write_text(json.dumps({"model\0.x": "a", "model.x": "b"}))
+    config = {"model": {"x": "old"}, "model\0": {"x": "old"}}
+    assert _use_stored_files(config, tmp_path) == {}
+
+
+def test_a_nul_in_a_path_is_an_error_with_a_name() -> None:
+    with pytest.raises(BiLmError, match=r"^it: cannot be read \(embedded null byte\)$"):
+        read_bytes("a\0b", "it")
+    with pytest.raises(BiLmError):
+        BiLm.from_pretrained({"options": "a\0b", "weights": "c"})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_paths_that_are_not_utf_8_are_read_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"a\xff.txt")
+    Path(name).write_text("Ada lives .\n")
+    for suffix in ("h5", "npz", "csv"):
+        output = os.fsdecode(b"o\xff.") + suffix
+        main(["embed", name, output, "--bilm", "tiny", "-q"])
+        assert Path(output).stat().st_size > 0
+    with pytest.raises(SystemExit):
+        main(["embed", os.fsdecode(b"gone\xff"), "x.h5", "--bilm", "tiny"])
+    assert capsys.readouterr().err
+
+
+def test_formulas_are_told_from_numbers_and_signs() -> None:
+    formulas = ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1"]
+    others = ["a=b", "-1.5", "+3e5", "-", "=", "", 5, -1.5, None]
+    assert count_formulas(formulas) == len(formulas)
+    assert count_formulas(others) == 0
+
+
+def test_too_little_memory_is_recognized() -> None:
+    assert is_lack_of_memory(MemoryError())
+    assert is_lack_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"))
+    assert not is_lack_of_memory(RuntimeError("shapes do not match"))
+    assert not is_lack_of_memory(ImportError("no module"))
+
+
+def test_too_little_memory_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("a " * 3_000 + "\n")
+    program = (
+        "import resource, sys\n"
+        "from elmo_plugin.bilm import BiLm\n"
+        "from elmo_plugin.commands.main import main\n"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (size + 10**7, resource.RLIM_INFINITY))\n"
+        "main(['embed', 'text.txt', 'out.h5', '--bilm', 'base', '-q'])\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=100
+    )
+    assert ended.returncode == 1
+    lines = [line for line in ended.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1 and "too little memory" in lines[0], ended.stderr
+
+
+def test_a_download_that_changed_in_the_cache_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached = tmp_path / "cache" / "0123.etag"
+    cached.parent.mkdir()
+    cached.write_bytes(b"weights")
+    monkeypatch.setenv("ALLENNLP_CACHE_ROOT", str(tmp_path))
+    monkeypatch.setattr(downloads, "_download", lambda url: cached)
+    for _ in range(2):
+        assert downloads.fetch("https://example.org/weights") == cached
+    cached.write_bytes(b"Weights")
+    with pytest.raises(BiLmError, match=r"0123\.etag has changed since its download: remove it"):
+        downloads.fetch("https://example.org/weights")
+    assert downloads.fetch(str(cached)) == cached  # a path is not a download
