@@ -13,7 +13,7 @@ from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import CACHE_DIRECTORY
 
-from elmo_plugin import archives, dropin, plugin  # noqa: F401 (register)
+from elmo_plugin import archives, plugin  # noqa: F401 (register)
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.port import _dry_run
 from tests.commands.run import run
