@@ -128,6 +128,6 @@ def test_mistakes_end_a_hardened_training_with_one_sentence(changes: Any, messag
 
 
 def test_a_missing_spacy_model_is_reported_and_not_downloaded() -> None:
-    message = r"^spaCy's model en_core_web_sm is not installed: .*\"spacy_rules\""
+    message = r"^spaCy's model 'en_core_web_sm' is not installed: .*\"spacy_rules\""
     with pytest.raises(ConfigurationError, match=message):
         DatasetReader.from_params(Params({"type": "text_classification_json", "tokenizer": "spacy"}))

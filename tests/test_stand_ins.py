@@ -19,6 +19,8 @@ class Hider:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] not in {[package.name for package in stand_ins.PACKAGES]}:
             return self.finder.find_spec(name, path, target)
+    def find_distributions(self, *context):
+        return getattr(self.finder, "find_distributions", lambda *_: [])(*context)
 
 # As if the packages were not installed: the finders of what is installed do not find them.
 sys.meta_path[:] = [Hider(finder) for finder in sys.meta_path if "elmo" not in type(finder).__module__]

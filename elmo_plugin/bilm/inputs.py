@@ -60,22 +60,15 @@ def untraced(method: Function) -> Function:
             raise BiLmError(
                 "torch.jit.trace cannot record a biLM, because its steps depend on the sentences"
             )
-        if _is_exporting():
+        if torch.compiler.is_dynamo_compiling():
+            return torch.compiler.disable(method)(*args, **kwargs)
+        if torch.compiler.is_compiling():  # without Dynamo, so it is not `torch.compile`
             raise BiLmError(
                 "torch.export (ONNX) cannot record a biLM: its steps depend on the sentences"
             )
-        if torch.compiler.is_compiling():
-            return torch.compiler.disable(method)(*args, **kwargs)
         return method(*args, **kwargs)
 
     return cast(Function, call)
-
-
-def _is_exporting() -> bool:
-    """Returns whether `torch.export` is recording. Older versions of torch do not tell."""
-    if not hasattr(torch.compiler, "is_exporting"):
-        return False
-    return torch.compiler.is_exporting()
 
 
 def fits(target: str, names: Collection[str]) -> bool:

@@ -1,6 +1,5 @@
 """Texts with a label, as JSON lines."""
 
-import logging
 from functools import cache
 from typing import Any
 
@@ -12,12 +11,13 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error, did_you_mean
 from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG, Line, TaskDatasetReader
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
 _MOST_CHARACTERS = 500  # A message that lists all labels is cut here.
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class LabeledTextsReader(TaskDatasetReader):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 _JSON = re.compile(r'\s*[\[{]\s*(["\[{]|$)')
 _MARKUP = re.compile(
-    r"<(\?xml|!doctype|html|head|doc|tei|text|root|body|div|p|s|corpus)\b", re.IGNORECASE
+    r"<(\?xml|!doctype|html|head|doc|tei|text|root|body|div|p|corpus)\b", re.IGNORECASE
 )
 _TREE = re.compile(r"\([^\s()]* ?\([^\s()]+ .*\)")
 _FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
