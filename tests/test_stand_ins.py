@@ -23,7 +23,10 @@ class Hider:
         return getattr(self.finder, "find_distributions", lambda *_: [])(*context)
 
 # As if the packages were not installed: the finders of what is installed do not find them.
-sys.meta_path[:] = [Hider(finder) for finder in sys.meta_path if "elmo" not in type(finder).__module__]
+# That of the stand-ins is there already where the package is installed, and stays the last.
+for number, finder in enumerate(sys.meta_path):
+    if type(finder).__module__ != "elmo_plugin.stand_ins":
+        sys.meta_path[number] = Hider(finder)
 """
 
 
