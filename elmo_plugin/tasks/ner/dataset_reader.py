@@ -74,6 +74,12 @@ class Conll2003Reader(TaskDatasetReader):
         check_choice(
             "ner_conll2003: tag_encoding", tag_encoding, ("BIO", "BIOUL"), ConfigurationError
         )
+        for option, column in (("word_column", word_column), ("tag_column", tag_column)):
+            if not isinstance(column, int | None):
+                raise ConfigurationError(
+                    f"ner_conll2003: {option}: expected the number of a column, got {column!r}; "
+                    f"{_OTHER_FILES} and finds columns by their names"
+                )
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
         self._has_two_columns = word_column is None and tag_column is None

@@ -40,6 +40,12 @@ def test_options_declare_columns_and_tags(tmp_path: Path) -> None:
     assert read(file, "A B-X\nb E-X\n", source_encoding="BIOES") == [("A b", "B-X I-X")]
 
 
+def test_a_column_is_a_number() -> None:
+    message = r"tag_column: expected the number of a column, got 'ner'; `elmo import ner`"
+    with pytest.raises(ConfigurationError, match=message):
+        Conll2003Reader({}, tag_column="ner")  # type: ignore[arg-type]
+
+
 def test_tags_are_bioul_by_default() -> None:
     first, _, third = Conll2003Reader({}).read(SENTENCES)
     assert first["words"].metadata == ["Ada", "Lovelace", "met", "Charles", "in", "London", "."]
