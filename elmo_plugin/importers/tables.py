@@ -1,12 +1,12 @@
-"""The rows of tables: CSV, TSV, spreadsheets and parquet, by pandas."""
+"""The rows of tables: CSV, TSV, spreadsheets, parquet and Arrow, by pandas."""
 
-import io
 import re
 from typing import NamedTuple
 
 import pandas
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.columnar_files import COLUMNAR, read_columnar
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.spreadsheets import read_spreadsheet
@@ -16,12 +16,11 @@ from elmo_plugin.importers.table_text import (
     parse_table,
     usual_width,
 )
-from elmo_plugin.importers.text import read_content, read_text
+from elmo_plugin.importers.text import read_text
 
 SPREADSHEETS = (".xlsx", ".xlsm")
-PARQUET = (".parquet",)
 _DECLARATION = re.compile(r"sep=(.)(?=\n)")  # as Excel has it in the first line of CSV
-_TABLES = (".csv", ".tsv", ".tab", *SPREADSHEETS, *PARQUET)
+_TABLES = (".csv", ".tsv", ".tab", *SPREADSHEETS, *COLUMNAR)
 
 
 class Row(NamedTuple):
@@ -58,22 +57,22 @@ def is_table_file(file: str) -> bool:
 
 def is_binary_table(file: str) -> bool:
     """Returns whether the name of a file says that it is a table that is not text."""
-    return file.lower().endswith(SPREADSHEETS + PARQUET)
+    return file.lower().endswith(SPREADSHEETS + COLUMNAR)
 
 
 def read_table(file: str, options: ImportOptions, report: Report) -> Table:
     """
-    Reads a table, by the end of its name a spreadsheet, parquet, or else text. Text is separated by
-    the `separator` of the options, or by whichever gives most columns to most rows. Rows of another
-    length than most are left out.
+    Reads a table, by the end of its name a spreadsheet, parquet, Arrow, or else text. Text is
+    separated by the `separator` of the options, or by whichever gives most columns to most rows.
+    Rows of another length than most are left out.
 
     Raises `ConfigurationError`, naming the file, if it is no table.
     """
     name = file.lower()
     if name.endswith(SPREADSHEETS):
         return _of_frame(file, read_spreadsheet(file, report), report)
-    if name.endswith(PARQUET):
-        return _of_frame(file, _read_parquet(file), report)
+    if name.endswith(COLUMNAR):
+        return _of_frame(file, read_columnar(file), report)
     return read_text_table(file, read_text(file, options, report), options, report)
 
 
@@ -98,26 +97,6 @@ def _separator_in_name(file: str) -> str | None:
     if name.endswith((".tsv", ".tab")):
         return "\t"
     return None
-
-
-def _read_parquet(file: str) -> pandas.DataFrame:
-    """Returns a table of parquet, the names of its columns as its first row."""
-    try:
-        frame = pandas.read_parquet(io.BytesIO(read_content(file)))
-    except ImportError as error:
-        raise ConfigurationError(f"{file}: reading parquet needs pyarrow ({error})") from None
-    except (ValueError, OSError) as error:
-        raise ConfigurationError(f"{file}: not parquet that can be read ({error})") from None
-    names = pandas.DataFrame([[str(name) for name in frame.columns]])
-    values = frame.astype(object).where(frame.notna(), "")
-    values.columns = names.columns
-    return pandas.concat([names, values], ignore_index=True).map(_as_text)
-
-
-def _as_text(value: object) -> str:
-    if hasattr(value, "tolist"):  # an array of numpy
-        value = value.tolist()
-    return str(value)
 
 
 def _of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:

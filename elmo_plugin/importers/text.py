@@ -77,7 +77,10 @@ def read_text(file: str, options: ImportOptions, report: Report) -> str:
         ) from None
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise ConfigurationError(f"{file}, line {line}: not text, as it has the character NUL")
+        raise ConfigurationError(
+            f"{file}, line {line}: not text, as it has the character NUL; "
+            "--encoding utf-16-le reads UTF-16 without a byte order mark"
+        )
     text = text.lstrip(BYTE_ORDER_MARK)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 

@@ -26,7 +26,7 @@ logger = get_logger(__name__)
 
 _OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # JSON, unlike "{Anna} left"
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-_TABLE_SUFFIXES = (".csv", ".xlsx", ".xlsm", ".parquet")
+_TABLE_SUFFIXES = (".csv", ".xlsx", ".xlsm", ".parquet", ".arrow", ".feather")
 _COLUMN_SUFFIXES = (".conll", ".conllu", ".conllup")
 _SNIFFED = 20  # lines
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas
+import pyarrow
 import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import HealthCheck, given, settings
@@ -114,12 +115,33 @@ def test_text_and_label_of_each_line_need_no_header(tmp_path: Path) -> None:
     assert texts(tmp_path / "f.txt", content)[0] == ("it rained again", "sad")
 
 
-def test_spreadsheets_and_parquet_are_read_as_tables(tmp_path: Path) -> None:
+def test_spreadsheets_parquet_and_arrow_are_read_as_tables(tmp_path: Path) -> None:
     frame = pandas.DataFrame({"text": ["It rained.", "It is dry."], "label": ["wet", "dry"]})
     frame.to_excel(tmp_path / "f.xlsx", index=False)
     frame.to_parquet(tmp_path / "f.parquet")
+    frame.to_feather(tmp_path / "f.feather")
+    table = pyarrow.Table.from_pandas(frame)
+    with pyarrow.ipc.new_stream(tmp_path / "f.arrow", table.schema) as stream:
+        stream.write_table(table)
     expected = [("It rained.", "wet"), ("It is dry.", "dry")]
-    assert texts(tmp_path / "f.xlsx") == texts(tmp_path / "f.parquet") == expected
+    for suffix in ("xlsx", "parquet", "feather", "arrow"):
+        assert texts(tmp_path / f"f.{suffix}") == expected
+
+
+@pytest.mark.parametrize("name", ["f.parquet", "f.arrow", "f.feather"])
+def test_a_damaged_columnar_file_is_an_error_that_names_it(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"{name}: not a table that pyarrow can read"):
+        texts(tmp_path / name, b"ARROW1\0\0nothing")
+    with pytest.raises(ConfigurationError, match=rf"{name}: not a table that pyarrow can read"):
+        texts(tmp_path / name, b"It rained.")
+
+
+def test_text_in_utf_16_without_its_mark_is_an_error_that_names_the_option(tmp_path: Path) -> None:
+    content = "text,label\nIt rained.,wet\nIt is dry.,dry\n".encode("utf-16-le")
+    with pytest.raises(ConfigurationError, match="--encoding utf-16-le reads UTF-16 without"):
+        texts(tmp_path / "f.csv", content)
+    expected = [("It rained.", "wet"), ("It is dry.", "dry")]
+    assert texts(tmp_path / "f.csv", content, encoding="utf-16-le") == expected
 
 
 def test_a_damaged_spreadsheet_is_an_error_with_a_remedy(tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""Tables of parquet and of Arrow, which store column after column, by pyarrow."""
+
+import io
+from types import ModuleType
+
+import pandas
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.text import read_content
+
+COLUMNAR = (".parquet", ".arrow", ".feather")
+_ARROW_FILE = b"ARROW1"
+
+
+def read_columnar(file: str) -> pandas.DataFrame:
+    """
+    Returns the table of a file, the names of its columns as its first row. Raises
+    `ConfigurationError`, naming the file, if it cannot be read, or if pyarrow is not installed.
+    """
+    content = read_content(file)
+    try:
+        import pyarrow  # here, because only these files need it
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ConfigurationError(
+            f"{file}: reading parquet and Arrow needs pyarrow ({error}): pip install pyarrow"
+        ) from None
+    try:
+        if file.lower().endswith(".parquet"):
+            frame = pyarrow.parquet.read_table(io.BytesIO(content)).to_pandas()
+        else:
+            frame = _read_arrow(pyarrow, content)
+    except (ValueError, OSError) as error:
+        raise ConfigurationError(f"{file}: not a table that pyarrow can read ({error})") from None
+    names = pandas.DataFrame([[str(name) for name in frame.columns]])
+    values = frame.astype(object).where(frame.notna(), "")
+    values.columns = names.columns
+    return pandas.concat([names, values], ignore_index=True).map(_as_text)
+
+
+def _read_arrow(pyarrow: ModuleType, content: bytes) -> pandas.DataFrame:
+    """Reads Arrow's file format, as Feather is, or its stream format, as `datasets` writes it."""
+    if content.startswith(_ARROW_FILE):
+        reader = pyarrow.ipc.open_file(content)
+    else:
+        reader = pyarrow.ipc.open_stream(content)
+    return reader.read_all().to_pandas()
+
+
+def _as_text(value: object) -> str:
+    """Returns the text of a value; an array is written as a list."""
+    if hasattr(value, "tolist"):  # an array of numpy
+        value = value.tolist()
+    return str(value)
