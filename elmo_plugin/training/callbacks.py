@@ -57,6 +57,7 @@ class BFloat16Training(TrainerCallback):
         first_parameter = next(model.parameters())
         autocast = bfloat16_autocast(first_parameter.device.type)
 
+        # Two hooks instead of a `with` statement, because AllenNLP calls the model.
         def enter(model: Model, _inputs: Any) -> None:
             if model.training:
                 autocast.__enter__()
@@ -145,7 +146,7 @@ class ElmoWeightsCallback(TrainerCallback):
 
 
 def _read_layer_weights(trainer: GradientDescentTrainer) -> list[LayerWeights]:
-    """Reads the mixes of the weights that an archive would have now."""
+    """Reads the mixes from the weights that an archive would have now, averages if there are any."""
     with ExitStack() as stack:
         if trainer._moving_average is not None:
             trainer._moving_average.assign_average_value()
