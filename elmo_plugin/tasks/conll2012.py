@@ -78,7 +78,7 @@ class DocumentLines(NamedTuple):
 
 
 @contextmanager
-def names_import(task: str) -> Iterator[None]:
+def errors_suggest_import(task: str) -> Iterator[None]:
     """Adds to an error about a file the command that makes CoNLL-2012 of files of other forms."""
     try:
         yield

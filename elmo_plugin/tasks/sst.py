@@ -72,7 +72,10 @@ def _read_phrase(part: Tree, location: str) -> Phrase:
 
 
 def _check_label(label: str, num_phrases: int, location: str) -> None:
-    """Raises `ConfigurationError` for a label that is no number; a text without phrases has any."""
+    """
+    Raises `ConfigurationError` if a label is not a number from 0 to 4. Only a text without phrases
+    may have another one, a word.
+    """
     if label in ("0", "1", "2", "3", "4"):
         return
     is_name = num_phrases == 1 and label[:1].isalpha()
@@ -190,11 +193,10 @@ class SstTreesReader(LabeledTextsReader):
                     "expected a tree, such as (3 (2 Not) (1 bad)), got "
                     f"{line.text.strip()!r:.60}; `elmo import classify` reads other files"
                 )
-            # Without phrases, the brackets have a text as people type it.
             sentence, *parts = read_phrases(line.text.strip(), line.location)
             if parts:
                 tokens = [Token(word) for word in sentence.words]
-            else:
+            else:  # the brackets contain a text as people type it
                 tokens = self._words_of(sentence, line)
             is_number = sentence.label.isdecimal()
             if has_numbers is None:

@@ -146,7 +146,7 @@ class ElmoWeightsCallback(TrainerCallback):
 
 
 def _read_layer_weights(trainer: GradientDescentTrainer) -> list[LayerWeights]:
-    """Reads the mixes from the weights that an archive would have now, averages if there are any."""
+    """Reads the mixes from the weights that an archive would have now, maybe averaged ones."""
     with ExitStack() as stack:
         if trainer._moving_average is not None:
             trainer._moving_average.assign_average_value()

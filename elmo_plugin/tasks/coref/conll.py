@@ -11,10 +11,10 @@ from elmo_plugin.tasks.conll2012 import (
     NO_ANNOTATION,
     ConllWord,
     DocumentLines,
+    errors_suggest_import,
     format_begin,
     format_sentence,
     lacks_end,
-    names_import,
     parse_sentence,
     split_documents,
 )
@@ -43,7 +43,7 @@ def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:
     Raises `ConfigurationError`, naming file and line, if the columns are not those, brackets are
     malformed or without their other half, or a document is empty or does not end.
     """
-    with names_import("coref"):
+    with errors_suggest_import("coref"):
         for document in split_documents(lines):
             if not document.has_end:
                 raise lacks_end(document)
