@@ -44,6 +44,7 @@ def load_mix(archive: str, placement: str | None, trust: bool = False) -> Traine
     loaded = load_mixes(archive, trust)
     if placement is None and len(loaded) == 1:
         return loaded[0]
+    # `None` is not among the placements, so the check refuses it and lists them.
     mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in loaded}
     check_choice(f"archive {archive}: --placement", placement, mixes)
     return mixes[placement]

@@ -71,6 +71,7 @@ class TextPredictor:
         names = self.task.text_names
         if named:
             return self.predict_json(self._named_input(texts, named))
+        # Also without any text: an error says how many are expected.
         if all(isinstance(text, str) for text in texts):
             return self.predict_json(input_of_texts(self.task, [str(text) for text in texts]))
         if len(texts) > 1:

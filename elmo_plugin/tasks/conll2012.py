@@ -13,7 +13,7 @@ from elmo_plugin.tasks.dataset_reader import Line
 FIXED_COLUMNS = 11  # then one for each predicate of the sentence, and coreference
 FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll")
 NO_ANNOTATION = ("-", "_", "*", "")  # the cell of a word without an annotation
-SKELETON = "[WORD]"
+SKELETON = "[WORD]"  # stands for each word in the published files, which need OntoNotes for them
 _MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b.*", re.ASCII | re.DOTALL)
 _PLAIN = {
     "-LRB-": "(",

@@ -34,7 +34,7 @@ class LabeledTextsReader(TaskDatasetReader):
     """
 
     task = ""
-    """The task as `elmo import` has it."""
+    """The name of the task in `elmo import`; each subclass sets it."""
 
     def __init__(
         self,

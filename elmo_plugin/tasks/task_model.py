@@ -59,7 +59,7 @@ class TaskModel(FiniteModule, Model):
     average_logits: Callable[..., Any]
     decode: Callable[..., dict[str, Any]]
     metric: Any  # a `Metric`; each task calls its own in its own way
-    progress_figures: ClassVar[tuple[str, ...]] = ("",)
+    progress_figures: ClassVar[tuple[str, ...]] = ("",)  # all, as any name ends in ""
 
     def __init__(
         self, vocab: Vocabulary, initializer: InitializerApplicator = None, **kwargs: Any
@@ -367,6 +367,7 @@ class Ensemble(Model):
 
     @property
     def first_member(self) -> TaskModel:
+        """The model that makes the predictions, and has the metrics."""
         return cast(TaskModel, self.members[0])
 
 

@@ -186,6 +186,7 @@ def _split_stop(word: str) -> list[str]:
     _, _, last = stem.rpartition(".")
     has_case = last.lower() != last.upper()
     is_initial = has_case and len(last) == 1  # as in J. and U.S.
+    # The stop also stays at other stops and at punctuation.
     if not last or last[-1] in punctuation or is_initial:
         return [word]
     return [stem, "."]

@@ -98,12 +98,12 @@ class MatmulPrecision(TrainerCallback):
 
     @overrides
     def on_start(self, *args: Any, **kwargs: Any) -> None:
-        self._before = torch.get_float32_matmul_precision()
+        self._earlier_precision = torch.get_float32_matmul_precision()
         torch.set_float32_matmul_precision(self._precision)
 
     @overrides
     def on_end(self, *args: Any, **kwargs: Any) -> None:
-        torch.set_float32_matmul_precision(self._before)
+        torch.set_float32_matmul_precision(self._earlier_precision)
 
 
 @TrainerCallback.register("elmo_weights")

@@ -175,8 +175,8 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _own_state(self) -> dict[str, Any]:
         """
-        Returns what a checkpoint also holds for each process. Here it is nothing; a subclass may
-        have more, and restores it in `_load_own_state`.
+        Returns further values for a checkpoint to hold for each process. Here there are none; a
+        subclass may have some, and restores them in `_load_own_state`.
         """
         return {}
 
