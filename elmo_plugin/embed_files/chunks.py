@@ -51,7 +51,7 @@ class Chunk(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names of proteins."""
+        """The names of proteins; empty for other texts."""
         return [record.name for record in self.records if record.name]
 
     @property
@@ -190,7 +190,7 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
             folder.mkdir(exist_ok=True)
             is_done = False
             try:
-                _check_started(folder, description)
+                _prepare_folder(folder, description)
                 yield folder
                 is_done = True
             finally:
@@ -200,7 +200,7 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
         raise BiLmError(f"another process is writing {output}") from None
 
 
-def _check_started(folder: Path, description: Mapping[str, Any]) -> None:
+def _prepare_folder(folder: Path, description: Mapping[str, Any]) -> None:
     """
     Prepares a folder for chunks of this description: it may be empty, or a stopped run's. Raises
     `BiLmError` if its chunks have another description.

@@ -29,9 +29,9 @@ from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
 from elmo_plugin.embedding import LayerMix
 
-CHUNK_VECTOR_BYTES = 2**27  # about what the vectors of a chunk, all layers, take
+CHUNK_VECTOR_BYTES = 2**27  # about how much memory the vectors of a chunk take
 _FLOAT_BYTES = 4
-_BYTES_PER_WORD = 4  # a low estimate of a word's text with the space after it
+_TEXT_BYTES_PER_WORD = 4  # a low estimate of a word's text with the space after it
 _CHUNKS_AHEAD = 2  # how many chunks are read for each worker before it needs them
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
@@ -44,6 +44,7 @@ def load_mix(archive: str, placement: str | None, trust: bool = False) -> Traine
     loaded = load_mixes(archive, trust)
     if placement is None and len(loaded) == 1:
         return loaded[0]
+    # `None` is not among the placements, so the check refuses it and lists them.
     mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in loaded}
     check_choice(f"archive {archive}: --placement", placement, mixes)
     return mixes[placement]
@@ -93,10 +94,12 @@ class Embedder:
         `CHUNK_VECTOR_BYTES`.
         """
         if has_proteins:
-            residue_bytes = _FLOAT_BYTES * math.prod(self.row_shape)
-            return max(CHUNK_VECTOR_BYTES // residue_bytes, 1)
-        word_bytes = _FLOAT_BYTES * self._bilm.num_layers * self._bilm.output_dim
-        return max(CHUNK_VECTOR_BYTES * _BYTES_PER_WORD // word_bytes, 1)
+            # Each letter is a residue with a row in the output.
+            vector_bytes = _FLOAT_BYTES * math.prod(self.row_shape)
+            return max(CHUNK_VECTOR_BYTES // vector_bytes, 1)
+        # All layers count, whichever are written, so a text is divided alike for any `layers`.
+        vector_bytes = _FLOAT_BYTES * self._bilm.num_layers * self._bilm.output_dim
+        return max(CHUNK_VECTOR_BYTES * _TEXT_BYTES_PER_WORD // vector_bytes, 1)
 
     def digest(self) -> str:
         """Returns a hash of the biLM's content, and of the mix."""
@@ -119,7 +122,7 @@ class Embedder:
         for record in chunk.records:
             words = self._tokenize(record.text)
             sentence = [word.text for word in words]
-            self._check(sentence, record.place)
+            self._check_sentence(sentence, record.place)
             sentences.append(sentence)
             typed.append([record.text[word.start : word.end] for word in words])
         vectors = self._vectors(sentences, chunk)
@@ -127,7 +130,7 @@ class Embedder:
             typed = [[" ".join(words)] for words in typed]
         return typed, vectors
 
-    def _check(self, sentence: Sequence[str], place: str) -> None:
+    def _check_sentence(self, sentence: Sequence[str], place: str) -> None:
         """Raises `BiLmError` if a sentence contains a boundary or is too long."""
         check_no_boundaries(sentence, place)
         if len(sentence) > self._settings.max_words:
@@ -142,10 +145,10 @@ class Embedder:
         sentences.
         """
         lengths = [len(sentence) for sentence in sentences]
-        num_rows = lengths
+        num_rows = lengths  # of the output, for each sentence
         if self._settings.pooling is not None:
             num_rows = [1 for _ in sentences]
-        starts = list(accumulate(num_rows, initial=0))  # of each sentence's rows
+        starts = list(accumulate(num_rows, initial=0))  # the first row of each sentence
         vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
         by_length = np.argsort(lengths, kind="stable").tolist()
         for start in range(0, len(by_length), self._settings.batch_size):
@@ -154,7 +157,7 @@ class Embedder:
             for number, layers in zip(batch, embedded, strict=True):
                 rows = self._rows(layers)
                 if not np.isfinite(rows).all():
-                    raise BiLmError(self._not_finite(layers, chunk.records[number].place))
+                    raise BiLmError(self._not_finite_message(layers, chunk.records[number].place))
                 vectors[starts[number] : starts[number + 1]] = rows
         return vectors
 
@@ -174,8 +177,8 @@ class Embedder:
         write_chunk(folder, chunk, words, vectors)
         return True
 
-    def _not_finite(self, layers: Tensor, location: str) -> str:
-        """Returns the message for a sentence whose vectors are not finite."""
+    def _not_finite_message(self, layers: Tensor, location: str) -> str:
+        """Returns the error message for a sentence whose rows are not finite."""
         largest = layers.abs().max().item()
         if np.isfinite(largest) and self._settings.dtype == "float16":
             return (
@@ -289,7 +292,7 @@ def _end_with_parent() -> None:
     """Ends this process when its parent is killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        parent.join()
+        parent.join()  # waits until the parent has ended
         os._exit(1)
 
 

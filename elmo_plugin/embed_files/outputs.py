@@ -45,11 +45,11 @@ class Content(NamedTuple):
         number = 0
         for path in self.chunks:
             chunk = _read_chunk(path)
-            for place, text in enumerate(chunk.texts):
+            for index, text in enumerate(chunk.texts):
                 name = str(number)
                 if chunk.names:
-                    name = chunk.names[place]
-                yield name, text, chunk.arrays[place]
+                    name = chunk.names[index]
+                yield name, text, chunk.arrays[index]
                 number += 1
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
@@ -112,6 +112,7 @@ def _write_hdf5(path: Path, content: Content) -> None:
                     key = sentence_key(sentence)
                 keys[sentence] = key
                 number += 1
+                # A blank sentence cannot be a name, and a repeated one is written once.
                 if key and key not in file:
                     dataset = _write_dataset(file, key, content, array)
                     if chunk.names:
@@ -234,11 +235,13 @@ class _Tensor(NamedTuple):
 
 def _tensors(content: Content) -> dict[str, _Tensor]:
     """Returns the tensors in their order in the file: larger types first, so all are aligned."""
-    lengths = np.concatenate([np.zeros(0, np.int64), *_stored(content.chunks, "lengths")])
+    # The empty array is for a text without chunks: numpy does not concatenate nothing.
+    no_lengths = np.zeros(0, np.int64)
+    lengths = np.concatenate([no_lengths, *_arrays(content.chunks, "lengths")])
     starts = _starts(lengths)
     texts: list[bytes] = []
     if content.settings.keep_sentences:
-        for joined in _stored(content.chunks, "texts"):
+        for joined in _arrays(content.chunks, "texts"):
             texts += [line.encode() for line in split_lines(joined)]
     tensors = {}
     if content.settings.keep_sentences:
@@ -247,12 +250,12 @@ def _tensors(content: Content) -> dict[str, _Tensor]:
     tensors["vectors"] = _Tensor(
         dtype=content.settings.dtype,
         shape=(int(starts[-1]), *content.row_shape),
-        pieces=_stored(content.chunks, "vectors"),
+        pieces=_arrays(content.chunks, "vectors"),
     )
     if content.settings.keep_sentences:
         tensors["text"] = _Tensor.of(np.frombuffer(b"".join(texts), np.uint8))
     if content.settings.keys == "name":
-        names = b"\n".join(bytes(joined) for joined in _stored(content.chunks, "names"))
+        names = b"\n".join(bytes(joined) for joined in _arrays(content.chunks, "names"))
         tensors["names"] = _Tensor.of(np.frombuffer(names, np.uint8))
     return tensors
 
@@ -277,8 +280,8 @@ def _safetensors_header(tensors: dict[str, _Tensor], description: dict[str, Any]
     return encoded.ljust(padded_length)
 
 
-def _stored(chunks: Iterable[Path], name: str) -> Iterator[np.ndarray]:
-    """Yields the array of this name of each chunk."""
+def _arrays(chunks: Iterable[Path], name: str) -> Iterator[np.ndarray]:
+    """Yields the array of this name from the file of each chunk."""
     for chunk in chunks:
         with np.load(chunk) as arrays:
             yield arrays[name]

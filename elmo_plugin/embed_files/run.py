@@ -51,8 +51,8 @@ class _Work:
     """A text that is to be embedded, and how."""
 
     source: str
-    chunks: Iterable[Chunk]  # are read one at a time
-    digest: blake2b  # of the chunks that have been read
+    chunks: Iterable[Chunk]  # read from the source one at a time, and only once
+    digest: blake2b  # of the text of the chunks read so far; reading a chunk updates it
     has_proteins: bool
     embedder: Embedder
     settings: EmbedSettings
@@ -112,8 +112,11 @@ def _prepare(
         settings = protein_settings(settings)
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
-    # With several devices, each worker makes another embedder, and this one embeds nothing.
-    embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
+    embedder_device = devices[0]
+    if len(devices) > 1:
+        # Each worker makes another embedder, and this one embeds nothing.
+        embedder_device = "cpu"
+    embedder = Embedder(settings, embedder_device)
     description = {
         "version": VERSION,
         **settings.description(),
@@ -175,13 +178,16 @@ def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
                 _warn_of_raw_text(chunk.sentences, work.source)
             paths.append(chunk_path(folder, chunk.number))
             if not is_new and not bar.disable:
-                bar.initial += chunk.size  # does not count for the speed
+                bar.initial += chunk.size  # so that the bar's speed does not count this chunk
             bar.update(chunk.size)
     return paths
 
 
 def _size(source: str, has_proteins: bool, column: int | None) -> int | None:
-    """Returns the size of all records, `None` if it is not known before they are read."""
+    """
+    Returns the bytes of a text or the residues of proteins; `None` if their number is not known
+    before the file is read.
+    """
     if not Path(source).is_file():
         return None
     if has_proteins:
@@ -285,9 +291,10 @@ def embed_shards(
             show_progress=False,
             source_format=source_format,
         )
+        # Not pure, so that Dask does not take the result of an earlier call for this one.
         tasks = client.map(embed, sources, outputs, pure=False)
         with progress_bar(total=len(tasks), unit="files", desc="embedding") as bar:
             for _ in as_completed(tasks):
                 bar.update()
-        client.gather(tasks)
+        client.gather(tasks)  # raises the error of a task that failed
     return outputs

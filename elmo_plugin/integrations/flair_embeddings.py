@@ -75,6 +75,7 @@ class ElmoEmbeddings(TokenEmbeddings):
         word_vectors.bilm.to(flair.device)
         self.word_vectors = word_vectors
         self.name = f"elmo-{word_vectors.digest()}"
+        # flair may keep the vectors, because training does not change them.
         self.static_embeddings = True
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:

@@ -60,7 +60,7 @@ class ElmoComponent:
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Embeds the sentences of `batch_size` documents together."""
+        """Yields the documents with their vectors, computed for `batch_size` of them together."""
         for docs in minibatch(stream, batch_size):
             self._annotate(docs)
             yield from docs
@@ -86,7 +86,8 @@ class ElmoComponent:
         """Embeds documents together, and stores the vectors in them."""
         sentences = [_sentences(doc) for doc in docs]
         for doc, array in zip(docs, embed_sentences(self.word_vectors, sentences), strict=True):
-            doc.user_data[_key(doc)] = (doc.to_array([IDX]), array)
+            starts = doc.to_array([IDX])  # the index of each token's first character
+            doc.user_data[_key(doc)] = (starts, array)
             if self.vectors:
                 doc.tensor = array  # spaCy takes its rows along to other documents and processes
                 for hooks in (doc.user_token_hooks, doc.user_span_hooks, doc.user_hooks):
@@ -121,6 +122,7 @@ def get_vectors(item: Doc | Span | Token) -> np.ndarray | None:
     return vectors
 
 
+# Makes `doc._.elmo`, `span._.elmo` and `token._.elmo`.
 for kind in (Doc, Span, Token):
     kind.set_extension("elmo", getter=get_vectors, force=True)
 
@@ -157,6 +159,7 @@ def _similarity(one: Doc | Span | Token, other: Doc | Span | Token) -> float:
 
 def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:
     """Returns the biLM in msgpack: spaCy stores everything else in this format."""
+    # Imported here because it imports torch, see `make_elmo`.
     from safetensors.torch import save
 
     bilm = word_vectors.bilm
@@ -168,6 +171,7 @@ def bilm_from_bytes(word_vectors: "WordVectors", content: bytes) -> None:
     """
     Uses the biLM that `bilm_to_bytes` stored. Raises `BiLmError` if it has NaN or infinite numbers.
     """
+    # Imported here because they import torch, see `make_elmo`.
     from safetensors.torch import load
 
     from elmo_plugin.bilm import BiLm, BiLmOptions
@@ -181,33 +185,34 @@ def bilm_from_bytes(word_vectors: "WordVectors", content: bytes) -> None:
 
 
 def embed_sentences(
-    word_vectors: "WordVectors", sentences: Sequence[Sequence[Sequence[str]]]
+    word_vectors: "WordVectors", documents: Sequence[Sequence[Sequence[str]]]
 ) -> list[np.ndarray]:
     """
-    Returns the vectors of the tokens of each document (a list of one or more sentences, maybe
-    empty), see `WordVectors.embed`. They are read as `BiLm.encode` reads a text: typographic
-    characters as ASCII, without white space, which gets zeros. The biLM computes where spaCy does:
-    on the GPU after `spacy.require_gpu()`.
+    Returns the vectors of the tokens of each document, see `WordVectors.embed`. A document is a
+    list of one or more sentences, which may be empty. Tokens are read as `BiLm.encode` reads a
+    text: typographic characters as ASCII, without white space; a token of white space only gets
+    zeros. The biLM computes where spaCy does: on the GPU after `spacy.require_gpu()`.
     """
     word_vectors.to(str(get_torch_default_device()))
-    # All sentences of all documents: their tokens, where white space is empty, and their words.
+    # For each sentence of all documents: its tokens, where white space is an empty string, and its
+    # words, without the empty strings.
     tokens = []
     words = []
-    for document in sentences:
+    for document in documents:
         for sentence in document:
             normalized = [normalize_text(token).strip() for token in sentence]
             tokens.append(normalized)
             words.append([token for token in normalized if token])
-    vectors = []
+    vectors_of_sentences = []
     for embedded, sentence_tokens in zip(word_vectors.embed(words), tokens, strict=True):
-        vectors.append(_with_zeros(embedded, sentence_tokens))
-    documents = []
-    start = 0
-    for document in sentences:
+        vectors_of_sentences.append(_with_zeros(embedded, sentence_tokens))
+    vectors_of_documents = []
+    start = 0  # the first sentence of the document
+    for document in documents:
         stop = start + len(document)
-        documents.append(np.concatenate(vectors[start:stop], axis=-2))
+        vectors_of_documents.append(np.concatenate(vectors_of_sentences[start:stop], axis=-2))
         start = stop
-    return documents
+    return vectors_of_documents
 
 
 def _with_zeros(vectors: np.ndarray, tokens: Sequence[str]) -> np.ndarray:

@@ -27,19 +27,20 @@ def build_tok2vec_elmo(
     embed: Model[list[Doc], list[Floats2d]] | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """
-    Builds a `tok2vec`, or its `embed`, for spaCy's configurations: a learned mix of the layers of a
-    frozen biLM (stored with the model), dropout and a maxout layer of this `width`. `embed` is
-    another layer, such as `spacy.MultiHashEmbed.v2`, to concatenate with the mix before the maxout
-    layer.
+    Builds the layer that gives each word a vector of this `width`. In spaCy's configurations it is
+    a whole `tok2vec`, or the part of a `spacy.Tok2Vec.v2` that embeds words. It is a learned mix of
+    the layers of a frozen biLM (stored with the model), dropout and a maxout layer. The argument
+    `embed` adds another layer, such as `spacy.MultiHashEmbed.v2`: its vectors are concatenated with
+    the mix before the maxout layer.
     """
     mixed: Model = chain(
         bilm_layers(WordVectors(bilm, "all", precision)), scalar_mix(), Dropout(dropout)
     )
-    words = mixed
+    embedding = mixed
     if embed is not None:
-        words = concatenate(mixed, embed)
+        embedding = concatenate(mixed, embed)
     maxout: Model = Maxout(nO=width, nP=3, dropout=0.0, normalize=True)
-    model: Model = chain(words, with_array(maxout))
+    model: Model = chain(embedding, with_array(maxout))
     model.set_dim("nO", width)
     return model
 
@@ -100,7 +101,7 @@ def scalar_mix() -> Model[Layers, list[Floats2d]]:
 
 def _mix_init(model: Model, X: Layers | None = None, Y: list[Floats2d] | None = None) -> None:
     """Makes the parameters for inputs of this size; spaCy calls it with an example."""
-    if X is None:
+    if X is None:  # thinc may call this before it has an example
         return
     num_layers, _, dim = X[0].shape
     model.set_dim("nO", dim)

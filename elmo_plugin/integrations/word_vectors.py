@@ -34,7 +34,8 @@ class WordVectors:
     @property
     def bilm(self) -> BiLm:
         """
-        Loads the biLM on first access. Raises `BiLmError` if it cannot, or a layer does not exist.
+        The biLM, loaded on first access. Raises `BiLmError` if it cannot be loaded, or lacks a
+        layer that was chosen.
         """
         if self._bilm is None:
             bilm = BiLm.from_pretrained(self.source, self.precision)
@@ -58,7 +59,8 @@ class WordVectors:
         Moves the biLM to a device of torch, such as "cuda". Raises `BiLmError` if there is none.
         """
         target = get_device(device)
-        if self.bilm.boundaries.device != target:
+        current = self.bilm.boundaries.device  # any of the biLM's tensors would do
+        if current != target:
             self.bilm.to(target)
         return self
 

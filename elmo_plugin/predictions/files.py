@@ -107,13 +107,16 @@ def _write_json(predictions: NumberedPredictions, target: Target) -> None:
 
 
 def _to_json(line: int, prediction: Prediction) -> str:
-    """Returns the input, and over it the prediction, as JSON in one line."""
-    content: dict[str, object] = {"line": line}
+    """
+    Returns the input and the prediction as JSON in one line. If both have a key, with different
+    values, the input's is written as `input_KEY`.
+    """
+    content: dict[str, object] = {"line": line}  # first, so that it begins the object
     for key, value in prediction.inputs.items():
-        is_hidden = key in prediction and prediction[key] != value
-        content[f"input_{key}" if is_hidden else key] = value
+        is_overwritten = key in prediction and prediction[key] != value
+        content[f"input_{key}" if is_overwritten else key] = value
     content.update(prediction)
-    content["line"] = line
+    content["line"] = line  # again, because the input may have such a key
     return escape_in_json(json.dumps(content, ensure_ascii=False))
 
 

@@ -28,7 +28,7 @@ _OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # JSON, unlike "{Anna} left"
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _TABLE_SUFFIXES = (".csv", ".xlsx", ".xlsm", ".parquet", ".arrow", ".feather")
 _COLUMN_SUFFIXES = (".conll", ".conllu", ".conllup")
-_SNIFFED = 20  # lines
+_SNIFFED_LINES = 20  # how many lines are read to find the form of a file
 
 
 def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
@@ -54,14 +54,19 @@ def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
 def _inputs_about_passage(
     texts: Sequence[str], files: Sequence[str], task: TaskCard
 ) -> Iterator[Input]:
-    """Yields the inputs of a passage and its questions. One or both are in files."""
+    """
+    Yields the inputs of a passage and its questions. One or both are in files: a passage is a whole
+    file, and questions are the lines of a file, except for a single one that is typed.
+    """
     first, last = texts
     if len(files) == 1:
         contents = [_content(text) if text in files else text for text in texts]
+        # The typed question may come after the passage's file, or before it.
         is_passage_last = first not in files and is_question_first(task, contents)
         if first in files or is_passage_last:
             yield Input("TEXT", input_of_texts(task, contents))
             return
+    # What is left is a passage, typed or in a file, and after it a file of questions.
     passage = _content(first) if first in files else first
     num_questions = 0
     for number, line in enumerate(_lines(last), start=1):
@@ -109,9 +114,11 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
     """
     name = "standard input" if str(path) == "-" else str(path)
     suffix = Path(name.removesuffix(compression(name))).suffix.lower()
-    form = _form_of_file(name, suffix, task) if str(path) != "-" else ""
+    form = ""
+    if str(path) != "-":  # standard input can be read only once, so it is always lines
+        form = _form_of_file(name, suffix, task)
     if form:
-        # Imported here, as pandas takes a moment.
+        # Imported here, because pandas takes a moment to import.
         from elmo_plugin.predictions.tables import inputs_of_columns, inputs_of_table
 
         read = inputs_of_table if form == "table" else inputs_of_columns
@@ -127,7 +134,7 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
             continue
         texts = text.split("\t") if has_tabs else [text]
         if number == 1 and _are_names(texts, task):
-            continue
+            continue  # a header
         if suffix in _JSON_SUFFIXES or _OBJECT.match(text):
             values = _parse_object(text, place, task)
         else:
@@ -162,16 +169,20 @@ def _form_of_file(name: str, suffix: str, task: TaskCard) -> str:
     if suffix in _JSON_SUFFIXES:
         return ""
     first = []
-    for line in islice(_lines(name), _SNIFFED):
+    for line in islice(_lines(name), _SNIFFED_LINES):
         first.append(line.decode("utf-8", "ignore").strip("\r\n"))
     if len(task.texts) > 1:
-        has_more = bool(first) and first[0].count("\t") >= len(task.texts)
-        return "table" if has_more and suffix == ".tsv" else ""
+        # Lines with the task's texts between tabs are read as lines. With further columns they are
+        # a table, whose header says which columns are the texts.
+        has_more_columns = bool(first) and first[0].count("\t") >= len(task.texts)
+        return "table" if has_more_columns and suffix == ".tsv" else ""
     kind = kind_of_data(first)
     if not kind or kind == "JSON":
         return ""
     if kind.startswith("columns") and takes_sentences:
-        has_texts = sum(" " in line for line in first) * 2 > len(first)
+        # A cell with a space is a text, not a word.
+        num_with_space = sum(" " in line for line in first)
+        has_texts = num_with_space > len(first) / 2
         return "table" if kind == BETWEEN_TABS and has_texts else "columns"
     if kind == BETWEEN_TABS:
         return "table"

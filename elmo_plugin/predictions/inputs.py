@@ -1,4 +1,4 @@
-"""Texts to the inputs of a predictor."""
+"""Turns texts into the inputs of a predictor."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -49,7 +49,7 @@ class Kind(ABC):
 
     @abstractmethod
     def rows(self, output: Output) -> Iterator[Output]:
-        """Yields the rows of a table; keys that are no columns are left out."""
+        """Yields the rows of a table; the table leaves out the keys that are not its columns."""
 
 
 class Entities(Kind):
@@ -59,9 +59,9 @@ class Entities(Kind):
 
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         entities = output["entities"]
-        title = _title(entities, task)
-        is_typed = "sentence" in inputs and "words" not in inputs
-        if is_typed and all("start_char" in entity for entity in entities):
+        title = _title_if_empty(entities, task)
+        is_plain_text = "sentence" in inputs and "words" not in inputs
+        if is_plain_text and all("start_char" in entity for entity in entities):
             marked = []
             for entity in entities:
                 color = color_of(entity["type"], task)
@@ -82,7 +82,7 @@ class Tags(Kind):
 
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         spans = [WordSpan(index, index + 1, tag) for index, tag in enumerate(output["tags"])]
-        title = _title(spans, task)
+        title = _title_if_empty(spans, task)
         return [_mark_words(output["words"], spans, task, title)]
 
     def rows(self, output: Output) -> Iterator[Output]:
@@ -100,6 +100,7 @@ class Frames(Kind):
         parts: list[Part] = []
         for frame in output["frames"]:
             index = frame["index"]
+            # A set, because the roles may already include the predicate itself as "V".
             spans = {_word_span(role, role["role"]) for role in frame["roles"]}
             spans.add(WordSpan(index, index + 1, "V"))
             title = frame["predicate"]
@@ -126,7 +127,7 @@ class Predicates(Kind):
 
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         spans = [WordSpan(index, index + 1, "predicate") for index in output["predicates"]]
-        title = _title(spans, task)
+        title = _title_if_empty(spans, task)
         return [_mark_words(output["words"], spans, task, title)]
 
     def rows(self, output: Output) -> Iterator[Output]:
@@ -149,13 +150,13 @@ class Clusters(Kind):
             for mention in mentions:
                 start, end = mention["characters"]
                 spans.append(MarkedSpan(start, end, str(number), number % COLORS))
-        title = _title(spans, task)
+        title = _title_if_empty(spans, task)
         return [MarkedText(title, text, sorted(spans))]
 
     def rows(self, output: Output) -> Iterator[Output]:
         for number, mentions in enumerate(output["clusters"], start=1):
             for mention in mentions:
-                yield {"cluster": number, **mention, **_characters(mention)}
+                yield {"cluster": number, **mention, **_character_columns(mention)}
 
 
 class Answer(Kind):
@@ -176,7 +177,7 @@ class Answer(Kind):
         ]
 
     def rows(self, output: Output) -> Iterator[Output]:
-        yield {**output, **_characters(output)}
+        yield {**output, **_character_columns(output)}
 
 
 class Label(Kind):
@@ -252,7 +253,7 @@ def color_of(label: str, task: TaskCard) -> int:
     return zlib.crc32(label.encode()) % COLORS
 
 
-def _title(results: Sequence[object], task: TaskCard) -> str:
+def _title_if_empty(results: Sequence[object], task: TaskCard) -> str:
     """Returns a title that says that nothing was found, or an empty string if there are results."""
     if results:
         return ""
@@ -287,7 +288,7 @@ def _first_text(inputs: Inputs, task: TaskCard) -> str:
     raise KeyError(text.name)
 
 
-def _characters(entry: Output) -> dict[str, int]:
+def _character_columns(entry: Output) -> dict[str, int]:
     """Returns the columns for the place of an entry in its text."""
     start, end = entry["characters"]
     return {"start_char": start, "end_char": end}

@@ -35,7 +35,7 @@ class Found(dict[str, Any]):
 
 
 def _with_places(value: Any) -> Any:
-    """Returns the output of a predictor in which all that was found is a `Found`."""
+    """Returns the output of a predictor, with each dictionary for a place in it as a `Found`."""
     if isinstance(value, list):
         return [_with_places(item) for item in value]
     if isinstance(value, dict):
@@ -124,6 +124,7 @@ def _in_one_line(part: Part) -> str:
     if isinstance(part, Bars):
         best = max(part.bars, key=lambda bar: (bar.is_best, bar.value))
         return f"{best.label} {percent(best.value)}"
+    # `repr` cuts the text there, so the spans behind it would not be seen.
     spans = [span for span in part.spans if span.end < _MAX_CHARACTERS]
     return f"{part.title} {_in_brackets(nest(part.text, spans))}"
 

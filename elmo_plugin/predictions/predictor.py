@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from allennlp.predictors import Predictor
 
 BATCH_SIZE = 32
-_EXPECTED = "a text, a list of words, or a list of either"
+_EXPECTED_INPUTS = "a text, a list of words, or a list of either"
 _SPACE = re.compile(r"\s")
 
 
@@ -39,6 +39,9 @@ class TextPredictor:
         self.task = task
 
     def __getattr__(self, name: str) -> Any:
+        """Returns the attribute of AllenNLP's predictor."""
+        # While this object is unpickled, it has no attributes yet, and `self.allennlp` would call
+        # this method again without end.
         return getattr(self.__dict__.get("allennlp"), name)
 
     def __repr__(self) -> str:
@@ -68,11 +71,12 @@ class TextPredictor:
         names = self.task.text_names
         if named:
             return self.predict_json(self._named_input(texts, named))
+        # Also without any text: an error says how many are expected.
         if all(isinstance(text, str) for text in texts):
             return self.predict_json(input_of_texts(self.task, [str(text) for text in texts]))
         if len(texts) > 1:
             raise BiLmError(f"predict: expected {' and '.join(names)}, or one list of inputs")
-        if self._is_one(texts[0]):
+        if self._is_one_input(texts[0]):
             return self.predict_json(input_of_item(self.task, texts[0], "predict"))
         return list(self.predict_each(self._numbered_inputs(texts[0])))
 
@@ -81,9 +85,9 @@ class TextPredictor:
         return self.predict(*texts, **named)
 
     def _named_input(self, texts: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the input of texts in their order, followed by texts by their names."""
+        """Returns the input whose first texts are given in their order, and the others by name."""
         names = self.task.text_names
-        inputs = dict(zip(names, texts, strict=False))
+        inputs = dict(zip(names, texts, strict=False))  # the texts may be fewer than the names
         by_usual_name = {self.task.usual_name(name): text for name, text in named.items()}
         if set(by_usual_name) != set(names[len(texts) :]):
             got = ", ".join(by_usual_name)
@@ -93,13 +97,13 @@ class TextPredictor:
 
     def _numbered_inputs(self, items: Any) -> Iterator[Input]:
         """Yields the input for each item of an iterable, with its number for messages."""
-        for number, item in enumerate(in_order(items, "predict", _EXPECTED)):
+        for number, item in enumerate(in_order(items, "predict", _EXPECTED_INPUTS)):
             place = f"texts[{number}]"
             yield Input(place, input_of_item(self.task, item, place))
 
-    def _is_one(self, value: Any) -> bool:
+    def _is_one_input(self, value: Any) -> bool:
         """
-        Returns whether a value is one input, and no list of inputs: a mapping, a document of spaCy,
+        Returns whether a value is one input, not a list of inputs: a mapping, a document of spaCy,
         or a list or tuple of words.
         """
         if isinstance(value, Mapping) or isinstance(getattr(value, "text", None), str):
@@ -127,6 +131,7 @@ class TextPredictor:
         Yields the prediction for each input, computed in batches. Raises `BiLmError`, beginning
         with the place of the input, if an input cannot be used.
         """
+        # Imported here, so that this file can be imported without AllenNLP, which takes seconds.
         from allennlp.common.checks import ConfigurationError
 
         check_at_least("batch_size", batch_size)
@@ -160,7 +165,7 @@ class TextPredictor:
         check_format(output, self.task)
         check_outputs([output], [str(path)])
         count_inputs([str(path)], self.task)
-        inputs = read_inputs(path, self.task)  # never in memory as a whole
+        inputs = read_inputs(path, self.task)  # one at a time, so the file may be large
         write_predictions(self.predict_each(inputs, batch_size), output, self.allennlp)
 
 
@@ -196,6 +201,7 @@ def load_predictor(
             f"write load_predictor({str(path)!r}).predict(text)"
         )
     archive = load_archive(path, cuda_device, overrides, trust=trust)
+    # Imported after the checks, because AllenNLP takes seconds to import.
     from allennlp.predictors import Predictor
 
     task = task_of(archive.model, str(path), predictor)
@@ -203,17 +209,20 @@ def load_predictor(
     # If the tagger is an archive's path or name, it is loaded here, because AllenNLP would load it
     # without checks.
     if tagger and isinstance(tagger, str | Path):
-        loaded = load_predictor(tagger, None, cuda_device, trust=trust)
+        loaded = load_predictor(tagger, cuda_device=cuda_device, trust=trust)
         _check_tagger(task, str(path), loaded.task, str(tagger))
         options["predicates"] = loaded
-    # The configuration of a model `from_archive` does not say which predictor it has.
+    # AllenNLP would look for the predictor's name in the configuration, but that of a fine-tuned
+    # model, of type `from_archive`, does not say it. The model itself does.
     name = predictor or archive.model.default_predictor
+    # A predictor that the user names is trusted; the archive's own is checked first.
+    is_trusted = trust or predictor is not None
     with (
-        one_sentence(f"archive {path}"),
-        default_predictor(archive, trust or predictor is not None),
+        one_sentence(f"archive {path}"),  # any error becomes one that begins with this text
+        default_predictor(archive, trust=is_trusted),
     ):
         allennlp = Predictor.from_archive(archive, name, extra_args=options)
-    if task.name not in TASKS:
+    if task.name not in TASKS:  # a task of the user's: its texts are known only from the predictor
         task = replace(task, texts=_texts_of(allennlp))
     return TextPredictor(allennlp, task)
 
@@ -251,8 +260,8 @@ def task_of(model: "Model", path: str, predictor: str | None = None) -> TaskCard
     Returns the task of a model or an ensemble by the name of its predictor. Raises
     `BiLmError` if no predictor is given and the model names none.
     """
-    first_member = getattr(model, "members", [model])[0]
-    predictor = predictor or first_member.default_predictor
+    members = getattr(model, "members", [model])  # an ensemble has several
+    predictor = predictor or members[0].default_predictor
     if predictor is None:
         hint = ""
         if type(model).__name__ == "BiLmLanguageModel":

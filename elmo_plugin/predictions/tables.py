@@ -46,7 +46,7 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
 
 
 def _named_columns(header: Sequence[str], task: TaskCard) -> list[int]:
-    """Returns the columns of the task's texts by a header, or nothing if it is none."""
+    """Returns the columns of the task's texts, or an empty list if the row is not a header."""
     found = [task.usual_name(field.lower()) for field in header]
     if all(name in found for name in task.text_names):
         return [found.index(name) for name in task.text_names]

@@ -35,7 +35,10 @@ def show_predictions(
 
 
 def _show_prediction(prediction: Prediction, parts: Sequence[Part]) -> None:
-    """Prints one prediction. If it is of a file, the texts that it does not show come first."""
+    """
+    Prints one prediction. If its input is a line of a file, the texts that the parts do not show
+    come first, because nobody has typed them here.
+    """
     if prediction.line:
         for text in prediction.shown_inputs(parts).values():
             show_lines(text)

@@ -50,7 +50,7 @@ class Mark(NamedTuple):
 
 
 def percent(value: float) -> str:
-    """Formats a probability."""
+    """Formats a probability as a percentage; one that would be shown as 0.0 % is "below 0.1 %"."""
     if value < 0.001:
         return "below 0.1 %"
     return f"{100 * value:.1f} %"

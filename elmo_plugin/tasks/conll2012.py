@@ -13,7 +13,7 @@ from elmo_plugin.tasks.dataset_reader import Line
 FIXED_COLUMNS = 11  # then one for each predicate of the sentence, and coreference
 FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll")
 NO_ANNOTATION = ("-", "_", "*", "")  # the cell of a word without an annotation
-SKELETON = "[WORD]"
+SKELETON = "[WORD]"  # stands for each word in the published files, which need OntoNotes for them
 _MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b.*", re.ASCII | re.DOTALL)
 _PLAIN = {
     "-LRB-": "(",
@@ -78,7 +78,7 @@ class DocumentLines(NamedTuple):
 
 
 @contextmanager
-def names_import(task: str) -> Iterator[None]:
+def errors_suggest_import(task: str) -> Iterator[None]:
     """Adds to an error about a file the command that makes CoNLL-2012 of files of other forms."""
     try:
         yield

@@ -84,6 +84,7 @@ class CountingMetric(Metric):
         """Returns the `metrics` of the counts of all processes since the last reset."""
         whole = copy(self)
         if is_distributed():
+            # A list of the right length; each entry is replaced by the counts of a process.
             gathered = [self.counts] * torch.distributed.get_world_size()
             torch.distributed.all_gather_object(gathered, self.counts)
             whole.reset()
@@ -188,6 +189,7 @@ def _table_row(
 
 
 def _shown(value: Any) -> str:
+    """Returns a figure with two decimals, and any other value unchanged, as text."""
     if isinstance(value, float):
         return f"{value:.2f}"
     return str(value)

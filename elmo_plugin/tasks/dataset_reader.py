@@ -88,6 +88,7 @@ class TaskDatasetReader(DatasetReader):
         known = signature(DatasetReader.__init__).parameters
         unknown = sorted(kwargs.keys() - known)
         if unknown:
+            # The options of the subclasses, without AllenNLP's own.
             own = infer_constructor_params(type(self)).keys() - known - {"kwargs"}
             raise ConfigurationError(
                 f"dataset_reader: there is no option {unknown[0]!r}; it has "

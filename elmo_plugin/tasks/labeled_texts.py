@@ -34,7 +34,7 @@ class LabeledTextsReader(TaskDatasetReader):
     """
 
     task = ""
-    """The task as `elmo import` has it."""
+    """The name of the task in `elmo import`; each subclass sets it."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class LabeledTextsReader(TaskDatasetReader):
         self.tokenizer = raw_text_tokenizer(tokenizer, PennTreebankTokenizer)
 
     def parse(self, line: Line) -> dict[str, Any]:
-        """Returns the object of a line. Raises `ConfigurationError` if it is none."""
+        """Returns the object of a line. Raises `ConfigurationError` if the line is not one."""
         if not line.text.lstrip().startswith("{"):
             raise self._other_form(line, f"an object of JSON, got {line.text.strip()!r:.60}")
         with as_configuration_error():
@@ -55,7 +55,7 @@ class LabeledTextsReader(TaskDatasetReader):
         return fields
 
     def words(self, line: Line, fields: dict[str, Any], key: str) -> list[Token]:
-        """Returns the words of a text. Raises `ConfigurationError` if it is none."""
+        """Returns the words of the text `key`. Raises `ConfigurationError` if it is not a text."""
         text = fields.get(key)
         if not isinstance(text, str):
             raise self._other_form(line, f'a text as "{key}"')
@@ -65,13 +65,14 @@ class LabeledTextsReader(TaskDatasetReader):
             raise line.error(error) from None
 
     def label(self, line: Line, fields: dict[str, Any], key: str) -> str:
-        """Returns the label. Raises `ConfigurationError` if it is no text, or blank."""
+        """Returns the label `key`. Raises `ConfigurationError` if it is not a text, or is blank."""
         label = fields.get(key)
         if not isinstance(label, str) or not label.strip():
             raise self._other_form(line, f'a label as "{key}"')
         return label
 
     def _other_form(self, line: Line, expected: str) -> ConfigurationError:
+        """Returns the error for a line in another form; it names the command for such files."""
         return line.error(f"expected {expected}; `elmo import {self.task}` reads other files")
 
 

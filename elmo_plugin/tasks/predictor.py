@@ -169,7 +169,10 @@ class SentencePredictor(TaskPredictor):
 
 
 def _splits_text(reader: DatasetReader) -> bool:
-    """Returns whether a reader, of another package, takes a text and splits it into words."""
+    """
+    Returns whether a reader takes a text and splits it into words, as those of other packages may;
+    the readers of this package take words.
+    """
     first, *_ = signature(reader.text_to_instance).parameters.values()
     return first.annotation is str
 
@@ -217,7 +220,7 @@ def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
         if text is None or token.idx is None or token.idx_end is None:
             return join_words([as_typed(token) for token in tokens])
         places.append((token.idx, token.idx_end))
-    if text is None:  # and the instance is without words
+    if text is None:  # only if there were no words, so that the loop did not return
         return join_words([])
     return text, places
 
@@ -234,12 +237,14 @@ def join_words(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _are_words(value: Any) -> bool:
+    """Returns whether the value is a list of words, none of them empty."""
     if not isinstance(value, list):
         return False
     return all(isinstance(word, str) and _without_mark(word) for word in value)
 
 
 def _without_mark(word: str) -> str:
+    """Removes byte order marks from a word."""
     return word.replace(BYTE_ORDER_MARK, "")
 
 

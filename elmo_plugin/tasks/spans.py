@@ -52,7 +52,8 @@ class Span(NamedTuple):
 
 class EntityTag(NamedTuple):
     """
-    A tag: its letter as written, its letter in BIOUL, and the label of its span, "" without one.
+    A tag: its letter in the encoding of the file, its letter in BIOUL, and the kind of its span
+    (the label), "" without one.
     """
 
     letter: str

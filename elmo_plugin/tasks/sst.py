@@ -72,7 +72,10 @@ def _read_phrase(part: Tree, location: str) -> Phrase:
 
 
 def _check_label(label: str, num_phrases: int, location: str) -> None:
-    """Raises `ConfigurationError` for a label that is no number; a text without phrases has any."""
+    """
+    Raises `ConfigurationError` if a label is not a number from 0 to 4. Only a text without phrases
+    may have another one, a word.
+    """
     if label in ("0", "1", "2", "3", "4"):
         return
     is_name = num_phrases == 1 and label[:1].isalpha()
@@ -144,6 +147,7 @@ class SstTreesReader(LabeledTextsReader):
                 "sst_trees: min_phrase_length", min_phrase_length, error=ConfigurationError
             )
         self.example_names = "texts"
+        self._is_binary = binary
         self._labels: Sequence[str | None] = FINE_LABELS
         if binary:
             self.example_names = "texts that are not neutral"
@@ -167,7 +171,7 @@ class SstTreesReader(LabeledTextsReader):
         # The first line says which of the two forms the file has.
         if first.text.lstrip().startswith("("):
             yield from self._read_trees(lines)
-        elif self._labels is BINARY_LABELS:
+        elif self._is_binary:
             raise first.error("binary is for trees; other texts have the labels of their file")
         else:
             yield from self._read_texts(lines)
@@ -183,23 +187,22 @@ class SstTreesReader(LabeledTextsReader):
 
     def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
         """Yields the sentence of each tree, then its phrases that are long enough."""
-        has_numbers: bool | None = None
+        has_numbers: bool | None = None  # `None` before the first label
         for line in lines:
             if not line.text.strip().startswith("("):
                 raise line.error(
                     "expected a tree, such as (3 (2 Not) (1 bad)), got "
                     f"{line.text.strip()!r:.60}; `elmo import classify` reads other files"
                 )
-            # Without phrases, the brackets have a text as people type it.
             sentence, *parts = read_phrases(line.text.strip(), line.location)
             if parts:
                 tokens = [Token(word) for word in sentence.words]
-            else:
+            else:  # the brackets contain a text as people type it
                 tokens = self._words_of(sentence, line)
             is_number = sentence.label.isdecimal()
             if has_numbers is None:
                 # All labels are numbers, or words, as the first one is. `binary` needs numbers.
-                has_numbers = is_number or self._labels is BINARY_LABELS
+                has_numbers = is_number or self._is_binary
             if is_number != has_numbers:
                 raise line.error(f"a label is a number from 0 to 4, not {sentence.label!r}")
             label = self._label_of(sentence)

@@ -59,7 +59,7 @@ class TaskModel(FiniteModule, Model):
     average_logits: Callable[..., Any]
     decode: Callable[..., dict[str, Any]]
     metric: Any  # a `Metric`; each task calls its own in its own way
-    progress_figures: ClassVar[tuple[str, ...]] = ("",)
+    progress_figures: ClassVar[tuple[str, ...]] = ("",)  # all, as any name ends in ""
 
     def __init__(
         self, vocab: Vocabulary, initializer: InitializerApplicator = None, **kwargs: Any
@@ -75,7 +75,10 @@ class TaskModel(FiniteModule, Model):
         return self.decode(in_float32(self.compute_logits(**fields)), **fields)
 
     def _is_trained(self) -> bool:
-        """Returns whether this is a step of a training, and no prediction before `eval()`."""
+        """
+        Returns whether this is a step of a training. A model that predicts before `eval()` was
+        called is also in training mode, but then there are no gradients.
+        """
         return self.training and torch.is_grad_enabled()
 
     @overrides
@@ -184,11 +187,16 @@ def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
     logger.warning(
         "the output layer of the archive grows from %d to %d labels: %s", size, len(labels), new
     )
-    return grown(nn.Linear(layer.in_features, len(labels), layer.bias is not None), layer, size)
+    has_bias = layer.bias is not None
+    larger = nn.Linear(layer.in_features, len(labels), bias=has_bias)
+    return grown(larger, layer, size)
 
 
 def grown(new: Layer, old: Layer, labels: int) -> Layer:
-    """Returns the larger module `new` with the values that `old` has for its `labels`."""
+    """
+    Returns the larger module `new`, with the values of `old` for the labels that it has; `labels`
+    is their number.
+    """
     with torch.no_grad():
         for name, parameter in new.named_parameters():
             if not parameter.requires_grad:
@@ -291,7 +299,7 @@ class Classifier(TaskModel):
                 "one, adds it"
             )
         if not known.any():
-            return logits.sum() * 0.0
+            return logits.sum() * 0.0  # a zero with a gradient, as any other loss has
         return functional.cross_entropy(logits[known], label[known])
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -359,6 +367,7 @@ class Ensemble(Model):
 
     @property
     def first_member(self) -> TaskModel:
+        """The model that makes the predictions, and has the metrics."""
         return cast(TaskModel, self.members[0])
 
 

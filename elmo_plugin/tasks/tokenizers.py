@@ -38,6 +38,7 @@ class TypedToken(Token):
     __slots__ = ("typed",)
 
     def __init__(self, token: Token, start: int, end: int, typed: str) -> None:
+        # A copy of all attributes of the token, but with another place.
         super().__init__(**{name: getattr(token, name, None) for name in Token.__slots__})
         self.idx = start
         self.idx_end = end
@@ -63,8 +64,8 @@ class RawTextTokenizer(Tokenizer):
     @abstractmethod
     def split(self, text: str) -> Iterable[Token]:
         """
-        Returns the words of a normalized text; without `idx` each begins at the end of the
-        one before.
+        Returns the words of a normalized text. A word without `idx` begins at the end of the one
+        before.
         """
 
     @overrides
@@ -77,7 +78,7 @@ class RawTextTokenizer(Tokenizer):
         end = 0
         for token in self.split(normalized.text):
             place = _find_token(token, normalized.text, end)
-            if place is None:
+            if place is None:  # a token that is not in the text is kept without a place
                 tokens.append(token)
                 continue
             end = place.stop
@@ -185,6 +186,7 @@ def _split_stop(word: str) -> list[str]:
     _, _, last = stem.rpartition(".")
     has_case = last.lower() != last.upper()
     is_initial = has_case and len(last) == 1  # as in J. and U.S.
+    # The stop also stays at other stops and at punctuation.
     if not last or last[-1] in punctuation or is_initial:
         return [word]
     return [stem, "."]

@@ -45,6 +45,7 @@ def without_repeated_texts(instances: Iterable[Instance]) -> Iterator[Instance]:
     for instance in instances:
         fields: dict[str, Field] = {}
         for name, field in instance.fields.items():
+            # A list may give several fields. Their names matter to nobody, but must differ.
             for number, new_field in enumerate(_new_fields(field, seen)):
                 fields[f"{name} {number}"] = new_field
         yield Instance(fields)
@@ -52,8 +53,8 @@ def without_repeated_texts(instances: Iterable[Instance]) -> Iterator[Instance]:
 
 def _new_fields(field: Field, seen: set[tuple[str, ...]]) -> list[Field]:
     """
-    Returns a field, or the fields of a list, without the texts that were `seen`, and adds the
-    others to these.
+    Returns the fields in a field (several if it is a list), but no text that was `seen` before.
+    Adds the returned texts to `seen`.
     """
     if isinstance(field, ListField):
         new_fields = []

@@ -57,6 +57,7 @@ class BFloat16Training(TrainerCallback):
         first_parameter = next(model.parameters())
         autocast = bfloat16_autocast(first_parameter.device.type)
 
+        # Two hooks instead of a `with` statement, because AllenNLP calls the model.
         def enter(model: Model, _inputs: Any) -> None:
             if model.training:
                 autocast.__enter__()
@@ -97,12 +98,12 @@ class MatmulPrecision(TrainerCallback):
 
     @overrides
     def on_start(self, *args: Any, **kwargs: Any) -> None:
-        self._before = torch.get_float32_matmul_precision()
+        self._earlier_precision = torch.get_float32_matmul_precision()
         torch.set_float32_matmul_precision(self._precision)
 
     @overrides
     def on_end(self, *args: Any, **kwargs: Any) -> None:
-        torch.set_float32_matmul_precision(self._before)
+        torch.set_float32_matmul_precision(self._earlier_precision)
 
 
 @TrainerCallback.register("elmo_weights")
@@ -145,7 +146,7 @@ class ElmoWeightsCallback(TrainerCallback):
 
 
 def _read_layer_weights(trainer: GradientDescentTrainer) -> list[LayerWeights]:
-    """Reads the mixes of the weights that an archive would have now."""
+    """Reads the mixes from the weights that an archive would have now, maybe averaged ones."""
     with ExitStack() as stack:
         if trainer._moving_average is not None:
             trainer._moving_average.assign_average_value()

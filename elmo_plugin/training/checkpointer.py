@@ -147,7 +147,7 @@ class AtomicCheckpointer(Checkpointer):
         self._remove_without_model()
 
     def _remove_without_model(self) -> None:
-        """Removes training states whose model was never written, or has been removed."""
+        """Removes training states without a model: it was never written, or is removed already."""
         complete = self._find_all_checkpoints()
         for path in Path(self._serialization_dir).glob("training_state_*.th"):
             if self._parse_training_state_path(path) not in complete:

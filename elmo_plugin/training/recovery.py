@@ -30,6 +30,7 @@ def check_recovery(folder: Path, params: Params) -> None:
     file = folder / _CONFIG
     if not file.exists():
         return  # AllenNLP says that this is not the folder of a training
+    # Through JSON, as the written configuration went, so that tuples are lists in both.
     given = json.loads(json.dumps(params.as_dict(quiet=True)))
     try:
         written = json.loads(file.read_bytes())
@@ -49,7 +50,7 @@ def check_recovery(folder: Path, params: Params) -> None:
 def differences(
     written: Mapping[str, Any], given: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[str]:
-    """Yields the differences of two configurations."""
+    """Yields a description of each difference between two configurations."""
     for key in sorted(written.keys() | given.keys()):
         place = f"{prefix}{key}"
         before = written.get(key, _MISSING)
@@ -65,7 +66,7 @@ def differences(
 
 
 def _listed(found: list[str]) -> str:
-    """Returns the first differences, and the number of the others."""
+    """Returns the first differences as a text, with the number of the others at its end."""
     shown = "; ".join(found[:_MOST_SHOWN])
     more = len(found) - _MOST_SHOWN
     if more > 0:

@@ -174,11 +174,17 @@ class ResumableTrainer(GradientDescentTrainer):
         self._resumed: dict[str, Any] | None = None
 
     def _own_state(self) -> dict[str, Any]:
-        """Returns further values that a checkpoint holds for each process, of a subclass."""
+        """
+        Returns further values for a checkpoint to hold for each process. Here there are none; a
+        subclass may have some, and restores them in `_load_own_state`.
+        """
         return {}
 
     def _check_resume(self, own: dict[str, Any]) -> None:
-        """Raises `ConfigurationError` if this training cannot go on from `_own_state`."""
+        """
+        Raises `ConfigurationError` if this training cannot go on from what `_own_state` returned
+        for the checkpoint.
+        """
 
     def _load_own_state(self, own: dict[str, Any]) -> None:
         """Restores what `_own_state` returned, when the data loader has reached the checkpoint."""
@@ -186,7 +192,7 @@ class ResumableTrainer(GradientDescentTrainer):
     @overrides
     def get_checkpoint_state(self) -> TrainerCheckpoint | None:
         own = {
-            "pass": dict(self._epoch.totals),
+            "pass": dict(self._epoch.totals),  # the progress of this epoch
             "random": random_states(self.cuda_device),
             "epoch_starts": self._epoch_starts,
             **self._own_state(),
@@ -238,7 +244,7 @@ class ResumableTrainer(GradientDescentTrainer):
             "latest checkpoint (finished epochs, steps of the next)", [epochs, steps]
         )
         own = self._own_part(training_state)
-        self._restore_as_allennlp(checkpoint)
+        self._restore_by_allennlp(checkpoint)
         if checkpoint is None:
             return
         if own is None:
@@ -284,7 +290,7 @@ class ResumableTrainer(GradientDescentTrainer):
             f"cannot resume from the checkpoint in {self._serialization_dir}: {change}"
         )
 
-    def _restore_as_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
+    def _restore_by_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
         """Lets AllenNLP restore its part, from a checkpoint that is loaded already."""
         average = self._moving_average
         averaged_parameters: list[tuple[str, Tensor]] = []
@@ -372,9 +378,10 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _restore_start(self, epoch: int, checkpoint: dict[str, Any]) -> None:
         """Sets the random states with which an epoch began, so that its batches are the same."""
-        states = checkpoint["random"]  # if the checkpoint was made just before this epoch
         if epoch < len(checkpoint["epoch_starts"]):
             states = checkpoint["epoch_starts"][epoch]
+        else:  # the checkpoint was made just before this epoch
+            states = checkpoint["random"]
         set_random_states(states, self.cuda_device)
         self._epoch_starts.append(random_states(self.cuda_device))
 

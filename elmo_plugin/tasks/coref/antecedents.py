@@ -89,6 +89,8 @@ class AntecedentScorer(nn.Module):
         scores = []
         for start in range(0, len(spans), BLOCK):
             block = slice(start, start + BLOCK)
+            # The block itself is included, because its first spans come before its last ones.
+            # `_nearest_first` leaves out the candidates that do not come before a span.
             candidates = slice(max(0, start - nearest), start + BLOCK)
             distances = index[block] - index[candidates].unsqueeze(1)  # Shape: (candidates, block)
             same_speaker = speakers[block] == speakers[candidates].unsqueeze(1)

@@ -11,10 +11,10 @@ from elmo_plugin.tasks.conll2012 import (
     NO_ANNOTATION,
     ConllWord,
     DocumentLines,
+    errors_suggest_import,
     format_begin,
     format_sentence,
     lacks_end,
-    names_import,
     parse_sentence,
     split_documents,
 )
@@ -43,7 +43,7 @@ def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:
     Raises `ConfigurationError`, naming file and line, if the columns are not those, brackets are
     malformed or without their other half, or a document is empty or does not end.
     """
-    with names_import("coref"):
+    with errors_suggest_import("coref"):
         for document in split_documents(lines):
             if not document.has_end:
                 raise lacks_end(document)
@@ -175,25 +175,25 @@ def format_clusters(clusters: Iterable[Iterable[Span]], length: int) -> list[str
     Returns the column of coreference of a document. Inverts `parse_clusters`, except for the order
     of the clusters.
     """
-    brackets: list[list[str]] = [[] for _ in range(length)]
+    opening: list[list[str]] = [[] for _ in range(length)]  # also those around one word
     closing: list[list[str]] = [[] for _ in range(length)]
     for number, mentions in enumerate(clusters):
         for start, end, _ in sorted(mentions):
             if end == start + 1:
-                brackets[start].append(f"({number})")
+                opening[start].append(f"({number})")
             else:
-                brackets[start].append(f"({number}")
+                opening[start].append(f"({number}")
                 closing[end - 1].append(f"{number})")
     labels = []
-    for at_word, closed in zip(brackets, closing, strict=True):
-        labels.append("|".join(at_word + closed) or "-")
+    for opening_at_word, closing_at_word in zip(opening, closing, strict=True):
+        labels.append("|".join(opening_at_word + closing_at_word) or "-")
     return labels
 
 
 def format_document(document: CorefDocument) -> str:
     """Returns the lines of a document. Inverts `parse_documents`."""
-    line = Line("", document.file, document.first_line)
-    part = str(int(document.part or 0))
+    line = Line("", document.file, document.first_line)  # all words need one, but none is shown
+    part = str(int(document.part or 0))  # without leading zeros in the columns
     labels = format_clusters(document.clusters, document.length)
     sentences = []
     start = 0  # the first word of the sentence

@@ -33,7 +33,7 @@ class GenreField(LabelField):
 
     @overrides
     def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
-        if self.label:
+        if self.label:  # empty if the genre is not known
             super().count_vocab_items(counter)
 
 
@@ -95,7 +95,7 @@ class CorefReader(TaskDatasetReader):
             )
 
     def _genre_of(self, name: str) -> str:
-        """Returns the first group of the pattern in the name of a document, or nothing."""
+        """Returns the genre that the pattern finds in a document's name, or an empty string."""
         if self._genre_pattern is None:
             return ""
         match = self._genre_pattern.search(name)
@@ -124,7 +124,10 @@ class CorefReader(TaskDatasetReader):
 
 
 def _compile_genre_pattern(pattern: str) -> re.Pattern[str]:
-    """Raises `ConfigurationError` if the pattern is no regex, or lacks a group for the genre."""
+    """
+    Compiles the pattern of genres. Raises `ConfigurationError` if it is not a regex, or lacks a
+    group for the genre.
+    """
     try:
         compiled = re.compile(pattern)
     except re.error as error:

@@ -57,7 +57,7 @@ class CorefDocument(NamedTuple):
 
 
 def genre_in(name: str) -> str:
-    """Returns the part of the name of a document before the first "/", or nothing."""
+    """Returns the part of a document's name before the first "/"; an empty string without one."""
     genre, slash, _ = name.partition("/")
     if not slash:
         return ""
@@ -66,7 +66,8 @@ def genre_in(name: str) -> str:
 
 def check_words(sentences: Any) -> list[list[str]]:
     """
-    Returns sentences of words. Raises `BiLmError` if they are not lists of texts, or one is empty.
+    Returns the sentences without byte order marks. Raises `BiLmError` if they are not lists of
+    words, or a sentence or a word is empty.
     """
     if not sentences or not _are_texts(sentences) or not all(sentences):
         raise BiLmError(
@@ -77,7 +78,10 @@ def check_words(sentences: Any) -> list[list[str]]:
 
 
 def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
-    """Returns the speakers of the words, or "-". Raises `BiLmError` otherwise."""
+    """
+    Returns the speaker of each word, "-" if unknown. Raises `BiLmError` if speakers are given, but
+    not one for each word.
+    """
     if speakers is None:
         return [[NO_SPEAKER] * len(words) for words in sentences]
     if not is_list_of(speakers, list) or len(speakers) != len(sentences):
@@ -92,7 +96,7 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
 
 
 def _are_texts(lists: Any) -> bool:
-    """Returns whether it is a list of lists of texts that are not empty."""
+    """Returns whether the value is a list of lists of texts, and none of the texts is empty."""
     if not is_list_of(lists, list):
         return False
     for texts in lists:

@@ -44,10 +44,11 @@ def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) 
         for mention in mentions:
             cluster_numbers[mention] = number
     numbers = [cluster_numbers.get(span, 0) for span in logits.spans]  # 0 for no cluster
-    cluster = torch.tensor(numbers, device=logits.logits.device)  # Shape: (spans,)
+    cluster_of_span = torch.tensor(numbers, device=logits.logits.device)  # Shape: (spans,)
     antecedents = antecedent_indices(logits.logits[:, 1:])  # Shape: (spans, antecedents)
-    correct = cluster[antecedents.clamp(min=0)] == cluster.unsqueeze(1)
-    correct &= (antecedents >= 0) & (cluster > 0).unsqueeze(1)
+    correct = cluster_of_span[antecedents.clamp(min=0)] == cluster_of_span.unsqueeze(1)
+    # Neither a missing antecedent nor a span without a cluster is correct.
+    correct &= (antecedents >= 0) & (cluster_of_span > 0).unsqueeze(1)
     none_is_correct = ~correct.any(dim=1, keepdim=True)
     correct = torch.cat([none_is_correct, correct], dim=1)  # Shape: (spans, 1 + antecedents)
     correct_logits = logits.logits.masked_fill(~correct, float("-inf"))
@@ -106,7 +107,9 @@ def average_antecedent_logits(members: Sequence[AntecedentLogits]) -> Antecedent
     tiny = torch.finfo(mean.dtype).tiny  # so that the logarithm of a correct antecedent is finite
     logits = mean.clamp(min=tiny).log()  # Shape: (spans, spans + 1)
     none = logits[:, len(union) :]  # Shape: (spans, 1)
-    antecedents = antecedent_indices(logits[:, : max(len(union) - 1, 1)])
+    # The last span has all others before it. A single span gets one column, of a missing one.
+    num_antecedents = max(len(union) - 1, 1)
+    antecedents = antecedent_indices(logits[:, :num_antecedents])
     nearest_first = logits.gather(1, antecedents.clamp(min=0))  # Shape: (spans, antecedents)
     nearest_first = nearest_first.masked_fill(antecedents < 0, float("-inf"))
     return AntecedentLogits(union, torch.cat([none, nearest_first], dim=1))
@@ -127,6 +130,7 @@ def _aligned_probabilities(member: AntecedentLogits, union: Sequence[Span]) -> T
     probabilities = member.logits.softmax(dim=1)
     aligned = probabilities.new_zeros(len(union), len(union) + 1)
     aligned[:, none] = 1.0  # for the spans that this model does not have
+    # Added, because all missing antecedents share the column of none.
     aligned[rows] = torch.zeros_like(aligned[rows]).scatter_add(1, columns, probabilities)
     return aligned
 

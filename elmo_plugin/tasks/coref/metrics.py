@@ -53,14 +53,14 @@ def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
 
 
 def _hashable(mention: Any) -> Hashable:
-    """Returns a mention, a list of two numbers as a tuple."""
+    """Returns a mention in a form that sets can hold: a list of two numbers becomes a tuple."""
     if isinstance(mention, list):
         return tuple(mention)
     return cast(Hashable, mention)
 
 
-def _without_repeated(predicted: Sequence[Cluster], gold: set[Hashable]) -> list[Cluster]:
-    """Returns the predicted clusters, with only the first of each correct mention."""
+def _without_repeated(predicted: Sequence[Cluster], correct: set[Hashable]) -> list[Cluster]:
+    """Returns the predicted clusters without repetitions of a correct mention."""
     seen: set[Hashable] = set()
     clusters: list[Cluster] = []
     for cluster in predicted:
@@ -68,7 +68,7 @@ def _without_repeated(predicted: Sequence[Cluster], gold: set[Hashable]) -> list
         for mention in cluster:
             if mention not in seen:
                 clusters[-1].append(mention)
-            if mention in gold:
+            if mention in correct:
                 seen.add(mention)
     return _without_empty(clusters)
 
@@ -117,7 +117,7 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts
                 ("gold", row),
                 ("predicted", index),
                 similarity=similarity,
-                # Its search for the best is exact with whole numbers only.
+                # networkx finds the best alignment exactly only if weights are whole numbers.
                 weight=round(similarity * SIMILARITY_STEPS),
             )
     best_pairs = networkx.max_weight_matching(alignments)
@@ -175,9 +175,10 @@ class CorefConll(CountingMetric):
         correct mention is kept; any other counts each time it occurs, but once as a mention.
         """
         gold_clusters = _without_empty(gold)
-        clusters = _without_empty(predicted)
-        unique = _without_repeated(clusters, set(chain.from_iterable(gold_clusters)))
-        repeated = _number_of_mentions(clusters) - _number_of_mentions(unique)
+        predicted_clusters = _without_empty(predicted)
+        correct_mentions = set(chain.from_iterable(gold_clusters))
+        unique = _without_repeated(predicted_clusters, correct_mentions)
+        repeated = _number_of_mentions(predicted_clusters) - _number_of_mentions(unique)
         self.counts["documents"]["all"] += 1
         self.counts["documents"]["repeated"] += repeated
         for name, count in COUNTERS.items():

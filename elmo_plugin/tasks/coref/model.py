@@ -186,14 +186,14 @@ class CorefSpanRanking(TaskModel):
         )  # Shapes: (batch, sentences, time, dim), and of the mask (batch, sentences, time)
         encoded = self.dropout(encoded)
         rows = zip(encoded, embedded, mask, genre, document, first_sentences, strict=True)
-        return [self._score(*row) for row in rows]
+        return [self._score_document(*row) for row in rows]
 
     def _draw_window(self, document: CorefDocument) -> int:
         """Returns the first sentence of a random window of a document."""
         latest = max(0, len(document.sentences) - self._max_training_sentences)
         return int(torch.randint(latest + 1, ()))
 
-    def _score(
+    def _score_document(
         self,
         encoded: Tensor,
         embedded: Tensor,

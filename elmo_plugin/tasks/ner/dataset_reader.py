@@ -142,6 +142,7 @@ class Conll2003Reader(TaskDatasetReader):
         return spans_to_tags(tags_to_spans(meanings), len(tags), self._tag_encoding)
 
     def _illegal(self, line: Line, tag: str) -> ConfigurationError:
+        """Returns the error for a tag that may not stand where it does."""
         return line.error(
             f"expected a tag in {self._source_encoding} that may stand here, got {tag!r}; "
             f"source_encoding names another, and {_OTHER_FILES}"

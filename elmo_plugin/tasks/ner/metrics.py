@@ -87,6 +87,7 @@ class NerF1(SpanF1):
         predicted_before = _NO_TAG
         for sentence in sentences:
             self._count_words(sentence)
+            # The tag O after the last word ends the chunks that are open there.
             for gold_tag, predicted_tag in [*sentence, ("O", "O")]:
                 gold = _split(gold_tag)
                 predicted = _split(predicted_tag)
@@ -108,7 +109,8 @@ class NerF1(SpanF1):
                     is_common = False
                 gold_before = gold
                 predicted_before = predicted
-        if is_common:  # without types, a chunk may continue to the end
+        # For conlleval.pl, a chunk of the tag "S" without a type does not end even before O.
+        if is_common:
             correct[gold_before.kind] += 1
 
     def _count_words(self, sentence: Sequence[tuple[str, str]]) -> None:

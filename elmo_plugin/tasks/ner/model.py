@@ -100,6 +100,7 @@ class NerBiLstmCrf(TaskModel):
         labels = vocab.get_token_to_index_vocabulary("labels")
         _find_tag_encoding(self._tag_encoding, labels)
         if self._tag_encoding == "BIOUL":
+            # In BIOUL an entity that begins with B ends with L; in BIO it does not.
             begun = {tag[1:] for tag in labels if tag[0] == "B"}
             ended = {tag[1:] for tag in labels if tag[0] == "L"}
             if begun - ended:
@@ -109,10 +110,10 @@ class NerBiLstmCrf(TaskModel):
                     f"B{unfinished} has no L{unfinished}: the dataset reader's tag_encoding "
                     "is another"
                 )
-        known = self.crf.num_tags
-        if known < len(labels):
+        num_known = self.crf.num_tags
+        if num_known < len(labels):
             self.tag_projection = with_labels(self.tag_projection, vocab)
-            self.crf = grown(self._make_crf(), self.crf, known)
+            self.crf = grown(self._make_crf(), self.crf, num_known)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:
         """
@@ -125,7 +126,8 @@ class NerBiLstmCrf(TaskModel):
     @staticmethod
     def average_logits(logits: Sequence[CrfLogits]) -> CrfLogits:
         """
-        Returns the mean of the logits for a tag, two tags in a row, the first and the last tag.
+        Averages the members' emissions, and the transition, start and end scores of their CRFs. All
+        members forbid the same transitions, so the mean of these masks changes nothing.
         """
         emissions = torch.stack([member.emissions for member in logits]).mean(dim=0)
         states = [member.crf.state_dict() for member in logits]
@@ -161,7 +163,8 @@ class NerBiLstmCrf(TaskModel):
         if tags is not None:
             is_known = self.known_tags(tags, gold_tags).all(dim=1)  # Shape: (batch,)
             known = is_known.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
-            output["loss"] = -crf(emissions[known], tags[known], mask[known])
+            log_likelihood = crf(emissions[known], tags[known], mask[known])
+            output["loss"] = -log_likelihood
             if not self.training and gold_tags is not None:
                 output["gold_tags"] = gold_tags
                 self.metric(output["tags"], gold_tags)
@@ -255,10 +258,10 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     if tag_encoding == "plain" or (tag_encoding is None and tags is None):
         return "plain"
     if tags is None:
-        plain, *_ = [label for label in labels if parse_tag(label) is None]
+        first_plain, *_ = [label for label in labels if parse_tag(label) is None]
         raise ConfigurationError(
-            f"ner_bilstm_crf: expected tags of entities, got {plain!r}; metric='+accuracy' trains "
-            "on tags of any kind (tag_encoding: 'plain')"
+            f"ner_bilstm_crf: expected tags of entities, got {first_plain!r}; metric='+accuracy' "
+            "trains on tags of any kind (tag_encoding: 'plain')"
         )
     letters = {tag.letter for tag in tags.values()}
     if letters <= {"O"}:  # without any entities
@@ -369,7 +372,7 @@ class NerPredictor(SentencePredictor):
         for fields in zip(*columns, strict=True):
             without_spaces = [_SPACES.sub("_", field) for field in fields]
             lines.append(" ".join(without_spaces))
-        lines.append("")
+        lines.append("")  # a blank line ends the sentence
         return lines
 
 

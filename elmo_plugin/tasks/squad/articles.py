@@ -137,8 +137,14 @@ def is_blank(text: str) -> bool:
 
 
 def _get(value: Any, key: str, kind: Any, place: str) -> Any:
-    """Returns the value of a key, after checking its kind."""
-    item = value.get(key) if isinstance(value, dict) else value
+    """
+    Returns the value of a key of an object. Raises `ConfigurationError` if `value` is not an
+    object, or the key's value is of another kind.
+    """
+    item = value  # shown in the message if it is not an object
+    if isinstance(value, dict):
+        item = value.get(key)
+    # `bool` is checked because `True` is also an instance of `int`.
     if not isinstance(value, dict) or not isinstance(item, kind) or isinstance(item, bool):
         found = json.dumps(item, ensure_ascii=False)
         raise ConfigurationError(

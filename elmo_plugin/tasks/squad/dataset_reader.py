@@ -88,7 +88,7 @@ class SquadReader(TaskDatasetReader):
     ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
         """Yields each question with its paragraph and its words. Logs long paragraphs."""
         too_long: list[str] = []
-        # Whether the questions of the file have answers: the first one decides, if none need any.
+        # Whether all questions must have answers, or none may. `None`: the first question decides.
         answered = True if self._answers_required else None
         for paragraph in parse_squad(lines):
             with _errors_begin_with(paragraph.location):
@@ -112,6 +112,7 @@ class SquadReader(TaskDatasetReader):
             )
 
     def _is_too_long(self, paragraph: TokenizedParagraph) -> bool:
+        """Returns whether a paragraph is to be skipped."""
         if self._max_paragraph_words is None:
             return False
         return len(paragraph.tokens) > self._max_paragraph_words
@@ -163,6 +164,7 @@ class SquadReader(TaskDatasetReader):
 
 @contextmanager
 def _errors_begin_with(location: str) -> Iterator[None]:
+    """Puts a location before the message of any `ConfigurationError` of the block."""
     try:
         yield
     except ConfigurationError as error:
@@ -170,7 +172,10 @@ def _errors_begin_with(location: str) -> Iterator[None]:
 
 
 def _check_answers(paragraph: TokenizedParagraph, question: Question, answered: bool) -> None:
-    """Raises `ConfigurationError` if a question lacks an answer but should be `answered`."""
+    """
+    Raises `ConfigurationError` if a question lacks an answer but should be `answered`, or the
+    reverse, or if an answer touches no word.
+    """
     if answered and not question.answers:
         raise ConfigurationError(
             "answer missing; `elmo import squad` leaves out questions without an answer"
@@ -183,8 +188,8 @@ def _check_answers(paragraph: TokenizedParagraph, question: Question, answered: 
 
 def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
     """
-    Returns the first and the last word that an answer touches; `ConfigurationError` if there is
-    none.
+    Returns the first and the last word that an answer touches. Raises `ConfigurationError` if it
+    touches none.
     """
     end = answer.start + len(answer.text)
     touched = [

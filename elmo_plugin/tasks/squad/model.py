@@ -104,9 +104,10 @@ class SquadBidafSelfAttention(TaskModel):
         self.contextual_encoder = contextual_encoder
         encoded_dim = contextual_encoder.get_output_dim()
         self.biattention = TrilinearBiattention(encoded_dim)
-        self.attention_projection = attention_projection.construct(
-            input_dim=4 * encoded_dim + 2 * word_in_question
-        )
+        attended_dim = 4 * encoded_dim
+        if word_in_question:
+            attended_dim += 2  # the two marks of `words_in_question`
+        self.attention_projection = attention_projection.construct(input_dim=attended_dim)
         dim = self.attention_projection.get_output_dim()
         self.residual_block = None
         if self_attention_encoder is not None and self_attention_projection is not None:

@@ -38,9 +38,10 @@ def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[lis
     first.
     """
     start, end = logits.log_probabilities()
-    widths = min(max_words, start.size(1))
-    ends = functional.pad(end, (0, widths - 1), value=float("-inf"))
-    ends = ends.unfold(1, widths, 1)  # Shape: (batch, time, widths)
+    widths = min(max_words, start.size(1))  # how many widths an answer may have
+    padded = functional.pad(end, (0, widths - 1), value=float("-inf"))
+    # The last words of the answers that begin at each word, by their widths.
+    ends = padded.unfold(1, widths, 1)  # Shape: (batch, time, widths)
     scores = (start.unsqueeze(2) + ends).flatten(1)  # Shape: (batch, time * widths)
     best, indices = scores.topk(min(count, scores.size(1)), dim=1)  # Shapes: (batch, count)
     answers = []
@@ -76,6 +77,8 @@ def average_boundary_logits(members: list[BoundaryLogits]) -> BoundaryLogits:
         start, end = member.log_probabilities()
         starts.append(start)
         ends.append(end)
+    # The sum of the probabilities: as logits, it is the same as their mean. Clamped, because a
+    # model's own logits are finite at padding.
     lowest = torch.finfo(members[0].start.dtype).min
     return BoundaryLogits(
         torch.stack(starts).logsumexp(dim=0).clamp(min=lowest),

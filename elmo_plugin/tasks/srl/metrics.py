@@ -79,8 +79,7 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
     Scores the propositions of a system against the gold propositions of the same sentences. As in
     srl-eval.pl, predicates that are not in the gold sentences are skipped with a warning. If the
     system misses a predicate, or gives it another lemma, all its arguments count as missed, with a
-    warning.
-    Returns the counts and percentages of "Overall" and of each role.
+    warning. Returns the counts and percentages of "Overall" and of each role.
 
     Raises `ConfigurationError`, naming file and line, if the sentences differ.
     """
@@ -107,6 +106,7 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
 
 
 def _missing(sentence: SrlSentence, number: int, where: str) -> ConfigurationError:
+    """Returns the error for a sentence that only one side has."""
     return ConfigurationError(f"{sentence.location}: sentence {number} is missing in {where}")
 
 

@@ -81,7 +81,7 @@ class SrlHighwayLstm(TaskModel):
         self.predicate_embedding = nn.Embedding(2, predicate_dim)
         self.contextual_encoder = contextual_encoder.construct(feature_dim=predicate_dim)
         self.tag_projection = nn.Linear(self.contextual_encoder.get_output_dim(), len(self._tags))
-        self._transitions: Tensor
+        self._transitions: Tensor  # `register_buffer` sets these two
         self._start: Tensor
         transitions, start = bio_transitions(self._tags)
         self.register_buffer("_transitions", transitions, persistent=False)
@@ -140,8 +140,8 @@ class SrlHighwayLstm(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `roles`, each with its `role`, its `text`, the index `start` of its first word and
-        `end` of the word after its last; and `description`, the sentence with its arguments in
+        Adds `roles`, each with its `role`, its `text`, the index `start_word` of its first word and
+        `end_word` of the word after its last; and `description`, the sentence with its arguments in
         brackets. In training, without tags, nothing is added.
         """
         if "tags" not in output_dict:
@@ -169,7 +169,10 @@ def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
 
 
 def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tensor:
-    """Returns the mean over the words of each sentence with known tags, then over sentences."""
+    """
+    Returns the cross entropy of the known tags: the mean over the words of each sentence that have
+    one, and then over sentences.
+    """
     known_tags = tags.masked_fill(~known, UNKNOWN_TAG)  # the loss of an unknown tag is 0
     losses = functional.cross_entropy(logits.transpose(1, 2), known_tags, reduction="none")
     of_sentences = losses.sum(dim=1) / known.sum(dim=1).clamp(min=1)  # Shape: (batch,)
@@ -336,15 +339,15 @@ class SrlPredictor(SentencePredictor):
         self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
     ) -> list[list[int]]:
         """Returns the predicates of each input, or lets the tagger find them if it names none."""
-        unknown = []
+        without_predicates = []
         for each, words in zip(inputs, sentences, strict=True):
             if "predicates" not in each:
-                unknown.append({"words": [token.text for token in words]})
-        found = iter(self._find_predicates(unknown))
+                without_predicates.append({"words": [token.text for token in words]})
+        found = iter(self._find_predicates(without_predicates))
         predicates = []
         for each, words in zip(inputs, sentences, strict=True):
             if "predicates" in each:
-                predicates.append(self._checked(each, len(words)))
+                predicates.append(self._checked_predicates(each, len(words)))
             else:
                 predicates.append(next(found))
         return predicates
@@ -361,7 +364,7 @@ class SrlPredictor(SentencePredictor):
             )
         return [prediction["predicates"] for prediction in self._tagger.predict_batch_json(inputs)]
 
-    def _checked(self, inputs: JsonDict, length: int) -> list[int]:
+    def _checked_predicates(self, inputs: JsonDict, length: int) -> list[int]:
         """
         Returns the predicates of an input. Raises `ConfigurationError` if they are not indices of
         different words of a sentence of this length.
@@ -376,9 +379,10 @@ class SrlPredictor(SentencePredictor):
 
 
 def _are_indices(values: Any, length: int) -> bool:
-    """Returns whether it is a list of whole numbers from 0 to before `length`."""
+    """Returns whether the value is a list of whole numbers from 0 to before `length`."""
     if not isinstance(values, list):
         return False
+    # Compared by `type`, because `True` is also an instance of `int`.
     return all(type(value) is int and 0 <= value < length for value in values)
 
 

@@ -9,8 +9,8 @@ from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
     NO_ANNOTATION,
     ConllWord,
+    errors_suggest_import,
     line_kind,
-    names_import,
     parse_sentence,
 )
 from elmo_plugin.tasks.dataset_reader import Line
@@ -53,7 +53,7 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     Raises `ConfigurationError`, naming file and line, if the columns are not those, brackets are
     malformed, or a column has not one predicate, `(V*)`.
     """
-    with names_import("srl"):
+    with errors_suggest_import("srl"):
         for kind, group in groupby(lines, key=line_kind):
             if kind == "word":
                 yield sentence_of(parse_sentence(list(group)))
@@ -61,6 +61,7 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
     """Returns the sentence of words with their columns. Raises errors as `parse_conll2012` does."""
+    # The words with a lemma and a frameset.
     framed = [index for index, word in enumerate(words) if word.is_predicate]
     num_columns = len(words[0].frames)  # one for each predicate
     if framed and num_columns == 0:
@@ -75,6 +76,7 @@ def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
         with locate_label_errors([word.line for word in words], f"{name}: "):
             arguments = parse_labels(labels)
         verb = _find_verb(words, arguments, name)
+        # If their numbers differ, it is not known which word belongs to which column.
         if len(framed) == num_columns:
             _check_place(words, verb, framed[number], name)
         predicates.append(_predicate_at(words, verb.start, arguments))
