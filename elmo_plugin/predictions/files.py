@@ -99,7 +99,8 @@ def _write_jsonl(predictions: NumberedPredictions, target: Target) -> None:
 
 def _write_json(predictions: NumberedPredictions, target: Target) -> None:
     """Writes a list of the objects that .jsonl has, each on its own line."""
-    separator = "[\n"
+    target.file.write("[")
+    separator = "\n"
     for line, prediction in predictions:
         target.file.write(separator + _to_json(line, prediction))
         separator = ",\n"

@@ -192,3 +192,9 @@ def test_only_entities_have_columns() -> None:
         check_format("a.conll", TASKS["sst"])
     with pytest.raises(BiLmError, match=r"a\.txt: expected a file in \.jsonl"):
         check_format("a.txt", TASKS["ner"])
+
+
+def test_no_predictions_are_an_empty_list_of_json(tmp_path: Path) -> None:
+    path = tmp_path / "none.json"
+    assert write_predictions([], path) == 0
+    assert json.loads(path.read_text()) == []
