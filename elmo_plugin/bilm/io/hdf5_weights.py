@@ -59,6 +59,8 @@ logger = get_logger(__name__)
 
 class SoftmaxWeights(NamedTuple):
     """
+    A stored softmax with the words that it predicts.
+
     weight: shape (words, projection_dim)
     bias: shape (words,)
     words: the word of each row, in the order of the vocabulary
