@@ -156,6 +156,7 @@ class InputProduct(Function):
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         ctx.save_for_backward(inputs, weight)
         ctx.dtype = autocast_dtype(weight)
+        # Each row begins as the bias, and the product is added to it in place.
         sums = bias.repeat(len(inputs), 1)  # Shape: (rows, outputs)
         add_product = product_adder(sums, ctx.dtype)
         return add_product(sums, inputs, weight.t().to(ctx.dtype))
@@ -387,18 +388,19 @@ def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
     return multiply(left.to(dtype), right.to(dtype)).to(left.dtype)
 
 
-def product_adder(sums: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+def product_adder(like: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """
-    Returns a function of (sums, left, right) that adds `left @ right` to the sums in place, for
-    matrices or batches of matrices, as `sums` is here. `right` must have the type `dtype`; `left`
-    is converted to it for the product.
+    Returns a function of (sums, left, right) that adds `left @ right` to the sums in place, and
+    returns them. They must have the type and the number of dimensions of `like`, a matrix or a
+    batch of matrices. `right` must have the type `dtype`; `left` is converted to it for the
+    product.
     """
 
     def add_rounded_product(sums: Tensor, left: Tensor, right: Tensor) -> Tensor:
         return sums.add_(torch.matmul(left.to(dtype), right))
 
-    if dtype != sums.dtype:
+    if dtype != like.dtype:
         return add_rounded_product
-    if sums.dim() == 2:
+    if like.dim() == 2:
         return Tensor.addmm_
     return Tensor.baddbmm_
