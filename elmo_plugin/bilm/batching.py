@@ -263,7 +263,7 @@ def number_words(
     for row, sentence in zip(word_ids, sentences, strict=True):
         for text in sentence:
             if text in number_of_text:
-                continue
+                continue  # an earlier word had the same text
             ids = word_to_character_ids(text, max_characters)
             key = ids.tobytes()
             if key not in number_of_ids:

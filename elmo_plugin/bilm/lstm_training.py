@@ -293,6 +293,7 @@ def _pack_weights(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     product = pack_for_training(weights[0], dtype)
 
     def product_of_one_direction(rows: Tensor, added: Tensor | None = None) -> Tensor:
+        """Returns the product, plus `added`, with the dimension of the only direction."""
         if added is None:
             return product(rows[0]).unsqueeze(0)
         return product(rows[0], added[0]).unsqueeze(0)

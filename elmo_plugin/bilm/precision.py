@@ -142,7 +142,7 @@ def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
     Returns the precision of this name; float32, with one warning, if the device cannot compute in
     it.
     """
-    precision = PRECISIONS.get(str(name)) or get_precision(name)
+    precision = get_precision(name)
     missing = precision.lacks(device)
     if missing:
         _warn_once("%s needs %s: float32 is computed", precision.name, missing)
@@ -199,6 +199,7 @@ def torch_linear(transposed: Tensor, bias: Tensor | None = None) -> PackedLinear
         add_product = torch.addmm
 
     def products(inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        """Returns the products plus the bias, or plus `added` instead of the bias."""
         inputs = inputs.to(transposed.dtype)
         summand = bias if added is None else added
         if summand is None:

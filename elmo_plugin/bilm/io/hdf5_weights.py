@@ -200,6 +200,7 @@ def write_weights(
 
         def write(name: str, tensor: Tensor) -> None:
             """Writes a dataset, in the type that the file has for it."""
+            # Stops early after a failed write, Ctrl-C or SIGTERM.
             if target.error is not None:
                 raise target.error
             tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()
