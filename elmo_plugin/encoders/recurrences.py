@@ -90,14 +90,18 @@ def _read_rows(layer: nn.RNNBase, packed: "PackedRows", recurrent_dropout: float
     projected = torch.stack([forward, backward[packed.reverse]])  # Shape: (directions, rows, ...)
     if isinstance(layer, nn.GRU):
         return GruRecurrence.apply(projected, weight, bias, packed.batch_sizes)
-    sentences = packed.batch_sizes[0]
-    dropout_mask = draw_mask(packed.rows, recurrent_dropout, 2, sentences, layer.hidden_size)
+    num_sentences = packed.batch_sizes[0]
+    mask_shape = (2, num_sentences, layer.hidden_size)  # 2 directions
+    dropout_mask = draw_mask(packed.rows, recurrent_dropout, *mask_shape)
     activations = projected + bias.unsqueeze(1)
     return LstmRecurrence.apply(activations, weight, packed.batch_sizes, dropout_mask)
 
 
 def draw_mask(like: Tensor, rate: float, *shape: int) -> Tensor | None:
-    """Draws the dropout mask that all time steps share; `None` without dropout."""
+    """
+    Draws the dropout mask that all time steps share, with the type and device of `like`; `None`
+    without dropout.
+    """
     if rate == 0:
         return None
     return nn.functional.dropout(like.new_ones(shape), rate)
