@@ -235,8 +235,9 @@ def score_sentences(
             state = None
             scored = []
         forward_sentences = window.sentences[0]
+        has_target = forward_sentences >= 0
         batch = batch_arrays(corpus, window)
-        losses, state = _score(bilm, softmax, batch, forward_sentences >= 0, state)
+        losses, state = _score(bilm, softmax, batch, has_target, state)
         scored.append(ScoredWindow(losses, forward_sentences))
     yield from _scores_by_sentence(scored)
 

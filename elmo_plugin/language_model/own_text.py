@@ -199,10 +199,10 @@ def _assigned_sentences(
     for role, paths in files.items():
         if role == "":
             yield from _split_sentences(paths, rules, column)
-            continue
-        for line, place in _lines(paths, column):
-            for words in _sentences(line, place, rules):
-                yield role, words
+        else:
+            for line, place in _lines(paths, column):
+                for words in _sentences(line, place, rules):
+                    yield role, words
 
 
 def _split_sentences(
