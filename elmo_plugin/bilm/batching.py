@@ -102,7 +102,8 @@ class Packing(NamedTuple):
     def positions(self, lengths: Tensor, time: int) -> tuple[Tensor, Tensor]:
         """
         Returns the place of each row in a batch of shape (batch * time, ...): first for a direction
-        that reads each sentence from its beginning, then for one that reads it from its end.
+        that reads each sentence from its beginning, then for one that reads it from its end. `time`
+        is the padded length of the sentences.
         """
         starts = self.sentence * time  # Shape: (rows,)
         ends = starts + lengths[self.sentence]  # Shape: (rows,)
@@ -169,7 +170,7 @@ def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor
     """
     last = first.clone()
     steps = rows.split(list(batch_sizes), dim=-2)
-    next_sizes = [*batch_sizes[1:], 0]
+    next_sizes = [*batch_sizes[1:], 0]  # after the last step no sentence continues
     for step, size, next_size in zip(steps, batch_sizes, next_sizes, strict=False):
         if next_size < size:  # the sentences from `next_size` on end with this time step
             last[..., next_size:size, :] = step[..., next_size:size, :]
@@ -262,7 +263,7 @@ def number_words(
     for row, sentence in zip(word_ids, sentences, strict=True):
         for text in sentence:
             if text in number_of_text:
-                continue
+                continue  # an earlier word had the same text
             ids = word_to_character_ids(text, max_characters)
             key = ids.tobytes()
             if key not in number_of_ids:
@@ -400,6 +401,8 @@ def row_hashes(rows: Tensor) -> Tensor:
 @lru_cache(maxsize=64)
 def _multipliers(number: int, device: torch.device) -> Tensor:
     """Returns fixed random odd numbers of 64 bits, one for each column."""
+    # They are kept for later calls, so they must be normal tensors even if the first call is in
+    # inference mode.
     with torch.inference_mode(False):
         generator = torch.Generator().manual_seed(262)
         bounds = torch.iinfo(torch.int64)

@@ -70,8 +70,9 @@ class EncodedText(Generic[Vectors]):
         return self._at(positions[0])
 
     def _at(self, position: int) -> Vectors:
+        """Returns the vector at a position. Raises `IndexError` if the text ends before it."""
         try:
-            self.words[position]
+            self.words[position]  # only the list refuses a wrong position as Python does
         except IndexError:
             raise IndexError(
                 f"position {position}: the text has {len(self.words)} words, and the first is 0"
@@ -95,6 +96,7 @@ class EncodedText(Generic[Vectors]):
         return [position for position, other in enumerate(self.words) if other == plain]
 
     def _positions_of_known(self, word: str) -> list[int]:
+        """Returns the positions of a word. Raises `KeyError` if the text does not contain it."""
         positions = self.positions(word)
         if not positions:
             hint = did_you_mean(word, self.words)

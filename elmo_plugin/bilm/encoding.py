@@ -69,10 +69,14 @@ class EncodeOptions(TypedDict, total=False):
 
 
 class WordOptions(EncodeOptions, total=False):
+    """The options with which `BiLm.encode` returns a vector for each word."""
+
     pooling: None
 
 
 class TextOptions(EncodeOptions):
+    """The options with which `BiLm.encode` returns a vector for each text."""
+
     pooling: str
 
 
@@ -225,7 +229,7 @@ def _rows(vectors: Any) -> Tensor:
         vectors = torch.stack([torch.as_tensor(vector) for vector in vectors])
     rows = torch.atleast_2d(torch.as_tensor(vectors)).float()
     if rows.dim() != 2:
-        raise ValueError
+        raise ValueError  # without a message, because the caller writes one
     return rows
 
 
@@ -262,7 +266,7 @@ def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     the biLM is not known.
     """
     if _are_weights(layers):
-        mixing_weights(layers, num_layers)
+        mixing_weights(layers, num_layers)  # called only for its check
         return
     is_number = is_layer(layers, num_layers or float("inf"))
     if not is_number and not (isinstance(layers, str) and layers in LAYER_NAMES):
@@ -301,6 +305,7 @@ def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
 
 
 def _are_weights(layers: Any) -> TypeGuard[Sequence[float]]:
+    """Returns whether these are weights, in a list, an array or a tensor, instead of a layer."""
     return isinstance(layers, list | tuple) or getattr(layers, "ndim", 0) == 1
 
 

@@ -121,14 +121,15 @@ def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     if is_iterable and not is_table and not isinstance(values, _NOT_LISTS):
         return values
     text = getattr(values, "text", values)
+    is_text = isinstance(text, str)
     hint = ""
-    if isinstance(text, str):
+    if is_text:
         way_out = "split it" if " " in text else "put the words of a sentence in a list"
         hint = f": {way_out}, or use BiLm.encode"
-    if hint or not is_iterable:
+    if is_text or not is_iterable:
         got = f"{values!r:.60}"
     else:
-        got = type(values).__name__
+        got = type(values).__name__  # of a table or a set, whose content says less
     if is_missing(values):
         hint = ", a missing value: leave those out, as column.dropna() of pandas does"
     raise BiLmError(f"{place}: expected {expected}, got {got}{hint}")

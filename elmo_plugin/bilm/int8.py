@@ -15,7 +15,7 @@ MAX_INTEGER = 127
 
 
 class Int8Linear:
-    """oneDNN's product of unsigned inputs with a weight in its own layout."""
+    """Computes oneDNN's product of unsigned inputs with a weight in its own layout."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         integers, steps = to_integers(weight.float())
@@ -25,6 +25,7 @@ class Int8Linear:
         self._bias = bias
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        """Returns the product plus the bias, or plus `added` instead of the bias."""
         integers, steps = to_integers(inputs.float())
         result = torch.ops.onednn.qlinear_pointwise(
             integers.add_(ZERO_POINT).to(torch.uint8),
@@ -49,8 +50,8 @@ class Int8Linear:
 
 class Int8Directions:
     """
-    Products of all directions at once, with the same integers as `Int8Linear`, but in the layout
-    that is fastest for a single row of inputs.
+    Computes the products of all directions at once, with the same integers as `Int8Linear`, but in
+    the layout that is fastest for a single row of inputs.
     """
 
     def __init__(self, weights: Sequence[Tensor]) -> None:

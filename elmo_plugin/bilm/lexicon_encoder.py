@@ -14,7 +14,7 @@ from elmo_plugin.bilm.precision import FLOAT32, Precision
 from elmo_plugin.bilm.token_encoder import (
     CachedTokenEncoder,
     TokenEncoder,
-    by_length,
+    encode_by_length,
     word_features,
 )
 
@@ -65,6 +65,10 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         precision: Precision = FLOAT32,
         derived: DerivedValues | None = None,
     ) -> Tensor:
+        """
+        Returns the vectors of at least one word, shape (words, projection_dim). Every precision is
+        float32 here, and nothing is derived.
+        """
         weight = self.projection.weight
         words = [self.word(ids) for ids in character_ids.tolist()]
         features = []
@@ -73,7 +77,7 @@ class LexiconTokenEncoder(CachedTokenEncoder):
             features.append(self.word_embedding(torch.tensor(rows, device=weight.device)))
         if hasattr(self, "character_embedding"):
             ids = torch.tensor([self.character_rows(word) for word in words], device=weight.device)
-            maxima, order = by_length(ids, self.widest_filter, self._maxima)
+            maxima, order = encode_by_length(ids, self.widest_filter, self._maxima)
             maxima = maxima[order.argsort()]  # Shape: (words, filters)
             features.append(word_features(maxima, self.activation, self.highways))
         return self.projection(torch.cat(features, dim=1)).to(weight.dtype)

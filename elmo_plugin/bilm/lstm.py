@@ -47,7 +47,7 @@ class ForwardSettings(NamedTuple):
 
 class DirectionalLstm(nn.Module):
     """
-    The layers of one direction.
+    Holds the layers of one direction; `lstm_layers` runs them, for both directions together.
 
     In training, dropout acts on the input of every layer and on the output of the last. A skip
     connection adds the input of its layer after dropout.

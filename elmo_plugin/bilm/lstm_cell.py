@@ -52,6 +52,7 @@ class LstmLayer(nn.Module):
 
     @property
     def weights(self) -> LstmWeights:
+        """The parameters themselves."""
         return LstmWeights(
             self.input_weight, self.recurrent_weight, self.bias, self.projection_weight
         )

@@ -126,9 +126,9 @@ class _ProjectedLstm(Function):
         bias = _double_candidate_gate(bias)
         bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
         bias = bias[:, None].to(dtype)  # Shape: (directions, 1, 4 * dim)
-        input_linear = _prepare(input_weight, dtype)
-        recurrent_linear = _prepare(recurrent_weight, dtype)
-        project = _prepare(projection_weight, dtype)
+        input_linear = _pack_weights(input_weight, dtype)
+        recurrent_linear = _pack_weights(recurrent_weight, dtype)
+        project = _pack_weights(projection_weight, dtype)
         rows = inputs.shape[:2]
         all_gates = inputs.new_empty(*rows, 4 * dim)
         cells = inputs.new_empty(*rows, dim)
@@ -192,8 +192,8 @@ class _ProjectedLstm(Function):
             cell_sigmoids,
             hiddens,
         ) = ctx.saved_tensors
-        recurrent_linear = _prepare(recurrent_weight.transpose(1, 2), ctx.dtype)
-        project = _prepare(projection_weight.transpose(1, 2), ctx.dtype)
+        recurrent_linear = _pack_weights(recurrent_weight.transpose(1, 2), ctx.dtype)
+        project = _pack_weights(projection_weight.transpose(1, 2), ctx.dtype)
         d_hidden = d_hidden.clone()
         d_cell = d_cell.clone()
         d_all_gates = torch.empty_like(all_gates, dtype=ctx.dtype)
@@ -243,7 +243,7 @@ class _ProjectedLstm(Function):
         d_recurrent_weight = None
         d_projection_weight = None
         if needs_inputs:
-            to_inputs = _prepare(input_weight.transpose(1, 2), ctx.dtype)
+            to_inputs = _pack_weights(input_weight.transpose(1, 2), ctx.dtype)
             d_inputs = to_inputs(d_all_gates).to(inputs.dtype)
         if needs_parameters:
             hiddens_before = rows_before(hiddens, ctx.batch_sizes, first_hidden)
@@ -251,13 +251,15 @@ class _ProjectedLstm(Function):
                 d_all_gates, inputs, hiddens_before
             )
             d_projection_weight = _sum_of_outer(d_hiddens, activated).to(inputs.dtype)
+        # `forward` doubled the candidate gate's bias, so its gradient is doubled as well.
+        d_given_bias = _double_candidate_gate(d_bias)
         return (
             d_inputs,
             d_hidden,
             d_cell,
             d_input_weight,
             d_recurrent_weight,
-            _double_candidate_gate(d_bias),
+            d_given_bias,
             d_projection_weight,
             None,
             None,
@@ -281,7 +283,7 @@ def _gradients_of_gate_weights(
     return d_input_weight, d_recurrent_weight
 
 
-def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
+def _pack_weights(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     """
     Returns a function that multiplies by the weight of each direction. `weights` has the shape
     (directions, outputs, inputs).
@@ -291,6 +293,7 @@ def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     product = pack_for_training(weights[0], dtype)
 
     def product_of_one_direction(rows: Tensor, added: Tensor | None = None) -> Tensor:
+        """Returns the product, plus `added`, with the dimension of the only direction."""
         if added is None:
             return product(rows[0]).unsqueeze(0)
         return product(rows[0], added[0]).unsqueeze(0)
@@ -317,7 +320,7 @@ def _double_candidate_gate(tensor: Tensor) -> Tensor:
 
 def _steps(batch_sizes: Sequence[int]) -> list[slice]:
     """Returns the rows of each time step."""
-    starts = accumulate(batch_sizes, initial=0)
+    starts = accumulate(batch_sizes, initial=0)  # and the end of the last step, not used here
     return [slice(start, start + size) for start, size in zip(starts, batch_sizes, strict=False)]
 
 

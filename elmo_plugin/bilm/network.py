@@ -38,6 +38,8 @@ MAX_BATCH_TOKENS = 8192
 
 class BiLmOutput(NamedTuple):
     """
+    The vectors of a batch of sentences in all layers.
+
     layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 has each token vector
         twice, once for each direction
     mask: (batch, time), true at words
@@ -69,6 +71,8 @@ def check_cache(cache: Cache | None) -> None:
 
 class PackedOutput(NamedTuple):
     """
+    The vectors of packed rows in all layers, see `Packing`.
+
     layers: for each layer, beginning with the token layer, the rows of both directions, each of
         shape (rows, projection_dim)
     state: the state after the last token of each sentence, in the order of the batch, if requested
@@ -145,10 +149,12 @@ class BiLmNetwork(DerivingModule):
 
     @property
     def output_dim(self) -> int:
+        """The size of a word's vector in each layer, for both directions together."""
         return 2 * self.options.lstm.projection_dim
 
     @property
     def num_layers(self) -> int:
+        """The number of layers, including the token layer."""
         return self.options.lstm.n_layers + 1
 
     def computed_precision(self, name: str | None = None) -> Precision:
@@ -180,6 +186,8 @@ class BiLmNetwork(DerivingModule):
         max_batch_tokens: int | None = None,
     ) -> BiLmOutput:
         """
+        Returns the vectors of all words of a batch in all layers.
+
         # Parameters
 
         character_ids : `Tensor`
@@ -370,6 +378,7 @@ class BiLmNetwork(DerivingModule):
         return derive_once(self.derived_values(), ("digest", name), self._digest, name)
 
     def _digest(self, precision: str) -> bytes:
+        """Computes a digest of the weights, the options and the name of a precision."""
         tensors = [*self.named_parameters(), *self.named_buffers()]
         return weights_digest(self.options, precision, tensors)
 

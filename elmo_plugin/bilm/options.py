@@ -71,6 +71,7 @@ class CharCnnOptions:
 
     @property
     def n_filters(self) -> int:
+        """The number of filters of all widths."""
         return sum(number for _, number in self.filters)
 
 
@@ -113,6 +114,7 @@ class LexiconCnnOptions:
 
     @property
     def n_filters(self) -> int:
+        """The number of filters of all widths; 0 for a model that does not read characters."""
         if not self.characters:
             return 0
         return sum(number for _, number in self.filters)
@@ -226,6 +228,7 @@ class BiLmOptions:
         return {"lstm": lstm, "char_cnn": char_cnn}
 
     def to_file(self, path: str | Path) -> None:
+        """Writes the layout of `to_dict` as JSON."""
         write_json(path, self.to_dict())
 
 
@@ -351,5 +354,6 @@ def _unknown_keys(options: Iterable[str], known: Collection[str]) -> list[str]:
 
 
 def _check_boolean(name: str, value: Any) -> None:
+    """Raises `BiLmError`, naming the option, unless its value is true or false."""
     if not isinstance(value, bool):
         raise BiLmError(f"{name}: expected true or false, got {value!r}")

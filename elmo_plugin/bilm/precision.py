@@ -74,7 +74,7 @@ class Precision:
 
 
 class BFloat16(Precision):
-    """Half the memory traffic of float32, on GPUs and on CPUs with instructions for it."""
+    """Halves the memory traffic of float32, on GPUs and on CPUs with instructions for bfloat16."""
 
     name = "bfloat16"
     most_batched = 1 << 20
@@ -90,7 +90,8 @@ class BFloat16(Precision):
 
 class Int8(Precision):
     """
-    A quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are exact.
+    Needs a quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are
+    exact.
     """
 
     name = "int8"
@@ -141,7 +142,7 @@ def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
     Returns the precision of this name; float32, with one warning, if the device cannot compute in
     it.
     """
-    precision = PRECISIONS.get(str(name)) or get_precision(name)
+    precision = get_precision(name)
     missing = precision.lacks(device)
     if missing:
         _warn_once("%s needs %s: float32 is computed", precision.name, missing)
@@ -165,12 +166,14 @@ class OneDnnLinear:
         self._bias = bias
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        """Returns the product plus the bias, or plus `added` instead of the bias."""
         inputs = inputs.to(self._dtype)
         if added is None:
             return torch.ops.mkldnn._linear_pointwise(
                 inputs, self._weight, self._bias, "none", [], ""
             )
-        return torch.ops.mkldnn._linear_pointwise.binary(inputs, added, self._weight, None, "add")
+        bias = None  # because `added` is in its place
+        return torch.ops.mkldnn._linear_pointwise.binary(inputs, added, self._weight, bias, "add")
 
 
 def handle_signals_on_another_stack() -> None:
@@ -188,14 +191,15 @@ def handle_signals_on_another_stack() -> None:
 
 def torch_linear(transposed: Tensor, bias: Tensor | None = None) -> PackedLinear:
     """
-    Returns torch's own product with a weight, shape (inputs, outputs), or one batched product with
-    those of all directions, shape (directions, inputs, outputs).
+    Returns a function that multiplies by a weight, shape (inputs, outputs), with torch's own
+    product; or by those of all directions, shape (directions, inputs, outputs), in one batch.
     """
     add_product: Callable[..., Tensor] = torch.baddbmm
     if transposed.dim() == 2:
         add_product = torch.addmm
 
     def products(inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        """Returns the products plus the bias, or plus `added` instead of the bias."""
         inputs = inputs.to(transposed.dtype)
         summand = bias if added is None else added
         if summand is None:

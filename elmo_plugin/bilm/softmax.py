@@ -96,13 +96,13 @@ class VocabularySoftmax(nn.Module):
         `targets`. Each logit is corrected by the logarithm of how often its word is expected in the
         sample. The loss is not a likelihood, so no perplexity can be computed from it.
         """
-        negatives, tries = sample_log_uniform(
+        negatives, draws = sample_log_uniform(
             num_negatives, len(self.weight), targets.device, generator
         )
         words = torch.cat([negatives, targets])
         sizes = [len(negatives), len(targets)]
         weight, target_weight = nn.functional.embedding(words, self.weight).split(sizes)
-        correction = log_expected_count(words, tries, len(self.weight)).to(self.bias.dtype)
+        correction = log_expected_count(words, draws, len(self.weight)).to(self.bias.dtype)
         corrected_bias = self.bias[words] - correction
         bias, target_bias = corrected_bias.split(sizes)
         # The place of each word of the vocabulary in the sample; -1 if it was not drawn.
@@ -160,7 +160,7 @@ class _Loss(Function):
             losses = torch.empty_like(target_logits)
             needs_gradient = is_grad_enabled and any(ctx.needs_input_grad)
             if needs_gradient:
-                back = pack_for_training(weight.t(), dtype)
+                back_product = pack_for_training(weight.t(), dtype)
                 d_hidden = torch.zeros_like(hidden)
                 d_weight = torch.zeros_like(weight)
                 d_bias = torch.zeros_like(bias)
@@ -183,7 +183,7 @@ class _Loss(Function):
                     # probabilities of the candidates.
                     factors = scaled_weights[tokens] * torch.exp(greatest - total)
                     factors = factors[:, None]  # Shape: (tokens, 1)
-                    torch.mul(back(logits), factors, out=d_hidden[tokens])
+                    torch.mul(back_product(logits), factors, out=d_hidden[tokens])
                     weighted_hidden = hidden[tokens] * factors
                     d_weight += logits.t() @ weighted_hidden.to(dtype)
                     d_bias += (factors.to(dtype).t() @ logits).squeeze(0)
@@ -276,12 +276,12 @@ def sample_log_uniform(
     return ranks[:-1], times[-1]
 
 
-def log_expected_count(words: Tensor, tries: Tensor, num_words: int) -> Tensor:
+def log_expected_count(words: Tensor, draws: Tensor, num_words: int) -> Tensor:
     """
-    Returns the logarithm of the probability that each word is among the words of `tries` draws:
-    log(1 - exp(-p t)), for a word of probability p and t draws.
+    Returns the logarithm of the probability that each word is drawn at least once in this number of
+    draws: log(1 - exp(-p t)), for a word of probability p and t draws.
     """
-    expected_draws = tries * _zipf(words, num_words)
+    expected_draws = draws * _zipf(words, num_words)
     return torch.log(-torch.expm1(-expected_draws))
 
 

@@ -169,6 +169,7 @@ class TokenEncoder(CachedTokenEncoder):
         precision: Precision = FLOAT32,
         derived: DerivedValues | None = None,
     ) -> Tensor:
+        """Returns the vectors of at least one word, shape (words, projection_dim)."""
         check_character_ids(character_ids)
         weight = self.projection.weight
         if self._needs_parameters(precision, derived):
@@ -181,7 +182,7 @@ class TokenEncoder(CachedTokenEncoder):
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
                 key = ("char_cnn", precision.name)
                 frozen = derive_once(derived, key, FrozenCharCnn, self, precision)
-                vectors, order = by_length(character_ids, self.widest_filter, frozen)
+                vectors, order = encode_by_length(character_ids, self.widest_filter, frozen)
         in_given_order = order.argsort()
         return vectors[in_given_order].to(weight.dtype)  # Shape: (words, projection_dim)
 
@@ -250,7 +251,7 @@ def _maxima(character_ids: Tensor, table: Tensor) -> Tensor:
     return sums.view(*windows.shape[:2], filters).amax(dim=1)
 
 
-def by_length(
+def encode_by_length(
     character_ids: Tensor, widest_filter: int, encode: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
     """
@@ -325,7 +326,7 @@ def convolve_by_length(
             maxima.append(values.amax(dim=2))
         return torch.cat(maxima, dim=1).to(characters.dtype)
 
-    maxima, order = by_length(character_ids, widest_filter, convolve)
+    maxima, order = encode_by_length(character_ids, widest_filter, convolve)
     biases = cast("list[Tensor]", [convolution.bias for convolution in convolutions])
     return maxima + torch.cat(biases), order
 

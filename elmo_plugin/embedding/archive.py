@@ -73,19 +73,20 @@ def archived_bilm(
     configuration. Returns `None` if there are no weights, because the training only begins, or if
     they do not contain the biLM, because it comes with this package.
 
-    Raises `BiLmError` if another biLM is not in the weights, because an archive must neither read
-    nor download files.
+    Raises `BiLmError` if the weights lack a biLM that does not come with this package, because an
+    archive must neither read nor download files.
     """
     state = stored_state(folder)
     if state is None:
         return None
-    for elmo, weights in find_bilms(state, EXTRA_STATE, "bilm."):
+    for prefix, weights in find_bilms(state, EXTRA_STATE, "bilm."):
         if not weights:
+            # A module without a biLM, or with one that comes with this package and is not stored.
             continue
-        metadata = ElmoMetadata.from_tensor(state[elmo + EXTRA_STATE])
+        metadata = ElmoMetadata.from_tensor(state[prefix + EXTRA_STATE])
         if metadata.source == source:
-            options = BiLmOptions.from_dict(metadata.options, elmo + EXTRA_STATE)
-            check_weights(weights, options, f"{elmo}bilm")
+            options = BiLmOptions.from_dict(metadata.options, prefix + EXTRA_STATE)
+            check_weights(weights, options, f"{prefix}bilm")
             return BiLm(options, precision=precision, weights=weights.items())
     if source not in BUNDLED_MODELS:
         raise BiLmError(f"{folder}: the biLM {source} is not in the weights")
@@ -118,13 +119,13 @@ def find_bilms(
     for name in state:
         if not name.endswith(marker):
             continue
-        module = name.removesuffix(marker)
-        start = module + path
+        prefix = name.removesuffix(marker)
+        start = prefix + path
         weights = {}
         for key in state:
             if key.startswith(start):
                 weights[key.removeprefix(start)] = state[key]
-        yield module, weights
+        yield prefix, weights
 
 
 class LayerWeights(NamedTuple):

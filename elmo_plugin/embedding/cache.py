@@ -57,7 +57,7 @@ class MemoryStore:
             size = row.nbytes + RECORD_OVERHEAD
             with self._lock:
                 if key in self._records or size > self.max_bytes:
-                    continue
+                    continue  # it is stored by now, or larger than the whole store
                 while self._bytes + size > self.max_bytes:
                     _, oldest = self._records.popitem(last=False)
                     self._bytes -= oldest.nbytes + RECORD_OVERHEAD

@@ -119,6 +119,7 @@ class LayerMix(nn.Module):
         self.dropout = Dropout(settings.dropout)
 
     def forward(self, layers: Tensor) -> Tensor:
+        """Returns the representation that is made of all layers of the biLM."""
         if self.layer_numbers != list(range(len(layers))):
             layers = layers[self.layer_numbers]  # Shape: (mixed layers, ..., dim)
         if self.layer_norm:

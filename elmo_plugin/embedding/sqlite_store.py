@@ -53,7 +53,7 @@ class SqliteStore:
         self._connection: sqlite3.Connection | None = None
         self._process = 0  # the process that opened the connection
         self._inode = 0  # the inode of the file that it opened
-        self._is_full = False
+        self._is_read_only = False
         self._is_off = False
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
@@ -78,8 +78,8 @@ class SqliteStore:
         return list(range(len(keys)))
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
-        """Stores the rows, unless the file is full or cannot be written."""
-        if self._is_off or self._is_full:
+        """Stores the rows. Does nothing once the file was full or could not be written."""
+        if self._is_off or self._is_read_only:
             return
         records = []
         for key, row in zip(keys, rows, strict=True):
@@ -91,7 +91,7 @@ class SqliteStore:
         try:
             self._run("BEGIN IMMEDIATE", write_all)
         except (OSError, sqlite3.Error) as error:
-            self._is_full = True
+            self._is_read_only = True
             reason = f"{error}; max_gb is {self.max_bytes / 1e9:g}"
             self._warn(f"cannot be written ({reason}), so no more sentences are added")
 

@@ -95,6 +95,7 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
                 num_words += 1
                 yield word, row
     except (ValueError, OSError, EOFError, StopIteration) as error:
+        # AllenNLP raises `StopIteration`, without a message, for an empty file.
         raise_stop(error)
         place = path
         if number > 0:

@@ -142,7 +142,9 @@ class WordVectorsEmbedder(TokenEmbedder):
         word_rows, lower_case_rows = candidate_rows.unbind(dim=-1)
         rows = torch.where(is_found[..., 0], word_rows, lower_case_rows)  # Shape: (batch, time)
         is_known = is_found.any(dim=-1, keepdim=True)
-        scales = self.scales[rows] if len(self.scales) else self.scales
+        scales = self.scales  # empty if the vectors are floats
+        if len(scales) > 0:
+            scales = scales[rows]
         embedded = _dequantized(self.vectors[rows], scales)  # Shape: (batch, time, dim)
         if self.unknown is None:
             return embedded * is_known

@@ -127,6 +127,7 @@ class ContextualEncoder(nn.Module, Registrable):
             layers, _ = self.elmo.run_bilm(_character_ids(tokens))
             if "input" in self.elmo.mixes:
                 vectors.append(self.elmo.mixes["input"](layers))
+            # AllenNLP's embedder refuses the tensors of an indexer that it does not embed.
             tokens = {name: tensors for name, tensors in tokens.items() if name != ELMO}
         if self.text_field_embedder.get_output_dim():
             vectors.append(self.text_field_embedder(tokens))
@@ -136,7 +137,7 @@ class ContextualEncoder(nn.Module, Registrable):
         if self.feedforward is not None:
             encoded = self.feedforward(embedded)
         if self.feature_dim or features is not None:
-            features = self._checked(features, mask).flatten(0, num_wrapping_dims)
+            features = self._checked_features(features, mask).flatten(0, num_wrapping_dims)
             encoded = torch.cat([encoded, features], dim=-1)
         if self.encoder is not None:
             encoded = self.encoder(encoded, mask.flatten(0, num_wrapping_dims))
@@ -178,11 +179,12 @@ class ContextualEncoder(nn.Module, Registrable):
         return self._elmo_dim("input") + self.text_field_embedder.get_output_dim()
 
     def _elmo_dim(self, placement: str) -> int:
+        """Returns the size that ELMo adds at a placement; 0 if it is not there."""
         if self.elmo is None or placement not in self.elmo.mixes:
             return 0
         return self.elmo.output_dim
 
-    def _checked(self, features: Tensor | None, mask: BoolTensor) -> Tensor:
+    def _checked_features(self, features: Tensor | None, mask: BoolTensor) -> Tensor:
         """Returns the features. Raises `ConfigurationError` if they have another shape."""
         expected = (*mask.shape, self.feature_dim)
         if features is None or features.shape != expected:

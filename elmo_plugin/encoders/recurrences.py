@@ -90,14 +90,18 @@ def _read_rows(layer: nn.RNNBase, packed: "PackedRows", recurrent_dropout: float
     projected = torch.stack([forward, backward[packed.reverse]])  # Shape: (directions, rows, ...)
     if isinstance(layer, nn.GRU):
         return GruRecurrence.apply(projected, weight, bias, packed.batch_sizes)
-    sentences = packed.batch_sizes[0]
-    dropout_mask = draw_mask(packed.rows, recurrent_dropout, 2, sentences, layer.hidden_size)
+    num_sentences = packed.batch_sizes[0]
+    mask_shape = (2, num_sentences, layer.hidden_size)  # 2 directions
+    dropout_mask = draw_mask(packed.rows, recurrent_dropout, *mask_shape)
     activations = projected + bias.unsqueeze(1)
     return LstmRecurrence.apply(activations, weight, packed.batch_sizes, dropout_mask)
 
 
 def draw_mask(like: Tensor, rate: float, *shape: int) -> Tensor | None:
-    """Draws the dropout mask that all time steps share; `None` without dropout."""
+    """
+    Draws the dropout mask that all time steps share, with the type and device of `like`; `None`
+    without dropout.
+    """
     if rate == 0:
         return None
     return nn.functional.dropout(like.new_ones(shape), rate)
@@ -156,6 +160,7 @@ class InputProduct(Function):
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         ctx.save_for_backward(inputs, weight)
         ctx.dtype = autocast_dtype(weight)
+        # Each row begins as the bias, and the product is added to it in place.
         sums = bias.repeat(len(inputs), 1)  # Shape: (rows, outputs)
         add_product = product_adder(sums, ctx.dtype)
         return add_product(sums, inputs, weight.t().to(ctx.dtype))
@@ -387,18 +392,19 @@ def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
     return multiply(left.to(dtype), right.to(dtype)).to(left.dtype)
 
 
-def product_adder(sums: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+def product_adder(like: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """
-    Returns a function of (sums, left, right) that adds `left @ right` to the sums in place, for
-    matrices or batches of matrices, as `sums` is here. `right` must have the type `dtype`; `left`
-    is converted to it for the product.
+    Returns a function of (sums, left, right) that adds `left @ right` to the sums in place, and
+    returns them. They must have the type and the number of dimensions of `like`, a matrix or a
+    batch of matrices. `right` must have the type `dtype`; `left` is converted to it for the
+    product.
     """
 
     def add_rounded_product(sums: Tensor, left: Tensor, right: Tensor) -> Tensor:
         return sums.add_(torch.matmul(left.to(dtype), right))
 
-    if dtype != sums.dtype:
+    if dtype != like.dtype:
         return add_rounded_product
-    if sums.dim() == 2:
+    if like.dim() == 2:
         return Tensor.addmm_
     return Tensor.baddbmm_

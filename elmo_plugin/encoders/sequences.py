@@ -72,7 +72,7 @@ def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
     start = torch.zeros(len(tags))
     for column, tag in enumerate(tags):
         if not tag.startswith("I-"):
-            continue
+            continue  # `O` and `B-X` may follow any tag, and may be the first
         start[column] = -torch.inf
         for row, before in enumerate(tags):
             if before not in (tag, f"B-{tag[2:]}"):

@@ -38,6 +38,8 @@ _LIST = "pieces.json"
 
 @dataclass(frozen=True)
 class Corpus:
+    """Tokenized text in the files of a cache, to be read chunk by chunk."""
+
     chunks: list[ChunkFiles]  # in the order of the shards
     fingerprint: str  # changes with the contents of the shards and their order
 
@@ -59,7 +61,7 @@ class Corpus:
         counts: Counter[str] = Counter()
         for files in self.chunks:
             chunk = files.open()
-            if not counts:
+            if not counts:  # only for the first chunk
                 # The first sentence brings `<S>`, its words and `</S>`, in this order.
                 for word in [BEGIN_SENTENCE_TOKEN, *_first_sentence(chunk), END_SENTENCE_TOKEN]:
                     counts[word] = 0
@@ -183,7 +185,7 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        digest = _content(shard)
+        digest = _content_digest(shard)
         folder = directory / f"{digest}-{chunk_tokens}-v{_FORMAT}"
         with FileLock(f"{folder}.lock"):
             return _open(folder) or _write(shard, digest, folder, chunk_tokens)
@@ -247,12 +249,14 @@ def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[Chu
             sizes.append((len(chunk.tokens), len(chunk.lengths)))
         content = {"sizes": sizes, "crc32": _checksum(sizes)}
         (part / _LIST).write_text(json.dumps(content))
-        if _content(shard) != digest:
+        if _content_digest(shard) != digest:
             raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
     return _chunks(folder, sizes)
 
 
 class _TokenizedChunk(NamedTuple):
+    """Sentences as numbers of words, before they are written."""
+
     words: list[str]  # the distinct ones, in the order of their first appearance
     tokens: array  # the place in `words` of each word of the text
     lengths: array  # the number of words in each sentence
@@ -275,7 +279,7 @@ def _tokenized(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[_T
     yield _TokenizedChunk(list(places), tokens, lengths)
 
 
-def _content(shard: str) -> str:
+def _content_digest(shard: str) -> str:
     """Returns a digest of the content of a file, and of how it is compressed."""
     digest = blake2b(compression(shard).encode(), digest_size=16)
     with open(shard, "rb") as file:

@@ -33,6 +33,8 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True)
 class EvaluationWindow(Window):
+    """A window over blocks. It also says to which sentence each target belongs."""
+
     sentences: np.ndarray  # Shape: (directions, batch, time), each target's sentence, -1 for none
 
 
@@ -229,14 +231,15 @@ def score_sentences(
     scored: list[ScoredWindow] = []  # the windows of the blocks that are read now
     for window in evaluation_windows(corpus, layout, block_words):
         if window.starts_at_zero:
-            yield from _in_order(scored)
+            yield from _scores_by_sentence(scored)
             state = None
             scored = []
         forward_sentences = window.sentences[0]
+        has_target = forward_sentences >= 0
         batch = batch_arrays(corpus, window)
-        losses, state = _score(bilm, softmax, batch, forward_sentences >= 0, state)
+        losses, state = _score(bilm, softmax, batch, has_target, state)
         scored.append(ScoredWindow(losses, forward_sentences))
-    yield from _in_order(scored)
+    yield from _scores_by_sentence(scored)
 
 
 class ScoredWindow(NamedTuple):
@@ -279,8 +282,11 @@ def _score(
     return losses, output.state
 
 
-def _in_order(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
-    """Yields the scores of the sentences of some blocks, given all of their windows."""
+def _scores_by_sentence(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
+    """
+    Yields the scores of the sentences of some blocks, given all of their windows, in the order of
+    the text. Yields nothing for no windows, as before the first block.
+    """
     if not scored:
         return
     # Shape: (batch, time)
@@ -289,7 +295,7 @@ def _in_order(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
     has_target = sentences >= 0
     # Shape: (targets,), in the order of the text
     forward = forward_losses[has_target]
-    backward = _forward_order(backward_losses, has_target.sum(axis=1))
+    backward = _reversed_rows(backward_losses, has_target.sum(axis=1))
     # A sentence begins with the first target of another number.
     begins = np.flatnonzero(np.diff(sentences[has_target], prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(forward)]):
@@ -298,8 +304,11 @@ def _in_order(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
         yield SentenceScores(forward[begin:end], words_and_boundary)
 
 
-def _forward_order(rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Returns the values of rows of these lengths, each row reversed, as one array."""
+def _reversed_rows(rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """
+    Reverses the values in each row, without those after its length, and returns the rows one after
+    another, as one array.
+    """
     reversed_rows = []
     for row, length in zip(rows, lengths, strict=True):
         reversed_rows.append(row[:length][::-1])

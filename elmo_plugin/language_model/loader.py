@@ -216,20 +216,24 @@ class BiLmStreamLoader(DataLoader):
         epoch = len(self._finished_epochs)
         was_finished_before = epoch < len(self._epochs_before)
         if was_finished_before:
-            batches = self._epochs_before[epoch]
+            num_yielded_before = self._epochs_before[epoch]
         elif epoch == len(self._epochs_before):
-            batches = self._batches_before
+            num_yielded_before = self._batches_before
         else:
-            batches = 0
-        for _ in range(batches):
+            num_yielded_before = 0
+        # A trainer that resumes counts through the batches of the training before. It does not look
+        # into them, so they are not prepared again.
+        for _ in range(num_yielded_before):
             yield {}
+        num_batches = num_yielded_before
         if not was_finished_before:
-            for batch in _in_workers(self._batches(epoch, first=batches), self._num_workers):
-                batches += 1
+            new_batches = self._batches(epoch, first=num_yielded_before)
+            for batch in _in_workers(new_batches, self._num_workers):
+                num_batches += 1
                 if self._device is not None:
                     batch = move_to_device(batch, self._device)
                 yield batch
-        self._finished_epochs.append(batches)
+        self._finished_epochs.append(num_batches)
 
     def _batches(self, epoch: int, first: int) -> "_EpochBatches":
         """Returns the batches of an epoch from the one with index `first` on."""

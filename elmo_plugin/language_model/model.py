@@ -61,10 +61,11 @@ class BiLmLanguageModel(Model):
     loss_scale : `float`
         The factor of the loss. bilm-tf descends on `unroll_steps` times the mean loss per token;
         this matters to Adagrad and to the clipping of gradients.
-    precision : `str` `float32`, or `bfloat16`: in training, the factors of matrix products are
-        rounded to bfloat16, on GPUs and on CPUs that have instructions for it. Weights, sums, cells
-        and losses stay float32. (For float16 on a GPU, set `use_amp` of the trainer instead: it
-        scales the loss.)
+    precision : `str`
+        `float32`, or `bfloat16`: in training, the factors of matrix products are rounded to
+        bfloat16, on GPUs and on CPUs that have instructions for it. Weights, sums, cells and losses
+        stay float32. (For float16 on a GPU, set `use_amp` of the trainer instead: it scales the
+        loss.)
     """
 
     # Shape: (directions, 2), the sum of the losses and the number of tokens since the last reset.

@@ -53,6 +53,8 @@ RECIPES = (
 
 @dataclass
 class TextFigures:
+    """Counts the sentences and words of a file, and the signs of likely mistakes in it."""
+
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     # How many sentences ...
@@ -168,7 +170,7 @@ def _write_sentences(
 
 
 def _what_is_needed(files: Mapping[str, Sequence[Path]]) -> str:
-    """Says how much text the files should have."""
+    """Returns the beginning of an error: the files, and how much text they should have."""
     needed = "text"
     if "" in files:
         least = BLOCK_LINES * (BLOCKS - 1) + 1
@@ -197,10 +199,10 @@ def _assigned_sentences(
     for role, paths in files.items():
         if role == "":
             yield from _split_sentences(paths, rules, column)
-            continue
-        for line, place in _lines(paths, column):
-            for words in _sentences(line, place, rules):
-                yield role, words
+        else:
+            for line, place in _lines(paths, column):
+                for words in _sentences(line, place, rules):
+                    yield role, words
 
 
 def _split_sentences(
@@ -235,7 +237,7 @@ def _role_of(block: int, period: int) -> str:
 
 
 def _lines(paths: Sequence[Path], column: int | None) -> Iterator[tuple[str, str]]:
-    """Yields the lines of files that are not blank, each with its place."""
+    """Yields each line with text in these files, and its place for errors."""
     for path in paths:
         if is_fasta(str(path)):
             yield from _proteins(str(path))
@@ -244,7 +246,10 @@ def _lines(paths: Sequence[Path], column: int | None) -> Iterator[tuple[str, str
 
 
 def _proteins(file: str) -> Iterator[tuple[str, str]]:
-    """Yields the letters of each record of FASTA with spaces between them, and its place."""
+    """
+    Yields the letters of each record of FASTA, with spaces between them as if they were words, and
+    the place of the record for errors.
+    """
     for protein in read_fasta(file):
         if protein.letters:
             letters = [residue.text for residue in residues(protein.letters)]
@@ -252,7 +257,7 @@ def _proteins(file: str) -> Iterator[tuple[str, str]]:
 
 
 def _text_lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
-    """Yields the lines of a text that are not blank, each with its place."""
+    """Yields each line with text in a file, and its place for errors."""
     for number, line in enumerate(sentence_lines(read_lines(file), file, column), start=1):
         if not line.isspace():
             place = f"{file}, line {number}"

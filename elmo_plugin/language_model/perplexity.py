@@ -79,6 +79,7 @@ def measure_perplexity(
     forward = 0.0
     backward = 0.0
     num_unknown = 0
+    # Without `per_sentence` nothing is written: the null device takes the place of the file.
     with (
         atomic_write(per_sentence or os.devnull) as path,
         open(path, "w", encoding="utf-8") as file,

@@ -41,7 +41,8 @@ class BiLmTrainer(ResumableTrainer):
         if not hasattr(data_loader, "progress"):
             raise _not_for(data_loader)
         super().__init__(model, optimizer, data_loader, **kwargs)
-        # Otherwise Linux would fill each page with zeros again, in a tenth of the time.
+        # Otherwise Linux would fill each page with zeros again, and that takes a tenth of the
+        # training's time.
         keep_freed_memory()
         if self.model.num_negatives is not None:
             self.data_loader.check_order(self.model.vocab)

@@ -144,13 +144,14 @@ def stream_windows(
         own_ends = row_ends[layout.own]
         if own_ends.max() <= done:
             continue  # all of the chunk is skipped
-        waiting = _append_chunk(waiting, done, corpus, chunk, layout.own, bool(key.reverse))
+        waiting = _append_chunk(waiting, done, corpus, chunk, layout.own, reverse=key.reverse == 1)
         # Only the columns that all rows reach can be yielded now, in whole windows.
         ready = max(0, own_ends.min() - done) // steps * steps
         for start in range(0, ready, steps):
             yield _columns(waiting, start, steps)
         done += ready
         waiting = Items(waiting.inputs[:, ready:].copy(), waiting.targets[:, ready:].copy())
+    # The last windows, in which some rows have run out, here or in other processes.
     for start in range(0, row_ends.max() - done, steps):
         yield _columns(waiting, start, steps)
 
@@ -163,11 +164,14 @@ def _append_chunk(
     own: slice,
     reverse: bool,
 ) -> Items:
-    """Reads the sentences of a process' own rows, and appends them to the items `waiting` there."""
+    """
+    Reads the sentences of a process' own rows in a chunk, and returns the items `waiting` in these
+    rows with the new ones after them. `done` targets of each row have been yielded or skipped.
+    """
     types, starts = corpus.open(chunk.number)
     sentences = np.concatenate(chunk.sentences[own])
     items = flatten_sentences(types, starts, sentences, reverse)
-    positions = chunk.begins[own] - done
+    positions = chunk.begins[own] - done  # in `waiting`; negative if items are skipped
     lengths = chunk.lengths[own]
     return Items(
         append_to_rows(waiting.inputs, positions, items.inputs, lengths),
@@ -186,7 +190,7 @@ def _columns(items: Items, start: int, steps: int) -> Items:
 class AssignedChunk(NamedTuple):
     """The sentences of a chunk that each row reads."""
 
-    number: int  # of the chunk
+    number: int  # the index of the chunk in the corpus
     sentences: list[np.ndarray]  # the numbers of each row's sentences, in their order
     begins: np.ndarray  # Shape: (rows,), the number of targets that each row had before
     lengths: np.ndarray  # Shape: (rows,), the number of targets that each row gets
@@ -210,7 +214,9 @@ def _assigned_chunks(
         num_targets = np.diff(starts) + 1  # of each sentence: its words and a boundary
         runs = assign_sentences(num_targets[order], assigned)
         sentences = [order[begin:end] for begin, end in zip(runs.begins, runs.ends, strict=True)]
-        chunk = AssignedChunk(index, sentences, assigned, runs.lengths)
+        chunk = AssignedChunk(
+            number=index, sentences=sentences, begins=assigned, lengths=runs.lengths
+        )
         yield chunk
         assigned = chunk.ends
 
@@ -225,9 +231,9 @@ class Runs(NamedTuple):
 
 def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
     """
-    Assigns sentences of these `lengths` to rows, a run of consecutive sentences to each, so that
-    all rows have the same number of targets in total, within about a sentence. `assigned` counts
-    the words of each row so far.
+    Assigns sentences to rows, a run of consecutive sentences to each, so that all rows have the
+    same number of targets in total, within about a sentence. `lengths` are the numbers of targets
+    in the sentences, and `assigned` counts the targets of each row so far.
     """
     num_rows = len(assigned)
     ends = np.concatenate([[0], np.cumsum(lengths)])  # of no, one, two, ... sentences
@@ -242,7 +248,7 @@ def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
     twice_the_middles = num_rows * (ends[:-1] + ends[1:])
     sentences_before = np.searchsorted(twice_the_middles, 2 * wanted, side="right")
     cuts = np.concatenate([[0], sentences_before])
-    cuts[-1] = len(lengths)
+    cuts[-1] = len(lengths)  # the last cut is after the last sentence, so none is left over
     # The row with the largest deficit gets the sentences between the first two cuts, and so on.
     run_begins = np.empty(num_rows, dtype=np.int64)
     run_ends = np.empty(num_rows, dtype=np.int64)
@@ -295,7 +301,7 @@ def append_to_rows(
     width = max(rows.shape[1], (positions + lengths).max())
     longer = np.zeros((len(rows), width), dtype=np.int32)
     longer[:, : rows.shape[1]] = rows
-    begin = 0  # in `items`, of the row's own
+    begin = 0  # where the row's items begin in `items`
     for row, (position, length) in enumerate(zip(positions, lengths, strict=True)):
         end = begin + length
         skipped = min(length, max(0, -position))

@@ -59,6 +59,8 @@ logger = get_logger(__name__)
 
 class SoftmaxWeights(NamedTuple):
     """
+    A stored softmax with the words that it predicts.
+
     weight: shape (words, projection_dim)
     bias: shape (words,)
     words: the word of each row, in the order of the vocabulary
@@ -198,6 +200,7 @@ def write_weights(
 
         def write(name: str, tensor: Tensor) -> None:
             """Writes a dataset, in the type that the file has for it."""
+            # Stops early after a failed write, Ctrl-C or SIGTERM.
             if target.error is not None:
                 raise target.error
             tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()

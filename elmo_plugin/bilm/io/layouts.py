@@ -24,6 +24,7 @@ from elmo_plugin.common.formats.torch_files import check_all_finite
 
 
 def _same(tensor: Tensor) -> Tensor:
+    """Returns the tensor: both implementations arrange its values in the same way."""
     return tensor
 
 
@@ -68,37 +69,40 @@ def convert(
     ours: dict[str, Tensor] = {}
     expected = set()
     for mapping in mappings:
-        tensor = mapping.theirs
-        expected.add(tensor)
-        values = state.get(tensor)
+        theirs = mapping.theirs
+        expected.add(theirs)
+        values = state.get(theirs)
         if not isinstance(values, Tensor):
-            raise BiLmError(f"{name}: the tensor {tensor} is missing, but required by the options")
+            raise BiLmError(f"{name}: the tensor {theirs} is missing, but required by the options")
         if values.shape != mapping.shape:
             shape = tuple(values.shape)
             raise BiLmError(
-                f"{name}: the tensor {tensor} has the shape {shape}, expected {mapping.shape}"
+                f"{name}: the tensor {theirs} has the shape {shape}, expected {mapping.shape}"
             )
         ours |= mapping.converted(values.float())
-    for tensor in state:
-        if tensor not in expected:
-            raise BiLmError(f"{name}: unexpected tensor {tensor}")
+    for theirs in state:
+        if theirs not in expected:
+            raise BiLmError(f"{name}: unexpected tensor {theirs}")
     check_all_finite(ours.items(), name)
     return ours
 
 
 def highway_mappings(prefix: str, n_highway: int, dim: int) -> Iterator[TensorMapping]:
-    """Yields the highway layers of AllenNLP's token encoder; `prefix` begins their names."""
-    for k in range(n_highway):
-        ours = f"token_encoder.highways.{k}"
+    """
+    Yields the mappings of the highway layers in AllenNLP's token encoder; `prefix` begins the names
+    of their tensors.
+    """
+    for number in range(n_highway):
+        ours = f"token_encoder.highways.{number}"
         yield TensorMapping(
-            f"{prefix}.{k}.weight",
+            f"{prefix}.{number}.weight",
             (f"{ours}.transform.weight", f"{ours}.carry.weight"),
             (2 * dim, dim),
             split_highway,
             join_highway,
         )
         yield TensorMapping(
-            f"{prefix}.{k}.bias",
+            f"{prefix}.{number}.bias",
             (f"{ours}.transform.bias", f"{ours}.carry.bias"),
             (2 * dim,),
             split_highway,
@@ -107,8 +111,12 @@ def highway_mappings(prefix: str, n_highway: int, dim: int) -> Iterator[TensorMa
 
 
 def lstm_mappings(prefix: str, sizes: LstmOptions) -> Iterator[TensorMapping]:
-    """Yields AllenNLP's LSTMs of both directions; `prefix` begins their names."""
-    gates = (4 * sizes.dim, sizes.projection_dim)
+    """
+    Yields the mappings of AllenNLP's LSTMs of both directions; `prefix` begins the names of their
+    tensors.
+    """
+    weight_shape = (4 * sizes.dim, sizes.projection_dim)
+    bias_shape = (4 * sizes.dim,)
     for direction in ("forward", "backward"):
         for number in range(sizes.n_layers):
             theirs = f"{prefix}{direction}_layer_{number}"
@@ -116,21 +124,21 @@ def lstm_mappings(prefix: str, sizes: LstmOptions) -> Iterator[TensorMapping]:
             yield TensorMapping(
                 f"{theirs}.input_linearity.weight",
                 (f"{ours}.input_weight",),
-                gates,
+                weight_shape,
                 swap_gates,
                 swap_gates,
             )
             yield TensorMapping(
                 f"{theirs}.state_linearity.weight",
                 (f"{ours}.recurrent_weight",),
-                gates,
+                weight_shape,
                 swap_gates,
                 swap_gates,
             )
             yield TensorMapping(
                 f"{theirs}.state_linearity.bias",
                 (f"{ours}.bias",),
-                gates[:1],
+                bias_shape,
                 bias_from_allennlp,
                 bias_to_allennlp,
             )
@@ -171,7 +179,7 @@ def bias_to_allennlp(bias: Tensor) -> Tensor:
 
 
 def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
-    """Yields all datasets of a biLM of these sizes, with their names in the published files."""
+    """Yields the mappings of all datasets in a published file of a biLM of these sizes."""
     cnn = options.char_cnn
     lstm = options.lstm
     if isinstance(cnn, LexiconCnnOptions):
@@ -253,16 +261,20 @@ def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:
 
 
 def _linear(group: str, name: str, ours: str, sizes: tuple[int, int]) -> Iterator[TensorMapping]:
-    """Yields the weight and the bias of a linear layer. `sizes` are (inputs, outputs)."""
+    """
+    Yields the mappings of the weight and the bias of a linear layer. `sizes` are (inputs, outputs).
+    """
     yield TensorMapping(f"{group}/W_{name}", (f"{ours}.weight",), sizes, torch.t, torch.t)
     yield TensorMapping(f"{group}/b_{name}", (f"{ours}.bias",), sizes[1:])
 
 
 def _add_padding_row(rows: Tensor) -> Tensor:
+    """Puts a row of zeros, for the padding, before the rows of the characters."""
     return torch.cat([rows.new_zeros(1, rows.size(1)), rows])
 
 
 def _remove_padding_row(rows: Tensor) -> Tensor:
+    """Undoes `_add_padding_row`."""
     return rows[1:]
 
 

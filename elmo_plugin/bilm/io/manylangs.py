@@ -75,11 +75,12 @@ def read_folder(folder: AnyPath) -> tuple[BiLmOptions, dict[str, Tensor]]:
 
 
 def _read_weights(file: AnyPath, mappings: Iterable[TensorMapping]) -> dict[str, Tensor]:
+    """Reads a weight file, and converts its tensors to ours."""
     return convert(_read_state(file), mappings, f"weight file {file}")
 
 
 def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
-    """Yields all tensors of a token encoder."""
+    """Yields the mappings of all tensors of a token encoder."""
     sizes = cast(LexiconCnnOptions, options.char_cnn)
     ours = "token_encoder"
     if sizes.words:
@@ -210,6 +211,7 @@ def _section(network: Any, section: str, kind: str, file: AnyPath) -> Any:
 
 
 def _value(section: Any, key: str, file: AnyPath) -> Any:
+    """Returns a value of a section. Raises `BiLmError`, naming the file, if the key is missing."""
     if not isinstance(section, dict) or key not in section:
         raise BiLmError(f"file {file}: the key {key!r} is missing")
     return section[key]

@@ -193,7 +193,10 @@ def _find(source: Source) -> AnyPath | ModelFiles:
 
 
 def _only_model(folders: Sequence[AnyPath], expected: str) -> AnyPath | ModelFiles:
-    """Returns the model in these folders. Raises `BiLmError` for none or several."""
+    """
+    Returns the model in these folders. Raises `BiLmError`, beginning with `expected`, for none or
+    several.
+    """
     models = []
     names = []
     for folder in folders:
@@ -235,8 +238,9 @@ def _files_ending_in(folder: AnyPath, ending: str) -> list[AnyPath]:
 
 def _find_on_hub(source: str | Path, path: Path) -> Path:
     """
-    Downloads USER/MODEL from the Hugging Face Hub. If USER is a folder here, the source is taken
-    for a mistyped path, and nothing is downloaded. Raises `BiLmError` if nothing is found.
+    Downloads USER/MODEL from the Hugging Face Hub. `path` is the source as a path, which does not
+    exist. If USER is a folder here, the source is taken for a mistyped path, and nothing is
+    downloaded. Raises `BiLmError` if nothing is found.
     """
     if isinstance(source, Path):
         raise BiLmError(f"biLM not found: {source}")

@@ -92,7 +92,7 @@ def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -
     sizes, without NaN or infinite numbers.
     """
     with torch.device("meta"):  # takes no memory, whatever the sizes
-        lstm = DirectionalLstm(options.lstm)
+        lstm = DirectionalLstm(options.lstm)  # both directions have the same shapes
         modules = {
             "token_encoder": make_token_encoder(options),
             "forward_lm": lstm,
