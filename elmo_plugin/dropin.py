@@ -56,7 +56,10 @@ class PretrainedInitializer(PretrainedModelInitializer):
 
 
 def register() -> None:
-    """Replaces AllenNLP's ELMo, registered by the imports above. Calling this twice is harmless."""
+    """
+    Replaces the ELMo that AllenNLP registered when it was imported above. Calling this twice is
+    harmless.
+    """
     shims.apply()
     TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(AllenNlpElmoTokenEmbedder)
     TokenIndexer.register("elmo_characters", exist_ok=True)(ElmoCharactersIndexer)
@@ -79,8 +82,8 @@ def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:
     if not elmos:
         return Module.__call__(self, *inputs, **options)
     with _one_call_at_a_time:  # or threads would go on from each other's state
-        for each in elmos:
-            each.reset_state()
+        for stateful in elmos:
+            stateful.reset_state()
         return Module.__call__(self, *inputs, **options)
 
 
