@@ -29,7 +29,7 @@ from elmo_plugin.common.spacy_of_thread import loading_with
 from elmo_plugin.common.training_folder import check_kinds
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
-# AllenNLP may not be installed, so each function imports what it needs of it.
+# AllenNLP may not be installed, so each function that needs it imports it.
 if TYPE_CHECKING:
     from allennlp.models import Archive, Model
 

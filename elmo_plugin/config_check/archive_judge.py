@@ -109,7 +109,7 @@ def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
     ensemble is judged by its first member.
     """
     members = getattr(model, "members", None)
-    while members:  # as long as it is an ensemble
+    while members:  # an ensemble, maybe of ensembles
         model = members[0]
         members = getattr(model, "members", None)
     name = model.default_predictor
@@ -130,7 +130,7 @@ class ArchiveJudge(Judge[Refusal]):
 
     folder: has the files of the archive
     in_class_of_user: whether the values are arguments of a class of the user's
-    subject: what errors call the thing that is judged
+    subject: the word for the judged archive or configuration in errors
     """
 
     folder: Path

@@ -112,7 +112,7 @@ class _DryRunJudge(ArchiveJudge):
     ) -> Iterator[Refusal]:
         """Judges the files that a class reads or writes, those of its defaults included."""
         if is_of_user(made):
-            return  # only its author knows what its arguments mean
+            return  # only its author knows the meaning of its arguments
         for key, option in Constructor(made).options().items():
             given = value.get(key, option.default)
             if key in _READ:

@@ -23,7 +23,7 @@ DEFAULTS: list[Config] = _read_table("defaults.json")
 
 class Note(NamedTuple):
     """
-    What a rule says about a place in a configuration.
+    A message of a rule about a place in a configuration.
 
     place: the keys, with dots between them
     text: what changed, or cannot be

@@ -7,8 +7,8 @@ from elmo_plugin.migration.porting.config import DEFAULTS, Config, Porting, type
 
 def write_defaults(porting: Porting) -> None:
     """
-    Writes each default that AllenNLP 2.10.1 has changed, so that it stays as it was. A
-    configuration that needed no other change is one of AllenNLP 2, and stays unchanged.
+    Writes each default that AllenNLP 2.10.1 has changed, with its old value. A configuration that
+    needed no other change is one of AllenNLP 2, and stays unchanged.
     """
     if not any(note.kind == "changed" for note in porting.notes):
         return
