@@ -111,6 +111,7 @@ def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def make(cls: type, *args: Any, **options: Any) -> Any:
+        """Takes the place of `__new__`."""
         is_copy = not args and not options  # `copy` and `pickle` call it without arguments
         if cls is not theirs or is_copy:
             return object.__new__(cls)
@@ -129,6 +130,7 @@ def _maker_from_params(theirs: type, ours: Any) -> Any:
     allennlp_from_params = inspect.getattr_static(FromParams, "from_params").__func__
 
     def make(cls: Any, params: Params, **extras: Any) -> Any:
+        """Takes the place of `from_params`."""
         if cls is not theirs:
             return allennlp_from_params(cls, params, **extras)
         # AllenNLP may pass constructors of `theirs`, but `ours` has to use its own.

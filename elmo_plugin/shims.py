@@ -50,6 +50,7 @@ def restore_reduce_on_plateau() -> None:
     def init(
         self: ReduceOnPlateauLearningRateScheduler, optimizer: Optimizer, **options: Any
     ) -> None:
+        """Wraps torch's scheduler, as AllenNLP's constructor does."""
         scheduler: Any = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options)
         super(ReduceOnPlateauLearningRateScheduler, self).__init__(scheduler)
 

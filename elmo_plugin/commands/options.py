@@ -85,6 +85,7 @@ class TextPattern(StreamPath):
 class ArchivePath(InputPath):
     """
     A trained model: the name of a model in this package, an archive, or the folder of a training.
+    A word for a task becomes the name of its model.
     """
 
     kind = "archive"

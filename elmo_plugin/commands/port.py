@@ -171,6 +171,7 @@ def _make_and_run(config: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _naming_dry_run():
         loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
         for batch in loop.trainer.data_loader:
+            # Computes the outputs and the loss, without a step of the optimizer.
             loop.trainer.batch_outputs(batch, for_training=True)
             break  # one is enough
 

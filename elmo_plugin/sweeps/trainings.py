@@ -120,6 +120,7 @@ def train_in_processes(
         threads = max(1, torch.get_num_threads() // workers)
     with client:
         train_one = partial(_train_in_worker, threads=threads, packages=packages)
+        # Not pure: Dask must run a training even if it has the result of an equal one.
         tasks = client.map(train_one, trainings, pure=False)
         with progress_bar(total=len(trainings), unit="training") as bar:
             for _ in as_completed(tasks):

@@ -226,6 +226,7 @@ def _convert_loaded(
             theirs[mapping.theirs] = state.pop(name)
         else:
             missing.append(name)
+    # The biLM's weights, replaced by those that are there: none of ours may be missing.
     loaded: dict[str, Tensor] = dict(module.bilm.named_parameters())
     loaded.update(from_allennlp(theirs, options))
     for name, weight in loaded.items():

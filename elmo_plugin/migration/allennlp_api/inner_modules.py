@@ -211,6 +211,7 @@ class ElmoLstm(InnerModule):
 
     @property
     def hidden_size(self) -> int:
+        """The size of a hidden state. It equals `input_size`, because the LSTMs project theirs."""
         return self.elmo.bilm.options.lstm.projection_dim
 
     @property

@@ -61,7 +61,7 @@ class Porting:
     def objects(self, below: str = "") -> list[tuple[str, Config]]:
         """
         Returns each object of the configuration with its place, or only those below a top-level
-        key.
+        key. It is a complete list, because rules change the configuration while they go through it.
         """
         if not below:
             return list(_objects(self.config, ""))
