@@ -59,7 +59,7 @@ def _new_items(new: str, value: Any, in_checkpointer: bool) -> Config:
 def _new_value(key: str, value: Any, porting: Porting) -> Any:
     """
     Returns the value of the key that replaces an old one. The value of `shuffle` is set in the data
-    loader, as the trainer has no such key.
+    loader, because the trainer lacks this key.
     """
     loader = porting.get("data_loader")
     makes_batches = loader.get("batch_sampler", loader)
