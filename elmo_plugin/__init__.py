@@ -8,7 +8,8 @@ from importlib import import_module
 
 from elmo_plugin import stand_ins
 
-# Type checkers take it as true. That of `typing` would double what Python takes to start.
+# Type checkers take this name as true. Importing `typing` for it would double the time that Python
+# takes to start.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -79,9 +80,10 @@ def __getattr__(name: str) -> "Any":
 
 def _refuse_other_name(name: str) -> None:
     """
-    Raises `ImportError` for a name that other libraries have, and says its name here.
+    Raises `ImportError` for a name that other libraries have, and says what to write here instead.
     Python would replace the message of an `AttributeError` in `from elmo_plugin import NAME`.
     """
+    # Imported here, because only a wrong name needs it.
     from elmo_plugin.common.meanings import meanings, write_instead
 
     for target, words in meanings()["names of elmo_plugin"].items():

@@ -29,6 +29,7 @@ from elmo_plugin.common.spacy_of_thread import loading_with
 from elmo_plugin.common.training_folder import check_kinds
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
+# AllenNLP may not be installed, so each function that needs it imports it.
 if TYPE_CHECKING:
     from allennlp.models import Archive, Model
 
@@ -94,7 +95,7 @@ def import_all_plugins(subject: str) -> None:
     except ModuleNotFoundError:
         raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
     import_module("elmo_plugin.register")
-    from elmo_plugin import shims
+    from elmo_plugin import shims  # after the check, because it imports AllenNLP
 
     shims.never_install()
     with _importing:
@@ -123,8 +124,9 @@ def load_archive(
         file.
     weights_file : `str | Path | None`
         Weights to load instead of the archive's own.
-    trust : `bool` If true, the archive may name files, classes by their modules (their code runs),
-        and models of spaCy that are installed.
+    trust : `bool`
+        If true, the archive may name files, classes by their modules (their code runs), and models
+        of spaCy that are installed.
 
     Raises `BiLmError`, naming the archive, if it is damaged, names code or files, or cannot be
     loaded.
@@ -134,11 +136,10 @@ def load_archive(
     from allennlp.common.params import Params, parse_overrides, with_overrides
     from allennlp.models import Archive, archival
 
-    with _folder(path) as (folder, name), one_sentence(name):
+    with _folder(path) as (folder, name), naming_archive(name):
         config = _read_config(folder, name)
         # An archive without weights is refused: a biLM would be read from wherever it says.
-        archived = find_weights(folder, name)
-        weights = archived
+        weights = find_weights(folder, name)
         if weights_file:
             weights = Path(weights_file)
         check_before_load(weights, name)
@@ -220,6 +221,7 @@ def _check_namespaces(namespaces: Iterable[str]) -> None:
     may give it any name, and AllenNLP writes a file of that name.
     """
     for namespace in namespaces:
+        # By the rules of Windows, both kinds of slashes separate folders, and so does a drive.
         is_name = PureWindowsPath(namespace).name == namespace and "\0" not in namespace
         if not is_name or namespace.startswith("."):
             raise BiLmError(f"the vocabulary's namespace {namespace!r:.100} is no name of a file")
@@ -240,12 +242,12 @@ def check_config(
     model = dict(config["model"])
     if model.get("type") == "bilm":
         model.pop("initial", None)  # its sizes come from the weights
-    own = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
+    overridden = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
     for keys, reason in refused({**config, "model": model}, folder):
         place = [str(key) for key in keys]
-        is_own = any(place[: len(prefix)] == prefix for prefix in own)
-        if is_own:
-            continue
+        is_overridden = any(place[: len(prefix)] == prefix for prefix in overridden)
+        if is_overridden:
+            continue  # the caller has chosen this value
         hint = f"; {TRUST}"
         if "not registered" in reason:
             hint = ""  # trust does not help
@@ -255,8 +257,8 @@ def check_config(
 @contextmanager
 def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
     """
-    Lets AllenNLP make the predictor that an archive names, within the block. Raises `BiLmError` if
-    that predictor reads files or loads other models.
+    Lets AllenNLP make the predictor that an archive names, within the block. Without `trust`,
+    raises `BiLmError` if that predictor reads files or loads other models.
     """
     from elmo_plugin.config_check import refused_predictor
 
@@ -292,6 +294,7 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
         if trust and (spacy.util.is_package(model) or Path(model).exists()):
             return spacy.load(model, disable=disable)
         language, _, _ = model.partition("_")  # of a name such as en_core_web_sm
+        # AllenNLP disables the parser and the entity recognizer if it needs only the words.
         only_splits = not needs_tags and "parser" in disable and "ner" in disable
         if not only_splits or language not in languages:
             problem = f"is not data; {TRUST}"
@@ -331,7 +334,7 @@ def _drop_gone_values(reader: dict[str, Any]) -> None:
     for option, values in GONE_READER_VALUES.items():
         if reader.get(option) in values:
             del reader[option]
-    # A column is given by its number; then it could also be given by its name.
+    # These options are numbers now; the readers of old archives also took the name of a column.
     for option in ("word_column", "tag_column"):
         if isinstance(reader.get(option), str):
             del reader[option]
@@ -358,17 +361,17 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
         reader = config.get(key)
         if isinstance(reader, dict):
             _drop_gone_options(reader)
-    _remove_sources(model)
+    _remove_initial_values_and_cache(model)
     for _, part in _values(model):
         if isinstance(part, dict):
-            _remove_sources(part)
+            _remove_initial_values_and_cache(part)
     return config
 
 
-def _remove_sources(part: dict[str, Any]) -> None:
+def _remove_initial_values_and_cache(part: dict[str, Any]) -> None:
     """
     Removes, from a part of a model, the options that say where its initial values came from, and
-    its cache.
+    its cache if that is one of this package's.
     """
     for key in _REMOVED_BY_ALLENNLP:
         part.pop(key, None)
@@ -396,15 +399,18 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
         return
     with temporary_folder("elmo_archive_") as folder:
         unpack(local, folder)
-        # If it were a file, AllenNLP would unpack it, without our checks.
+        # If `vocabulary` were a file, AllenNLP would unpack it, without our checks.
         if not (folder / "vocabulary").is_dir():
             raise BiLmError(f"archive {path}: vocabulary not found")
         yield folder, f"archive {path}"
 
 
 @contextmanager
-def one_sentence(name: str) -> Iterator[None]:
-    """Turns any error of making a model into a `BiLmError` whose message names the archive."""
+def naming_archive(name: str) -> Iterator[None]:
+    """
+    Turns any error of making a model into a `BiLmError` of one line that names the archive. A lack
+    of memory is not the archive's fault, and passes unchanged.
+    """
     try:
         yield
     except MemoryError:

@@ -56,7 +56,10 @@ class PretrainedInitializer(PretrainedModelInitializer):
 
 
 def register() -> None:
-    """Replaces AllenNLP's ELMo, registered by the imports above. Calling this twice is harmless."""
+    """
+    Replaces the ELMo that AllenNLP registered when it was imported above. Calling this twice is
+    harmless.
+    """
     shims.apply()
     TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(AllenNlpElmoTokenEmbedder)
     TokenIndexer.register("elmo_characters", exist_ok=True)(ElmoCharactersIndexer)
@@ -79,8 +82,8 @@ def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:
     if not elmos:
         return Module.__call__(self, *inputs, **options)
     with _one_call_at_a_time:  # or threads would go on from each other's state
-        for each in elmos:
-            each.reset_state()
+        for stateful in elmos:
+            stateful.reset_state()
         return Module.__call__(self, *inputs, **options)
 
 
@@ -108,6 +111,7 @@ def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def make(cls: type, *args: Any, **options: Any) -> Any:
+        """Takes the place of `__new__`."""
         is_copy = not args and not options  # `copy` and `pickle` call it without arguments
         if cls is not theirs or is_copy:
             return object.__new__(cls)
@@ -126,6 +130,7 @@ def _maker_from_params(theirs: type, ours: Any) -> Any:
     allennlp_from_params = inspect.getattr_static(FromParams, "from_params").__func__
 
     def make(cls: Any, params: Params, **extras: Any) -> Any:
+        """Takes the place of `from_params`."""
         if cls is not theirs:
             return allennlp_from_params(cls, params, **extras)
         # AllenNLP may pass constructors of `theirs`, but `ours` has to use its own.

@@ -77,7 +77,7 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     folder = Path(given["serialization_dir"])
     if given.get("recover"):
         check_recovery(folder, params)
-    is_new = not folder.exists()
+    is_new = not folder.exists()  # a folder that was there before is never removed
     # On a full disk Python would print a traceback for each line of the log.
     raises_in_logging = logging.raiseExceptions
     logging.raiseExceptions = False
@@ -212,7 +212,7 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
     if isinstance(error, RuntimeError | ValueError) and str(error).startswith(_JSONNET_MISTAKES):
         is_mistake = True
     if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
-        # AllenNLP's message about Jsonnet has the lines that called each other.
+        # Several lines, because Jsonnet's message has one for each call that led to the mistake.
         show_lines(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
     elif isinstance(error, OSError) and error.errno in NO_ROOM:
         message = str(error.strerror)
@@ -228,7 +228,10 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
 
 
 def _take_excepthook() -> None:
-    """Lets errors that end the process come to our `excepthook` first."""
+    """
+    Makes Python call our `excepthook` for errors that end the process. The hook that was there gets
+    the errors that ours leaves.
+    """
     global EXCEPTHOOK
     if sys.excepthook is not excepthook:
         EXCEPTHOOK = sys.excepthook

@@ -57,11 +57,12 @@ def _register(command: Command) -> None:
 
 @ending_unread()
 def _run(command: Command, args: argparse.Namespace) -> None:
+    """Runs a command. Raises `ConfigurationError`, in one line, for a mistake or a lost file."""
     try:
         command.check(args)
         command.execute(args)
     except BrokenPipeError:
-        raise
+        raise  # this `OSError` is for `ending_unread`
     except (BiLmError, OSError) as error:
         raise ConfigurationError(visible_line(error)) from None
 

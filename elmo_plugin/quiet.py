@@ -29,7 +29,7 @@ EVALUATE = evaluate.evaluate_from_archive
 # How AllenNLP's message with the final figures begins; JSON follows.
 _METRICS = "Metrics: "
 # How AllenNLP's warning begins that progress bars leave out metrics whose names begin with "_".
-_OF_BARS = "Metrics with names beginning"
+_WARNING_OF_BARS = "Metrics with names beginning"
 
 logger = get_logger(__name__)
 
@@ -39,7 +39,7 @@ class EpochLines(ConsoleLoggerCallback):
 
     @overrides
     def on_batch(self, *args: Any, **kwargs: Any) -> None:
-        pass
+        """Logs nothing, where AllenNLP logs the first batch."""
 
     @overrides
     def on_epoch(
@@ -78,7 +78,8 @@ def is_shown(record: logging.LogRecord) -> bool:
     """
     Returns whether the console shows a record: warnings, reports of this package, final figures.
     """
-    is_warning = record.levelno >= logging.WARNING and not record.getMessage().startswith(_OF_BARS)
+    is_of_bars = record.getMessage().startswith(_WARNING_OF_BARS)
+    is_warning = record.levelno >= logging.WARNING and not is_of_bars
     return is_warning or record.name.startswith("elmo_plugin.") or is_final(record)
 
 

@@ -50,6 +50,7 @@ def restore_reduce_on_plateau() -> None:
     def init(
         self: ReduceOnPlateauLearningRateScheduler, optimizer: Optimizer, **options: Any
     ) -> None:
+        """Wraps torch's scheduler, as AllenNLP's constructor does."""
         scheduler: Any = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options)
         super(ReduceOnPlateauLearningRateScheduler, self).__init__(scheduler)
 
@@ -74,8 +75,9 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     if (int(major), int(minor)) >= (2, 6):
         torch.serialization.add_safe_globals(SAFE_GLOBALS)
         return
-    # An older torch takes no other function for a name.
-    # `__reduce__` begins with the private function by which pickle makes a numpy number again.
+    # An older torch takes numpy's own functions alone, and not the pairs of a function and a name
+    # in `SAFE_GLOBALS`. `__reduce__` begins with the private function by which pickle makes a numpy
+    # number again.
     rebuild_scalar: Any = np.float64(0).__reduce__()[0]
     numbers = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
     dtype_classes = {type(np.dtype(code)) for code in numbers}
@@ -86,6 +88,7 @@ def clip_sparse_gradients() -> None:
     """
     Makes AllenNLP's trainer clip the norm of sparse gradients, as of an embedding, if torch cannot.
     """
+    # Whether torch can is found by trying it on one number.
     parameter = torch.nn.Parameter(torch.ones(1, 1))
     parameter.grad = torch.ones(1, 1).to_sparse()
     try:
@@ -165,7 +168,7 @@ def import_plugins(here: str) -> None:
     """
     Imports AllenNLP and its plugins, as AllenNLP's own function does, once in each working
     directory `here`. Unlike there, a folder in `here` is a plugin only if `.allennlp_plugins` names
-    it, and `sys.path` has afterwards its earlier entries, and the ones that the plugins have added.
+    it. Afterwards `sys.path` has its earlier entries, then those that plugins have added.
     """
     path = sys.path[:]
     working_directory = Path(here).resolve()

@@ -129,7 +129,7 @@ class _Finder:
         return StandIn(spec.name, _BY_NAME[package_name])
 
     def exec_module(self, module: ModuleType) -> None:
-        """Runs nothing: a stand-in has no code."""
+        """Runs nothing: a stand-in contains no code."""
 
 
 def _is_asked_by_allennlp(frame: FrameType) -> bool:

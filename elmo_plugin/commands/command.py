@@ -86,7 +86,7 @@ class Command:
         check_outputs(outputs, others)
         if outputs.count(STANDARD_OUTPUT) > 1:
             raise BiLmError("- (standard output) can be used once: give file names for the others")
-        for value in _each(others):
+        for value in _single_values(others):
             if isinstance(value, InputPath):
                 value.check()
         if hasattr(self.module, "check_arguments"):
@@ -94,7 +94,10 @@ class Command:
         _check_devices(args)
 
     def load(self) -> None:
-        """Imports torch or AllenNLP: meanwhile Ctrl-C ends the process at once."""
+        """
+        Imports torch or AllenNLP, if the command needs one. This takes seconds, and Ctrl-C can end
+        the process at once before any work begins.
+        """
         if self.needs_allennlp:
             from elmo_plugin.archives import import_all_plugins
 
@@ -135,7 +138,7 @@ GROUPS = {
 COMMANDS = {name: Command(name) for name in chain.from_iterable(GROUPS.values())}
 
 
-def _each(values: Iterable[object]) -> Iterator[object]:
+def _single_values(values: Iterable[object]) -> Iterator[object]:
     """Yields the values of arguments, and each value of those that have several."""
     for value in values:
         if isinstance(value, list):
@@ -148,7 +151,8 @@ def _check_devices(args: argparse.Namespace) -> None:
     """Raises `BiLmError` if `--device` names a GPU that this machine does not have."""
     if getattr(args, "dask", None) is not None:
         return  # the machines of a cluster have GPUs of their own
-    for device in _each([getattr(args, "device", "cpu")]):
+    # Most commands take one device, `elmo embed` several.
+    for device in _single_values([getattr(args, "device", "cpu")]):
         if device != "cpu":
             from elmo_plugin.common.process import get_device  # here, because it imports torch
 
@@ -157,7 +161,7 @@ def _check_devices(args: argparse.Namespace) -> None:
 
 @contextmanager
 def _loudness(args: argparse.Namespace) -> Iterator[None]:
-    """Sets the level of the package's log in the block."""
+    """Logs as much as `--quiet` or `--verbose` says, within the block."""
     logger = logging.getLogger("elmo_plugin")
     level = logger.level
     if args.quiet:

@@ -88,10 +88,10 @@ def missing(extra: str) -> list[str]:
     names = []
     for line in requires("elmo_plugin") or []:
         requirement, _, marker = line.partition(";")
-        named_extra = re.search("extra == ['\"](.*)['\"]", marker)
-        of_extra = ""
-        if named_extra is not None:
-            of_extra = named_extra[1]
-        if of_extra == extra:
+        in_marker = re.search("extra == ['\"](.*)['\"]", marker)
+        extra_of_requirement = ""  # always needed
+        if in_marker is not None:
+            extra_of_requirement = in_marker[1]
+        if extra_of_requirement == extra:
             names.append(re.split(r"[^\w.-]", requirement)[0])
     return [name for name in dict.fromkeys(names) if not installed(name)]

@@ -182,6 +182,7 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 
 def resume_path(args: argparse.Namespace) -> Path:
     """Returns the folder that a stopped run leaves."""
+    # Without a file to write (a mistake of the user), nothing can be resumed.
     output = _output(args) or os.devnull
     if args.dask is not None:
         return Path(output)

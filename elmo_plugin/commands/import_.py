@@ -98,6 +98,7 @@ def share(text: str) -> float:
 
 
 def check_arguments(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` if the folder to write is missing, or exists already."""
     if not args.output and not args.dry_run:
         raise BiLmError("expected --output FOLDER, or --dry-run")
     if args.output and args.output.exists():

@@ -87,8 +87,9 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _query(text: str, split: Callable[[str], list["Word"]]) -> "Occurrence":
     """
-    Reads a sentence with one word in brackets, or a single word. Raises `BiLmError` if the
-    brackets do not hold exactly one of the words that `split` finds.
+    Returns the word that an argument chooses, in its sentence: the one in brackets, or a single
+    word. Raises `BiLmError` if the brackets do not hold exactly one of the words that `split`
+    finds.
     """
     from elmo_plugin.analysis.neighbors import Occurrence
 

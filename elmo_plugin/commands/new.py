@@ -109,6 +109,7 @@ def new_project(
     """
 
     def readme_values(project: Path) -> dict[str, str]:
+        """Returns the values for the README, with a paragraph on another language."""
         values = _readme_values(task, project, data)
         if not is_english:
             values["data"] += "\n\n" + other_language(task, bilm)
@@ -118,13 +119,13 @@ def new_project(
         config = project / "config.jsonnet"
         text = config.read_text(encoding="utf-8")
         if bilm != "base":
-            text = text.replace("bilm='base'", _bilm(bilm))
+            text = text.replace("bilm='base'", _bilm_arguments(bilm))
         if not is_english:
             text = text.replace("words.bundled()", OWN_WORDS)
         if data is not None:
             from elmo_plugin.importers import IMPORTERS, write_data
 
-            shutil.rmtree(project / "data")
+            shutil.rmtree(project / "data")  # the invented sentences of the template
             files = write_data(IMPORTERS[task], data.parts, project / "data")
             text = _with_data(text, {part: file.name for part, file in files.items()})
         config.write_text(text, "utf-8")
@@ -149,7 +150,7 @@ def _project(
     with atomic_write(folder) as project:
         shutil.copytree(PROJECTS / task, project)
         (project / "lib").mkdir()
-        for file in _library(project / "config.jsonnet"):
+        for file in _library_files(project / "config.jsonnet"):
             shutil.copy(LIBRARY / file, project / "lib")
         (project / ".allennlp_plugins").write_text(PLUGINS, "utf-8")
         values = {"version": __version__, **readme_values(project)}
@@ -169,13 +170,21 @@ def new_bilm(
     Writes a project that trains a biLM: with the user's text and sizes by its number of words, or
     without `paths`, with invented text.
     """
-    with _project("bilm", folder, lambda _: {"data": "" if paths else INVENTED_TEXT}) as project:
+
+    def readme_values(project: Path) -> dict[str, str]:
+        """Returns the value for the README: a paragraph on the invented text, if that is used."""
+        if paths:
+            return {"data": ""}
+        return {"data": INVENTED_TEXT}
+
+    with _project("bilm", folder, readme_values) as project:
         if not paths:
-            return
+            return  # the project is finished, with the invented text
         from elmo_plugin import language_model  # here, as torch takes a second
 
         figures = language_model.write_text(find_texts(paths), project / "data", language, column)
         if "test" not in figures:
+            # Without test data, the README measures on the development data.
             (project / "data" / "test.txt").unlink()
             readme = project / "README.md"
             readme.write_text(
@@ -184,29 +193,31 @@ def new_bilm(
         config = project / "config.jsonnet"
         text = config.read_text(encoding="utf-8")
         for name, value in language_model.text_recipe(figures["train"]).items():
+            # Each option is on a line at the top of the configuration, as `  dim=128,`.
             text = re.sub(rf"(?m)^  {name}=.*,$", f"  {name}={value},", text)
         config.write_text(text, "utf-8")
         for line in language_model.describe_text(figures):
             show(line)
 
 
-def _library(file: Path) -> set[str]:
+def _library_files(file: Path) -> set[str]:
     """
     Returns the files of the library that a configuration imports, and those that these import.
     """
     names = set(re.findall(r"import '(?:lib/)?(\w+\.libsonnet)'", file.read_text(encoding="utf-8")))
-    return names.union(*(_library(LIBRARY / name) for name in names))
+    return names.union(*(_library_files(LIBRARY / name) for name in names))
 
 
 def _with_data(config: str, names: Mapping[str, str]) -> str:
     """Returns a configuration with the user's files in `data` in place of the invented ones."""
+    # In this order; without development data, the scores are of the training data.
     names = {"train": names["train"], "dev": names.get("dev", names["train"]), **names}
     values = ["data='data'"] + [f"{part}='{name}'" for part, name in names.items()]
     pattern = r"data='data'(, (train|dev|test)='[^']*')*"
     return re.sub(pattern, ", ".join(values), config, count=1)
 
 
-def _bilm(source: str) -> str:
+def _bilm_arguments(source: str) -> str:
     """Returns the arguments of `elmo.at` for a biLM. Raises `BiLmError` if it is not there."""
     from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN  # here, as torch takes a second
     from elmo_plugin.bilm.io import MODELS, read_checkpoint
@@ -224,6 +235,7 @@ def _bilm(source: str) -> str:
 
 
 def _readme_values(task: str, project: Path, data: "ImportedData | None") -> dict[str, str]:
+    """Returns the values for the places in the README of a project with these or invented data."""
     about = PROJECT_TASKS[task]
     if data is None:
         files = {file.stem: f"data/{file.name}" for file in (project / "data").iterdir()}
@@ -239,7 +251,8 @@ def _readme_values(task: str, project: Path, data: "ImportedData | None") -> dic
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """
-    Returns texts by their use, if there are some called train… and dev…, else all as "".
+    Returns texts by their part, such as "train", if some are called train… and others dev…; else
+    returns all under "".
     """
     files: list[Path] = []
     for path in paths:
@@ -247,26 +260,27 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
             files.extend(sorted(path.iterdir()))
         else:
             files.append(path)
+    # A file that the user has typed is taken whatever its suffix.
     files = [file for file in files if file in paths or file.name.endswith(TEXTS)]
     if not files:
         raise BiLmError(
             f"--data: expected a file that ends in {', '.join(TEXTS)}, got {list_names(paths)}"
         )
-    roles: dict[str, list[Path]] = {}
+    parts: dict[str, list[Path]] = {}
     others = []
     for file in files:
         match = PART_IN_NAME.search(file.name.lower())
         if match is None:
             others.append(file)
         else:
-            roles.setdefault(match.lastgroup or "", []).append(file)
-    if not {"train", "dev"} <= roles.keys():
+            parts.setdefault(match.lastgroup or "", []).append(file)
+    if not {"train", "dev"} <= parts.keys():
         return {"": files}
     if others:
         raise BiLmError(
             f"--data: expected only files called train…, dev… or test…, got {list_names(others)}"
         )
-    return roles
+    return parts
 
 
 def run(args: argparse.Namespace) -> None:
@@ -279,14 +293,16 @@ def run(args: argparse.Namespace) -> None:
         )
     if not args.data and (args.language or args.column or any(of_import)):
         raise BiLmError("the options that say how data are read are for --data, which is missing")
-    if args.folder.exists():
+    if args.folder.exists():  # said before the data are read
         raise BiLmError(f"{args.folder} already exists; name a new folder")
     if args.task == "bilm":
         paths = [Path(path) for path in args.data]
         new_bilm(args.folder, paths, args.language, _number_of_column(args))
         uses = "measure and use the biLM"
     else:
-        data = _import(args) if args.data else None
+        data = None
+        if args.data:
+            data = _import(args)
         is_english = data is None or _is_english(args, data)
         new_project(args.task, args.folder, data, args.bilm or "base", is_english)
         if not is_english:
@@ -325,6 +341,7 @@ def _import(args: argparse.Namespace) -> "ImportedData":
     """Reads the user's data as `elmo import` does, and prints its findings."""
     from elmo_plugin.archives import import_all_plugins
 
+    # First, because it says how to install AllenNLP if that is missing.
     import_all_plugins("elmo new --data")
     from elmo_plugin.importers import IMPORTERS, find_parts, options_of, read_data
 

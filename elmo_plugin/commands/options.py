@@ -48,7 +48,7 @@ class InputPath(str):
         return ""
 
     def _is_found(self) -> bool:
-        """Returns whether a string that is no path of a file still names something to read."""
+        """Returns whether a text names something to read, though no file has this path."""
         return False
 
 
@@ -85,6 +85,7 @@ class TextPattern(StreamPath):
 class ArchivePath(InputPath):
     """
     A trained model: the name of a model in this package, an archive, or the folder of a training.
+    A word for a task becomes the name of its model.
     """
 
     kind = "archive"
@@ -288,7 +289,10 @@ def add_shared(parser: HasArguments, *names: str, **changes: Any) -> None:
 
 
 def add_loudness(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that stand before or after the name of a command."""
+    """
+    Adds the options for how much is printed, and `--version`. They may stand before or after the
+    name of a command.
+    """
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="show no progress and no warnings"
     )

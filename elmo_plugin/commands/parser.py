@@ -99,7 +99,7 @@ def how_to_give(action: argparse.Action) -> str:
     words = []
     if action.option_strings:
         words.append(action.option_strings[-1])  # the long name
-    if action.nargs != 0:  # such as an option that is only switched on
+    if action.nargs != 0:  # an option that is only switched on takes no value
         words.append(value)
     return " ".join(words)
 
@@ -153,9 +153,10 @@ def _find_unknown_option(words: Sequence[str], options: Sequence[str]) -> str | 
     """
     for word in words:
         if word == "--":
-            return None
+            return None  # all later words are arguments, even with a hyphen
         name = word.partition("=")[0]
-        if name in options or not re.fullmatch(r"--?[A-Za-z]\S*", name):
+        looks_like_option = re.fullmatch(r"--?[A-Za-z]\S*", name) is not None
+        if name in options or not looks_like_option:
             continue
         # Such as -k20, but not -output, which is --output with a hyphen too few.
         is_short_with_value = name[:2] in options and f"-{name}" not in options
@@ -203,7 +204,10 @@ def _filled(text: str) -> str:
 
 
 def fail(message: object, status: int, advice: str = "") -> NoReturn:
-    """Prints a line with a message and one with advice, and raises the `SystemExit` with both."""
+    """
+    Prints a line with a message and one with advice, and raises a `SystemExit`. It has the text for
+    those who catch it, and the status for the end of the process.
+    """
     lines = [visible_line(message)]
     if advice:
         lines.append(visible_line(advice))

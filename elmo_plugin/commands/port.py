@@ -69,7 +69,7 @@ def _port_archive(args: argparse.Namespace) -> None:
 
     if args.output == STANDARD_OUTPUT:
         raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
-    port_archive(args.source, args.output, _print, args.trust)
+    port_archive(args.source, args.output, say=_print, trust=args.trust)
 
 
 def _port_config(args: argparse.Namespace) -> None:
@@ -85,7 +85,7 @@ def _port_config(args: argparse.Namespace) -> None:
         name = args.source
         content = read_bytes(args.source, name)
     given = _variables(args.ext_var)
-    old = read_config(decode(content, name), name, given, args.trust)
+    old = read_config(decode(content, name), name, given, trust=args.trust)
     config, notes = port_config(old)
     left = []  # the mistakes that we cannot mend
     for mistake in mistakes(config):
@@ -96,6 +96,7 @@ def _port_config(args: argparse.Namespace) -> None:
             notes.append(note)
     for note in notes:
         _print(str(note))
+    # A place may have a note of a rule already.
     noted = {note.place for note in notes if note.kind == "left"}
     for mistake in left:
         if mistake.place not in noted:
@@ -107,7 +108,7 @@ def _port_config(args: argparse.Namespace) -> None:
     if args.dry_run:
         if left:
             raise BiLmError("dry run: first do the points that are listed above as to be done")
-        _dry_run(with_values(config, os.environ | given), args.trust)
+        _dry_run(with_values(config, os.environ | given), trust=args.trust)
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
 
 
@@ -146,7 +147,7 @@ def _check_dry_run(config: dict[str, Any]) -> None:
     """Raises `BiLmError` if the objects of a configuration may run code or fetch files."""
     from elmo_plugin.config_check import refused_in_dry_run
 
-    for keys, reason in refused_in_dry_run(config):
+    for keys, reason in refused_in_dry_run(config):  # the first one ends it
         place = ".".join(str(key) for key in keys)
         hint = "; use --trust if you trust this configuration"
         if "not registered" in reason:
@@ -160,16 +161,17 @@ def _make_and_run(config: dict[str, Any]) -> None:
     from allennlp.common import Params
     from allennlp.data import DatasetReader
 
-    for file, key in _files(config).items():
-        with _one_sentence(f"{file}, read by {key} ({_plain_options(config[key])}): "):
+    for file, key in _data_files(config).items():
+        with _naming_dry_run(f"{file}, read by {key} ({_plain_options(config[key])}): "):
             params = Params({key: deepcopy(config[key])}).pop(key)  # its errors name the key
             reader = DatasetReader.from_params(params)
             num_instances = sum(1 for _ in reader.read(file))
             if num_instances == 0:
                 raise BiLmError("it finds no instances")
-    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _one_sentence():
+    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _naming_dry_run():
         loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
         for batch in loop.trainer.data_loader:
+            # Computes the outputs and the loss, without a step of the optimizer.
             loop.trainer.batch_outputs(batch, for_training=True)
             break  # one is enough
 
@@ -194,10 +196,10 @@ def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _one_sentence(place: str = "") -> Iterator[None]:
+def _naming_dry_run(place: str = "") -> Iterator[None]:
     """
-    Turns any error in the block into a `BiLmError` of one line, because a reader or a model may
-    raise anything.
+    Turns any error in the block into a `BiLmError` of one line that begins with the dry run and the
+    place, because a reader or a model may raise anything.
     """
     from elmo_plugin.config_check import NO_SPACY_MODEL
 
@@ -223,7 +225,7 @@ def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {message}"
 
 
-def _files(config: dict[str, Any]) -> dict[str, str]:
+def _data_files(config: dict[str, Any]) -> dict[str, str]:
     """Returns the files of data, each with the key of the reader that reads it."""
     validation = "dataset_reader"
     if config.get("validation_dataset_reader"):
@@ -272,6 +274,7 @@ def _replace_text(
         parent = parent[key]
     last = keys[-1]
     if number is None:
+        # The first character of a mark is the kind of its variable.
         parent[last] = NUMBER_VARIABLE + parent[last][1:]
         return Note(place, "text, now read as a number by std.parseJson", "changed")
     parent[last] = number

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from elmo_plugin.tasks.squad import SquadPredictor
 
 NEEDS = "allennlp"
-# Looks like the name of a file, and not like a text.
+# A word that is meant as the name of a file, and not as a text.
 _FILE = re.compile(
     r"\S+\.(txt|md|tsv|csv|jsonl?|ndjson|conllu?|html?|pdf|docx?)(\.gz|\.zst)?|\.*/\S+", re.I
 )
@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> None:
     from elmo_plugin.predictions.predictor import load_predictor
     from elmo_plugin.predictions.terminal import show_predictions
 
-    options = {}
+    options = {}  # for the predictor; only the one of semantic roles takes `predicates`
     if args.predicates:
         options["predicates"] = args.predicates
     predictor = load_predictor(
@@ -127,7 +127,7 @@ def run(args: argparse.Namespace) -> None:
     if args.texts == ["-"]:
         batch_size = 1  # somebody may type: each line gets its answer at once
     total = count_inputs(args.texts, predictor.task)
-    # Never in memory as a whole: there may be millions of them.
+    # An iterator, because millions of inputs would not fit in memory.
     inputs = inputs_of(args.texts, predictor.task)
     predictions = predictor.predict_each(inputs, batch_size)
     output = args.output or args.json

@@ -60,6 +60,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "ner": score_tagged,
     }
     figures = scorers[args.task](*args.files)
+    # The scorer of entities returns the lines that conlleval.pl prints.
     for line in figures.get("raw") or figures_table(figures):
         show(line)
     return figures

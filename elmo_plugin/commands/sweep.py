@@ -87,13 +87,14 @@ def run(args: argparse.Namespace) -> None:
     folder = Path(args.serialization_dir)
     planned = trainings.find_trainings(args.configs, folder, args.seeds, args.overrides)
     metric = scores.find_metric(planned, args.metric)
-    configs = {training.name: training.config for training in planned}  # of one seed each
+    # Seeds make no difference to mistakes, so one training of each configuration is checked.
+    configs = {training.name: training.config for training in planned}
     for name, config in configs.items():
         check(mistakes(config), f"{name}: ")
     for training in planned:
         if training.folder.exists():
             metrics = trainings.read_metrics(training.config, training.folder)
-            metric.score(metrics, f"{training.folder}: ")
+            metric.score(metrics, f"{training.folder}: ")  # raises if the metric is not there
     workers = args.workers or 1
     outcomes: Iterable[trainings.Outcome]
     if workers == 1 and args.dask is None:

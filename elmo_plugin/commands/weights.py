@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         raise BiLmError("no archive has a model with ELMo")
     show_table(_table(found))
     if args.plot is not None:
+        # In the figure, a model is called by the folder of its training.
         named = [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]
         figure = draw_layer_weights(named)
         with atomic_write(args.plot) as temporary:

@@ -69,9 +69,9 @@ def bundled_models() -> dict[str, BundledModel]:
     for name, card in task_cards().items():
         file = BUNDLED / "tasks" / name / "model.json"
         if file.exists():
-            figures = json.loads(file.read_text(encoding="utf-8"))
+            facts = json.loads(file.read_text(encoding="utf-8"))
             archive = f"tasks/{name}/model.tar.gz"
-            models[name] = BundledModel(name, archive, predicates=card.tagger, **figures)
+            models[name] = BundledModel(name, archive, predicates=card.tagger, **facts)
     return models
 
 
@@ -92,21 +92,21 @@ def model_name(archive: str | Path) -> str | Path:
     """
     if not isinstance(archive, str) or archive in trained_models() or os.path.exists(archive):
         return archive
-    return _names().get(_word(archive), archive)
+    return _names_by_word().get(_plain(archive), archive)
 
 
 @cache
-def _names() -> dict[str, str]:
+def _names_by_word() -> dict[str, str]:
     """Returns the names of the trained models by all words for them."""
     names = {}
     for name in trained_models():
-        names[_word(name)] = name
+        names[_plain(name)] = name
         for word in task_cards()[name].words:
             names[word] = name
     return names
 
 
-def _word(text: str) -> str:
+def _plain(text: str) -> str:
     """Returns the letters and digits of a text, in lower case."""
     return re.sub(r"[\W_]", "", text.casefold())
 
@@ -143,14 +143,14 @@ def _nearest_model(archive: str) -> str:
     nearest = nearest_name(archive.lower(), trained_models())
     if nearest:
         return nearest
-    word = nearest_name(_word(archive), _names(), cutoff=0.8)
-    return _names().get(word, "")
+    word = nearest_name(_plain(archive), _names_by_word(), cutoff=0.8)
+    return _names_by_word().get(word, "")
 
 
 def _refuse_other_name(archive: str) -> None:
-    """Raises `BiLmError` for a word that means something here that is not a trained model."""
+    """Raises `BiLmError` for the name of something else: a task without a model, or a biLM."""
     for card in task_cards().values():
-        if card.project is not None and _word(archive) in card.words:
+        if card.project is not None and _plain(archive) in card.words:
             raise BiLmError(
                 f"archive {archive}: this package has no such model; `elmo new {card.name} FOLDER "
                 "--data PATH` writes a project that trains one"

@@ -117,5 +117,5 @@ def _download_from_hub(address: str) -> Path:
         except Exception:  # nothing was downloaded earlier, so the hub's error is the reason
             raise error from None
     else:
-        folder = download(allow_patterns=file or None)
+        folder = download(allow_patterns=file or None)  # one file, or all
     return Path(folder, *file)

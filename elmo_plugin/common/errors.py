@@ -108,8 +108,8 @@ def is_lack_of_memory(error: BaseException) -> bool:
 
 def raise_stop(error: Exception) -> None:
     """
-    Raises the error again if it stands for SIGTERM: AllenNLP turns the signal into an ordinary
-    exception, which a handler for all errors of a damaged file must not swallow.
+    Raises the error again if it stands for SIGTERM, else does nothing. AllenNLP turns the signal
+    into an ordinary exception, and a handler for all errors of a damaged file must not swallow it.
     """
     # Recognized by its name, because AllenNLP may not be installed.
     if type(error).__name__ == "SigTermReceived":

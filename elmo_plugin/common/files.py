@@ -35,7 +35,7 @@ _REASONS = {
     errno.EFBIG: "it would be larger than files may be here (see ulimit -f)",
 }
 NO_ROOM = tuple(_REASONS)
-# Errors that only writing has, and none of them names a file.
+# Errors that only writing raises. They do not say which file was written.
 _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 PARTS = "parts"
 """A folder for the parts of an output, beside the temporary file that `atomic_write` yields."""
@@ -70,7 +70,7 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
             for path, temporary in zip(paths, temporaries, strict=True):
                 _move(temporary, path)
     except OSError as error:
-        # Errors of files that the block reads pass unchanged.
+        # Only errors of writing are changed; those of files that the block reads are not ours.
         names_temporary = f".{paths[0].name}." in str(error.filename)
         if names_temporary or error.errno in _OF_WRITING:
             message = f"could not write {paths[0]}: {reason(error)}"
@@ -115,8 +115,9 @@ def _remove_abandoned(folder: Path, name: str) -> None:
     """
     with suppress(OSError), _locked_folder(folder, wait=False):
         is_old = time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
-        content = [entry.name for entry in folder.iterdir()]
-        has_ours = bool(content) and set(content) <= {name, PARTS}
+        content = {entry.name for entry in folder.iterdir()}
+        # A folder of the user's may have such a name, but other files in it.
+        has_ours = bool(content) and content <= {name, PARTS}
         if has_ours or (is_old and not content):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -166,7 +167,7 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, mode)
         except OSError:
-            # Waiting fails only if the file system lacks locks; then it goes on without one.
+            # Waiting fails only if the file system lacks locks; then the block runs without one.
             if not wait:
                 raise
         yield
@@ -266,7 +267,7 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
     for path in outputs:
         refuse_folder(path)
         if is_special(path):
-            continue
+            continue  # it is written to, and never replaced
         real = target_of(path).absolute()
         folder = _nearest_folder(real)
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):

@@ -51,7 +51,7 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
         if exists(target):
             for word in words.split():
                 known.setdefault(_plain(word), target)
-    known.update(own)
+    known.update(own)  # our names count before words of the table
 
     typed = _plain(typed)
     if typed in known:
@@ -61,7 +61,7 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
             return target
     close = get_close_matches(typed, known, 1, _ALIKE)
     if not close:
-        long_names = [word for word in own if len(word) > 1]
+        long_names = [word for word in own if len(word) > 1]  # not an option such as -k
         close = get_close_matches(typed, long_names, 1, _OUR_ALIKE)
     if not close:
         return ""

@@ -58,9 +58,9 @@ def _parts_of_folder(folder: Path) -> dict[str, Path]:
         if name is not None:
             _add(parts, name, path, f"{folder}: ", "name them: TRAIN DEV")
     if not parts and len(paths) == 1:
-        return {"train": paths[0]}
+        return {"train": paths[0]}  # the only file, whatever its name
     if not parts and _has_labels(paths):
-        return {"train": folder}
+        return {"train": folder}  # its reader takes the labels from the names in it
     return _with_training(parts, paths, str(folder))
 
 

@@ -44,7 +44,7 @@ class ForkSafeLock:
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Makes torch compute with this number of threads."""
+    """Makes torch compute with this number of threads within the block."""
     import torch  # here, as some commands do without it
 
     before = torch.get_num_threads()
@@ -86,15 +86,15 @@ def use_mmap_for_large_blocks() -> None:
     """
     Makes the process return freed blocks of a megabyte or more to the system at once.
     """
-    _set({_MMAP_THRESHOLD: 2**20})
+    _set_malloc_options({_MMAP_THRESHOLD: 2**20})
 
 
 def keep_freed_memory() -> None:
     """Keeps freed memory for the next arrays: training on a CPU takes a tenth less time."""
-    _set({_TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 2**26, _MMAP_THRESHOLD: 2**30})
+    _set_malloc_options({_TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 2**26, _MMAP_THRESHOLD: 2**30})
 
 
-def _set(options: dict[int, int]) -> None:
+def _set_malloc_options(options: dict[int, int]) -> None:
     """Sets options of glibc's `malloc`; does nothing with another C library."""
     if sys.platform != "linux":
         return

@@ -8,8 +8,10 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
-VECTORS = ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16")
-LIMITS = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA")  # variables that forbid newer instructions
+# Vector instructions, as /proc/cpuinfo calls them.
+VECTOR_INSTRUCTIONS = ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16")
+# The environment variables that forbid newer instructions.
+LIMITING_VARIABLES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA")
 
 
 def provenance() -> dict[str, str]:
@@ -52,12 +54,12 @@ def processor() -> str:
     known = {}
     for line in path.read_text().splitlines():
         name, _, value = line.partition(":")
-        known[name.strip()] = value.strip()
+        known[name.strip()] = value.strip()  # the last core's, as all cores are alike
     flags = known.get("flags", "").split()
     numbers = f"family {known.get('cpu family', '?')}, model {known.get('model', '?')}"
-    vectors = " ".join(name for name in VECTORS if name in flags)
+    vectors = " ".join(name for name in VECTOR_INSTRUCTIONS if name in flags)
     facts = [known.get("model name", platform.processor()), numbers, vectors]
-    for name in LIMITS:
+    for name in LIMITING_VARIABLES:
         if name in os.environ:
             facts.append(f"{name}={os.environ[name]}")
     return ", ".join(facts)

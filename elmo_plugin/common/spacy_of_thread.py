@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class _Exchange(NamedTuple):
-    """What one thread gets in place of spaCy's `load`, and the models that it has loaded so."""
+    """The function that one thread calls for spaCy's `load`, and the models it has loaded."""
 
     load: Callable[..., Any]
     models: dict[Any, Any]
@@ -34,7 +34,10 @@ def loading_with(load: Callable[..., Any]) -> Iterator[None]:
 
 
 def _install() -> None:
-    """Puts ours in the place of the names that AllenNLP looks up, once for the whole process."""
+    """
+    Makes AllenNLP's module look up spaCy, and the models that it has loaded, in the objects below.
+    This happens once, for the whole process.
+    """
     from allennlp.common import util
 
     with _installing:

@@ -32,8 +32,8 @@ class SpacyRules:
     them.
     """
 
-    # The rules are loaded again after this many new words: they take about 50 MB, and loading takes
-    # 0.2 seconds.
+    # The rules are loaded again after this many new words: the words take about 50 MB, and loading
+    # takes 0.2 seconds.
     max_new_words = 100_000
 
     # The option that a message names if a text needs the rules of another language.

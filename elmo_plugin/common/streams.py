@@ -98,6 +98,7 @@ def escape_in_json(text: str) -> str:
 
 
 def _escape_of_json(match: re.Match[str]) -> str:
+    """Returns the escape of a character in JSON."""
     return f"\\u{ord(match[0]):04x}"
 
 

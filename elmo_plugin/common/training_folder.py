@@ -36,10 +36,11 @@ def _expected_files(folder: Path) -> Iterator[Path]:
 
 
 def _check_kind(path: Path, kind: int, expected: str, name: str) -> None:
+    """Raises `BiLmError` if an entry is not of a kind, such as `S_IFREG`, or cannot be read."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        return  # a link to nothing
+        return  # a link to nothing counts as a missing file
     except OSError as error:
         raise BiLmError(f"{name}: its {path.name} cannot be read ({reason(error)})") from None
     if stat.S_IFMT(mode) != kind:

@@ -54,9 +54,9 @@ def check_script(text: str, option: str) -> None:
     first = _ANY_UNSPACED.search(text)
     if first is None:
         return
-    num_chunks = 0  # between spaces, with a letter
-    num_unspaced = 0  # those with characters of such a script
-    longest = 0  # the most such characters in a chunk
+    num_chunks = 0  # pieces between spaces that have a letter
+    num_unspaced = 0  # the chunks with characters of such a script
+    longest = 0  # the largest number of such characters in a chunk
     for chunk in text.split():
         has_letter = any(character.isalpha() for character in chunk)
         if not has_letter:

@@ -5,7 +5,7 @@ each value with the type that it is for; three judges take the pairs: `mistakes`
 from elsewhere.
 """
 
-from elmo_plugin.config_check.archive_judge import is_data, refused, refused_predictor
+from elmo_plugin.config_check.archive_judge import archive_may_make, refused, refused_predictor
 from elmo_plugin.config_check.classes import PASSED, VARIABLE, options_of
 from elmo_plugin.config_check.dry_run_judge import refused_in_dry_run
 from elmo_plugin.config_check.training_judge import (

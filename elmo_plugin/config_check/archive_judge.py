@@ -68,9 +68,10 @@ class Refusal(NamedTuple):
     reason: str
 
 
-def is_data(cls: Any) -> bool:
+def archive_may_make(cls: Any) -> bool:
     """
-    Returns whether making a class, other than one of the user's, reads, runs and fetches nothing.
+    Returns whether an archive may make a class: one of this package, of the user's own code, or on
+    the list of those that read, run and fetch nothing.
     """
     if is_of_user(cls) or cls.__module__.partition(".")[0] == "elmo_plugin":
         return True
@@ -103,9 +104,12 @@ def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
 
 
 def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
-    """Returns the predictor that a loaded model names, if an archive may not name it."""
+    """
+    Returns the predictor that a loaded model names if an archive may not name it, else `None`. An
+    ensemble is judged by its first member.
+    """
     members = getattr(model, "members", None)
-    while members:  # an ensemble
+    while members:  # an ensemble, maybe of ensembles
         model = members[0]
         members = getattr(model, "members", None)
     name = model.default_predictor
@@ -114,7 +118,7 @@ def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
     has_tokenizer = getattr(reader, "tokenizer", None) or getattr(reader, "_tokenizer", None)
     if name == "text_classifier" and not has_tokenizer:
         return name  # it would load a model of spaCy
-    if is_data(Predictor.by_name(name)):
+    if archive_may_make(Predictor.by_name(name)):
         return None
     return name
 
@@ -126,7 +130,7 @@ class ArchiveJudge(Judge[Refusal]):
 
     folder: has the files of the archive
     in_class_of_user: whether the values are arguments of a class of the user's
-    subject: the name of the whole in errors
+    subject: the word for the judged archive or configuration in errors
     """
 
     folder: Path
@@ -134,8 +138,8 @@ class ArchiveJudge(Judge[Refusal]):
     subject: str = "the archive"
 
     def may_make(self, cls: Any) -> bool:
-        """Returns whether a class may be made."""
-        return is_data(cls)
+        """Returns whether the configuration may make a class."""
+        return archive_may_make(cls)
 
     def may_be_given(self, name: str) -> bool:
         """Returns whether a configuration may have an argument that AllenNLP may also pass."""
@@ -143,10 +147,10 @@ class ArchiveJudge(Judge[Refusal]):
 
     def judge_file(self, value: Value, keys: Keys) -> Iterator[Refusal]:
         """Judges an argument that names a file."""
-        yield self.outside(value, keys)
+        yield self.refusal_of_outsider(value, keys)
 
-    def outside(self, value: Value, keys: Keys) -> Refusal:
-        """Refuses a file that does not belong to the whole."""
+    def refusal_of_outsider(self, value: Value, keys: Keys) -> Refusal:
+        """Returns the refusal of a file that is not part of the archive."""
         return Refusal(keys, f"{value} is outside {self.subject}")
 
     @overrides
@@ -187,7 +191,7 @@ class ArchiveJudge(Judge[Refusal]):
     def _judge_arguments(
         self, constructor: Constructor, made: Any, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
-        """Judges the arguments of an object; the class `made` is the one that takes them."""
+        """Judges the arguments of an object. The class `made` has the `__init__` that gets them."""
         is_users = is_of_user(made)
         judge = replace(self, in_class_of_user=is_users)
         options = constructor.options()
@@ -196,7 +200,8 @@ class ArchiveJudge(Judge[Refusal]):
         for key, item in value.items():
             place = (*keys, key)
             if not is_users and key in options and not self.may_be_given(key):
-                yield self.outside(item, place)
+                # It would take the place of the object or the folder that AllenNLP passes.
+                yield self.refusal_of_outsider(item, place)
             elif not is_users and key in _FILES and item is not None:
                 yield from self.judge_file(item, place)
             elif key in options:
@@ -242,13 +247,13 @@ class ArchiveJudge(Judge[Refusal]):
             for position, item in enumerate(value):
                 yield from self._judge_unchanged(item, (*keys, position))
         elif isinstance(value, str) and _leads_outside(value):
-            yield self.outside(value, keys)
+            yield self.refusal_of_outsider(value, keys)
 
 
 def _may_be_named(kind: str) -> bool:
     """
     Returns whether a class of the user's may be given this text as a type: it names no class, or
-    one that is data.
+    one that an archive may make.
     """
     classes = []
     for types in Registrable._registry.values():
@@ -256,7 +261,7 @@ def _may_be_named(kind: str) -> bool:
             cls, _ = types[kind]
             classes.append(cls)
     if classes:
-        return any(is_data(cls) for cls in classes)
+        return any(archive_may_make(cls) for cls in classes)
     return "." not in kind
 
 
@@ -267,6 +272,7 @@ def _leads_outside(text: str) -> bool:
 
 
 def _is_name(kind: Value, names: Iterable[str]) -> bool:
+    """Returns whether a type is one of the names. A configuration may have any value there."""
     return isinstance(kind, str) and kind in names
 
 
@@ -279,8 +285,8 @@ def _not_registered(kind: Value, cls: Any) -> str:
 
 def _with_constructor(cls: Any) -> Any:
     """
-    Returns the class itself, or the registered class whose constructor it inherits: a class of the
-    user's does what that one does.
+    Returns the class itself, or the registered class whose constructor it inherits: making a class
+    of the user's without a constructor does only what that one does.
     """
     for base in cls.__mro__:
         if "__init__" in vars(base):

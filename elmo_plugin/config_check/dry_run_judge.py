@@ -19,7 +19,7 @@ from elmo_plugin.common.downloads import is_url
 from elmo_plugin.config_check.archive_judge import (
     ArchiveJudge,
     Refusal,
-    is_data,
+    archive_may_make,
     is_listed,
     is_of_user,
     read_allowed,
@@ -59,7 +59,7 @@ def refused_in_dry_run(config: Mapping[str, Any]) -> Iterator[Refusal]:
         yield Refusal(("type",), unknown(kind))
         return
     options = Constructor(*Registrable._registry[TrainModel][kind]).options()
-    judge = _DryRunJudge(Path(), subject="the configuration")
+    judge = _DryRunJudge(folder=Path(), subject="the configuration")
     for key, value in config.items():
         if key in _DATA:
             yield from _judge_data(value, (key,))
@@ -81,9 +81,11 @@ def _judge_data(value: Value, keys: Keys) -> Iterator[Refusal]:
 
 @dataclass(frozen=True)
 class _DryRunJudge(ArchiveJudge):
+    """Allows more than the judge of an archive: the objects of a training, and files to read."""
+
     @overrides
     def may_make(self, cls: Any) -> bool:
-        return is_data(cls) or is_listed(cls, _OF_TRAININGS)
+        return archive_may_make(cls) or is_listed(cls, _OF_TRAININGS)
 
     @overrides
     def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Refusal]:
@@ -102,15 +104,15 @@ class _DryRunJudge(ArchiveJudge):
         if keys[-1] in _READ:
             yield from _judge_read(value, keys)
         else:
-            yield self.outside(value, keys)
+            yield self.refusal_of_outsider(value, keys)
 
     @overrides
     def judge_own_files(
         self, made: Any, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
-        """Judges the files that a class reads or writes, also by default."""
+        """Judges the files that a class reads or writes, those of its defaults included."""
         if is_of_user(made):
-            return
+            return  # only its author knows the meaning of its arguments
         for key, option in Constructor(made).options().items():
             given = value.get(key, option.default)
             if key in _READ:
@@ -122,7 +124,7 @@ class _DryRunJudge(ArchiveJudge):
 
 
 def _judge_read(value: Value, keys: Keys) -> Iterator[Refusal]:
-    """Refuses a text that neither names a model of this package nor a file of this machine."""
+    """Refuses a text that names neither a model of this package nor a file of this machine."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _judge_read(item, (*keys, key))
@@ -138,6 +140,7 @@ def _is_file(value: Value) -> bool:
 
 
 def _is_address(text: str) -> bool:
+    """Returns whether a text is an address, also of a kind that nothing here downloads."""
     return is_url(text) or "://" in text
 
 

@@ -89,8 +89,8 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     """
     from allennlp.commands.train import TrainModel
 
-    of_training = {key: value for key, value in config.items() if key not in _TAKEN_BEFORE}
-    found = list(_TrainingJudge().judge_object(TrainModel, of_training, ()))
+    arguments = {key: value for key, value in config.items() if key not in _TAKEN_BEFORE}
+    found = list(_TrainingJudge().judge_object(TrainModel, arguments, keys=()))
     found += _options_beside_a_sampler(config)
     for mistake in _gone_types(config, ()):
         if mistake not in found:
@@ -106,7 +106,7 @@ def check(found: Iterable[Mistake], where: str = "") -> None:
 
 
 def _options_beside_a_sampler(config: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Yields the options of data loaders that go without effect, as a batch sampler has its own."""
+    """Yields the options of data loaders that have no effect, because the batch sampler decides."""
     for name in ("data_loader", "validation_data_loader"):
         loader = config.get(name)
         if not isinstance(loader, Mapping) or loader.get("batch_sampler") is None:
@@ -143,8 +143,8 @@ class _TrainingJudge(Judge[Mistake]):
     @overrides
     def judge_lazy(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Mistake]:
         """
-        Below the top level nothing is missing from a lazy object itself: code passes it more
-        arguments than are known here.
+        Yields the mistakes in a lazy object. Below the top level, its own missing arguments do not
+        count: code passes it more arguments than are known here.
         """
         for mistake in self.judge(annotation, value, keys):
             is_of_the_object = len(mistake.keys) == len(keys) + 1
@@ -155,10 +155,11 @@ class _TrainingJudge(Judge[Mistake]):
     def judge_union(self, kinds: list[Annotation], value: Value, keys: Keys) -> Iterator[Mistake]:
         """
         Yields the mistakes under the type that was probably meant: the one with the fewest
-        mistakes, and of these the one with the deepest; but a number, for a number in text.
+        mistakes, and of these the one with the deepest.
         """
         attempts = [list(self.judge(kind, value, keys)) for kind in kinds]
         if str not in kinds:
+            # For a number that is written as text, a number was meant.
             numbers = [found for found in attempts if found and found[0].number is not None]
             attempts = numbers or attempts
         yield from min(attempts, key=_implausibility)
@@ -205,7 +206,7 @@ class _TrainingJudge(Judge[Mistake]):
 
 
 def _implausibility(found: list[Mistake]) -> tuple[int, list[int]]:
-    """Returns the key that sorts attempts: fewer mistakes come first, then deeper ones."""
+    """Returns the key by which attempts are sorted: fewer mistakes first, then deeper ones."""
     return len(found), [-len(mistake.keys) for mistake in found]
 
 

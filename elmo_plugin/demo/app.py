@@ -155,9 +155,8 @@ class SameSiteOnly:
         app = self._app
         refusal = self._refusal(Headers(scope=scope))
         if refusal:
-            app = PlainTextResponse(
-                refusal, status_code=403
-            )  # a response can be called like an app
+            # A response can be called like an application.
+            app = PlainTextResponse(refusal, status_code=403)
         await app(scope, receive, send_with_headers)
 
     def _refusal(self, headers: Headers) -> str:
@@ -171,8 +170,8 @@ class SameSiteOnly:
 
     def _is_own(self, host: str) -> bool:
         """
-        Returns whether nobody else can own a host. That is true of our names, and of addresses in
-        numbers: 127.0.0.1, or [::1] for IPv6.
+        Returns whether nobody else can own the host of a request. This holds for our names, and for
+        addresses in numbers: 127.0.0.1, or [::1] for IPv6.
         """
         name = _PORT.sub("", host.lower())
         if name in self._names:

@@ -25,8 +25,8 @@ NUM_NEIGHBORS = 8
 
 class BiLmTab(Tab):
     """
-    The tab of a biLM. Its `source` is a source of `BiLm.from_pretrained`. Raises
-    `BiLmError` if it cannot be loaded.
+    The tab of the biLM that `BiLm.from_pretrained` loads from `source`. Raises `BiLmError` if it
+    cannot be loaded.
     """
 
     template = "bilm.html"
@@ -43,7 +43,8 @@ class BiLmTab(Tab):
         Returns the `sentences` of the text and the number of the `chosen` word: the one in the
         query, or else the longest, preferably one that occurs twice. With a chosen word come the
         numbers of its `occurrences`, their similarities in each of the `layers`, and its nearest
-        `neighbors` among the other words. Words are numbered from 0 in the whole text.
+        `neighbors` among the other words. Words are numbered from 0 in the whole text. All of this
+        is also the `json` for programs; `words` and the lines of `python` are for the page alone.
         """
         sentences, normalized = self._split(self.texts(query)["text"])
         words = []

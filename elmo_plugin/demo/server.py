@@ -105,7 +105,7 @@ class _Server(uvicorn.Server):
     """A server that ends the process at Ctrl-C or SIGTERM, even in the middle of a computation."""
 
     def handle_exit(self, sig: int, frame: object) -> None:
-        """Ends the process without waiting for its threads, as Python would."""
+        """Ends the process at once. Python would wait for the threads that compute."""
         os._exit(128 + sig)
 
 

@@ -187,8 +187,8 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
 
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
     """
-    Returns a tab for each task of this package's trained models, and loads them in the background.
-    The taggers that other models need get none.
+    Returns a tab for each of this package's trained models, and loads them in the background. Each
+    has the name of its task. The taggers that other models need get no tab.
     """
     taggers = {model.predicates for model in trained_models().values()}
     tabs = []
@@ -211,14 +211,14 @@ def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) ->
         task = predictor.task
         tagger = _tagger_for(task, loaded)
         if tagger and tagger != tagger_of(path):
-            # It was loaded without this tagger: load it again, now with it.
+            # The model was loaded without this tagger, so it is loaded again with it.
             predicates = loaded.get(tagger, tagger)
             predictor = load_predictor(path, trust=trust, predicates=predicates)
         ready: Future[TextPredictor] = Future()
         ready.set_result(predictor)
         by_task.setdefault(task.name, []).append(LoadedArchive(path, task, ready, tagger))
     for predictor in loaded.values():
-        by_task.pop(predictor.task.tagger, None)
+        by_task.pop(predictor.task.tagger, None)  # its predicates are in the other task's tab
     return [TaskTab(archives, max_characters) for archives in by_task.values()]
 
 

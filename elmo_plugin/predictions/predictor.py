@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.archives import default_predictor, load_archive, one_sentence
+from elmo_plugin.archives import default_predictor, load_archive, naming_archive
 from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.errors import check_at_least
@@ -218,7 +218,7 @@ def load_predictor(
     # A predictor that the user names is trusted; the archive's own is checked first.
     is_trusted = trust or predictor is not None
     with (
-        one_sentence(f"archive {path}"),  # any error becomes one that begins with this text
+        naming_archive(f"archive {path}"),
         default_predictor(archive, trust=is_trusted),
     ):
         allennlp = Predictor.from_archive(archive, name, extra_args=options)

@@ -39,8 +39,8 @@ class Metric(NamedTuple):
 
     def score(self, metrics: Mapping[str, Any], place: str = "") -> float:
         """
-        Reads the score from a training's metrics. Raises `ConfigurationError` if it is not there,
-        or is not a number.
+        Returns the score in a training's metrics, rounded. Raises `ConfigurationError`, beginning
+        with `place`, if it is not there, or is not a number.
         """
         key = self.name
         if not key.startswith("test_"):

@@ -101,9 +101,10 @@ def train_in_processes(
 ) -> list[Outcome]:
     """
     Trains several at a time, each in a process with its share of the cores, or on the Dask cluster
-    at the address `scheduler`, whose machines must see all files at the same paths. A training
-    whose process dies four times has failed. `packages` are imported in each process, because they
-    register classes. Raises `BiLmError` if Dask is not installed.
+    at the address `scheduler`, whose machines must see all files at the same paths. Returns the
+    outcomes in the order of the trainings. A training whose process dies four times has failed.
+    `packages` are imported in each process, because they register classes. Raises `BiLmError` if
+    Dask is not installed.
     """
     try:
         from dask.distributed import Client, as_completed
@@ -119,6 +120,7 @@ def train_in_processes(
         threads = max(1, torch.get_num_threads() // workers)
     with client:
         train_one = partial(_train_in_worker, threads=threads, packages=packages)
+        # Not pure: Dask must run a training even if it has the result of an equal one.
         tasks = client.map(train_one, trainings, pure=False)
         with progress_bar(total=len(trainings), unit="training") as bar:
             for _ in as_completed(tasks):
@@ -199,17 +201,17 @@ def _locked(unfinished: Path) -> Iterator[Path]:
 def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
     """
     Trains in a folder, and resumes a training that an earlier process has begun there if the
-    trainer can. Raises `ConfigurationError` if that has another configuration.
+    trainer can. Raises `ConfigurationError` if the earlier training has another configuration.
     """
     config_file = folder / CONFIG_NAME
     can_resume = config.get("trainer", {}).get("type") in ("bilm", "resumable")
     recover = can_resume and config_file.is_file()
     if recover:
         begun = json.loads(config_file.read_text(encoding="utf-8"))
-        changed = _changed(begun, config)
-        if changed:
+        differing = _differing_keys(begun, config)
+        if differing:
             raise ConfigurationError(
-                f"{folder} has another training, unfinished: different {changed}; remove it to "
+                f"{folder} has another training, unfinished: different {differing}; remove it to "
                 "start over"
             )
     gc.collect()  # frees the model of the last training, as two may not fit in memory
@@ -227,8 +229,8 @@ def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) ->
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """
-    Returns the metrics of a finished training. Raises `ConfigurationError` if the folder has
-    another.
+    Returns the metrics of a finished training. Raises `ConfigurationError` if the folder has a
+    training of another configuration, or an unfinished one.
     """
     try:
         trained = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
@@ -237,13 +239,13 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         raise ConfigurationError(f"{folder} exists, but its training is not finished") from None
     _check_object(trained, str(folder / CONFIG_NAME))
     _check_object(metrics, str(folder / METRICS_NAME))
-    changed = _changed(trained, config)
-    if changed:
-        raise ConfigurationError(f"{folder} has another training: different {changed}")
+    differing = _differing_keys(trained, config)
+    if differing:
+        raise ConfigurationError(f"{folder} has another training: different {differing}")
     return metrics
 
 
-def _changed(trained: dict[str, Any], config: dict[str, Any]) -> str:
+def _differing_keys(trained: dict[str, Any], config: dict[str, Any]) -> str:
     """Returns the keys whose values differ, for a message, or an empty string."""
     old = Params(trained).as_flat_dict()
     new = Params(config).as_flat_dict()

@@ -17,7 +17,6 @@ from elmo_plugin.migration.allennlp_api.elmo_bilm import ElmoBiLm
 
 logger = get_logger(__name__)
 
-
 SMALLEST_VARIANCE = 1e-13
 WITHIN_A_CALL = "call"
 """The value of `stateful` with which the LSTMs' state ends when a call of the model ends."""
@@ -220,7 +219,7 @@ class Elmo(nn.Module):
 
     @property
     def _mixes(self) -> list[nn.Module]:
-        """The mixes as they are now: scripts may have replaced one of these attributes."""
+        """The current mixes: a script may have replaced one of these attributes."""
         return [getattr(self, f"scalar_mix_{number}") for number in range(len(self._scalar_mixes))]
 
     def get_output_dim(self) -> int:
@@ -228,6 +227,7 @@ class Elmo(nn.Module):
 
     def reset_state(self) -> None:
         """Makes a stateful biLM start the next batch from zero."""
+        # By AllenNLP's names, because `module` may be AllenNLP's biLM: this is its stack of LSTMs.
         self._elmo_lstm._elmo_lstm.reset_states()
 
     def forward(self, inputs: Tensor, word_inputs: Tensor | None = None) -> dict[str, Any]:
@@ -246,7 +246,7 @@ class Elmo(nn.Module):
             output_dim), zeros at padding; `mask`: shape (batch, ..., time), true at the words. With
             sentence boundaries time is longer by 2.
         """
-        wrapping = inputs.shape[:-2]
+        wrapping = inputs.shape[:-2]  # the batch, and dimensions such as a list of texts
         if not wrapping:
             shape = tuple(inputs.shape)
             raise BiLmError(f"expected character ids of shape (batch, …, time, 50), got {shape}")
@@ -270,9 +270,9 @@ class Elmo(nn.Module):
 
     def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Any, Tensor, bool]:
         """
-        Returns the layers, each (batch, time, output_dim), the mask, and whether they include
-        boundaries, as they always do in AllenNLP's class. Ours adds them only if something
-        needs them.
+        Returns the layers, each (batch, time, output_dim), the mask, and whether both include the
+        sentence boundaries. AllenNLP's class always adds them, ours only if something needs them. A
+        part that somebody has replaced or hooked is called as in AllenNLP's class.
         """
         bilm = self._elmo_lstm
         mixes = self._mixes
@@ -304,8 +304,8 @@ def _normalize(layer: Tensor, mask: Tensor) -> Tensor:
     float32 or better.
     """
     layer = layer.to(torch.promote_types(layer.dtype, torch.float32))
-    number = mask.sum() * layer.size(-1)
-    mean = (layer * mask).sum() / number
+    num_values = mask.sum() * layer.size(-1)
+    mean = (layer * mask).sum() / num_values
     centred = layer - mean
-    variance = (centred * mask).square().sum() / number
+    variance = (centred * mask).square().sum() / num_values
     return centred / (variance + SMALLEST_VARIANCE).sqrt()

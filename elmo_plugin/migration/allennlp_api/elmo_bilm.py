@@ -65,6 +65,7 @@ class ElmoBiLm(nn.Module):
             bilm = BiLm.from_pretrained(source, precision or "float32")
         bilm.requires_grad_(requires_grad)
         mappings(bilm.options)  # raises if the biLM does not read bytes
+        # Without mixes: `Elmo` has its own.
         self.elmo = ElmoRepresentations(bilm, 0, stateful=stateful, cache=cache)
         self.num_layers = bilm.num_layers
         self.weight_file: str | None = None
@@ -84,16 +85,17 @@ class ElmoBiLm(nn.Module):
 
     @property
     def bilm(self) -> BiLm:
+        """The biLM that this runs."""
         return self.elmo.bilm
 
     @property
     def _elmo_lstm(self) -> ElmoLstm:
-        """Scripts reset and read its state, and freeze its parameters."""
+        """Stands for AllenNLP's LSTMs: scripts reset and read their state, and freeze them."""
         return ElmoLstm(self, self.elmo)
 
     @property
     def _token_embedder(self) -> TokenEmbedder:
-        """Scripts freeze its parameters, and embed single words."""
+        """Stands for AllenNLP's character CNN: scripts freeze it, and embed single words."""
         return TokenEmbedder(self, self.bilm, self.weight_file)
 
     def get_output_dim(self) -> int:
@@ -145,14 +147,17 @@ class ElmoBiLm(nn.Module):
         the characters.
         """
         for name in self._modules:
-            if name != "elmo":  # put there without `__setattr__`
+            if name != "elmo":  # somebody has put it there by `add_module`, and it would not run
                 raise not_supported(f"replacing {name}")
         if self._vocabulary is not None and word_inputs is not None:
             inputs = self._with_cached_words(self._vocabulary, inputs, word_inputs)
         return self.elmo.run_bilm(inputs, boundaries)
 
     def _with_cached_words(self, vocabulary: Tensor, inputs: Tensor, word_inputs: Tensor) -> Tensor:
-        """Returns `inputs` with the characters of the words in `word_inputs`."""
+        """
+        Returns `inputs` in which the characters of cached words, and zeros at padding, replace the
+        characters that are there. See `run` for the numbers in `word_inputs`.
+        """
         if self.bilm.is_trainable:
             raise BiLmError(_NO_TRAINED_WORDS)
         if word_inputs.shape != inputs.shape[:-1]:
@@ -175,6 +180,7 @@ class ElmoBiLm(nn.Module):
 
 
 def _join_names(prefix: str, name: str) -> str:
+    """Returns the name of a module within another one, which may be the outermost: no prefix."""
     if not prefix:
         return name
     return f"{prefix}.{name}"
@@ -220,6 +226,7 @@ def _convert_loaded(
             theirs[mapping.theirs] = state.pop(name)
         else:
             missing.append(name)
+    # The biLM's weights, replaced by those that are there: none of ours may be missing.
     loaded: dict[str, Tensor] = dict(module.bilm.named_parameters())
     loaded.update(from_allennlp(theirs, options))
     for name, weight in loaded.items():
@@ -233,7 +240,7 @@ def _check_loaded_words(module: ElmoBiLm, _incompatible_keys: Any) -> None:
     Refuses vectors of cached words that were trained, because words are read from their characters.
     """
     words = module._loaded_words
-    module._loaded_words = None
+    module._loaded_words = None  # needed once, and as large as a table of word vectors
     if words is None or module._vocabulary is None:
         return
     expected = module.cached_vectors(module._vocabulary).to(words)

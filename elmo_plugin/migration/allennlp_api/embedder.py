@@ -79,6 +79,7 @@ class ElmoEmbedder:
 
     @property
     def bilm(self) -> BiLm:
+        """The biLM that this runs."""
         return self.elmo_bilm.bilm
 
     def reset_state(self) -> None:
@@ -113,14 +114,14 @@ class ElmoEmbedder:
         if not self.elmo_bilm.elmo.stateful:
             return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
         character_ids = self.bilm.character_ids(batch)
-        sentences, longest, _ = character_ids.shape
+        num_sentences, longest, _ = character_ids.shape
         if longest == 0:
             shape = (self.elmo_bilm.num_layers, 0, self.bilm.output_dim)
-            return [np.zeros(shape, np.float32) for _ in range(sentences)]
+            return [np.zeros(shape, np.float32) for _ in range(num_sentences)]
         padded, mask = self._run(character_ids)
         embedded = []
         for vectors, length in zip(padded, mask.sum(dim=1).tolist(), strict=True):
-            # A copy: a short sentence would keep its whole batch in memory.
+            # A copy, because a view of a short sentence would keep its whole batch in memory.
             embedded.append(vectors[:, :length].clone().cpu().numpy())
         return embedded
 

@@ -30,10 +30,10 @@ class ParameterNames(nn.Module):
     """
     Contains parameters of our biLM under the names that they have in one of AllenNLP's modules.
 
-    torch takes the names in `named_parameters` from `named_modules`. This gives them to regular
-    expressions of initializers, regularizers and parameter groups, and to scripts that freeze or
-    scale a weight by its name. It computes nothing: hooks, new parameters, modules and another
-    `forward` would have no effect, and are refused.
+    torch takes the names in `named_parameters` from the modules in `named_modules`. With these
+    modules, regular expressions of initializers, regularizers and parameter groups match, and
+    scripts can freeze or scale a weight by its name. A module of this class computes nothing:
+    hooks, new parameters, modules and another `forward` would have no effect, and are refused.
     """
 
     def show(self, name: str, parameter: nn.Parameter) -> None:
@@ -87,8 +87,8 @@ def _refuse_hook(hook: Callable[..., Any]) -> RemovableHandle:
 
 def modules_of_parameters(bilm: BiLm) -> dict[str, ParameterNames]:
     """
-    Returns AllenNLP's modules with parameters, by name. Make them for each use, because a parameter
-    may be replaced by another one, as by `load_state_dict(…, assign=True)`.
+    Returns AllenNLP's modules with parameters, by name. Call this for each use, because a parameter
+    may have been replaced meanwhile, as by `load_state_dict(…, assign=True)`.
     """
     parameters = dict(bilm.named_parameters())
     modules: defaultdict[str, ParameterNames] = defaultdict(ParameterNames)
@@ -211,6 +211,7 @@ class ElmoLstm(InnerModule):
 
     @property
     def hidden_size(self) -> int:
+        """The size of a hidden state. It equals `input_size`, because the LSTMs project theirs."""
         return self.elmo.bilm.options.lstm.projection_dim
 
     @property
@@ -236,8 +237,8 @@ def _split_directions(part: Tensor) -> Tensor:
 
 class TokenEmbedder(InnerModule):
     """
-    Gives scripts the size and the vectors of AllenNLP's `_token_embedder`. camphr's spaCy component
-    copies the weight file and the content of `options.json`.
+    Gives scripts the size and the vectors of AllenNLP's `_token_embedder`. It also has the weight
+    file and the options, because the spaCy component of camphr copies them from here.
     """
 
     NAME = "_token_embedder"

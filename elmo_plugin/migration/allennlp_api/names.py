@@ -50,14 +50,17 @@ def mappings(options: BiLmOptions) -> list[TensorMapping]:
 
 
 def _layer_number(mapping: TensorMapping) -> int:
-    """Returns 1 for `_elmo_lstm.forward_layer_1.….`: AllenNLP has a layer's directions together."""
+    """
+    Returns the number in `_elmo_lstm.forward_layer_1.…`: AllenNLP lists the two directions of a
+    layer together.
+    """
     _, layer, _ = mapping.theirs.split(".", maxsplit=2)
     _, _, number = layer.rpartition("_")
     return int(number)
 
 
 def to_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
-    """Converts all weights of a biLM."""
+    """Returns all weights of a biLM with AllenNLP's names and values."""
     converted = {}
     for mapping in mappings(options):
         ours = [weights[name] for name in mapping.ours]
@@ -67,8 +70,8 @@ def to_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str
 
 def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
     """
-    Converts AllenNLP's weights; missing ones stay missing. Raises `BiLmError` if one has the wrong
-    shape.
+    Returns AllenNLP's weights with our names and values; missing ones stay missing. Raises
+    `BiLmError` if one has the wrong shape.
     """
     converted: dict[str, Tensor] = {}
     for mapping in mappings(options):

@@ -226,7 +226,9 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
 
 class _Archived(NamedTuple):
     """
-    weights: of a biLM within a trained model, with AllenNLP's names
+    A biLM within a trained model.
+
+    weights: with AllenNLP's names
     options: `None` if they are not known
     """
 
@@ -235,7 +237,10 @@ class _Archived(NamedTuple):
 
 
 def _find(folder: str | PathLike[str] | None, options_file: str) -> _Archived | None:
-    """Finds the weights of a biLM within a trained model, with its options if they are known."""
+    """
+    Finds the weights of a biLM within a trained model, with its options if they are known. Returns
+    `None` if there are none, or it is not clear which biLM is meant.
+    """
     state = stored_state(folder) or {}
     metadata = getattr(state, "_metadata", {})
     found = list(find_bilms(state, _BILM + CHARACTERS, _BILM))
@@ -244,8 +249,9 @@ def _find(folder: str | PathLike[str] | None, options_file: str) -> _Archived | 
         description = metadata.get(embedder, {}).get(_DESCRIPTION, {})  # empty if AllenNLP saved it
         if description.get("options_file") == options_file:
             return _Archived(weights, BiLmOptions.from_dict(description["options"]))
+    # Several biLMs of the same sizes are taken for copies of one.
     if len({published_options(weights) for _, weights in found}) != 1:
-        return None  # there is none, or it is not clear which one is meant
+        return None
     _, weights = found[0]
     url = urlparse(options_file)
     if url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES:
@@ -254,7 +260,7 @@ def _find(folder: str | PathLike[str] | None, options_file: str) -> _Archived | 
 
 
 def _read(options_file: str) -> BiLmOptions:
-    """Reads the options. Raises `BiLmError` that says why the archive needs them."""
+    """Reads the options from their file. Its `BiLmError` says why the archive needs them."""
     try:
         return BiLmOptions.from_file(fetch(options_file))
     except BiLmError as error:
@@ -266,4 +272,5 @@ def _read(options_file: str) -> BiLmOptions:
 
 @lru_cache(maxsize=1 << 17)
 def _character_ids(word: str) -> list[int]:
+    """Returns the character ids of a word: the same list each time, so nobody may change it."""
     return word_to_character_ids(word).tolist()

@@ -10,6 +10,7 @@ from overrides import overrides
 
 
 def _lstm(encoder: AugmentedLstmSeq2SeqEncoder | AugmentedLstmSeq2VecEncoder) -> AugmentedLstm:
+    """Returns the LSTM inside an encoder; AllenNLP declares it as any module."""
     return cast(AugmentedLstm, encoder._module)
 
 

@@ -46,7 +46,7 @@ class VocabularyWordsIndexer(ELMoTokenCharactersIndexer):
         return super().tokens_to_indices(words, vocabulary)
 
     def _word(self, token: Token, vocabulary: Vocabulary) -> str:
-        """Returns the token's word in the vocabulary."""
+        """Returns the token's word in the vocabulary, or the vocabulary's unknown word."""
         text = token.ensure_text()
         if self._lowercase_tokens:
             text = text.lower()

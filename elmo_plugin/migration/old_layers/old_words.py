@@ -86,7 +86,10 @@ def _bert_splitter(do_lower_case: bool, never_split: list[str]) -> Callable[[str
 
 
 def _simple_words(text: str) -> Iterator[str]:
-    """Separates punctuation at both ends of a piece of text, then contractions."""
+    """
+    Yields the words of a text. In each piece between spaces, punctuation at both ends is separated,
+    then contractions.
+    """
     for field in text.split():
         word = field.lstrip(_OPENING)
         yield from field[: len(field) - len(word)]  # each opening mark is a word

@@ -56,7 +56,10 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
 
 
 def _load_ported(porting: Porting, folder: Path, trust: bool) -> "Model":
-    """Loads the model of an unpacked archive with its ported configuration, and checks it so."""
+    """
+    Loads the model of an unpacked archive with its ported configuration, which also checks the
+    archive: a model with other weights is refused.
+    """
     config = deepcopy(porting.config)
     sources = _use_stored_files(config, folder)
     write_json(folder / _CONFIG, config)
@@ -73,7 +76,10 @@ def _without_folder(message: str, folder: Path) -> str:
 
 
 def _port_folder(folder: Path) -> Porting:
-    """Ports the configuration of an unpacked archive, which is not written, and its weights."""
+    """
+    Ports the weights of an unpacked archive in their file, and returns its ported configuration,
+    without writing it.
+    """
     old = read_json_object(folder / _CONFIG, f"its {_CONFIG}")
     weights = find_weights(folder, "it")
     tensors = load_plain(weights, "it")
@@ -137,7 +143,10 @@ def _object_at(config: Config, keys: list[str]) -> Config:
 
 
 def _name_sources(model: "Model", sources: dict[str, str]) -> None:
-    """Makes the drop-in's embedders describe where their options came from, not the copies."""
+    """
+    Makes the drop-in's embedders describe the options by their first file: its copy in the unpacked
+    archive will be removed.
+    """
     for module in model.modules():
         description = getattr(module, "_description", None)
         if description:

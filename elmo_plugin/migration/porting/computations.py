@@ -73,7 +73,7 @@ def _note_spacy(porting: Porting) -> None:
 
 
 def _take_old_layers(porting: Porting) -> None:
-    """Replaces layers that AllenNLP 2 computes in another way by ours. They compute as before."""
+    """Replaces layers that AllenNLP 2 computes differently by ours, so they compute as before."""
     for place, part in porting.objects("model"):
         kind = type_of(part)
         if kind in _TABLES["old_layers"]:
@@ -99,7 +99,7 @@ def _fix_slopes(porting: Porting) -> None:
                 fixed.append(activation)
             part["activations"] = fixed
         else:
-            continue
+            continue  # no `prelu`
         text = f"'prelu' is now 'leaky_relu': AllenNLP 0.x kept its slope at {_PRELU_SLOPE}"
         porting.note(f"{place}.activations", text)
 

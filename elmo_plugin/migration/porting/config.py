@@ -10,6 +10,7 @@ Config = dict[str, Any]
 
 
 def _read_table(name: str) -> Any:
+    """Reads a file of JSON in this folder."""
     return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
@@ -22,6 +23,8 @@ DEFAULTS: list[Config] = _read_table("defaults.json")
 
 class Note(NamedTuple):
     """
+    A message of a rule about a place in a configuration.
+
     place: the keys, with dots between them
     text: what changed, or cannot be
     kind: "changed" (AllenNLP 2 does not take the old form), "advice" or "left" (to be done by hand)
@@ -52,12 +55,13 @@ class Porting:
         return "0" if "iterator" in self.old else "1"
 
     def note(self, place: str, text: str, kind: str = "changed") -> None:
+        """Adds a note; see `Note` for the kinds. A place may begin with a dot, as in `.trainer`."""
         self.notes.append(Note(place.lstrip("."), text, kind))
 
     def objects(self, below: str = "") -> list[tuple[str, Config]]:
         """
         Returns each object of the configuration with its place, or only those below a top-level
-        key.
+        key. It is a complete list, because rules change the configuration while they go through it.
         """
         if not below:
             return list(_objects(self.config, ""))
@@ -72,7 +76,10 @@ class Porting:
 
 
 def _objects(value: Any, path: str) -> Iterator[tuple[str, Config]]:
-    """Yields the objects within a value, itself included unless it is the whole configuration."""
+    """
+    Yields the objects within a value, each with its place, and the value itself if it is an object.
+    The whole configuration, whose path is empty, is left out.
+    """
     items: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
         if path:
@@ -94,6 +101,7 @@ def nested(key: str, value: Any) -> Config:
 
 def replace(config: Config, key: str, new: Config) -> None:
     """Puts the items of `new` where a key was, merged with items that are there already."""
+    # Everything is inserted a second time, because a dictionary keeps the order of insertion.
     items = list(config.items())
     config.clear()
     for name, value in items:
@@ -116,6 +124,7 @@ def merge(config: Config, key: str, value: Any) -> None:
 
 
 def _merge_items(config: Config, new: Config) -> None:
+    """Merges each item of another object into the configuration."""
     for key, value in new.items():
         merge(config, key, value)
 

@@ -79,6 +79,7 @@ def _innermost_iterator(porting: Porting, place: str, iterator: Any) -> Config:
 
 
 def _note_lost_iterator(porting: Porting, place: str, kind: str) -> None:
+    """Notes an iterator whose way to make batches is lost."""
     if kind in TABLES["iterators"]:
         reason = "was removed"
     else:

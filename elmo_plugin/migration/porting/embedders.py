@@ -73,7 +73,7 @@ def port_unmatched_embedders(porting: Porting) -> None:
         if part.pop("allow_unmatched_keys", None) is not None:
             unmatched = _names_in(indexers) - embedders.keys()
             if "elmo" in porting.get("model"):
-                unmatched.discard("elmo")
+                unmatched.discard("elmo")  # the model itself has an `Elmo` that reads it
             _embed_as_empty(porting, place, embedders, unmatched)
 
 
@@ -116,12 +116,14 @@ def _indexer_of_arrays(arrays: list[str], indexer_names: Collection[str]) -> str
 
 
 def _copy_indexer(indexers: list[Config], old_name: str, new_name: str) -> None:
+    """Adds an indexer of each reader under another name."""
     for of_reader in indexers:
         if old_name in of_reader:
             of_reader[new_name] = deepcopy(of_reader[old_name])
 
 
 def _remove_indexers(indexers: list[Config], names: Collection[str]) -> None:
+    """Removes the indexers of these names from each reader."""
     for of_reader in indexers:
         for name in names:
             of_reader.pop(name, None)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import _jsonnet
 
-MEMORY = 10**9
-MOST = 10**6  # characters of a configuration
+MOST_MEMORY = 10**9  # bytes
+MOST_CHARACTERS = 10**6  # of the JSON
 UNDEFINED = re.compile(r"undefined external variable: (\S+)", re.I)
 
 
@@ -31,15 +31,15 @@ def evaluate(
             )
         return str(file), file.read_bytes()
 
-    while True:
+    while True:  # once for each missing variable, as an error names only one
         try:
             found = _jsonnet.evaluate_snippet(name, text, ext_vars=variables, import_callback=read)
         except RuntimeError as mistake:
             first_line, *_ = str(mistake).splitlines()
             error = " ".join(first_line.split())
         else:
-            if len(found) > MOST:
-                return "", f"more than {MOST:,} characters"
+            if len(found) > MOST_CHARACTERS:
+                return "", f"more than {MOST_CHARACTERS:,} characters"
             return found, ""
         undefined = UNDEFINED.search(error)
         if undefined is None or undefined[1] in variables:
@@ -47,8 +47,8 @@ def evaluate(
         variables[undefined[1]] = any_value
 
 
-resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump if the memory does not suffice
 name, text, variables, trust, any_value = json.load(sys.stdin)
 found, error = evaluate(name, text, variables, trust, any_value)
 json.dump([found, error, variables], sys.stdout)

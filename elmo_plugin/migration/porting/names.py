@@ -24,7 +24,7 @@ def _applicator(pairs: list[list[Config]]) -> Config:
     regexes: list[list[Config]] = []
     for regex, kind in pairs:
         if regex in prevented:
-            continue
+            continue  # it goes to `prevent_regexes`
         if kind == "normal":
             kind = {"type": "normal"}  # an object, so that the old standard deviation fits in
         regexes.append([regex, kind])

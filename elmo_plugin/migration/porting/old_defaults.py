@@ -7,8 +7,8 @@ from elmo_plugin.migration.porting.config import DEFAULTS, Config, Porting, type
 
 def write_defaults(porting: Porting) -> None:
     """
-    Writes each default that AllenNLP 2.10.1 has changed, unless the configuration needed no other
-    change, and so is one of AllenNLP 2.
+    Writes each default that AllenNLP 2.10.1 has changed, with its old value. A configuration that
+    needed no other change is one of AllenNLP 2, and stays unchanged.
     """
     if not any(note.kind == "changed" for note in porting.notes):
         return
@@ -20,7 +20,7 @@ def write_defaults(porting: Porting) -> None:
 
 
 def _concerns(default: Config, place: str, part: Config) -> bool:
-    """Returns whether an object at this place has the option of a changed default."""
+    """Returns whether a changed default is one of the object at this place."""
     if "of" in default and default["of"] != type_of(part):
         return False
     return re.search(default.get("in", ""), place) is not None

@@ -26,8 +26,8 @@ TEXT_VARIABLE = "\ue000"
 NUMBER_VARIABLE = "\ue001"
 _END = "\ue002"
 _FUNCTIONS = {TEXT_VARIABLE: 'std.extVar("{}")', NUMBER_VARIABLE: 'std.parseJson(std.extVar("{}"))'}
-_SECONDS = 40
-_ANY_VALUE = "1"  # text and JSON
+_SECONDS = 40  # for all evaluations together
+_ANY_VALUE = "1"  # may be read as text, and as a number in JSON
 
 
 def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = False) -> Config:
@@ -79,7 +79,7 @@ class _Jsonnet(NamedTuple):
             )
         found, error, asked = json.loads(result.stdout)
         if error:
-            raise BiLmError(f"{self.name}: {error}{_hint_of_tried(asked, variables)}")
+            raise BiLmError(f"{self.name}: {error}{_hint_at_tried_variables(asked, variables)}")
         variables.update(asked)
         return parse_json(found, self.name)
 
@@ -141,15 +141,18 @@ def _find_mark(
         try:
             config = jsonnet.evaluate({**marks, variable: value})
         except BiLmError:
-            continue
+            continue  # such as a mark of a text that std.parseJson cannot read
         is_shown = mark in json.dumps(config, ensure_ascii=False)
         if is_shown and with_values(config, values) == real:
             return _Marked(config, value)
     return None
 
 
-def _hint_of_tried(asked: Mapping[str, str], known: Mapping[str, str]) -> str:
-    """Returns a hint at the variables that had any value, for an error, and how to give one."""
+def _hint_at_tried_variables(asked: Mapping[str, str], known: Mapping[str, str]) -> str:
+    """
+    Returns the end of an error's message: the variables that were tried with any value, and how to
+    give them one.
+    """
     tried = [variable for variable in asked if variable not in known]
     if not tried:
         return ""

@@ -57,18 +57,21 @@ def _new_items(new: str, value: Any, in_checkpointer: bool) -> Config:
 
 
 def _new_value(key: str, value: Any, porting: Porting) -> Any:
-    """Returns the value of the new key. `shuffle` is set in the data loader."""
+    """
+    Returns the value of the key that replaces an old one. The value of `shuffle` is set in the data
+    loader, because the trainer lacks this key.
+    """
     loader = porting.get("data_loader")
     makes_batches = loader.get("batch_sampler", loader)
     if key == "shuffle" and value is False:
         merge(makes_batches, key, value)
     if key == "num_serialized_models_to_keep" and isinstance(value, int) and value < 0:
-        return None
+        return None  # all of them: a negative number meant this
     if key == "gradient_accumulation_batch_size":
         batch_size = int(makes_batches.get("batch_size", value))
         return max(1, ceil_div(int(value), batch_size))
     if TRAINER_KEYS[key] == "use_amp":
-        return value not in (None, False, "O0")
+        return value not in (None, False, "O0")  # the level "O0" of `opt_level` means float32
     return value
 
 
@@ -141,7 +144,7 @@ def _options_of(callback: Any) -> Config:
 
 
 def port_trainer(porting: Porting) -> None:
-    """Ports the type and the devices. AllenNLP takes a GPU by itself if there is one."""
+    """Ports the trainer's type and devices. AllenNLP 2 uses a GPU by default if there is one."""
     trainer = porting.get("trainer")
     if trainer.get("type") in ("default", "callback"):
         old_type = trainer.pop("type")
