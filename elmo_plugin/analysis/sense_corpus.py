@@ -193,7 +193,7 @@ def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
         ) from None
 
     def first_sense(entry: LemmaKey) -> str | None:
-        """Returns the key of a lemma in its most frequent meaning, which WordNet lists first."""
+        """Returns the key of a lemma in its most frequent meaning: WordNet lists that first."""
         lemma, part_of_speech = entry
         synsets = wordnet.synsets(lemma, part_of_speech)
         if not synsets:

@@ -138,7 +138,7 @@ def _entity_of_object(item: Mapping[str, Any], text: str) -> Entity:
 
 
 def _as_type(kind: str) -> str:
-    """Returns a type without spaces, which separate columns."""
+    """Returns a type without spaces, because these separate columns."""
     return "_".join(kind.split())
 
 

@@ -97,7 +97,7 @@ class FieldFinder:
     def _named_field(self, role: str, fields: Sequence[str]) -> str | None:
         """Returns the field with the first usual name, or whose last part is such a name."""
         by_name: dict[str, str] = {}
-        # What is written later wins: whole names over last parts, and the first field over others.
+        # Later entries win: whole names over last parts, and the first field over others.
         for field in reversed(fields):
             by_name[field.lower().rpartition(".")[2]] = field
         for field in reversed(fields):

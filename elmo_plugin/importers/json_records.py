@@ -124,6 +124,6 @@ def _has_columns(content: dict[str, Any]) -> bool:
 
 
 def _rows_of_columns(content: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the rows of a table of pandas, whose columns have the same keys."""
+    """Returns the rows of a table of pandas: its columns have the same keys."""
     keys = next(iter(content.values())).keys()
     return [{name: column[key] for name, column in content.items()} for key in keys]

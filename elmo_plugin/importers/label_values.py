@@ -14,7 +14,7 @@ from elmo_plugin.importers.report import Unusable
 _WHOLE_NUMBER = re.compile(r"(-?\d+)(?:\.0+)?")
 _FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")
 _LIKELY = 0.5  # a category of spaCy's `cats` is true above this
-_NO_LABEL = "-1"  # in Hugging Face's data sets, where a label is missing
+_NO_LABEL = "-1"  # Hugging Face's data sets have it for a missing label
 
 
 def label_of(value: Any, names: Sequence[str] = ()) -> str:

@@ -51,7 +51,7 @@ def read_dependencies(lines: Sequence[Line], report: Report) -> Iterator[tuple[L
 def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
     """Returns the sentence of some rows. Raises errors as `read_dependencies` does."""
     column = _column_of_predicates(rows)
-    # The positions of the predicates, which have a frameset.
+    # The positions of the predicates: words with a frameset.
     framed = [index for index, row in enumerate(rows) if _is_marked(row.columns[column])]
     width = len(rows[0].columns)
     num_arguments = width - column - 1

@@ -99,7 +99,7 @@ def _meanings(
     file: str, sentences: Sequence[TaggedSentence], values: Set[str]
 ) -> dict[str, EntityTag]:
     """
-    Returns what each tag means. Raises `ConfigurationError`, naming file and line, for the first
+    Returns the meaning of each tag. Raises `ConfigurationError`, naming file and line, for the first
     one that means nothing.
     """
     tags = parse_tags(values)

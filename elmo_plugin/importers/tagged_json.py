@@ -98,7 +98,7 @@ def find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
         names = (*_SPAN_NAMES, *_TAG_NAMES)
     tags = options.columns.get("tag") or _find_key(known, names)
     if tags is None and is_text and len(records) > 1 and _may_lack_entities(records):
-        return Keys(words, "spans")  # Prodigy's key, which no record happens to have
+        return Keys(words, "spans")  # Prodigy's key, though no record has entities
     if tags is None or tags not in known:
         raise _missing(records[0], known, "tag", tags, names[0])
     return Keys(words, tags)

@@ -65,7 +65,7 @@ def _check_spaces(file: str, sentences: Sequence[TaggedSentence]) -> None:
 
 
 def _text_for_word(where: str, word: str) -> ConfigurationError:
-    """Returns the error that a whole text stands where a word should."""
+    """Returns the error that a whole text stands in place of a word."""
     return ConfigurationError(
         f"{where}: expected words, got a whole text, {word!r:.60}; it must be split into words, "
         "each with its tag, or --column word=NAME chooses another column"

@@ -211,7 +211,7 @@ class _Member(tarfile.TarInfo):
     """
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        """Checks a header before `tarfile` reads what follows it."""
+        """Checks a header before `tarfile` reads the content behind it."""
         if self.type == tarfile.GNUTYPE_SPARSE:
             raise tarfile.ReadError("it contains a sparse file, which is not supported")
         if self.size < 0 or (self.type in _HEADER_TYPES and self.size > _MAX_HEADER):

@@ -63,7 +63,7 @@ class DeferringFile(io.FileIO):
     error: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Writes what it can, and returns the size of all data, as if it were written."""
+        """Writes as much as possible, and returns the size of all data, as if all were written."""
         rest = memoryview(data).cast("B")
         size = len(rest)
         try:
@@ -92,7 +92,7 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
     received: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
-        """Remembers a signal, and makes the file drop what is still written."""
+        """Remembers a signal, and makes the file drop all later data."""
         received.append(number)
         target.error = target.error or InterruptedError("stopped by a signal")
 

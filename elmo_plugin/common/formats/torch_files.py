@@ -58,7 +58,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except BiLmError:
-        raise  # it already says what is wrong
+        raise  # its message is clear already
     except Exception as error:  # damage can make the reader raise anything
         raise_stop(error)
         raise BiLmError(
